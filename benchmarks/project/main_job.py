@@ -1,4 +1,4 @@
-"""The README's job on each solver, with and without the native warm start and bound.
+"""A fair tree on each solver, with and without the native warm start and bound.
 
 A depth-3 tree on German Credit under statistical parity and a minimum support of 5 % for each leaf. At ratio 0.8 the
 best unconstrained tree happens to be fair; at 0.97 the rule binds.

@@ -7,6 +7,7 @@ README.md from the figures in docs/benchmarks. No figure is typed by hand.
 from __future__ import annotations
 
 import re
+import tomllib
 from statistics import geometric_mean
 
 import pandas as pd
@@ -14,6 +15,7 @@ import pandas as pd
 import treeform as tf
 from benchmarks.harness import ROOT
 from benchmarks.harness.tables import all_tables
+from treeform.language.requirement_text import parse
 
 BEGIN, END = "<!-- figures: python -m benchmarks project readme -->", "<!-- end of figures -->"
 
@@ -24,59 +26,59 @@ def rows_of(name: str) -> list[dict[str, str]]:
     return shown.frame.to_dict("records")
 
 
-def ratio_text(values: list[float], open_runs: bool) -> str:
-    """Geometric mean and least of ratios; ``>=`` where the peer did not end within its limit."""
-    mean = geometric_mean(values)
-    return f"{'≥ ' if open_runs else ''}{mean:.0f} times (least {min(values):.1f})"
+def times(values: list[float], open_runs: bool = False) -> str:
+    """The geometric mean of ratios; ``≥`` where the peer did not end within its limit."""
+    return f"{'≥ ' if open_runs else ''}{geometric_mean(values):.0f}"
 
 
-def continuous() -> list[list[str]]:
-    """ConTree beside pycontree, a row for each depth."""
+Cells = dict[str, str]
+"""From a depth to what is shown there."""
+
+
+def continuous() -> Cells:
+    """ConTree beside pycontree."""
     rows = rows_of("contree")
-    out = []
+    out = {}
     for depth in sorted({row["depth"] for row in rows}):
         ratios = [row["ratio"] for row in rows if row["depth"] == depth and row["ratio"].strip("> ")]
-        values = [float(ratio.strip("> ")) for ratio in ratios]
-        if not values:
-            continue  # the peer was not run at this depth
-        line = ratio_text(values, any(ratio.startswith(">") for ratio in ratios))
-        out.append([f"trees on continuous features, depth {depth}", f"pycontree, {len(values)} sets", line])
+        if ratios:  # else the peer was not run at this depth
+            values = [float(ratio.strip("> ")) for ratio in ratios]
+            out[str(depth)] = times(values, any(ratio.startswith(">") for ratio in ratios))
     return out
 
 
-def binary() -> list[list[str]]:
-    """DL85 beside the peers on 0/1 features, a row for each depth and peer."""
-    out = []
-    for row in rows_of("binary_proofs"):
-        if row["solver"] != "DL85":
-            what = f"trees on 0/1 features, depth {row['depth']}"
-            out.append(
-                [what, f"{row['solver']}, {row['sets']} sets", f"{float(row['times DL85']):.0f} times"]
-            )
-    return out
+def binary(peer: str) -> Cells:
+    """DL85 beside a peer on 0/1 features."""
+    rows = [row for row in rows_of("binary_proofs") if row["solver"].startswith(peer)]
+    return {str(row["depth"]): f"{float(row['times DL85']):.0f}" for row in rows}
 
 
-def fair() -> list[list[str]]:
-    """The search for totals beside pystreed, a row for each depth, on what pystreed proves."""
+def fair() -> Cells:
+    """The search for totals beside pystreed, on what pystreed proves."""
     rows = [row for row in rows_of("totals") if row["times faster"] and row["pystreed"] == "proved"]
-    out = []
-    for depth in sorted({row["depth"] for row in rows}):
-        values = [float(row["times faster"]) for row in rows if row["depth"] == depth]
-        what = f"trees under a fairness rule, depth {depth}"
-        out.append([what, f"pystreed, {len(values)} questions that it proves", ratio_text(values, False)])
-    return out
+    depths = sorted({row["depth"] for row in rows})
+    return {
+        str(depth): times([float(row["times faster"]) for row in rows if row["depth"] == depth]) for depth in depths
+    }
 
 
 def rows() -> list[list[str]]:
     """The cells of the table, its header first."""
-    head = ["proof of optimality", "beside", "treeform is faster by (geometric mean)"]
-    return [head, *fair(), *continuous(), *binary()]
+    lines = [
+        ("trees under a fairness rule", "pystreed", fair()),
+        ("trees on continuous features", "pycontree", continuous()),
+        *(("trees on 0/1 features", peer, binary(peer)) for peer in ("pystreed", "pydl8.5", "pytrees-rs")),
+    ]
+    depths = sorted({depth for _, _, cells in lines for depth in cells})
+    head = ["proof of optimality", "beside", *(f"depth {depth}" for depth in depths)]
+    return [head, *([what, peer, *(cells.get(depth, "") for depth in depths)] for what, peer, cells in lines)]
 
 
 def table() -> str:
     """The table in Markdown."""
     head, *body = rows()
-    return "\n".join(f"| {' | '.join(row)} |" for row in [head, ["---"] * len(head), *body])
+    rule = ["---", "---", *["---:"] * (len(head) - 2)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in [head, rule, *body])
 
 
 def with_table(text: str) -> str:
@@ -87,15 +89,16 @@ def with_table(text: str) -> str:
     return pattern.sub(lambda _: f"{BEGIN}\n{table()}\n{END}", text)
 
 
+SPEC = ROOT / "examples" / "credit.toml"
+
+
 def main_job(rules: bool = True) -> tf.Result:
     """The problem of the README's first command, with or without its two fairness rules."""
-    data = pd.read_csv(ROOT / "examples" / "data" / "german-credit.csv")
-    problem = tf.Problem(data, "creditworthy", shape=tf.Tree(3), exclude=["sex", "age_years"])
-    if rules:
-        problem += tf.StatisticalParity(groups="sex", difference=0.02, favourable="yes")
-        problem += tf.StatisticalParity(groups="age_years", difference=0.02, favourable="yes")
-    problem += tf.MinSupport(0.05)
-    return problem.solve()
+    spec = tomllib.loads(SPEC.read_text(encoding="utf-8"))
+    data = pd.read_csv(SPEC.parent / spec["data"])
+    problem = tf.Problem(data, spec["target"], shape=spec["shape"], exclude=spec["exclude"])
+    wanted = [text for text in spec["requirements"] if rules or not text.startswith("statistical_parity")]
+    return problem.add([parse(text) for text in wanted]).solve()
 
 
 def main() -> None:

@@ -18,12 +18,21 @@ PAGES = sorted(
 )
 
 
+INDENTED = r"((?:   .*\n|\n)+)"
+WITH_OUTPUT = re.compile(
+    rf"^\.\. code-block:: python\n\n{INDENTED}(?:\.\. code-block:: text\n\n{INDENTED})?", re.M
+)
+
+
+def blocks_with_output(page: Path) -> list[tuple[str, str]]:
+    """The ``code-block:: python`` blocks of a page, in order, each with the ``text`` block that follows it."""
+    found = WITH_OUTPUT.findall(page.read_text(encoding="utf-8"))
+    return [(textwrap.dedent(code), textwrap.dedent(output).strip()) for code, output in found]
+
+
 def blocks(page: Path) -> list[str]:
-    """The ``code-block:: python`` blocks of a page, in order."""
-    found = re.findall(
-        r"^\.\. code-block:: python\n\n((?:   .*\n|\n)+)", page.read_text(encoding="utf-8"), re.M
-    )
-    return [textwrap.dedent(block) for block in found]
+    """The code of these blocks."""
+    return [code for code, _ in blocks_with_output(page)]
 
 
 def run(page: Path, lacking: frozenset[str] = frozenset()) -> dict[str, object]:
@@ -53,8 +62,11 @@ def test_code_of_page_runs(
     page: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(ROOT)
-    run(page)
-    capsys.readouterr()
+    namespace: dict[str, object] = {"__name__": "docs"}
+    for index, (code, output) in enumerate(blocks_with_output(page)):
+        exec(compile(code, f"{page.name} block {index + 1}", "exec"), namespace)
+        printed = capsys.readouterr().out.strip()
+        assert not output or printed == output, f"block {index + 1} prints something else than what is shown"
 
 
 OTHERS: dict[str, Callable[[object, object], object]] = {

@@ -14,7 +14,7 @@ from treeform.solve import SolveOptions, SolveResult, Status, schedule
 from treeform.solve.budget import Budget, interruptible
 from treeform.solve.choice import choose
 from treeform.tradeoff.axis import find_axis
-from treeform.tradeoff.frontier import Frontier
+from treeform.tradeoff.frontier import Frontier, FrontierPoint
 from treeform.tradeoff.frontier_plot import step_plot
 from treeform.tradeoff.tracing import trace_frontier
 
@@ -70,7 +70,9 @@ def trace_curves(result: SolveResult, time_limit: float | None = None) -> tuple[
                 break
             seconds = schedule.equal_part(budget.remaining, len(axes) - index)
             without, axis = find_axis(question, label)
-            curves.append(trace_frontier(without, axis, SolveOptions(time_limit=seconds)))
+            # The model of the report is admissible at its own bound and at looser ones: no point there is worse.
+            options = SolveOptions(warm_start=result.graph, time_limit=seconds)
+            curves.append(trace_frontier(without, axis, options))
     return tuple(frontier for frontier in curves if frontier.points)
 
 
@@ -109,16 +111,20 @@ def _asked(frontier: Frontier, question: Question) -> Fraction | None:
 
 def _sentence(frontier: Frontier, asked: Fraction | None) -> str:
     name, loosest, tightest = frontier.axis.bound_name, frontier.points[0], frontier.points[-1]
-    sentences = [f"without this rule {_text(loosest.objective)}, at a {name} of {_text(loosest.value)}"]
+    sentences = [f"without this rule {_best(loosest)}, at a {name} of {_text(loosest.value)}"]
     asked_point = None if asked is None else frontier.at(asked)
     if asked is not None and asked_point is not None:
-        sentences.append(f"at the bound asked for ({_text(asked)}) {_text(asked_point.objective)}")
-    sentences.append(f"at the tightest one reached ({_text(tightest.value)}) {_text(tightest.objective)}")
+        sentences.append(f"at the bound asked for ({_text(asked)}) {_best(asked_point)}")
+    sentences.append(f"at the tightest one reached ({_text(tightest.value)}) {_best(tightest)}")
     proved = (
         "every point is proved" if all(p.proved for p in frontier.points) else "hollow points are not proved"
     )
     ended = "" if frontier.complete else "; the time ended the curve before tighter bounds were tried"
     return f"The best objective: {'; '.join(sentences)}. {count_of(len(frontier.points), 'point')}, {proved}{ended}."
+
+
+def _best(point: FrontierPoint) -> str:
+    return _text(point.objective) if point.proved else f"at most {_text(point.objective)}"
 
 
 def _text(value: Fraction | int) -> str:

@@ -1,0 +1,1 @@
+"""Deep trees: errors over time beside greedy and lookahead trees, and depth chosen by cross-validation."""

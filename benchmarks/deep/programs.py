@@ -1,0 +1,169 @@
+"""The programs that learn deep trees, each behind one function: rows and a limit in, a model that predicts out.
+
+Programs on 0/1 columns get thresholds as columns: quantiles, or those that their own threshold guesser proposes. That
+is part of their time.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Predict = Callable[[Floats], NDArray[Any]]
+
+
+@contextmanager
+def interrupted_after(seconds: float) -> Iterator[None]:
+    """Press Ctrl-C after so many user CPU seconds of this process, whatever else the machine does."""
+
+    def press(*_: Any) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+
+    before = signal.signal(signal.SIGVTALRM, press)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+def treeform(X: Floats, y: NDArray[Any], depth: int, seconds: float) -> Predict:
+    """The model after so many CPU seconds."""
+    import treeform as tf
+
+    problem = tf.Problem(X, y, shape=tf.Tree(depth))
+    with interrupted_after(seconds):
+        graph = problem.solve(tf.ConTree(threads=1)).graph
+    assert graph is not None
+    return lambda rows: np.asarray(graph.predict(rows))
+
+
+def cart(criterion: str) -> Callable[..., Predict]:
+    """scikit-learn's greedy tree."""
+
+    def fit(X: Floats, y: NDArray[Any], depth: int, seconds: float) -> Predict:
+        from sklearn.tree import DecisionTreeClassifier
+
+        tree = DecisionTreeClassifier(criterion=criterion, max_depth=depth, random_state=0)
+        return tree.fit(X, y).predict  # type: ignore[no-any-return]
+
+    return fit
+
+
+def quantile_columns(X: Floats, count: int) -> Callable[[Floats], NDArray[np.bool_]]:
+    """Columns ``x <= t`` for up to ``count`` quantiles t of each feature."""
+    at = np.linspace(0, 1, count + 2)[1:-1]
+    cuts = [np.unique(np.quantile(column, at, method="lower")) for column in X.T]
+    return lambda rows: np.column_stack(
+        [rows[:, j : j + 1] <= cut for j, cut in enumerate(cuts) if len(cut)]
+    )
+
+
+def licketysplit(lookahead: int, columns: int | None) -> Callable[..., Predict]:
+    """LicketySPLIT with its own threshold guesser, or on quantiles."""
+
+    def fit(X: Floats, y: NDArray[Any], depth: int, seconds: float) -> Predict:
+        from licketysplit import LicketySPLITClassifier, ThresholdGuessBinarizer
+
+        if columns is None:
+            guesser = ThresholdGuessBinarizer().fit(X, y)
+            binary: Callable[[Floats], Any] = guesser.transform
+        else:
+            binary = quantile_columns(X, columns)
+        model = LicketySPLITClassifier(lambda_leaf=0.0, depth_budget=depth, lookahead_k=lookahead)
+        model.fit(np.asarray(binary(X), dtype=np.uint8), y)
+        return lambda rows: np.asarray(model.predict(np.asarray(binary(rows), dtype=np.uint8)))
+
+    return fit
+
+
+def lgdt(columns: int) -> Callable[..., Predict]:
+    """LGDT of pytrees-rs, a lookahead tree on 0/1 columns."""
+
+    def fit(X: Floats, y: NDArray[Any], depth: int, seconds: float) -> Predict:
+        from pytrees import LGDTClassifier
+
+        binary = quantile_columns(X, columns)
+        model = LGDTClassifier(max_depth=depth).fit(binary(X).astype(np.float64), y)
+        return lambda rows: np.asarray(model.predict(binary(rows).astype(np.float64)))
+
+    return fit
+
+
+def ca_dl85(columns: int) -> Callable[..., Predict]:
+    """CA-DL8.5 of pytrees-rs, limited discrepancies."""
+
+    def fit(X: Floats, y: NDArray[Any], depth: int, seconds: float) -> Predict:
+        from pytrees import DL85Classifier
+        from pytrees.rules import DiscrepancyRule
+
+        binary = quantile_columns(X, columns)
+        model = DL85Classifier(
+            max_depth=depth, max_time=seconds, heuristic="information_gain", discrepancy=DiscrepancyRule()
+        )
+        model.fit(binary(X).astype(np.float64), y)
+        return lambda rows: np.asarray(model.predict(binary(rows).astype(np.float64)))
+
+    return fit
+
+
+def contree_lds(X: Floats, y: NDArray[Any], depth: int, seconds: float) -> Predict:
+    """ConTree of pytrees-rs with limited discrepancies."""
+    from pytrees import ConTreeClassifier
+
+    model = ConTreeClassifier(max_depth=depth, max_time=seconds, sort_by_heuristic=True, use_lds=True).fit(X, y)
+    return lambda rows: np.asarray(model.predict(rows))
+
+
+def rollotree(X: Floats, y: NDArray[Any], depth: int, seconds: float) -> Predict:
+    """Rolling horizon of depth two."""
+    from rollotree import RollingOCT
+
+    binary = quantile_columns(X, 20)
+    model = RollingOCT(depth=depth, criterion="misclassification", total_time_limit=seconds)
+    model.fit(binary(X).astype(np.int64), y)
+    return lambda rows: np.asarray(model.predict(binary(rows).astype(np.int64)))
+
+
+def pystreed(X: Floats, y: NDArray[Any], depth: int, seconds: float) -> Predict:
+    """STreeD on 20 quantiles."""
+    from pystreed import STreeDClassifier
+
+    binary = quantile_columns(X, 20)
+    model = STreeDClassifier(max_depth=depth, max_num_nodes=2**depth - 1, time_limit=seconds)
+    model.fit(binary(X).astype(np.int64), y)
+    return lambda rows: np.asarray(model.predict(binary(rows).astype(np.int64)))
+
+
+OURS = "treeform"
+PROGRAMS: dict[str, Callable[..., Predict]] = {
+    OURS: treeform,
+    "CART, gini": cart("gini"),
+    "CART, entropy": cart("entropy"),
+    "licketysplit, own thresholds": licketysplit(1, None),
+    "licketysplit, own thresholds, lookahead 2": licketysplit(2, None),
+    "licketysplit, 20 quantiles": licketysplit(1, 20),
+    "licketysplit, 50 quantiles": licketysplit(1, 50),
+    "LGDT, 20 quantiles": lgdt(20),
+    "LGDT, 50 quantiles": lgdt(50),
+    "CA-DL8.5, 20 quantiles": ca_dl85(20),
+    "ConTree of pytrees-rs, discrepancies": contree_lds,
+    "rollotree, 20 quantiles": rollotree,
+    "pystreed, 20 quantiles": pystreed,
+}
+ANYTIME = {
+    OURS,
+    "CA-DL8.5, 20 quantiles",
+    "ConTree of pytrees-rs, discrepancies",
+    "rollotree, 20 quantiles",
+    "pystreed, 20 quantiles",
+}
+"""Programs that use the time they are given; the others are run once, and count from when they end."""
