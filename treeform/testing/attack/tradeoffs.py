@@ -9,7 +9,6 @@ from treeform.testing.attack import rules
 from treeform.testing.attack.aims import Aim
 from treeform.testing.attack.compare import exact, least, of_model, of_result
 from treeform.testing.attack.verbs import Asked
-from treeform.testing.attack.world import key_of
 
 NOTHING = Aim(())
 """The objective of a question that only asks for a model."""
@@ -201,26 +200,32 @@ def near_optimal(asked: Asked) -> None:
     ranked = world.ranked(case.aim, case.specs)
     asked.verdict.status = "complete" if found.complete else "open"
     asked.say(*of_result(world, case.aim, case.specs, found.best, ranked, False))
-    seen = []
+    listed = []
     for near in found.models:
         wrong, m = of_model(world, case.aim, case.specs, near.graph, near.objective)
         asked.say(*wrong)
-        seen.append(key_of(m))
+        listed.append(m)
         if near.objective > found.threshold:
             asked.say(f"a model worth {near.objective} beyond {found.threshold}")
-    if len(set(seen)) != len(seen):
-        asked.say("a model is listed twice")
     if found.complete and ranked:
         top = ranked[0][0] * (1 + within)
         if found.threshold != top:
             asked.say(f"near is up to {found.threshold}, and it is {top}")
-        all_near = {key_of(m) for v, m in ranked if v <= top and _decides(m)}
-        if len(all_near) != len(seen):
-            asked.say(f"{len(seen)} models are called all, and there are {len(all_near)}")
+        missing = {_parts(m) for v, m in ranked if v <= top and _decides(m)} - {_parts(m) for m in listed}
+        if missing:
+            asked.say(
+                f"{len(listed)} models are called all, and {len(missing)} others part the rows otherwise"
+            )
     for one in found.indispensable:
         without = [m for v, m in ranked if v <= found.threshold and one.column not in m.columns(world.plain)]
         if one.proved is not None and one.proved == bool(without):
             asked.say(f"{one.column} indispensable: {one.proved}, and {len(without)} models do without")
+
+
+def _parts(m: Any) -> Any:
+    """How a model parts the rows, whatever columns its tests read and whichever way they are turned."""
+    nodes = frozenset((n.layer, n.reached, frozenset((n.right, n.reached & ~n.right))) for n in m.nodes)
+    return nodes, m.predicted
 
 
 def _decides(m: Any) -> bool:

@@ -6,7 +6,6 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
 
 from treeform.testing.attack import draw, models, rules, values
 from treeform.testing.attack.aims import Aim
@@ -127,8 +126,3 @@ def draw_world(seed: int, number: int) -> World:
         aims = draw.draw_aims(rng, plain, pool, of_values, trees, abstain)
         return World(plain, depth, widths, of_values, abstain, data_kind, weight_kind, listed, pool, aims)
     raise AssertionError(f"no table small enough for world {number} of seed {seed}")
-
-
-def key_of(m: Facts) -> Any:
-    """Equal for two descriptions of one model."""
-    return frozenset(m.nodes), m.predicted

@@ -1,0 +1,151 @@
+"""A bound that falls short by the least amount proves nothing: provers, and the court that weighs them."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import pytest
+
+import treeform as tf
+from treeform.certify import Verdict, bounds
+from treeform.certify.bounds import Means, claim_rows
+from treeform.certify.certificate import read, sign
+from treeform.certify.proofs.rup import Verification
+from treeform.certify.provers import Bound, beyond, by_prices
+from treeform.certify.schema import ClaimMetadata, ClaimPart, ProofRoute
+from treeform.solve.simple_bounds import ceiling
+
+
+def inverted() -> tf.Problem:
+    """The one admissible model predicts every row wrong: it costs what no model costs more than."""
+    problem = tf.Problem([[0.0], [1.0]], ["a", "b"], shape=tf.Tree(1))
+    wrong = tf.DecisionGraph.from_nested((0, 0.5, 1, 0), problem.data)
+    return problem + tf.StayCloseTo(wrong, changed=0)
+
+
+def some_rows() -> tf.Problem:
+    X, y = [[0, 0], [0, 1], [1, 0], [1, 1], [2, 0], [2, 1]], [0, 1, 1, 0, 1, 0]
+    groups = ["p", "p", "q", "q", "p", "q"]
+    return tf.Problem(X, y, shape=tf.Tree(2)) + tf.StatisticalParity(groups=groups, difference="0.1")
+
+
+def test_a_bound_at_the_ceiling_leaves_room_for_a_model():
+    question = inverted().question
+    most = question.to_units(ceiling(question))
+    assert inverted().solve().objective == most == 2
+    assert not beyond(question, most)
+    assert beyond(question, most + Fraction(1, question.scale))
+
+
+def test_prices_prove_the_optimum_and_nothing_above_it():
+    question = some_rows().question
+    best = Fraction(some_rows().solve().objective)
+    step = Fraction(1, question.scale)
+    assert by_prices(question, best, None, lambda: False).lower == best
+    above = by_prices(question, best + step, None, lambda: False)
+    assert (above.lower, above.best) == (best, best)
+    below = by_prices(question, best - step, None, lambda: False)
+    assert below.lower == best - step and below.best is None
+    assert by_prices(question, None, None, lambda: False).lower == best
+
+
+def test_prices_see_the_dearest_model():
+    question = inverted().question
+    found = by_prices(question, None, None, lambda: False)
+    assert found is not None and found.lower is not None and found.lower <= 2
+
+
+def test_prices_prove_that_there_is_no_model():
+    problem = tf.Problem([[0.0], [0.0], [1.0]], ["a", "b", "b"], shape=tf.Tree(1))
+    none = problem + tf.MinRecall(1, "a") + tf.MinRecall(1, "b")
+    found = by_prices(none.question, None, None, lambda: False)
+    assert found is not None and found.lower is None
+
+
+# -- the court ------------------------------------------------------------------------------------------------
+
+
+def claim(kind, value=None, route=None):
+    metadata = ClaimMetadata(by="somebody", seconds=0.0, relaxation=[], details={})
+    return ClaimPart(kind=kind, value=None if value is None else str(value), route=route, metadata=metadata)
+
+
+def verdict(problem, one, graph=None, **means):
+    (row,) = claim_rows([one], problem.question, graph, Means(**means))
+    return row
+
+
+@pytest.mark.parametrize(
+    ("shown", "claimed", "holds"),
+    [
+        (1, 2, False),
+        (2, 2, True),
+        (3, 2, True),
+        (None, 2, True),
+        (2, None, False),
+        (3, None, True),
+        (None, None, True),
+    ],
+)
+def test_a_proof_has_to_show_as_much_as_is_claimed(monkeypatch, shown, claimed, holds):
+    """Of `inverted`, whose dearest model costs 2; claims are looked at before anything else is tried."""
+    monkeypatch.setattr(
+        bounds, "verify_proof",
+        lambda *a, **k: (None if shown is None else Fraction(shown), Verification("verified", "read", {}), Cnf()),
+    )  # fmt: skip
+    monkeypatch.setattr(bounds._Court, "_by_counting", lambda *a: None)
+    route = ProofRoute(kind="proof", file="x", sha256="0" * 64, formulation="odd", rows=[0], at_most=None)
+    kind = "infeasible" if claimed is None else "lower"
+    row = verdict(inverted(), claim(kind, claimed, route), proofs="folder")
+    assert (row.verdict is Verdict.VERIFIED) == holds
+    assert row.verdict in (Verdict.VERIFIED, Verdict.FALSE)
+
+
+class Cnf:
+    n_clauses = 1
+
+
+@pytest.mark.parametrize("independent", [False, True])
+def test_claims_at_and_above_the_optimum(independent):
+    problem = some_rows()
+    best = Fraction(problem.solve().objective)
+    assert verdict(problem, claim("lower", best), independent=independent).verdict is Verdict.VERIFIED
+    for one in (claim("lower", best + 1), claim("infeasible")):
+        assert verdict(problem, one, independent=independent).verdict is Verdict.FALSE
+    graph = problem.solve().graph
+    assert verdict(problem, claim("upper", best), graph).verdict is Verdict.VERIFIED
+    assert verdict(problem, claim("upper", best - 1), graph).verdict is Verdict.FALSE
+    assert verdict(problem, claim("upper", best)).verdict is Verdict.FALSE
+
+
+def test_what_is_proved_implies_what_is_weaker_only():
+    problem = some_rows()
+    best = Fraction(problem.solve().objective)
+    claims = [claim("lower", best - 1), claim("lower", best), claim("lower", best + 1)]
+    rows = claim_rows(claims, problem.question, None, Means())
+    assert [row.verdict for row in rows] == [Verdict.VERIFIED, Verdict.VERIFIED, Verdict.FALSE]
+
+
+def test_a_prover_that_shows_less_leaves_a_claim_unproved(monkeypatch):
+    problem = some_rows()
+    best = Fraction(problem.solve().objective)
+    less = Bound("a prover", best - 1, None, True)
+    monkeypatch.setattr(bounds, "by_prices", lambda *a: less)
+    monkeypatch.setattr(bounds, "by_engines", lambda *a, **k: iter([less]))
+    monkeypatch.setattr(bounds, "least_value", lambda *a: best - 1)
+    assert verdict(problem, claim("lower", best)).verdict is not Verdict.VERIFIED
+    assert verdict(problem, claim("infeasible")).verdict is not Verdict.VERIFIED
+
+
+def test_a_certificate_with_a_better_objective_is_false():
+    problem = some_rows()
+    body = json.loads(json.dumps(problem.solve().certificate()))
+    assert read(sign(body)).answer.status == "optimal"
+    groups = ["p", "p", "q", "q", "p", "q"]
+    X, y = [[0, 0], [0, 1], [1, 0], [1, 1], [2, 0], [2, 1]], [0, 1, 1, 0, 1, 0]
+    assert tf.check(body, X, y, sensitive_features=groups).ok
+    for step in (-1, 1):
+        other = json.loads(json.dumps(body))
+        other["answer"]["objective"] = str(Fraction(body["answer"]["objective"]) + step)
+        assert not tf.check(sign(other), X, y, sensitive_features=groups).ok
