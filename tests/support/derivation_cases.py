@@ -134,8 +134,19 @@ def _share(rng: Rng) -> Fraction:
     return Fraction(str(rng.choice(DECIMALS)))
 
 
+FAR = 10**30
+"""A bound beyond all that is counted; no float is that number."""
+
+
+def _few(rng: Rng, low: int, high: int) -> int:
+    """A small number; now and then one that bounds nothing."""
+    return FAR if rng.random() < 0.1 else int(rng.integers(low, high))
+
+
 def _amount(kind: Any) -> Make:
     def make(rng: Rng, case: Drawn) -> Requirement:
+        if rng.random() < 0.1:
+            return kind(count=FAR)
         if rng.random() < 0.5:
             return kind(count=int(rng.integers(0, 5)))
         return kind(fraction=_share(rng))
@@ -187,7 +198,7 @@ def _matrix(rng: Rng, case: Drawn) -> list[list[Fraction]]:
 
 
 def _max_cost(rng: Rng, case: Drawn) -> Requirement:
-    budget = Fraction(int(rng.integers(0, 40)), int(rng.choice([1, 3, 10])))
+    budget = Fraction(_few(rng, 0, 40), int(rng.choice([1, 3, 10])))
     kinds: list[Any] = [tf.Cost(_matrix(rng, case)), tf.BalancedError(), tf.Error()]
     if case.data.abstain_code is not None:
         kinds = [tf.AbstainCost(_share(rng)), tf.AbstainCost("0.3", _matrix(rng, case))]
@@ -196,7 +207,7 @@ def _max_cost(rng: Rng, case: Drawn) -> Requirement:
 
 def _feature_cost(rng: Rng, case: Drawn) -> Requirement:
     prices = {name: Fraction(str(rng.choice(DECIMALS))) for name in _columns(rng, case)}
-    return tf.FeatureCost(prices, Fraction(str(rng.choice(DECIMALS))), per_path=bool(rng.random() < 0.5))
+    return tf.FeatureCost(prices, Fraction(_few(rng, 0, 30), 20), per_path=bool(rng.random() < 0.5))
 
 
 def _other_model(rng: Rng, case: Drawn) -> DecisionGraph:
@@ -210,9 +221,9 @@ def _below(rng: Rng, case: Drawn) -> Requirement:
 
 
 MAKERS: dict[str, Make] = {
-    "max_nodes": lambda rng, case: tf.MaxNodes(int(rng.integers(0, 4))),
-    "max_leaves": lambda rng, case: tf.MaxLeaves(int(rng.integers(1, 4))),
-    "max_depth": lambda rng, case: tf.MaxDepth(int(rng.integers(1, 3))),
+    "max_nodes": lambda rng, case: tf.MaxNodes(_few(rng, 0, 4)),
+    "max_leaves": lambda rng, case: tf.MaxLeaves(_few(rng, 1, 4)),
+    "max_depth": lambda rng, case: tf.MaxDepth(_few(rng, 1, 3)),
     "min_support": _amount(tf.MinSupport),
     "stability": _amount(tf.Stability),
     "max_errors": _amount(tf.MaxErrors),
@@ -234,16 +245,16 @@ MAKERS: dict[str, Make] = {
         rng.choice(len(case.labels), int(rng.integers(1, 4)), replace=False).tolist()
     ),
     "max_cost": _max_cost,
-    "feature_budget": lambda rng, case: tf.FeatureBudget(int(rng.integers(0, 3))),
+    "feature_budget": lambda rng, case: tf.FeatureBudget(_few(rng, 0, 3)),
     "no_test_on": lambda rng, case: tf.NoTestOn(_column(rng, case)),
     "monotone": lambda rng, case: tf.Monotone(
         str(rng.choice(["age", "owner"] + ["score"] * ("score" in case.frame))),
         str(rng.choice(["increasing", "decreasing"])),
         None if case.data.quantity is not None else _label(rng, case),
     ),
-    "max_tests_per_path": lambda rng, case: tf.MaxTestsPerPath(_columns(rng, case), int(rng.integers(0, 3))),
+    "max_tests_per_path": lambda rng, case: tf.MaxTestsPerPath(_columns(rng, case), _few(rng, 0, 3)),
     "once_per_path": lambda rng, case: tf.OncePerPath(_columns(rng, case) if rng.random() < 0.7 else None),
-    "max_thresholds": lambda rng, case: tf.MaxThresholds(_column(rng, case), int(rng.integers(0, 3))),
+    "max_thresholds": lambda rng, case: tf.MaxThresholds(_column(rng, case), _few(rng, 0, 3)),
     "feature_cost": _feature_cost,
     "uses": lambda rng, case: tf.Uses(_columns(rng, case)),
     "exclusive": lambda rng, case: tf.Exclusive(_columns(rng, case, 2)),

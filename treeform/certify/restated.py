@@ -29,7 +29,7 @@ from treeform.language.question import Question
 from treeform.language.requirement import Requirement
 from treeform.language.totals import TotalRow, Totals
 from treeform.language.values import ValueOrder, ValueRow, ValueRule
-from treeform.model import Model, Relation
+from treeform.model import Model
 from treeform.objectives import AbstainCost, BalancedError
 from treeform.objectives.group_error import WorstGroup
 from treeform.requirements.amount import Amount
@@ -72,14 +72,21 @@ class Restated(Requirement, listed=False):
         SpecError
             Where nothing of the kind does.
         """
-        state = BUILDS.get(type(self.judge))
+        of: Any = self.judge
+        tests = sum(ports.shape.widths)
+        if type(of) in (known.MaxNodes, known.MaxLeaves):
+            most = of.k - (type(of) is known.MaxLeaves)
+            if most < tests:
+                model.add(ports.active.sum() <= most, str(self))
+            return
+        if type(of) is known.MaxErrors:
+            model.add(((1 - ports.correct) * ports.weights).sum() <= _most(of.amount, ports.data), str(self))
+            return
         rows = self.prediction_rows(ports.data)
-        if state is not None:
-            model.add(state(self.judge, ports), str(self))
-        elif not rows or "predicted" not in self.needs:
+        if not rows or "predicted" not in self.needs:
             raise SpecError(f"the check has no rows over ports for {self}")
-        for coef, most in () if state is not None else rows:
-            model.add((ports.predicted * (coef * ports.weights[:, None])).sum() <= most, str(self))
+        for coef, side in rows:
+            model.add((ports.predicted * (coef * ports.weights[:, None])).sum() <= side, str(self))
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> int | Fraction:
         return self.judge.violation(graph, data)
@@ -141,7 +148,7 @@ def _least(amount: Amount, data: Dataset) -> int:
 
 
 def _most(amount: Amount, data: Dataset) -> int:
-    return _units(amount, data) // 1
+    return min(_units(amount, data) // 1, int(data.weights.sum()))
 
 
 LIMITS: dict[type, Callable[[Any, Dataset], Limits]] = {
@@ -152,15 +159,6 @@ LIMITS: dict[type, Callable[[Any, Dataset], Limits]] = {
     known.MinSupport: lambda one, data: Limits(min_support=_least(one.amount, data)),
     known.Stability: lambda one, data: Limits(min_flow=_least(one.amount, data)),
     known.MaxErrors: lambda one, data: Limits(max_errors=_most(one.amount, data)),
-}
-
-
-BUILDS: dict[type, Callable[[Any, Ports], Relation]] = {
-    known.MaxNodes: lambda one, ports: ports.active.sum() <= one.k,
-    known.MaxLeaves: lambda one, ports: ports.active.sum() <= one.k - 1,
-    known.MaxErrors: lambda one, ports: (
-        ((1 - ports.correct) * ports.weights).sum() <= _most(one.amount, ports.data)
-    ),
 }
 
 

@@ -221,6 +221,7 @@ class SoftRows(Soft, LargestTerm):
     def refusal(self, data: Dataset, shape: Shape) -> SpecError | None:
         for one in self._sides:
             dearest = Fraction(max(1, int(np.abs(one.excess.coef).max(initial=0))))
+            dearest = max(dearest, Fraction(abs(one.excess.side), data.total_weight))
             if dearest * data.total_weight >= LARGEST_COST:
                 return too_large(dearest, data)
         return super().refusal(data, shape)

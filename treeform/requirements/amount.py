@@ -112,8 +112,8 @@ class Amount:
         return math.ceil(self.weight(data) / data.weight_unit)
 
     def at_most(self, data: Dataset) -> int:
-        """The largest whole weight (in weight units) within the amount."""
-        return math.floor(self.weight(data) / data.weight_unit)
+        """The largest whole weight (in weight units) within the amount, of the weight that there is."""
+        return min(math.floor(self.weight(data) / data.weight_unit), data.total_weight)
 
     def to_json(self) -> dict[str, Any]:
         return {"count": self.count} if self.count is not None else {"fraction": str(self.fraction)}

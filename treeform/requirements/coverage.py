@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from treeform.errors import SpecError
+from treeform.errors import Infeasible, SpecError
 from treeform.language.requirement import Requirement
 from treeform.language.shortfall import Shortfall, in_weight
 from treeform.requirements.amount import OfAmount
@@ -52,6 +52,13 @@ class MinCoverage(OfAmount, Requirement):
                 f"{self} bounds decisions that are left open, and there are none",
                 cause="no label stands for them",
                 fix="give one: tf.Problem(..., abstain='ask'), on the command line --abstain ask",
+            )
+        if self.amount.at_least(data) > data.total_weight:
+            total = data.total_weight * data.weight_unit
+            raise Infeasible(
+                f"{self} is infeasible",
+                cause=f"it asks for decisions on a weight of {self.amount.weight(data)}, and all samples have {total}",
+                fix=f"ask for at most {total}",
             )
         return self
 

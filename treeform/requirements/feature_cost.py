@@ -13,6 +13,7 @@ import numpy as np
 from treeform.errors import SpecError
 from treeform.language.bounded import Bounded, Value
 from treeform.language.numbers import as_fraction
+from treeform.language.objective_size import LARGEST
 from treeform.language.paths import ColumnRule, PathRule
 from treeform.language.requirement import Requirement
 from treeform.language.shortfall import whole_number
@@ -77,6 +78,8 @@ class FeatureCost(Requirement, Bounded):
 
     def bind(self, data: Dataset, **context: Any) -> FeatureCost:
         check_columns(data, [name for name, _ in self.costs], self)
+        if self.per_path:
+            self._whole()  # refuses prices too fine for exact rows
         return self
 
     @property
@@ -88,9 +91,22 @@ class FeatureCost(Requirement, Bounded):
         return Fraction(1, math.lcm(self.at_most_cost.denominator, *(c.denominator for _, c in self.costs)))
 
     def _whole(self) -> tuple[np.ndarray, int]:
-        """Prices and budget in that unit."""
+        """Prices and budget in that unit.
+
+        Raises
+        ------
+        SpecError
+            If all prices together leave exact arithmetic.
+        """
         unit = self._unit()
-        return np.array([int(c / unit) for _, c in self.costs], dtype=np.int64), int(self.at_most_cost / unit)
+        if sum(cost for _, cost in self.costs) / unit > LARGEST:
+            raise SpecError(
+                "the prices and the budget of feature_cost have too many digits",
+                cause=f"they are whole multiples of {decimal_text(unit)} only, and sums leave exact arithmetic",
+                fix="round them to fewer digits",
+            )
+        prices = np.array([int(c / unit) for _, c in self.costs], dtype=np.int64)
+        return prices, min(int(self.at_most_cost / unit), int(prices.sum()))  # nothing costs more than all
 
     def _paid(self, model: Model, ports: Ports) -> Expr:
         """What the model costs, (1,); or what each path does, (P,)."""

@@ -94,7 +94,8 @@ class MaxCost(Requirement, Bounded):
 
     def _row(self, data: Dataset) -> tuple[np.ndarray, int]:
         entries, unit = self._entries(data)
-        return entries.astype(np.int64)[np.asarray(data.y)], math.floor(self.budget / unit)
+        most = min(math.floor(self.budget / unit), int(entries.max()) * data.total_weight)  # no model costs more
+        return entries.astype(np.int64)[np.asarray(data.y)], most
 
     def build(self, model: Model, ports: Ports) -> None:
         # sum_i weight_i sum_k cost[y_i, k] predicted_ik <= budget

@@ -57,7 +57,8 @@ class MaxNodes(_OfModel):
 
     def build(self, model: Model, ports: Ports) -> None:
         # sum_v d_v <= k
-        model.add(ports.active.sum() <= self.k, str(self))
+        if self.k < self.most(ports.data, ports.shape):
+            model.add(ports.active.sum() <= self.k, str(self))
 
     def limits(self, data: Dataset) -> Limits:
         return Limits(max_nodes=self.k)
@@ -104,7 +105,8 @@ class MaxLeaves(_OfModel):
 
     def build(self, model: Model, ports: Ports) -> None:
         # sum_v d_v + 1 <= k
-        model.add(ports.active.sum() <= self.k - 1, str(self))
+        if self.k < self.most(ports.data, ports.shape):
+            model.add(ports.active.sum() <= self.k - 1, str(self))
 
     def limits(self, data: Dataset) -> Limits:
         return Limits(max_nodes=self.k - 1)

@@ -95,7 +95,7 @@ class MaxThresholds(AtMost):
             model.add(right + tests[None, :] - 1 <= reached.T, f"{self}: who goes right")
             model.add(left + tests[None, :] - 1 <= 1 - reached.T, f"{self}: who goes left")
             counted.append(used)
-        if counted:
+        if sum(used.size for used in counted) > self.k:
             model.add(concatenate(counted, axis=0).sum() <= self.k, str(self))
 
     def allowed_features(self, data: Dataset) -> list[frozenset[int]] | None:
