@@ -100,6 +100,19 @@ _HOMES = {
     "treeform.model": ["Model", "Expr", "any_of", "at_most", "at_least", "exactly"],
     "treeform.errors": ["TreeformError"],
 }
+_BESIDE = {
+    "treeform.language.bounded",
+    "treeform.language.component",
+    "treeform.language.limits",
+    "treeform.language.totals",
+    "treeform.language.meetings",
+    "treeform.language.paths",
+    "treeform.backends",
+    "treeform.engines",
+    "treeform.data",
+    "treeform.model",
+}
+"""Homes of names that work as ``tf.NAME`` and are not listed: solvers, engines, modelling, bases of extensions."""
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _SUBMODULES = {
     "testing",
@@ -111,7 +124,9 @@ _SUBMODULES = {
     "requirements",
     "catalogue",
     "engines",
+    "extend",
 }
+_LISTED = {"backends", "engines", "errors", "extend", "model", "report", "testing"}
 
 __all__ = sorted([*_HOME_OF, "testing"])
 
@@ -140,4 +155,5 @@ def _compiled_core() -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    """What a problem is composed of; the rest is in `backends`, `engines`, `model` and `extend`."""
+    return sorted({name for name, home in _HOME_OF.items() if home not in _BESIDE} | _LISTED | {"__version__"})

@@ -35,8 +35,8 @@ LAYERS: list[list[str]] = [
     ["study"],
     ["cli"],
 ]
-# Beside the chain: the package itself, and the conformance kit, which drives everything below the reports.
-FREE = {"", "__main__", "testing", "_brute"}
+# Beside the chain: the package itself, what it offers to those who extend it, and the conformance kit.
+FREE = {"", "__main__", "testing", "_brute", "extend"}
 HIDDEN_FROM_FORMULATIONS = {
     "requirements",
     "backends",

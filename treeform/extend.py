@@ -1,0 +1,38 @@
+"""What one extends treeform with: bases of requirements, formulations, solvers and engines, and what these exchange.
+
+See "Extend treeform" among the how-tos.
+"""
+
+from __future__ import annotations
+
+from treeform.backends import Backend
+from treeform.engines import Engine
+from treeform.language.bounded import Bounded
+from treeform.language.component import Component
+from treeform.language.costs import ClassCost, SampleCost
+from treeform.language.formulation import Formulation
+from treeform.language.limits import Limits
+from treeform.language.meetings import Clash, Meetings
+from treeform.language.objective import Term
+from treeform.language.paths import PathRule, PathTests
+from treeform.language.requirement import Requirement
+from treeform.language.totals import TotalRow, Totals
+
+__all__ = [
+    "Backend",
+    "Bounded",
+    "Clash",
+    "ClassCost",
+    "Component",
+    "Engine",
+    "Formulation",
+    "Limits",
+    "Meetings",
+    "PathRule",
+    "PathTests",
+    "Requirement",
+    "SampleCost",
+    "Term",
+    "TotalRow",
+    "Totals",
+]
