@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -10,16 +11,17 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from ended_early import ended_after
 from typer.testing import CliRunner
 
 import treeform as tf
 from treeform.cli.app import app
-from treeform.errors import SpecError
+from treeform.errors import SolverFailed, SpecError
 from treeform.graph import DecisionGraph
 from treeform.requirements.rational import least_above, least_at_least
 from treeform.solve.result import Limit, Status
 from treeform.testing import all_models, draw_cases
-from treeform.tradeoff import tracing
+from treeform.tradeoff import asking
 
 AXES = {
     "difference": tf.StatisticalParity(groups="group", favourable=None),
@@ -230,7 +232,7 @@ def test_what_a_limit_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
     """Points before the limit stay proved, the open one says its bound, and a model of a tighter bound replaces it."""
     problem = long_frontier()
     whole = problem.frontier(over=AXES["difference"])
-    solve, asked = tracing.solve_certified, []
+    solve, asked = asking.solve_certified, []
 
     def cut(question, options):
         result = solve(question, options)
@@ -245,12 +247,54 @@ def test_what_a_limit_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
             objective=int((question.data.y != 1).sum()),
         )
 
-    monkeypatch.setattr(tracing, "solve_certified", cut)
+    monkeypatch.setattr(asking, "solve_certified", cut)
     found = problem.frontier(over=AXES["difference"])
     assert not found.proved and found.limit is Limit.TIME
     assert [(p.value, p.proved) for p in found.points[:2]] == [(p.value, True) for p in whole.points[:2]]
     assert not found.points[-1].proved and "open, at least" in str(found)
     assert found.points[-1].lower == whole.points[2].objective
+
+
+def test_open_bounds_are_asked_again_with_the_time_that_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first answers are the models without a test, which no bound excludes; the others are whole."""
+    problem = long_frontier()
+    whole = problem.frontier(over=AXES["difference"])
+    assert len(whole.points) >= 4
+    solve, given = asking.solve_certified, []
+
+    def weak_at_first(question, options):
+        given.append(options.time_limit)
+        with ended_after(1, Limit.TIME) if len(given) <= 3 else nullcontext():
+            return solve(question, options)
+
+    monkeypatch.setattr(asking, "solve_certified", weak_at_first)
+    found = problem.frontier(over=AXES["difference"], time_limit=1000.0)
+    assert [(p.value, p.objective, p.lower) for p in found.points] == [
+        (p.value, p.objective, p.lower) for p in whole.points
+    ]
+    assert found.proved and found.limit is None
+    assert given[0] < 251 and given[1] > 700  # all that is left for the one bound that is open
+
+
+def test_a_bound_that_breaks_down_leaves_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = long_frontier()
+    whole = problem.frontier(over=AXES["difference"])
+    solve, asked = asking.solve_certified, []
+
+    def breaks(question, options):
+        asked.append(question)
+        if len(asked) == 3:
+            raise SolverFailed("it is gone")
+        return solve(question, options)
+
+    monkeypatch.setattr(asking, "solve_certified", breaks)
+    found = problem.frontier(over=AXES["difference"])
+    assert [p.value for p in found.points] == [p.value for p in whole.points[:2]]
+    assert not found.complete and found.limit is Limit.SOLVER
+    assert any("it is gone" in note for note in found.notes)
+    asked[:] = [None, None]
+    with pytest.raises(SolverFailed):
+        problem.frontier(over=AXES["difference"])
 
 
 def test_no_time_at_all_is_refused_and_little_time_is_kept_to() -> None:
@@ -275,7 +319,7 @@ def test_no_time_at_all_is_refused_and_little_time_is_kept_to() -> None:
     ],
 )
 def test_what_is_refused_before_a_solver_starts(make, text, monkeypatch) -> None:
-    monkeypatch.setattr(tracing, "solve_certified", lambda *_: pytest.fail("a solver was started"))
+    monkeypatch.setattr(asking, "solve_certified", lambda *_: pytest.fail("a solver was started"))
     with pytest.raises(SpecError, match=text):
         make(two_classes(1, seed=8)[0])
 

@@ -83,6 +83,8 @@ def _work(
         ledger.notes.append(note)
     if plan.start is not None:
         submit_given(question, plan.start, ledger)
+    for graph in options.models:
+        ledger.submit(graph, "a model known before")
     for bound in options.bounds:
         whole = bound.value * question.scale
         ledger.prove_lower(

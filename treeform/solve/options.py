@@ -9,6 +9,7 @@ from typing import Any
 
 from treeform.distribute import HERE, Distribution
 from treeform.errors import SpecError
+from treeform.graph import DecisionGraph
 from treeform.solve.proof_writer import ProofWriter
 from treeform.solve.result import Progress
 
@@ -50,6 +51,8 @@ class SolveOptions:
         Who does the work of a native engine, and where its parts are kept.
     bounds : tuple of KnownBound
         What is known before.
+    models : tuple of DecisionGraph
+        Models that are known before.
 
     Raises
     ------
@@ -66,6 +69,7 @@ class SolveOptions:
     isolate: bool = False
     distribution: Distribution = HERE
     bounds: tuple[KnownBound, ...] = ()
+    models: tuple[DecisionGraph, ...] = ()
 
     def __post_init__(self) -> None:
         if self.on_progress is not None and not callable(self.on_progress):

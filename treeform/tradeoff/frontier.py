@@ -112,6 +112,8 @@ class Frontier(Printed):
     seconds : float
     limit : Limit or None
         What ended the search before it was complete, or left a point without proof.
+    notes : tuple of str
+        What broke down on the way.
     """
 
     question: Question
@@ -122,6 +124,7 @@ class Frontier(Printed):
     end: CertifiedResult | None
     seconds: float
     limit: Limit | None
+    notes: tuple[str, ...] = ()
 
     @property
     def proved(self) -> bool:

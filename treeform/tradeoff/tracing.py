@@ -2,18 +2,21 @@
 
 The best model at a bound has a measure v, and stays the best for every bound down to v. The next bound is the loosest
 that excludes v (`Bounded.beyond`), so that no model's measure falls between two bounds that are asked. What is proved
-at a bound holds for all tighter ones.
+at a bound holds for all tighter ones. A model that is not proved to be the best may be replaced later on; then the
+bounds between its measure and that of the better one are asked as well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from treeform.certify.answer import CertifiedResult, solve_certified
+from treeform.certify.answer import CertifiedResult
 from treeform.errors import ContradictionError, SpecError
+from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import errors
 from treeform.language.bounded import Bounded, Value
 from treeform.language.numbers import as_fraction
@@ -23,19 +26,20 @@ from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
 from treeform.solve.choice import refuse_restriction
 from treeform.solve.options import USUAL, SolveOptions
-from treeform.solve.result import Claim, Number, Progress, Status, as_number
+from treeform.solve.result import Claim, Limit, Number, Progress, Status, as_number
 from treeform.solve.verification import verify
+from treeform.tradeoff.asking import Solves, part_of
 from treeform.tradeoff.axis import with_axis
 from treeform.tradeoff.frontier import Frontier, FrontierPoint
 
 
 @dataclass(frozen=True)
-class _Step:
-    """The answer at one bound, and the measure of its model."""
+class _Model:
+    """A model, its measure, and its objective in the user's units."""
 
-    bound: Value | None
-    result: CertifiedResult
     value: Value
+    objective: Number
+    graph: DecisionGraph
 
 
 def trace_frontier(
@@ -54,7 +58,8 @@ def trace_frontier(
     axis : Bounded
         That requirement, bound to the data.
     options : SolveOptions
-        The time limit is for the whole frontier; each bound gets at most a share of what is left.
+        The time limit is for the whole frontier; each bound gets at most a share of what is left. Bounds that are open
+        in the end are asked again, with what is left by then.
     between : (loosest, tightest)
         None for no limit on a side.
     """
@@ -65,35 +70,155 @@ def trace_frontier(
             cause="its values are any fractions, so the best loss changes with every bound, however close",
             fix="solve at single bounds, for example with tf.sweep, or use whole=True",
         )
-    loosest, tightest = _range(axis, between)
-    bound: Value | None = loosest
-    end: CertifiedResult | None = None
-    limit, complete = None, False
     budget = Budget(options.time_limit)
-    steps: list[_Step] = []
+    trace = _Trace(question, axis, _range(axis, between), options, budget)
     with interruptible(budget):
-        while not budget.stop():
-            stated = question if bound is None else with_axis(question, axis, bound)
-            part = schedule.FRONTIER_STEP.of(budget)
-            on_progress = _watched(options.on_progress, axis, bound, budget, len(steps))
-            left = part.remaining
-            seconds = None if left is None else max(left, 1e-3)
-            result = solve_certified(stated, replace(options, time_limit=seconds, on_progress=on_progress))
-            limit = limit or result.limit
-            if result.graph is None:
-                complete = result.status is Status.INFEASIBLE
-                end = result if complete else None
-                break
-            value = axis.measured(result.graph, question.data)
-            steps.append(_Step(bound, result, value))
-            following = _next(axis, value, tightest, question)
+        trace.run()
+    return trace.frontier()
+
+
+class _Trace:
+    """The answers at bounds, and what follows from all of them together."""
+
+    def __init__(
+        self,
+        question: Question,
+        axis: Bounded,
+        between: tuple[Fraction | None, Fraction | None],
+        options: SolveOptions,
+        budget: Budget,
+    ) -> None:
+        self.question, self.axis, self.between = question, axis, between
+        self.options, self.budget = options, budget
+        self.solves = Solves()
+        self.answers: dict[Value | None, CertifiedResult] = {}
+        """At each bound that was asked, the answer that proves the most."""
+        self.spent: dict[Value | None, float] = {}
+        """Seconds that a bound has had; infinite where more of them are of no use."""
+        self.models: list[_Model] = []
+        self.limit: Limit | None = None
+
+    def run(self) -> None:
+        """Ask bound after bound; then again where something is open, each time with more of the time."""
+        while not self.budget.stop():
+            new = [bound for bound, _ in self.segments() if bound not in self.spent]
+            if new:
+                self._ask(new[0], schedule.FRONTIER_STEP.of(self.budget).remaining)
+                continue
+            still_open = [bound for bound in self._open() if self.spent[bound] < math.inf]
+            if not still_open:
+                return
+            bound = min(still_open, key=lambda one: self.spent[one])
+            part = schedule.equal_part(self.budget.remaining, len(still_open))
+            self._ask(bound, None if part is None else max(part, 2 * self.spent[bound]))
+
+    def segments(self) -> Iterator[tuple[Value | None, _Model | None]]:
+        """The bounds at which the best model known changes, the loosest first, each with that model."""
+        bound: Value | None = self.between[0]
+        while True:
+            model = self._best(bound)
+            yield bound, model
+            following = None if model is None else _next(self.axis, model.value, self.between[1], self.question)
             if following is None:
-                complete = True
-                break
+                return
             bound = following
-    points = _points(steps, axis)
-    stopped = None if complete and all(point.proved for point in points) else budget.reason or limit
-    return Frontier(question, axis, (loosest, tightest), points, complete, end, budget.seconds, stopped)
+
+    def _best(self, bound: Value | None) -> _Model | None:
+        """The best model known under a bound; of equal ones that with the tightest measure."""
+        fitting = [m for m in self.models if bound is None or not self.axis.is_tighter(bound, m.value)]
+        tight = 1 if self.axis.at_most else -1
+        return min(fitting, key=lambda m: (m.objective, tight * m.value), default=None)
+
+    def _proofs(self, bound: Value | None) -> list[CertifiedResult]:
+        """The answers that hold at a bound: those at the bound itself and at looser ones, the tightest last."""
+        found = [
+            (asked, result)
+            for asked, result in self.answers.items()
+            if asked is None or (bound is not None and not self.axis.is_tighter(asked, bound))
+        ]
+        tight = 1 if self.axis.at_most else -1
+        key = lambda one: (one[0] is not None, -tight * (one[0] or 0))  # noqa: E731
+        return [result for _, result in sorted(found, key=key)]
+
+    def _lower(self, bound: Value | None) -> Number | None:
+        """What is proved of all models under a bound."""
+        return max((r.bound for r in self._proofs(bound) if r.bound is not None), default=None)
+
+    def _open(self) -> Iterator[Value | None]:
+        """The bounds at which something is not proved."""
+        for bound, model in self.segments():
+            lower = self._lower(bound)
+            if model is None:
+                if not any(r.status is Status.INFEASIBLE for r in self._proofs(bound)):
+                    yield bound
+            elif lower is None or lower < model.objective:
+                yield bound
+
+    def _ask(self, bound: Value | None, seconds: float | None) -> None:
+        """Solve at a bound, and enter model and proof."""
+        stated = self.question if bound is None else with_axis(self.question, self.axis, bound)
+        on_progress = _watched(self.options.on_progress, self.axis, bound, self.budget, len(self.answers))
+        asked = part_of(self.options, self.budget, seconds, on_progress)
+        known = self._best(bound)
+        if known is not None:
+            asked = replace(asked, models=(known.graph,))
+        began = self.budget.seconds
+        result = self.solves.answer(stated, asked)
+        taken = self.budget.seconds - began
+        by_time = result is not None and result.limit in (None, Limit.TIME) and asked.time_limit is not None
+        self.spent[bound] = self.spent.get(bound, 0.0) + taken if by_time else math.inf
+        if result is None:
+            self.limit = self.limit or Limit.SOLVER
+            return
+        self.limit = result.limit or self.limit
+        if result.graph is not None and result.objective is not None:
+            value = self.axis.measured(result.graph, self.question.data)
+            self.models.append(_Model(value, result.objective, result.graph))
+        self.answers[bound] = _stronger(self.answers.get(bound), result)
+
+    def frontier(self) -> Frontier:
+        """What is known of the curve."""
+        points: list[FrontierPoint] = []
+        complete, end = True, None
+        for bound, model in self.segments():
+            complete = complete and bound in self.answers
+            proofs = self._proofs(bound)
+            if model is None:
+                end = next((r for r in reversed(proofs) if r.status is Status.INFEASIBLE), None)
+                complete = end is not None
+            elif proofs:
+                points.append(self._point(bound, model, proofs[-1], points[-1].value if points else None))
+        proved = complete and all(point.proved for point in points)
+        return Frontier(
+            self.question,
+            self.axis,
+            self.between,
+            tuple(points),
+            complete,
+            end,
+            self.budget.seconds,
+            None if proved else self.budget.reason or self.limit,
+            tuple(self.solves.notes),
+        )
+
+    def _point(
+        self, bound: Value | None, model: _Model, at: CertifiedResult, until: Value | None
+    ) -> FrontierPoint:
+        lower = self._lower(bound)
+        if lower is not None and lower > model.objective:
+            raise ContradictionError(
+                "two bounds of the frontier contradict each other, so no answer is given",
+                cause=f"none below {lower} at a looser bound, yet a model of value {model.objective} at a tighter one",
+                fix="report this with the data: a solver or a requirement is wrong",
+            )
+        return FrontierPoint(model.value, until, model.objective, lower, _at_loosest(at, model.graph))
+
+
+def _stronger(known: CertifiedResult | None, result: CertifiedResult) -> CertifiedResult:
+    """Of two answers to one question, the one that proves more."""
+    if known is None or known.bound is None or result.status is Status.INFEASIBLE:
+        return result
+    return result if result.bound is not None and result.bound >= known.bound else known
 
 
 def _range(axis: Bounded, between: tuple[Any, Any]) -> tuple[Fraction | None, Fraction | None]:
@@ -146,52 +271,16 @@ def _watched(
     return lambda p: report(budget.progress_of(p, done))
 
 
-def _points(steps: list[_Step], axis: Bounded) -> tuple[FrontierPoint, ...]:
-    """The steps that no other one beats, each with what is proved for all of its bounds."""
-    kept: list[int] = []
-    for index, step in enumerate(steps):
-        while kept and _objective(steps[kept[-1]]) >= _objective(step):
-            kept.pop()
-        kept.append(index)
-    points: list[FrontierPoint] = []
-    for before, index in zip([-1, *kept], kept, strict=False):
-        # The loosest bounds of this point were asked about right after the looser point; later bounds are tighter.
-        lower = max((s.result.bound for s in steps[: before + 2] if s.result.bound is not None), default=None)
-        first, last = steps[before + 1], steps[index]
-        if lower is not None and lower > _objective(last):
-            raise ContradictionError(
-                "two bounds of the frontier contradict each other, so no answer is given",
-                cause=f"none below {lower} at a looser bound, yet a model of value {_objective(last)} at a tighter one",
-                fix="report this with the data: a solver or a requirement is wrong",
-            )
-        points.append(
-            FrontierPoint(
-                value=last.value,
-                until=steps[before].value if before >= 0 else None,
-                objective=_objective(last),
-                lower=lower,
-                result=_at_loosest(first, last),
-            )
-        )
-    return tuple(points)
-
-
-def _objective(step: _Step) -> Number:
-    assert step.result.objective is not None
-    return step.result.objective
-
-
-def _at_loosest(first: _Step, last: _Step) -> CertifiedResult:
-    """The answer to the loosest bound with the model of a tighter one, which is as good and satisfies it as well."""
-    result, graph = first.result, last.result.graph
-    if first is last:
+def _at_loosest(result: CertifiedResult, graph: DecisionGraph) -> CertifiedResult:
+    """An answer with the model of another bound, which is at least as good and satisfies this one as well."""
+    if result.graph == graph:
         return result
-    assert result.question is not None and graph is not None
+    assert result.question is not None
     question = result.question
     judged = verify(question, graph)
     units = question.to_units(judged.value)
     others = [claim for claim in result.claims if claim.kind != "upper"]
-    model = Claim("upper", units, "a tighter bound", result.seconds)
+    model = Claim("upper", units, "another bound", result.seconds)
     proved = result.bound is not None and result.bound >= as_number(units)
     return replace(
         result,

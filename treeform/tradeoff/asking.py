@@ -1,0 +1,51 @@
+"""The solves of which a trade-off is made: their time, and what is done when one of them breaks down."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from treeform.certify.answer import CertifiedResult, solve_certified
+from treeform.language.question import Question
+from treeform.solve.budget import Budget
+from treeform.solve.faults import broke_down
+from treeform.solve.options import SolveOptions
+from treeform.solve.result import Progress
+from treeform.solve.stages import BREAKDOWNS, is_breakdown
+
+
+class Solves:
+    """Answers to several questions: once one has an answer, another that breaks down is a note.
+
+    Attributes
+    ----------
+    notes : list of str
+    """
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+        self._answered = False
+
+    def answer(self, question: Question, options: SolveOptions) -> CertifiedResult | None:
+        """The answer to a question; None where its solve broke down."""
+        try:
+            result = solve_certified(question, options)
+        except BREAKDOWNS as error:
+            if not (self._answered and is_breakdown(error)):
+                raise
+            under = ", ".join(question.labels) or "no requirement"
+            self.notes.append(f"the solve under {under} {broke_down(error)}")
+            return None
+        self._answered = True
+        return result
+
+
+def part_of(
+    options: SolveOptions,
+    budget: Budget,
+    seconds: float | None,
+    on_progress: Callable[[Progress], None] | None,
+) -> SolveOptions:
+    """The options of one solve, which has so many seconds of what is left; None for all of it."""
+    left = budget.share(seconds).remaining
+    return replace(options, time_limit=None if left is None else max(left, 1e-3), on_progress=on_progress)
