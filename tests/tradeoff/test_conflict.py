@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from ended_early import ended_after
 from typer.testing import CliRunner
 
 import treeform as tf
 from treeform.cli.app import app
-from treeform.errors import SpecError
+from treeform.errors import SolverFailed, SpecError
 from treeform.requirements import MaxErrors
-from treeform.solve.result import Status
+from treeform.solve.result import Limit, Status
 from treeform.testing import all_models, brute_force
+from treeform.tradeoff import asking
 from treeform.tradeoff.conflict import rounded
 
 
@@ -222,3 +225,52 @@ def test_fit_with_prices(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     assert "what each requirement costs" in done.stdout and "all requirements" in done.stdout
     assert "What each requirement costs" in page.read_text()
+
+
+# -- limits ---------------------------------------------------------------------------------------------
+
+
+def told(found) -> list[object]:
+    return [found.requirements, found.minimal, [(one.requirement, one.bound, one.proved) for one in found.relaxations]]
+
+
+def conflicting() -> tf.Problem:
+    return problem(0, tf.MaxErrors(2), tf.MinSupport(4), tf.MaxNodes(2))
+
+
+@pytest.mark.parametrize("first", [0, 1, 3])
+def test_what_is_left_open_is_asked_again(monkeypatch: pytest.MonkeyPatch, first: int) -> None:
+    """Some answers after the first ones end at a limit, and the time that is left decides the same as no limit."""
+    whole = conflicting().conflict()
+    assert whole.minimal and whole.relaxations
+    solve, asked = asking.solve_certified, []
+
+    def weak(question, options):
+        asked.append(options.time_limit)
+        with ended_after(1, Limit.TIME) if first < len(asked) <= first + 4 else nullcontext():
+            return solve(question, options)
+
+    monkeypatch.setattr(asking, "solve_certified", weak)
+    found = conflicting().conflict(time_limit=1000.0)
+    assert asked[0] > 900  # all else rests on it
+    assert told(found) == told(whole)
+    assert found.limit is None
+
+
+def test_a_question_that_breaks_down_leaves_the_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = conflicting().conflict()
+    solve, asked = asking.solve_certified, []
+
+    def breaks(question, options):
+        asked.append(question)
+        if len(asked) > 1:
+            raise SolverFailed("it is gone")
+        return solve(question, options)
+
+    monkeypatch.setattr(asking, "solve_certified", breaks)
+    found = conflicting().conflict()
+    assert found.proved and not found.minimal
+    assert found.requirements == conflicting().question.labels
+    assert found.limit is Limit.SOLVER
+    assert any("it is gone" in note for note in found.notes)
+    assert len(whole.requirements) <= len(found.requirements)

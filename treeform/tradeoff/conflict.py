@@ -76,6 +76,8 @@ class Conflict(Printed):
     seconds : float
     limit : Limit or None
         What ended the work early.
+    notes : tuple of str
+        What broke down on the way.
     """
 
     question: Question
@@ -85,6 +87,7 @@ class Conflict(Printed):
     relaxations: tuple[BoundNeeded, ...]
     seconds: float
     limit: Limit | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def proved(self) -> bool:

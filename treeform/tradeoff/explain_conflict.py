@@ -8,23 +8,22 @@ that is refuted and the measure of a model.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
-from treeform.certify.answer import CertifiedResult, solve_certified
-from treeform.language.bounded import Bounded, Value
+from treeform.certify.answer import CertifiedResult
+from treeform.language.bounded import Bounded
 from treeform.language.objective import Objective
 from treeform.language.question import Question
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
 from treeform.solve.choice import refuse_restriction
 from treeform.solve.options import USUAL, SolveOptions
-from treeform.solve.result import Progress, Status
-from treeform.tradeoff.axis import with_axis
-from treeform.tradeoff.conflict import BoundNeeded, Conflict, subset
+from treeform.solve.result import Limit, Progress, Status
+from treeform.tradeoff.asking import Solves, part_of
+from treeform.tradeoff.conflict import Conflict, subset
+from treeform.tradeoff.narrowing import Narrowing
 
 
 def explain_conflict(
@@ -42,15 +41,10 @@ def explain_conflict(
     refuse_restriction(question, options, "a conflict")
     search = _Search(question, options)
     with interruptible(search.budget):
-        search.whole = answer if answer is not None else search.ask(question, "all requirements")
-        if search.whole.graph is not None:
+        if not search.is_proved(answer):
             return None
-        labels, proof, witnesses = search.filtered()
-        relaxations = []
-        if proof.status is Status.INFEASIBLE:
-            relaxations = [one for label in labels if (one := search.needed(label)) is not None]
-    limit = search.budget.reason
-    return Conflict(question, labels, proof, witnesses, tuple(relaxations), search.budget.seconds, limit)
+        search.run()
+    return search.conflict()
 
 
 def conflict_of(
@@ -66,94 +60,138 @@ def conflict_of(
     return explain_conflict(result.question, options, result)
 
 
+_Step = tuple[Callable[..., None], str]
+
+
 class _Search:
-    """The question, and the solver and time for each part."""
+    """The question, what is known of the conflict, and the time for each part."""
 
     whole: CertifiedResult
     """The answer to the question with all requirements."""
+    proof: CertifiedResult
+    """That of the smallest set that is known to conflict."""
 
     def __init__(self, question: Question, options: SolveOptions) -> None:
         self.question, self.options = question, options
         self.budget = Budget(options.time_limit)
+        self.solves = Solves()
+        self.labels = question.labels
+        self.witnesses: dict[str, CertifiedResult] = {}
+        self.ranges: dict[str, Narrowing | None] = {}
+        """How far each requirement was moved; None for one without a bound."""
+        self.limit: Limit | None = None
+        self.tries: dict[_Step, int] = {}
+        self.stuck: list[_Step] = []
+        """What no more time would decide, as far as is known."""
+        self.goes_on = True
+        """Whether more time may decide what the last question left open."""
 
-    def ask(self, question: Question, what: str, objective: bool = False) -> CertifiedResult:
-        """Whether some model satisfies the requirements; with the objective, the best one. Progress says ``what``."""
+    def is_proved(self, answer: CertifiedResult | None) -> bool:
+        """Whether the requirements conflict, or may do so for all that is known: False where a model satisfies them.
+
+        Everything else rests on this proof, so it may have all of the time.
+        """
+        if answer is not None:
+            self.whole = self.proof = answer
+        known = answer
+        while known is None or (
+            known.status is Status.UNKNOWN and self.goes_on and not self.budget.stop()
+        ):
+            known = self.ask(self.question, "all requirements", turns=1) or known
+            assert known is not None  # a first question that breaks down raises
+            self.whole = self.proof = known
+        return self.whole.graph is None
+
+    def run(self) -> None:
+        """Find a smallest set and the bounds that would do; then decide what is open with the time that is left."""
+        if self.proof.status is not Status.INFEASIBLE:
+            return
+        for label in self.question.labels:
+            self.filter(label)
+        for label in self.labels:
+            self.move(label)
+        while not self.budget.stop():
+            steps = [(self.filter, label) for label in self.labels if label not in self.witnesses]
+            steps += [(self.move, label) for label in self.labels if self.is_moving(label)]
+            left = [one for one in steps if one not in self.stuck]
+            if not left:
+                return
+            step, label = min(left, key=lambda one: self.tries.get(one, 0))
+            self.tries[step, label] = self.tries.get((step, label), 0) + 1
+            step(label, len(left))
+            if not self.goes_on:
+                self.stuck.append((step, label))
+
+    def ask(
+        self, question: Question, what: str, objective: bool = False, turns: int | None = None
+    ) -> CertifiedResult | None:
+        """Whether some model satisfies the requirements; with the objective, the best one. Progress says ``what``.
+
+        With ``turns`` it has its part of what is left for so many questions, else that of one of many.
+        """
         kept = objective or question.objective.is_regression  # which says that leaves hold values
         stated = question if kept else question.with_(objective=Objective(()))
-        part = schedule.CONFLICT_STEP.of(self.budget).remaining
-        seconds = None if part is None else max(part, 1e-3)
-        forward = self._told(what)
-        return solve_certified(stated, replace(self.options, time_limit=seconds, on_progress=forward))
+        left = self.budget.remaining
+        seconds = schedule.CONFLICT_STEP.seconds(left) if turns is None else schedule.equal_part(left, turns)
+        options = part_of(self.options, self.budget, seconds, self._told(what))
+        result = self.solves.answer(stated, options)
+        limit = Limit.SOLVER if result is None else result.limit
+        self.limit = limit or self.limit
+        self.goes_on = limit in (None, Limit.TIME) and left is not None
+        return result
 
     def _told(self, what: str) -> Callable[[Progress], None] | None:
         """What shows the work on one question, in the time of all of them."""
         report = self.options.on_progress
         return None if report is None else lambda p: report(self.budget.progress_of(p, what))
 
-    def filtered(self) -> tuple[tuple[str, ...], CertifiedResult, dict[str, CertifiedResult]]:
-        """A minimal conflicting set, its proof, and for each member a model of the others."""
-        labels, proof = self.question.labels, self.whole
-        witnesses: dict[str, CertifiedResult] = {}
-        for label in self.question.labels:
-            others = tuple(one for one in labels if one != label)
-            if self.budget.stop() or proof.status is not Status.INFEASIBLE:
-                break
-            tried = self.ask(subset(self.question, others), f"without {label}")
-            if tried.status is Status.INFEASIBLE:
-                labels, proof = others, tried
-            elif tried.graph is not None:
-                witnesses[label] = tried
-        return labels, proof, {label: one for label, one in witnesses.items() if label in labels}
+    def filter(self, label: str, turns: int | None = None) -> None:
+        """Leave a requirement out of the conflict if the others conflict without it."""
+        others = tuple(one for one in self.labels if one != label)
+        if self.budget.stop():
+            return
+        tried = self.ask(subset(self.question, others), f"without {label}", turns=turns)
+        if tried is not None and tried.status is Status.INFEASIBLE:
+            self.labels, self.proof = others, tried
+        elif tried is not None and tried.graph is not None:
+            self.witnesses[label] = tried
 
-    def needed(self, label: str) -> BoundNeeded | None:
-        """The tightest bound of one requirement with which all others can be satisfied; None if it has no bound."""
-        index = self.question.labels.index(label)
-        axis = self.question.requirements[index]
-        if not isinstance(axis, Bounded) or axis.bound is None or self.budget.stop():
-            return None
-        others = self.question.with_(
-            requirements=tuple(r for i, r in enumerate(self.question.requirements) if i != index)
-        )
-        refuted = self.ask(others, f"without {label}")
-        if refuted.graph is None:
-            return BoundNeeded(label, axis, None, None, refuted, refuted.status is Status.INFEASIBLE)
-        value = axis.measured(refuted.graph, self.question.data)
-        return self._tightest(label, axis, others, value)
+    def is_moving(self, label: str) -> bool:
+        """Whether it is open how far a requirement has to be moved."""
+        known = self.ranges.get(label)
+        return label not in self.ranges or (known is not None and not known.decided)
 
-    def _tightest(self, label: str, axis: Bounded, others: Question, value: Value) -> BoundNeeded:
-        """Halve the range between the required bound, which is refuted, and the measure of a model."""
-        data = self.question.data
-        assert axis.bound is not None
-        too_tight, refuted, proved, halve = axis.bound, self.whole, False, True
-        while not self.budget.stop():
-            following = axis.beyond(value, data)
-            if following is None or not axis.is_tighter(too_tight, following):
-                proved = refuted.status is Status.INFEASIBLE
-                break
-            # Every second question asks for anything tighter than the best model, which ends the search when
-            # that model is the tightest.
-            bound = _middle(axis, too_tight, following) if halve else following
-            tried = self.ask(
-                with_axis(others, axis, bound), f"{label} with {axis.bound_name} {float(bound):.6g}"
+    def move(self, label: str, turns: int | None = None) -> None:
+        """Find the tightest bound of one requirement with which all others can be satisfied."""
+        if self.budget.stop():
+            return
+        if label not in self.ranges:
+            index = self.question.labels.index(label)
+            axis = self.question.requirements[index]
+            if not isinstance(axis, Bounded) or axis.bound is None:
+                self.ranges[label] = None
+                return
+            kept = tuple(r for i, r in enumerate(self.question.requirements) if i != index)
+            self.ranges[label] = Narrowing(label, axis, self.question.with_(requirements=kept), self.whole)
+        known = self.ranges[label]
+        if known is not None and not known.decided:
+            known.run(
+                lambda question, what, objective: self.ask(question, what, objective, turns), self.budget
             )
-            if tried.graph is not None:
-                value = axis.measured(tried.graph, data)
-            elif tried.status is Status.INFEASIBLE:
-                too_tight, refuted = bound, tried
-            else:
-                break
-            halve = not halve
-        best = None
-        if not self.budget.interrupted:
-            stated = with_axis(others, axis, value)
-            best = self.ask(stated, f"the best with {axis.bound_name} {float(value):.6g}", True)
-        model = best if best is not None and best.graph is not None else None
-        return BoundNeeded(label, axis, value, model, refuted, proved)
 
-
-def _middle(axis: Bounded, tight: Value, loose: Value) -> Value:
-    """A bound half way, looser than ``tight`` and at most as loose as ``loose``."""
-    middle = Fraction(tight + loose) / 2
-    if isinstance(tight, int) and isinstance(loose, int):
-        return math.ceil(middle) if axis.at_most else math.floor(middle)
-    return middle
+    def conflict(self) -> Conflict:
+        """What is known."""
+        found = [known.needed() for label in self.labels if (known := self.ranges.get(label)) is not None]
+        witnesses = {label: one for label, one in self.witnesses.items() if label in self.labels}
+        conflict = Conflict(
+            self.question,
+            self.labels,
+            self.proof,
+            witnesses,
+            tuple(one for one in found if one is not None),
+            self.budget.seconds,
+            self.budget.reason or self.limit,
+            tuple(self.solves.notes),
+        )
+        settled = conflict.minimal and all(one.proved for one in conflict.relaxations)
+        return replace(conflict, limit=None) if settled and not self.budget.interrupted else conflict

@@ -118,7 +118,9 @@ class _Trace:
         while True:
             model = self._best(bound)
             yield bound, model
-            following = None if model is None else _next(self.axis, model.value, self.between[1], self.question)
+            following = (
+                None if model is None else _next(self.axis, model.value, self.between[1], self.question)
+            )
             if following is None:
                 return
             bound = following
