@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from contextlib import nullcontext
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from ended_early import ended_after
 from typer.testing import CliRunner
 
 import treeform as tf
@@ -18,9 +20,9 @@ from treeform.cli.app import app
 from treeform.data import Dataset
 from treeform.errors import DataError, SpecError
 from treeform.graph import DecisionGraph
-from treeform.solve.result import Status
+from treeform.solve.result import Limit, Status
 from treeform.testing import all_models, brute_force, draw_cases
-from treeform.tradeoff import listing
+from treeform.tradeoff import asking
 
 
 def key(graph: DecisionGraph, data: Dataset, node: int = 0, rows: frozenset[int] | None = None) -> object:
@@ -194,7 +196,7 @@ def test_too_many_models_are_counted_as_far_as_they_go(monkeypatch: pytest.Monke
 def test_an_optimum_that_was_not_proved_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """The threshold follows a better model that the enumeration finds."""
     problem = tf.Problem(*table(), shape="tree:2")
-    solve = listing.solve_certified
+    solve = asking.solve_certified
 
     def weak(question, options):
         found = solve(question, options)
@@ -203,10 +205,47 @@ def test_an_optimum_that_was_not_proved_is_found(monkeypatch: pytest.MonkeyPatch
         return replace(found, graph=graph, objective=value, status=Status.FEASIBLE)
 
     right = problem.near_optimal(within="0.1")
-    monkeypatch.setattr("treeform.tradeoff.listing.solve_certified", weak)
+    monkeypatch.setattr("treeform.tradeoff.asking.solve_certified", weak)
     found = problem.near_optimal(within="0.1")
     assert found.threshold == right.threshold
     assert [m.objective for m in found.models] == [m.objective for m in right.models]
+
+
+@pytest.mark.parametrize("counted", [True, False])
+def test_what_is_open_is_asked_again(monkeypatch: pytest.MonkeyPatch, counted: bool) -> None:
+    """The first solves give models without a test; the time that is left decides the same as no limit."""
+    monkeypatch.setattr("treeform.tradeoff.listing.MOST_TESTS", 10_000 if counted else 0)
+    problem = tf.Problem(*table(), shape="tree:2")
+    whole = problem.near_optimal(within="0.1")
+    assert whole.proved and whole.indispensable
+    solve, asked = asking.solve_certified, []
+
+    def weak_at_first(question, options):
+        asked.append(question)
+        with ended_after(1, Limit.TIME) if len(asked) <= 3 else nullcontext():
+            return solve(question, options)
+
+    monkeypatch.setattr(asking, "solve_certified", weak_at_first)
+    found = problem.near_optimal(within="0.1", time_limit=1000.0)
+    assert found.best.objective == whole.best.objective
+    assert (found.threshold, found.count) == (whole.threshold, whole.count)
+    assert [(one.column, one.proved) for one in found.indispensable] == [
+        (one.column, one.proved) for one in whole.indispensable
+    ]
+    assert found.limit is None
+    assert len(asked) > 3
+
+
+def test_an_incumbent_is_not_called_an_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("treeform.tradeoff.listing.MOST_TESTS", 0)
+    problem = tf.Problem(*table(), shape="tree:2")
+    with ended_after(1, Limit.TIME):
+        found = problem.near_optimal(within="0.1", time_limit=1000.0)
+    assert not found.proved and found.limit is Limit.TIME
+    assert str(found).startswith("best model known")
+    assert "optimum" not in str(found) and "stopped (time)" in str(found)
+    assert found.to_json()["proved"] is False
+    assert found.columns()["optimum without"].isna().all()
 
 
 def test_nothing_satisfies_the_requirements() -> None:

@@ -6,12 +6,15 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from treeform.certify.answer import CertifiedResult, solve_certified
+from treeform.graph import DecisionGraph
+from treeform.graph.evaluate import errors
 from treeform.language.question import Question
 from treeform.solve.budget import Budget
 from treeform.solve.faults import broke_down
 from treeform.solve.options import SolveOptions
-from treeform.solve.result import Progress
+from treeform.solve.result import Claim, Progress, Status, as_number
 from treeform.solve.stages import BREAKDOWNS, is_breakdown
+from treeform.solve.verification import verify
 
 
 class Solves:
@@ -49,3 +52,25 @@ def part_of(
     """The options of one solve, which has so many seconds of what is left; None for all of it."""
     left = budget.share(seconds).remaining
     return replace(options, time_limit=None if left is None else max(left, 1e-3), on_progress=on_progress)
+
+
+def with_model(result: CertifiedResult, graph: DecisionGraph) -> CertifiedResult:
+    """An answer with another model, which is at least as good and satisfies the requirements as well."""
+    if result.graph == graph:
+        return result
+    assert result.question is not None
+    question = result.question
+    judged = verify(question, graph)
+    units = question.to_units(judged.value)
+    others = [claim for claim in result.claims if claim.kind != "upper"]
+    model = Claim("upper", units, "another question of the same search", result.seconds)
+    proved = result.bound is not None and result.bound >= as_number(units)
+    return replace(
+        result,
+        graph=graph,
+        status=Status.OPTIMAL if proved else Status.FEASIBLE,
+        objective=as_number(units),
+        errors=None if graph.is_regression else int(errors(graph, question.data)),
+        violations={label: as_number(value) for label, value in judged.violations.items()},
+        claims=(*others, model),
+    )

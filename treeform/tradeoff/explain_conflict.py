@@ -94,9 +94,7 @@ class _Search:
         if answer is not None:
             self.whole = self.proof = answer
         known = answer
-        while known is None or (
-            known.status is Status.UNKNOWN and self.goes_on and not self.budget.stop()
-        ):
+        while known is None or (known.status is Status.UNKNOWN and self.goes_on and not self.budget.stop()):
             known = self.ask(self.question, "all requirements", turns=1) or known
             assert known is not None  # a first question that breaks down raises
             self.whole = self.proof = known

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from treeform.certify.answer import CertifiedResult, solve_certified
+from treeform.certify.answer import CertifiedResult
 from treeform.data import Dataset
 from treeform.engines import TotalsSearch
 from treeform.engines.enumeration import Enumeration, Limits, Stopped, TooManyTrees
@@ -31,9 +31,10 @@ from treeform.solve.ledger import Pace
 from treeform.solve.options import USUAL, SolveOptions
 from treeform.solve.regression import refuse_regression
 from treeform.solve.relaxation import Relaxation, relax
-from treeform.solve.result import Progress, Status, as_number
+from treeform.solve.result import Limit, Progress, Status, as_number
 from treeform.solve.verification import verify
 from treeform.steps import Step, observe_steps, report_step
+from treeform.tradeoff.asking import Solves, part_of, with_model
 from treeform.tradeoff.near_optimal import Indispensable, NearModel, NearOptimal
 
 MOST_TREES = 1_000_000
@@ -63,65 +64,145 @@ def list_near_optimal(
     share = _checked(within, limit)
     relaxation = _countable(question)
     uncounted = _too_many_tests(question)
-    budget = Budget(options.time_limit)
-    with interruptible(budget):
-        seconds = schedule.NEAR_OPTIMUM.of(budget).remaining
-        best = solve_certified(
-            question,
-            replace(
-                options,
-                time_limit=None if seconds is None else max(seconds, 1e-3),
-                on_progress=_told(options, budget, "the optimum"),
-            ),
+    search = _Search(question, relaxation, options, share, limit)
+    search.uncounted = uncounted
+    with interruptible(search.budget):
+        search.run()
+    return search.found()
+
+
+class _Search:
+    """The optimum, the models near to it, and the columns that they need; what is open is asked again in the end."""
+
+    best: CertifiedResult
+    uncounted: str | None
+
+    def __init__(
+        self, question: Question, relaxation: Relaxation, options: SolveOptions, share: Fraction, limit: int
+    ) -> None:
+        self.question, self.relaxation, self.options = question, relaxation, options
+        self.share, self.most = share, limit
+        self.budget = Budget(options.time_limit)
+        self.solves = Solves()
+        self.models: tuple[NearModel, ...] = ()
+        self.count = 0
+        self.counted_to: Fraction | None = None
+        self.without: dict[str, CertifiedResult] = {}
+        """The best answer where no test may read a column."""
+        self.tries: dict[str | None, int] = {}
+        self.stuck: set[str | None] = set()
+        """Columns, and None for the optimum, that no more time would decide, as far as is known."""
+        self.limit: Limit | None = None
+
+    @property
+    def threshold(self) -> Fraction:
+        return (
+            Fraction(0) if self.best.objective is None else Fraction(self.best.objective) * (1 + self.share)
         )
-        if best.objective is None:
-            return NearOptimal(
-                question, best, Fraction(0), (), 0, None, (), budget.seconds, budget.reason or best.limit
-            )
-        if budget.interrupted:
-            reach = Fraction(best.objective) * (1 + share)
-            return NearOptimal(question, best, reach, (), 0, None, (), budget.seconds, budget.reason)
-        if uncounted is None:
-            with observe_steps(_counting(options, budget, best)):
-                search = _Listing(question, relaxation, budget, limit)
-                models, count, counted_to, threshold = _all_models(search, best, share)
-        else:
-            assert best.graph is not None
-            models, count, counted_to = (NearModel(best.objective, best.graph),), 0, None
-            threshold = Fraction(best.objective) * (1 + share)
-        columns: list[Indispensable] = []
-        named = _candidates(models, best)
-        for name in named:
-            if budget.interrupted:
-                break
-            columns.append(_without(question, name, threshold, options, budget, len(named)))
-    return NearOptimal(
-        question,
-        best,
-        threshold,
-        models,
-        count,
-        counted_to,
-        tuple(columns),
-        budget.seconds,
-        budget.reason,
-        uncounted,
-    )
 
+    @property
+    def proved(self) -> bool:
+        """Whether it is settled what the optimum is: by the solver, or since all models up to it were counted."""
+        return self.best.status in (Status.OPTIMAL, Status.INFEASIBLE) or self.counted_to is not None
 
-def _all_models(
-    search: _Listing, best: CertifiedResult, share: Fraction
-) -> tuple[tuple[NearModel, ...], int, Fraction | None, Fraction]:
-    """(models, how many there are, the objective up to which they were counted, the threshold)."""
-    assert best.objective is not None
-    optimum = Fraction(best.objective)
-    listed = search.up_to(optimum, optimum * (1 + share))
-    models = listed[0]
-    if best.status is not Status.OPTIMAL and models and models[0].objective < optimum:
-        # The enumeration found a better optimum: the threshold follows it.
-        optimum = Fraction(models[0].objective)
-        listed = search.up_to(optimum, optimum * (1 + share))
-    return *listed, optimum * (1 + share)
+    def run(self) -> None:
+        """Find the optimum, count, and ask about columns; then go on with what is open."""
+        first = self.ask(None, schedule.NEAR_OPTIMUM.seconds(self.budget.remaining))
+        assert first is not None  # a first solve that breaks down raises
+        self.best = first
+        if self.best.objective is not None and not self.budget.interrupted:
+            self.count_models()
+        while not self.budget.stop():
+            left = [one for one in self.open_questions() if one not in self.stuck]
+            if not left:
+                return
+            asked = min(left, key=lambda one: self.tries.get(one, 0))
+            self.tries[asked] = self.tries.get(asked, 0) + 1
+            self.take(asked, self.ask(asked, schedule.equal_part(self.budget.remaining, len(left))))
+
+    def open_questions(self) -> list[str | None]:
+        """None: is there a better model? A column: can a near-optimal model do without it?"""
+        questions: list[str | None] = [] if self.proved else [None]
+        decided = {one.column for one in self.indispensable() if one.proved is not None}
+        return [*questions, *(name for name in self.candidates() if name not in decided)]
+
+    def candidates(self) -> list[str]:
+        """The columns that all models in hand test; no other one can be indispensable."""
+        if self.best.graph is None or self.best.objective is None:
+            return []
+        known = [*self.models, NearModel(self.best.objective, self.best.graph)]
+        return sorted(set.intersection(*(model.columns() for model in known)))
+
+    def indispensable(self) -> tuple[Indispensable, ...]:
+        """What is known of these columns."""
+        return tuple(
+            Indispensable(name, self.without[name], self.threshold)
+            for name in self.candidates()
+            if name in self.without
+        )
+
+    def ask(self, column: str | None, seconds: float | None) -> CertifiedResult | None:
+        """Solve for the optimum, or for that without a column."""
+        question, what, known = self.question, "the optimum", getattr(self, "best", None)
+        if column is not None:
+            without = NoTestOn(column).bind(question.data)
+            question = question.with_(requirements=(*question.requirements, without))
+            what, known = f"without {column}", self.without.get(column)
+        options = part_of(self.options, self.budget, seconds, _told(self.options, self.budget, what))
+        if known is not None and known.graph is not None:
+            options = replace(options, models=(known.graph,))
+        result = self.solves.answer(question, options)
+        if result is None or result.limit not in (None, Limit.TIME) or options.time_limit is None:
+            self.stuck.add(column)
+        self.limit = (Limit.SOLVER if result is None else result.limit) or self.limit
+        return result
+
+    def take(self, column: str | None, result: CertifiedResult | None) -> None:
+        """Enter an answer; the threshold follows a better model."""
+        if result is None:
+            return
+        if column is not None:
+            self.without[column] = result
+            return
+        known, self.best = self.best, result
+        if result.objective is not None and (known.objective is None or result.objective < known.objective):
+            self.count_models()
+
+    def count_models(self) -> None:
+        """Count and list the models up to the threshold."""
+        assert self.best.graph is not None and self.best.objective is not None
+        if self.uncounted is not None:
+            self.models = (NearModel(self.best.objective, self.best.graph),)
+            return
+        with observe_steps(_counting(self.options, self.budget, self.best)):
+            search = _Listing(self.question, self.relaxation, self.budget, self.most)
+            listed = search.up_to(Fraction(self.best.objective), self.threshold)
+            least = listed[0][0] if listed[0] else None
+            if least is not None and least.objective < self.best.objective:
+                # The enumeration found a better optimum: the threshold follows it.
+                self.best = with_model(self.best, least.graph)
+                listed = search.up_to(Fraction(least.objective), self.threshold)
+        self.models, self.count, self.counted_to = listed
+
+    def found(self) -> NearOptimal:
+        """What is known."""
+        is_open = self.best.objective is None or self.open_questions()
+        limit = self.budget.reason or (
+            self.limit if is_open and self.best.status is not Status.INFEASIBLE else None
+        )
+        return NearOptimal(
+            self.question,
+            self.best,
+            self.threshold,
+            self.models,
+            self.count,
+            self.counted_to,
+            self.indispensable(),
+            self.budget.seconds,
+            limit,
+            self.uncounted,
+            tuple(self.solves.notes),
+        )
 
 
 def _told(options: SolveOptions, budget: Budget, what: str) -> Callable[[Progress], None] | None:
@@ -320,19 +401,3 @@ def _categories(data: Dataset, table: TableOfTotals) -> list[Any]:
         if len(tests) > 1 and data.columns[int(table.feature[tests[0]])].kind == "category":
             categories.append(tests)
     return categories
-
-
-def _candidates(models: tuple[NearModel, ...], best: CertifiedResult) -> list[str]:
-    """The columns that all models in hand test; no other one can be indispensable."""
-    assert best.graph is not None and best.objective is not None
-    known = [*models, NearModel(best.objective, best.graph)]
-    return sorted(set.intersection(*(model.columns() for model in known)))
-
-
-def _without(
-    question: Question, column: str, threshold: Fraction, options: SolveOptions, budget: Budget, turns: int
-) -> Indispensable:
-    stated = question.with_(requirements=(*question.requirements, NoTestOn(column).bind(question.data)))
-    seconds = schedule.equal_part(budget.remaining, turns)
-    options = replace(options, time_limit=seconds, on_progress=_told(options, budget, f"without {column}"))
-    return Indispensable(column, solve_certified(stated, options), threshold)

@@ -12,7 +12,7 @@ from treeform.certify.answer import CertifiedResult
 from treeform.graph import DecisionGraph
 from treeform.language.question import Question
 from treeform.notebook import Printed
-from treeform.solve.result import Limit, Number
+from treeform.solve.result import Limit, Number, Status
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class NearOptimal(Printed):
     ----------
     question : Question
     best : CertifiedResult
-        The optimum.
+        The optimum, or the best model known where that is not `proved`.
     threshold : Fraction
         The largest objective that counts as near-optimal.
     models : tuple of NearModel
@@ -84,6 +84,8 @@ class NearOptimal(Printed):
         What ended the work early.
     uncounted : str or None
         Why no models were counted, if the table has too many tests; the optimum alone is listed then.
+    notes : tuple of str
+        What broke down on the way.
     """
 
     question: Question
@@ -96,6 +98,12 @@ class NearOptimal(Printed):
     seconds: float
     limit: Limit | None = None
     uncounted: str | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def proved(self) -> bool:
+        """Whether ``best`` is the optimum: by its own proof, or since all models up to it were counted."""
+        return self.best.status is Status.OPTIMAL or self.counted_to is not None
 
     @property
     def counted(self) -> bool:
@@ -120,15 +128,15 @@ class NearOptimal(Printed):
         for name in names:
             tested = sum(name in columns for columns in used)
             demanded = asked.get(name)
+            least = None if demanded is None else demanded.without.objective
+            is_optimum = demanded is not None and demanded.without.status is Status.OPTIMAL
             missing = bool(used) and tested < len(used)
             rows.append(
                 {
                     "column": name,
                     "models": tested,
                     "share": tested / len(used) if used else None,
-                    "optimum without": None
-                    if demanded is None or demanded.without.objective is None
-                    else float(demanded.without.objective),
+                    "optimum without": float(least) if least is not None and is_optimum else None,
                     "indispensable": False if missing else None if demanded is None else demanded.proved,
                 }
             )
@@ -155,6 +163,7 @@ class NearOptimal(Printed):
             "objective": str(self.question.objective),
             "requirements": list(self.question.labels),
             "digest": self.question.data.digest,
+            "proved": self.proved,
             "threshold": str(self.threshold),
             "count": self.count,
             "counted_to": None if self.counted_to is None else str(self.counted_to),
@@ -170,7 +179,7 @@ class NearOptimal(Printed):
         if self.best.objective is None:
             return f"no model in hand: {self.best}"
         to = self.counted_to
-        lines = [f"optimum {_text(self.best.objective)}, near-optimal up to {_text(self.threshold)}"]
+        lines = [f"{self._best_text()}, near-optimal up to {_text(self.threshold)}"]
         if to is None:
             why = self.uncounted or "there are too many, or the time was spent"
             lines.append(f"the models were not counted: {why}")
@@ -184,7 +193,16 @@ class NearOptimal(Printed):
         ):
             if tested:
                 lines.append(f"  {name}: tested by {tested:,}{'  indispensable' if needed is True else ''}")
+        if self.limit is not None:
+            lines.append(f"stopped ({self.limit})")
         return "\n".join(lines)
+
+    def _best_text(self) -> str:
+        assert self.best.objective is not None
+        if self.proved:
+            return f"optimum {_text(self.best.objective)}"
+        lower = "no bound" if self.best.bound is None else f"at least {_text(self.best.bound)}"
+        return f"best model known {_text(self.best.objective)} (open, {lower})"
 
 
 def _text(value: Number) -> str:

@@ -17,7 +17,6 @@ from typing import Any
 from treeform.certify.answer import CertifiedResult
 from treeform.errors import ContradictionError, SpecError
 from treeform.graph import DecisionGraph
-from treeform.graph.evaluate import errors
 from treeform.language.bounded import Bounded, Value
 from treeform.language.numbers import as_fraction
 from treeform.language.question import Question
@@ -26,9 +25,8 @@ from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
 from treeform.solve.choice import refuse_restriction
 from treeform.solve.options import USUAL, SolveOptions
-from treeform.solve.result import Claim, Limit, Number, Progress, Status, as_number
-from treeform.solve.verification import verify
-from treeform.tradeoff.asking import Solves, part_of
+from treeform.solve.result import Limit, Number, Progress, Status
+from treeform.tradeoff.asking import Solves, part_of, with_model
 from treeform.tradeoff.axis import with_axis
 from treeform.tradeoff.frontier import Frontier, FrontierPoint
 
@@ -213,7 +211,7 @@ class _Trace:
                 cause=f"none below {lower} at a looser bound, yet a model of value {model.objective} at a tighter one",
                 fix="report this with the data: a solver or a requirement is wrong",
             )
-        return FrontierPoint(model.value, until, model.objective, lower, _at_loosest(at, model.graph))
+        return FrontierPoint(model.value, until, model.objective, lower, with_model(at, model.graph))
 
 
 def _stronger(known: CertifiedResult | None, result: CertifiedResult) -> CertifiedResult:
@@ -271,25 +269,3 @@ def _watched(
     where = "no bound" if bound is None else f"{axis.bound_name} {float(bound):.6g}"
     done = f"{count_of(answered, 'bound')} answered, {where}"
     return lambda p: report(budget.progress_of(p, done))
-
-
-def _at_loosest(result: CertifiedResult, graph: DecisionGraph) -> CertifiedResult:
-    """An answer with the model of another bound, which is at least as good and satisfies this one as well."""
-    if result.graph == graph:
-        return result
-    assert result.question is not None
-    question = result.question
-    judged = verify(question, graph)
-    units = question.to_units(judged.value)
-    others = [claim for claim in result.claims if claim.kind != "upper"]
-    model = Claim("upper", units, "another bound", result.seconds)
-    proved = result.bound is not None and result.bound >= as_number(units)
-    return replace(
-        result,
-        graph=graph,
-        status=Status.OPTIMAL if proved else Status.FEASIBLE,
-        objective=as_number(units),
-        errors=None if graph.is_regression else int(errors(graph, question.data)),
-        violations={label: as_number(value) for label, value in judged.violations.items()},
-        claims=(*others, model),
-    )
