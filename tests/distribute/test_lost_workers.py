@@ -15,7 +15,7 @@ import pytest
 
 import treeform as tf
 from treeform.data import Dataset
-from treeform.distribute import worker_pool
+from treeform.distribute import cluster
 from treeform.distribute.worker import Work
 from treeform.distribute.worker_pool import started
 from treeform.engines import DL85, ConTree, DiagramSearch, EngineRun, TotalsSearch, TreeTask, totals
@@ -27,6 +27,10 @@ def data_of(n: int, features: int = 9, top: int = 2) -> Dataset:
     rng = np.random.default_rng(0)
     X = rng.integers(0, top, (n, features))
     return Dataset.from_user(X, (X[:, 0] ^ X[:, 1] ^ X[:, 2]) % 2 ^ (rng.random(n) < 0.2))
+
+
+def never() -> bool:
+    return False
 
 
 class LosingClient:
@@ -43,11 +47,11 @@ class LosingClient:
 
 
 def test_data_are_given_out_again_when_a_worker_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_pool.time, "sleep", lambda _: None)
+    monkeypatch.setattr(cluster.time, "sleep", lambda _: None)
     work = Work(ConTree(), data_of(30), TreeTask(3), "scattered")
-    assert worker_pool._scatter(LosingClient(worker_pool.MOST_LOST - 1), work) is work
+    assert cluster.scatter(LosingClient(cluster.MOST_LOST - 1), work, never) is work
     with pytest.raises(SolverFailed, match="has cost 3 workers"):
-        worker_pool._scatter(LosingClient(worker_pool.MOST_LOST), work)
+        cluster.scatter(LosingClient(cluster.MOST_LOST), work, never)
 
 
 @pytest.mark.slow

@@ -9,8 +9,10 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
+from treeform.distribute.cluster import last_call
 from treeform.errors import SpecError, did_you_mean
 
 LOCAL = ("loky", "threading", "multiprocessing")
@@ -135,8 +137,12 @@ def client_of(executor: Any, workers: int | None) -> Iterator[Any]:
             cause=f"{error}; in a script they import it again",
             fix='check the address, and put what the script does under if __name__ == "__main__":',
         ) from error
-    with client:
+    try:
         yield client
+    finally:
+        # Without its scheduler a client waits for half a minute before it closes.
+        closes = client.close if client.status == "running" else partial(last_call, client.close)
+        closes()
 
 
 def _package(module: str, package: str) -> None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from treeform.distribute.cluster import last_call
 from treeform.engines.distributed import NOTHING
 
 
@@ -74,7 +75,7 @@ class DaskBoard:
         return Notice()
 
     def write(self, notice: Notice, client: Any = None) -> None:
-        self._variable(client).set([notice.round, notice.upper, notice.ended])
+        last_call(lambda: self._variable(client).set([notice.round, notice.upper, notice.ended]))
 
     def _variable(self, client: Any) -> Any:
         import distributed

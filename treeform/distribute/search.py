@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from treeform import __version__
+from treeform.distribute.cluster import CutShort
 from treeform.distribute.journal import Journal, open_folder
 from treeform.distribute.worker import Work
 from treeform.distribute.worker_pool import WorkerPool, check_executor, started
@@ -147,20 +148,24 @@ class _Distributed(Engine):
             return stopped
 
         try:
-            with self._evaluation(work) as (answer, size, pool):
+            with self._evaluation(work, ends) as (answer, size, pool):
                 ask = _kept(answer, journal, engine.bounded)
                 watched = replace(run, stop=ends, time_limit=_left(run, deadline))
                 outcome = engine.run_distributed(data, task, watched, lambda q: ask(q, stop), size)
                 stopped = True
+        except CutShort:
+            return EngineOutcome(None, None, 0, False, "time")
         finally:
             if journal is not None:
                 journal.close()
         return _with_notes(outcome, pool, journal)
 
     @contextmanager
-    def _evaluation(self, work: Work) -> Iterator[tuple[_Answer, int, WorkerPool | None]]:
+    def _evaluation(
+        self, work: Work, stop: Callable[[], bool]
+    ) -> Iterator[tuple[_Answer, int, WorkerPool | None]]:
         if self.how.executor is not None:
-            with started(self.how.executor, self.how.workers, work) as pool:
+            with started(self.how.executor, self.how.workers, work, stop) as pool:
                 yield pool.ask, pool.size, pool
             return
         evaluator = work.engine.evaluator(work.data, work.task)

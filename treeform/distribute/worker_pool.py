@@ -28,14 +28,20 @@ from typing import Any
 
 import numpy as np
 
+from treeform.distribute.cluster import (
+    MOST_LOST,
+    CutShort,
+    costs_too_many,
+    out_of_reach,
+    reach,
+    scatter,
+)
 from treeform.distribute.executor import NAMES, client_of, is_client
 from treeform.distribute.notices import Announcer, Board, DaskBoard, FileBoard, Notice
 from treeform.distribute.worker import Work, answer, compact, end_with
 from treeform.engines.distributed import Message, cost_of, round_of
 from treeform.errors import SolverFailed, SpecError, did_you_mean
 
-MOST_LOST = 3
-"""Workers that a question may cost before the search ends."""
 LATE = 4.0
 """Times the usual seconds after which a question is given to a second worker."""
 LATE_SECONDS = 1.0
@@ -104,14 +110,22 @@ class WorkerPool:
         Raises
         ------
         SolverFailed
-            If the question has cost too many workers.
+            If the question has cost too many workers, or these cannot be reached any more.
         """
         began, lost = time.monotonic(), 0
         running: list[Future[Any]] = []
         while not stop():
             if not running or (len(running) == 1 and self._is_late(began)):
-                with contextlib.suppress(queue.Empty):
+                try:
                     running.append(self._submit(question, lost > 0))
+                except queue.Empty:
+                    pass
+                except CutShort:
+                    break
+                except (SolverFailed, SpecError):
+                    raise
+                except Exception as error:  # whatever an executor raises that is gone
+                    raise out_of_reach(error) from error
             done, _ = wait(running, POLL_SECONDS, FIRST_COMPLETED)
             for future in done:
                 second = running.index(future) > 0
@@ -124,7 +138,7 @@ class WorkerPool:
                     lost += 1
                     self.lost += 1
                     if lost >= MOST_LOST:
-                        raise _costs_too_many(error) from error
+                        raise costs_too_many(error) from error
                     time.sleep(LOST_SECONDS)
                     continue
                 if found is None:
@@ -195,16 +209,10 @@ def _failed(error: Exception) -> SolverFailed:
     )
 
 
-def _costs_too_many(error: Exception) -> SolverFailed:
-    return SolverFailed(
-        f"a part of the search has cost {MOST_LOST} workers",
-        cause=str(error) or type(error).__name__,
-        fix="give workers more memory, or the engine a memory_limit; a journal keeps what has been found",
-    )
-
-
 @contextlib.contextmanager
-def started(executor: Any, workers: int | None, work: Work) -> Iterator[WorkerPool]:
+def started(
+    executor: Any, workers: int | None, work: Work, stop: Callable[[], bool] = lambda: False
+) -> Iterator[WorkerPool]:
     """The workers that an executor stands for, with what they work on.
 
     Parameters
@@ -212,11 +220,17 @@ def started(executor: Any, workers: int | None, work: Work) -> Iterator[WorkerPo
     executor : str, client of Dask distributed, or Executor
     workers : int or None
         Of ``"loky"``, ``"threading"`` and a local ``"dask"``; None takes one for each processor.
+    stop : callable
+        Whether the search has to stop; asked while a cluster is given the data.
 
     Raises
     ------
     SpecError
         If there is no such executor.
+    SolverFailed
+        If the cluster cannot be reached.
+    CutShort
+        If the search has to stop before a cluster has the data.
     """
     check_executor(executor)
     with tempfile.TemporaryDirectory(prefix="treeform-", ignore_cleanup_errors=True) as name:
@@ -231,7 +245,7 @@ def started(executor: Any, workers: int | None, work: Work) -> Iterator[WorkerPo
                 with _threads(workers, work, stop_file) as pool:
                     yield pool
             else:
-                with client_of(executor, workers) as client, _cluster(client, work) as pool:
+                with client_of(executor, workers) as client, _cluster(client, work, stop) as pool:
                     yield pool
         finally:
             stop_file.unlink(missing_ok=True)
@@ -323,17 +337,22 @@ def _threads(workers: int | None, work: Work, stop_file: Path) -> Iterator[Worke
 
 
 @contextlib.contextmanager
-def _cluster(client: Any, work: Work) -> Iterator[WorkerPool]:
+def _cluster(client: Any, work: Work, stop: Callable[[], bool]) -> Iterator[WorkerPool]:
     """A cluster of Dask; each thread of its workers has a question in work."""
-    threads = sum(client.nthreads().values())
+    try:
+        threads = sum(reach(client.nthreads, stop).values())
+    except (CutShort, SolverFailed):
+        raise
+    except Exception as error:
+        raise out_of_reach(error) from error
     if threads == 0:
         raise SpecError("the cluster has no workers", fix="start some with: dask worker tcp://HOST:PORT")
-    scattered = _scatter(client, work)
+    scattered = scatter(client, work, stop)
 
     def source(again: bool) -> Any:
         nonlocal scattered
         if again:
-            scattered = _scatter(client, work)
+            scattered = scatter(client, work, stop)
         return scattered
 
     # Dask starts a task again elsewhere when its worker is lost.
@@ -344,15 +363,3 @@ def _cluster(client: Any, work: Work) -> Iterator[WorkerPool]:
         yield WorkerPool(source, work.key, board, executors, lambda executor: executor, work.engine.bounded)
     finally:
         board.write(Notice(ended=True))
-
-
-def _scatter(client: Any, work: Work) -> Any:
-    """The work as data of the cluster: each worker has it once."""
-    for attempt in range(1, MOST_LOST + 1):
-        try:
-            return client.scatter(work, broadcast=True, hash=False)
-        except (OSError, KeyError) as error:  # a worker died while it was given the data
-            if attempt == MOST_LOST:
-                raise _costs_too_many(error) from error
-            time.sleep(1.0)
-    raise AssertionError
