@@ -1,5 +1,6 @@
 #pragma once
 // The one vector kernel of this engine, compiled once per instruction set.
+#include <atomic>
 #include <cstdint>
 
 namespace treeform::totals {
@@ -19,6 +20,7 @@ struct PairPrices {
     const double* all[2] = {};  // [difference]
     double* best[2][2] = {};  // [rows, complement][g does not hold, g holds]: best test there, one array each
     double* store = nullptr;  // [difference][h][pad] of the rows, or null
+    const std::atomic<bool>* stopping = nullptr;  // once it is true the rest is left out
 };
 
 constexpr double kDear = 1e300;  // the price of what cannot be

@@ -49,6 +49,7 @@ void pair_prices(const PairPrices& p) {
     const int n = D > 0 ? D : p.differences, all = n + Supported;
     const std::size_t square = std::size_t(p.columns) * p.pad;
     for (int v = 0; v < p.columns; v += kLanes) {
+        if (p.stopping->load(std::memory_order_relaxed)) return;
         Below<D, Supported> side[Both ? 2 : 1];
         for (int s = 0; s < (Both ? 2 : 1); ++s)
             for (int d = 0; d < all; ++d) {

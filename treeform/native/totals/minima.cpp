@@ -200,6 +200,7 @@ void Minima::prepare(Subset& node, Level& l, bool keep) {
     const std::size_t pairs = std::size_t(rows_.columns) * rows_.pad;
     control_.check_table(pairs * (table_.kinds * sizeof(std::int32_t) + (keep ? arrays() * sizeof(double) : 0)));
     rows_.pairs(node);
+    control_.check();  // on thousands of tests each of these steps takes a tenth of a second
     control_.count(counters_.depth_two);
     weigh(node.with.data(), node.total, l.with, l.all);
     for (auto& list : l.best[0]) list.assign(rows_.pad, kDear);
@@ -212,7 +213,9 @@ void Minima::prepare(Subset& node, Level& l, bool keep) {
     p.with[0] = l.with.data(), p.all[0] = l.all.data();
     p.best[0][0] = l.best[0][0].data(), p.best[0][1] = l.best[0][1].data();
     p.store = keep ? l.parent.data() : nullptr;
+    p.stopping = &control_.stopping;
     kernel_(p);
+    control_.check();
 }
 
 void Minima::sides(Subset& node, Sides& out) {
@@ -248,6 +251,7 @@ void Minima::both_children(Subset& node, Level& l, int column, Amount value[2]) 
     const Amount held = node.with_weight(column, rows_.pad);
     const int small = 2 * held <= node.weight ? 1 : 0;
     Subset& child = counted_child(node, l, column, small);
+    control_.check();
     control_.count(counters_.depth_two, 2);
     weigh(child.with.data(), child.total, l.with_small, l.all_small);
     l.with_big.resize(l.with.size());
@@ -266,7 +270,9 @@ void Minima::both_children(Subset& node, Level& l, int column, Amount value[2]) 
     p.with[1] = l.with_big.data(), p.all[1] = l.all_big.data();
     for (int s = 0; s < 2; ++s)
         for (int g = 0; g < 2; ++g) p.best[s][g] = best[s][g].data();
+    p.stopping = &control_.stopping;
     kernel_(p);
+    control_.check();
     const Amount small_base = base(child.total), whole_base = base(node.total);
     value[small] = two(p.with[0], p.all[0], small_base, child.weight, best[0][0].data(), best[0][1].data(), &node,
                        column, small, nullptr);
@@ -293,7 +299,7 @@ Amount Minima::three(Subset& node, Level& l) {
     for (const int j : tests_of(node)) {
         const Amount held = node.with_weight(j, rows_.pad);
         if (!parts(held, node.weight - held)) continue;
-        if (j % 16 == 0) control_.check();
+        control_.check();
         Amount value[2];
         both_children(node, l, j, value);
         if (value[0] < kNone && value[1] < kNone) best = std::min(best, value[0] + value[1] + test_[j]);
