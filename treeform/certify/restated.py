@@ -147,6 +147,12 @@ def _least(amount: Amount, data: Dataset) -> int:
     return -(-_units(amount, data) // 1)  # weights are whole units, so that a part of one is a whole one
 
 
+def _for_tests(amount: Amount, data: Dataset, name: str) -> Limits:
+    """A weight that tests need: they need it, and a model without one does not."""
+    least = _least(amount, data)
+    return Limits(**{name: least}) if least <= int(data.weights.sum()) else Limits(max_nodes=0)
+
+
 def _most(amount: Amount, data: Dataset) -> int:
     return min(_units(amount, data) // 1, int(data.weights.sum()))
 
@@ -156,8 +162,8 @@ LIMITS: dict[type, Callable[[Any, Dataset], Limits]] = {
     known.MaxLeaves: lambda one, data: Limits(max_nodes=one.k - 1),  # a tree has one leaf more than tests
     known.MaxDepth: lambda one, data: Limits(max_depth=one.k),
     known.FeatureBudget: lambda one, data: Limits(max_features=one.k),
-    known.MinSupport: lambda one, data: Limits(min_support=_least(one.amount, data)),
-    known.Stability: lambda one, data: Limits(min_flow=_least(one.amount, data)),
+    known.MinSupport: lambda one, data: _for_tests(one.amount, data, "min_support"),
+    known.Stability: lambda one, data: _for_tests(one.amount, data, "min_flow"),
     known.MaxErrors: lambda one, data: Limits(max_errors=_most(one.amount, data)),
 }
 
