@@ -145,11 +145,22 @@ def parse_json(text: str) -> Any:
         value = json.loads(text, parse_constant=_refuse_constant)
     except RecursionError:
         raise ValueError("it is nested too deep") from None
+    refuse_deep(value)
+    return value
+
+
+def refuse_deep(value: Any) -> None:
+    """Refuse lists and objects within each other deeper than `DEEPEST`.
+
+    Raises
+    ------
+    ValueError
+    """
     level = [value]
     for _ in range(DEEPEST):
         level = [entry for one in level for entry in _entries(one)]
         if not level:
-            return value
+            return
     raise ValueError(f"it is nested deeper than {DEEPEST} levels")
 
 

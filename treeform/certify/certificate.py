@@ -17,6 +17,7 @@ from treeform.certify.rows import rows_part
 from treeform.certify.schema import FORMAT, CertificatePart
 from treeform.data import Dataset
 from treeform.errors import CertificateError, TreeformError
+from treeform.files import refuse_deep
 from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import confusion, errors, weighted_errors
 from treeform.graph.jsonio import digest as model_digest
@@ -238,6 +239,12 @@ def read(certificate: Any) -> CertificatePart:
             cause=f"its format is {format_name!r}, expected {FORMAT!r}",
             fix="use the file that result.certificate() or 'treeform fit --certificate' wrote",
         )
+    try:
+        refuse_deep(certificate)
+    except ValueError as error:
+        raise CertificateError(
+            "the certificate is damaged", cause=str(error), fix="write it again with result.certificate()"
+        ) from None
     try:
         same = certificate.get("digest") == digest_of(certificate)
     except (TypeError, ValueError, RecursionError):

@@ -13,7 +13,12 @@ def main() -> None:
 def _program() -> None:
     from treeform.cli.app import app
 
-    app(prog_name="treeform")
+    try:
+        app(prog_name="treeform")
+    except OSError as error:  # such as the help on its way to a disk that is full
+        from treeform.cli.messages import refused_by_system
+
+        raise SystemExit(int(refused_by_system(error))) from None
 
 
 __all__ = ["main"]

@@ -6,6 +6,7 @@ import functools
 import inspect
 import os
 import sys
+import tempfile
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,6 +24,7 @@ from treeform.cli.modules import import_modules
 from treeform.cli.table_files import CsvForm, csv_form
 from treeform.data.rows import BY_LINE, rows_named
 from treeform.errors import Infeasible, TreeformError, TreeformWarning
+from treeform.files import FULL
 from treeform.solve import Limit, Status
 from treeform.solve.result import SolveResult
 
@@ -116,6 +118,10 @@ def command(function: Callable[..., Exit | None]) -> Callable[..., None]:
         except BrokenPipeError:  # the reader of stdout has gone; that is its right
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             code = Exit.DONE
+        except OSError as error:
+            if debug:
+                raise
+            code = refused_by_system(error)
         except Exception as error:
             if debug:
                 raise
@@ -132,6 +138,25 @@ def command(function: Callable[..., Exit | None]) -> Callable[..., None]:
 
     opt.accept(run, _shared_options(declared.values()))
     return run
+
+
+def refused_by_system(error: OSError) -> Exit:
+    """Print what the operating system refused, such as to write to a disk that is full; the code to end with."""
+    place = f" ({error.filename})" if error.filename else ""
+    full = error.errno in FULL
+    refusal = TreeformError(
+        "there is no room to write" if full else "the operating system refused to read or write",
+        cause=f"{error.strerror or error}{place}",
+        fix=f"make room on the disk of the output, and in {tempfile.gettempdir()}, or name another folder in TMPDIR"
+        if full
+        else "run again with --debug to see what was read or written",
+    )
+    show_error(refusal)
+    try:
+        sys.stdout.flush()
+    except OSError:  # stdout itself is full: what is left goes nowhere
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return Exit.BAD_INPUT
 
 
 def _shared_options(parameters: Iterable[inspect.Parameter]) -> list[inspect.Parameter]:

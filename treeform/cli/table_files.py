@@ -33,6 +33,7 @@ STDIN = "-"
 # From pandas 3.1 on, numbers are read exactly anyway and asking for it is deprecated.
 _EXACT_BY_DEFAULT = [int(part) for part in pd.__version__.split(".")[:2]] >= [3, 1]
 EXACT_FLOATS: dict[str, Any] = {} if _EXACT_BY_DEFAULT else {"float_precision": "round_trip"}
+_PART = 1 << 20
 _MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 
@@ -168,6 +169,7 @@ def _read_csv(path: Path, text: Iterable[str], form: CsvForm) -> pd.DataFrame:
     try:
         with _open_bytes(path) as raw:
             check_size(path, raw)
+        _refuse_nul(path, form)
         with _open(path, form) as stream:
             rows = csv.reader(stream, strict=True, delimiter=sep)
             header = next(rows, None)
@@ -208,6 +210,22 @@ def _read_csv(path: Path, text: Iterable[str], form: CsvForm) -> pd.DataFrame:
             f"{path} cannot be read", cause=error.strerror or str(error), fix="name a file that may be read"
         ) from error
     return _numbers_with_gaps(frame, set(text))
+
+
+def _refuse_nul(path: Path, form: CsvForm) -> None:
+    """Refuse the character of code 0, which parsers drop, and what follows it in the cell with it."""
+    line = 1
+    with _open(path, form) as stream:
+        while part := stream.read(_PART):
+            at = part.find("\0")
+            if at >= 0:
+                line += part.count("\n", 0, at)
+                raise DataError(
+                    f"{path} holds a NUL byte in line {line}",
+                    cause="text has none: the file is damaged, or in UTF-16 without a mark",
+                    fix="write the file again, or name its encoding with --encoding utf-16",
+                )
+            line += part.count("\n")
 
 
 def _open(path: Path, form: CsvForm) -> IO[str]:

@@ -96,6 +96,15 @@ def codes_among(values: Any, n_rows: int, classes: NDArray[Any]) -> NDArray[np.i
     return np.array(place, dtype=np.int64)[codes]
 
 
+def is_label(value: Any) -> bool:
+    """Whether a value can be a label: hashable, and there (not NaN, ``pd.NA`` or ``pd.NaT``)."""
+    try:
+        hash(value)
+    except TypeError:  # arrays, lists, tables
+        return False
+    return value is not pd.NA and value is not pd.NaT and not (isinstance(value, float) and np.isnan(value))
+
+
 def label_array(labels: Iterable[Any]) -> NDArray[Any]:
     """One-dimensional array of labels that keeps each label as it is (tuples, mixed types)."""
     items = list(labels)

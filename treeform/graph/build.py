@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.errors import SpecError
+from treeform.data import Dataset
+from treeform.errors import SpecError, did_you_mean, listing
 from treeform.graph.structure import tidy_order
 
 Arrays = dict[str, NDArray[Any]]
@@ -73,8 +74,9 @@ def class_code(label: Any) -> int:
         ) from None
 
 
-def arrays_from_nested(nested: Any) -> Arrays:
+def arrays_from_nested(nested: Any, data: Dataset) -> Arrays:
     """Turn ``(feature, threshold, left, right)`` tuples with class codes at the leaves into flat arrays."""
+    refuse_no_data(data)
     table: dict[int, Any] = {}
     waiting: list[tuple[int, Any]] = [(0, nested)]
     fresh = 1
@@ -85,10 +87,41 @@ def arrays_from_nested(nested: Any) -> Arrays:
             continue
         if not isinstance(value, tuple | list) or len(value) != 4:
             raise _malformed(f"{value!r} is neither a class code nor (feature, threshold, left, right)")
-        table[key] = {"feature": value[0], "threshold": value[1], "left": fresh, "right": fresh + 1}
+        table[key] = {"feature": _feature(value[0], data), "threshold": value[1], "left": fresh, "right": fresh + 1}
         waiting += [(fresh, value[2]), (fresh + 1, value[3])]
         fresh += 2
     return arrays_from_nodes(dict(sorted(table.items())))
+
+
+def refuse_no_data(data: Any) -> None:
+    """Refuse a table in the place of the data set that it was read as.
+
+    Raises
+    ------
+    SpecError
+    """
+    if not isinstance(data, Dataset):
+        raise SpecError(
+            f"{type(data).__name__} is no data set",
+            cause="the tests of a model read the features that a table became",
+            fix="pass problem.data, or tf.Dataset.from_user(X, y)",
+        )
+
+
+def _feature(named: Any, data: Dataset) -> Any:
+    """An encoded feature: by its position, its name, or the name of the column that it alone stands for."""
+    if not isinstance(named, str):
+        return named
+    found = [f for f, column in enumerate(data.columns) if column.name == named]
+    found = found or [f for f, column in enumerate(data.columns) if column.source == named]
+    if len(found) == 1:
+        return found[0]
+    names = [column.name for column in data.columns]
+    raise SpecError(
+        f"a test names {named!r}, which is {'no feature' if not found else f'{len(found)} features'}",
+        cause=f"the features are {listing(map(repr, names))}",
+        fix=did_you_mean(named, names) or "name one of these, or give its position",
+    )
 
 
 def flat_arrays(rows: list[tuple[Any, ...]]) -> Arrays:
@@ -107,15 +140,34 @@ def _check_node(key: Hashable, node: Any, table: dict[Any, Any]) -> None:
     if not isinstance(node, Mapping):
         raise _malformed(f"node {key!r} is not a dict")
     if set(node) == {"label"}:
+        _whole(node["label"], f"the label of node {key!r}")
         return
     if set(node) != {"feature", "threshold", "left", "right"}:
         raise _malformed(
             f"node {key!r} has the keys {sorted(map(str, node))}; a test has feature, threshold, left and "
             "right, a leaf has label"
         )
+    _whole(node["feature"], f"the feature of node {key!r}")
+    if isinstance(node["threshold"], str | bytes) or not _is_number(node["threshold"]):
+        raise _malformed(f"the threshold of node {key!r} is {node['threshold']!r}, which is no number")
     for side in ("left", "right"):
-        if node[side] not in table:
+        if not isinstance(node[side], Hashable) or node[side] not in table:
             raise _malformed(f"the {side} child of node {key!r} is {node[side]!r}, which is no node")
+
+
+def _whole(value: Any, what: str) -> None:
+    if isinstance(value, int | np.integer):
+        return
+    if not isinstance(value, float | np.floating) or not float(value).is_integer():
+        raise _malformed(f"{what} is {value!r}, which is no whole number")
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True
 
 
 def _malformed(cause: str) -> SpecError:

@@ -108,8 +108,8 @@ class FlatGraph:
 
     @classmethod
     def from_nested(cls, nested: Any, data: Dataset) -> Self:
-        """Make a tree from ``(feature, threshold, left, right)`` tuples with class codes at the leaves."""
-        return cls._with_meaning(build.arrays_from_nested(nested), data)
+        """Make a tree from ``(feature, threshold, left, right)``, class codes at the leaves; features also by name."""
+        return cls._with_meaning(build.arrays_from_nested(nested, data), data)
 
     @classmethod
     def from_arrays(
@@ -157,6 +157,7 @@ class FlatGraph:
 
     @classmethod
     def _with_meaning(cls, arrays: Mapping[str, Any], data: Dataset) -> Self:
+        build.refuse_no_data(data)
         graph = cls(**arrays, columns=data.columns, classes=data.classes, encoder=data.encoder)
         return graph._count(data)
 

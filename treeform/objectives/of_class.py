@@ -11,7 +11,7 @@ from treeform.language.composed import Count
 from treeform.language.objective import Term
 from treeform.language.objective_text import quoted, settings_in
 from treeform.objectives.settings import only
-from treeform.requirements.groups import favourable_code
+from treeform.requirements.groups import favourable_code, refuse_no_label
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -22,6 +22,9 @@ class OfClass(Term):
     """A loss of the class ``positive``; with two classes it may be left out."""
 
     positive: Any = None
+
+    def __post_init__(self) -> None:
+        refuse_no_label(self.positive, "positive")
 
     def bind(self, data: Dataset, **context: Any) -> Self:
         label = data.classes[self._code(data)]

@@ -143,11 +143,15 @@ def _text(requirement: Requirement) -> str:
     """A requirement as `Soft.from_text` reads it back."""
     stated, text = requirement.to_json(), str(requirement)
     try:
+        written = json.dumps(stated, ensure_ascii=False, separators=(",", ":"))
+    except TypeError:  # groups given as an array that are not bound yet
+        return text
+    try:
         if text.count("[") == text.count("]") and parse(text).to_json() == stated:
             return text
     except TreeformError:
         pass
-    return json.dumps(stated, ensure_ascii=False, separators=(",", ":"))
+    return written
 
 
 class SoftPorts(Soft):

@@ -60,6 +60,23 @@ def column_groups(data: Dataset, groups: Iterable[Iterable[str]]) -> NDArray[np.
     return np.array([number.get(column.source, -1) for column in data.columns], dtype=np.int64)
 
 
+def column_name(value: Any, owner: str) -> str:
+    """The name of one column.
+
+    Raises
+    ------
+    SpecError
+        If it is no text, such as an array or a list.
+    """
+    if isinstance(value, str):
+        return value
+    raise SpecError(
+        f"{value!r} is no name of a column",
+        cause=f"{owner} is about one column, by its name",
+        fix=f"write for example {owner}('age', ...)",
+    )
+
+
 def check_columns(data: Dataset, names: Iterable[str], owner: object) -> None:
     """Refuse columns that are not in the table; one that is excluded from the tests is there.
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from treeform.language.requirement import Requirement
 from treeform.language.totals import TotalRow, Totals
-from treeform.requirements.columns import check_columns, features_of
+from treeform.requirements.columns import check_columns, column_name, features_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,7 +38,7 @@ class NoTestOn(Requirement):
     needs = frozenset({"feature"})
 
     def __init__(self, column: str) -> None:
-        self.column = column
+        self.column = column_name(column, "NoTestOn")
 
     def bind(self, data: Dataset, **context: object) -> NoTestOn:
         check_columns(data, [self.column], self)

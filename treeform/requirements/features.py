@@ -13,6 +13,7 @@ from treeform.language.meetings import Clash, Meetings
 from treeform.language.requirement import Requirement
 from treeform.language.values import ValueOrder, ValueRule
 from treeform.model import any_of
+from treeform.requirements.columns import column_name
 from treeform.requirements.counted import PayableAtMost, whole_count
 from treeform.requirements.groups import favourable_code
 from treeform.shape import UNIVARIATE
@@ -115,13 +116,13 @@ class Monotone(Requirement):
     needs = frozenset({"falling", "feature", "branch", "predicted"})
 
     def __init__(self, column: str, direction: str = "increasing", favourable: Any = None) -> None:
-        if direction not in DIRECTIONS:
+        if not isinstance(direction, str) or direction not in DIRECTIONS:
             raise SpecError(
                 f"the direction {direction!r} is not known",
                 cause="it is 'increasing' or 'decreasing'",
                 fix=f"use for example Monotone({column!r}, 'increasing')",
             )
-        self.column = column
+        self.column = column_name(column, "Monotone")
         self.direction = direction
         self.favourable = favourable
 

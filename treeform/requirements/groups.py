@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from treeform.data.alignment import in_row_order
+from treeform.data.labels import is_label
 from treeform.data.rows import row_text, rows_note
 from treeform.errors import CertificateError, DataError, SpecError
 from treeform.plural import count_of
@@ -155,6 +156,7 @@ def class_code(label: Any, data: Dataset, called: str = "favourable") -> int:
         If there is no such class.
     """
     classes = [_plain(c) for c in data.classes]
+    refuse_no_label(label, called, classes)
     for code, known in enumerate(classes):
         if type(known) is type(label) and known == label:
             return code
@@ -166,6 +168,21 @@ def class_code(label: Any, data: Dataset, called: str = "favourable") -> int:
         cause=f"the classes are {', '.join(map(repr, classes))}",
         fix=f"use for example {called}={classes[-1]!r}",
     )
+
+
+def refuse_no_label(label: Any, called: str, classes: Sequence[Any] = ("yes",)) -> None:
+    """Refuse what is given in the place of a class: arrays, lists, missing values.
+
+    Raises
+    ------
+    SpecError
+    """
+    if not is_label(label):
+        raise SpecError(
+            f"{called}={label!r} is no class",
+            cause="a class is named by its label: text, a number or a boolean",
+            fix=f"use for example {called}={classes[-1]!r}",
+        )
 
 
 def by_name(values: Any, data: Dataset) -> Any:

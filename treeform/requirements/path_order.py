@@ -15,6 +15,7 @@ from treeform.requirements.columns import (
     check_columns,
     column_groups,
     column_list,
+    column_name,
     distinct_rows,
     features_of,
     reads,
@@ -182,6 +183,7 @@ class Below(Requirement):
     needs = frozenset({"feature", "reaches"})
 
     def __init__(self, column: str, above: str) -> None:
+        column, above = column_name(column, "Below"), column_name(above, "Below")
         if column == above:
             raise SpecError(
                 f"{column!r} cannot be tested only below itself",

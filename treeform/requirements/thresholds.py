@@ -12,7 +12,7 @@ import numpy as np
 from treeform.errors import SpecError
 from treeform.model import concatenate, constant
 from treeform.plural import count_of
-from treeform.requirements.columns import check_columns, distinct_rows, features_of
+from treeform.requirements.columns import check_columns, column_name, distinct_rows, features_of
 from treeform.requirements.counted import AtMost, whole_count
 from treeform.shape import UNIVARIATE
 
@@ -53,7 +53,7 @@ class MaxThresholds(AtMost):
     needs = frozenset({"feature", "reaches", "branch"})
 
     def __init__(self, column: str, k: int) -> None:
-        self.column: str = column
+        self.column = column_name(column, "MaxThresholds")
         self.k = whole_count(k, 0, f"at most {k!r} thresholds", f"MaxThresholds({column!r}, 2)")
 
     def bind(self, data: Dataset, **context: Any) -> MaxThresholds:

@@ -326,9 +326,13 @@ def _start(warm_start: Any) -> DecisionGraph | None:
     """The model to start from, if one is given; anything that gives no start is refused, also where none is needed."""
     if isinstance(warm_start, DecisionGraph):
         return warm_start
-    if warm_start not in _NO_ENGINE:
+    if _names_engine(warm_start):
         _start_engine(warm_start)
     return None
+
+
+def _names_engine(warm_start: Any) -> bool:
+    return warm_start is not None and not (isinstance(warm_start, str) and warm_start in _NO_ENGINE)
 
 
 def _start_engine(warm_start: Any) -> Engine:
@@ -346,7 +350,7 @@ def _warm_engine(question: Question, warm_start: Any, notes: list[str], depth: b
     """The engine for bound and warm start: the one named, otherwise the usual one for shape and objective."""
     if isinstance(warm_start, DecisionGraph):
         return None
-    if warm_start not in _NO_ENGINE:
+    if _names_engine(warm_start):
         return _start_engine(warm_start)
     if warm_start != "auto" or question.shape.splits != UNIVARIATE:
         return None  # native engines search tests of one feature

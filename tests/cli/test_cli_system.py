@@ -1,0 +1,93 @@
+"""What the operating system refuses, and files that are damaged, end in a message and not in a traceback."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from treeform.cli.app import app
+
+FULL = Path("/dev/full")
+
+
+def run(*words: object) -> Result:
+    return CliRunner().invoke(app, [str(word) for word in words], env={"COLUMNS": "200", "NO_COLOR": "1"})
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "t.csv"
+    path.write_text("a,b,y\n1,2,p\n2,1,q\n3,1,p\n4,5,q\n")
+    return path
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="this system has no /dev/full")
+@pytest.mark.parametrize(
+    "words",
+    [pytest.param(["fit", "t.csv", "--target", "y"], marks=pytest.mark.slow), ["fit", "--help"]],
+    ids=" ".join,
+)
+def test_a_full_disk_behind_stdout(words: list[str], table: Path) -> None:
+    with FULL.open("w") as stdout:
+        done = subprocess.run(
+            [sys.executable, "-m", "treeform", *words],
+            stdout=stdout, stderr=subprocess.PIPE, text=True, cwd=table.parent, check=False,
+        )  # fmt: skip
+    assert done.returncode == 2
+    assert "there is no room to write" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "broke down" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("code", "what"), [(errno.ENOSPC, "make room on the disk"), (errno.EIO, "the operating system refused")]
+)
+def test_a_disk_that_fails_while_a_command_works(
+    code: int, what: str, table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> NoReturn:
+        raise OSError(code, os.strerror(code), "/tmp/tmpabc")
+
+    monkeypatch.setattr("treeform.cli.app.load_problem", fails)
+    done = run("explain", table, "--target", "y")
+    assert done.exit_code == 2
+    assert what in done.stderr
+    assert "/tmp/tmpabc" in done.stderr
+    with pytest.raises(OSError, match="tmpabc"):
+        CliRunner().invoke(app, ["explain", str(table), "--target", "y", "--debug"], catch_exceptions=False)
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [(b"a,y\n1,p\n2\x00,q\n", 3), (b"a\x00,y\n1,p\n", 1), ("a,y\n1,p\n".encode("utf-16-le"), 1)],
+    ids=["cell", "header", "UTF-16 without a mark"],
+)
+def test_nul_bytes_are_refused_with_their_line(content: bytes, line: int, tmp_path: Path) -> None:
+    path = tmp_path / "nul.csv"
+    path.write_bytes(content)
+    done = run("fit", path, "--target", "y")
+    assert done.exit_code == 2
+    assert f"holds a NUL byte in line {line}" in done.stderr
+
+
+def test_weights_of_all_digits_have_an_option(tmp_path: Path) -> None:
+    path, certificate = tmp_path / "w.csv", tmp_path / "c.json"
+    path.write_text("a,y,w\n" + "".join(f"{i % 7},{i % 3 % 2},{1 / (i + 3) / 7}\n" for i in range(60)))
+    words = ["fit", path, "--target", "y", "--weight", "w", "--shape", "tree:2", "--certificate", certificate]
+    refused = run(*words)
+    assert refused.exit_code == 2
+    assert "--weight-grid auto" in refused.stderr
+    for grid in ("auto", "1e-6"):
+        assert run(*words, "--weight-grid", grid).exit_code == 0
+        assert run("check", certificate, path).exit_code == 0
+    spec = tmp_path / "spec.toml"
+    spec.write_text('weight_grid = "auto"\n')
+    assert run(*words, "--spec", spec).exit_code == 0
+    assert "is no grid" in run(*words, "--weight-grid", "-1").stderr
