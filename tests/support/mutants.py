@@ -16,19 +16,19 @@ from __future__ import annotations
 import argparse
 import ast
 import gc
-import importlib
 import json
 import os
 import random
 import re
 import resource
-import signal
-import time
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 WHERE = ("treeform/certify/**/*.py", "treeform/solve/verification.py", "treeform/requirements/*.py")
@@ -36,10 +36,8 @@ SECONDS = 90.0
 """Of processor time for one mutant; one that does not end is noticed."""
 TEXTS = ("__str__", "__repr__", "in_words", "words", "decimal_text", "percent_text")
 """Functions that only write."""
-MOST_SECONDS = 25.0
+MOST_SECONDS = 6.0
 """Tests of a line beyond so many seconds, the quickest first, are left out."""
-FEW_FILES = 8
-"""Files of tests whose tests run first."""
 
 
 @dataclass(frozen=True)
@@ -210,7 +208,9 @@ def tests_of(mutant: Mutant, known: dict[str, dict[str, list[str]]]) -> list[str
     lines = (ROOT / mutant.file).read_text().splitlines()
     near = range(max(0, mutant.line - 8), min(len(lines), mutant.line + 7))
     found = dict.fromkeys(test for i in near for test in of_file.get(lines[i].strip(), ()))
-    return list(found or dict.fromkeys(test for tests in of_file.values() for test in tests))
+    package = mutant.file.rpartition("/")[0]
+    beside = [of for file, of in known.items() if file.startswith(package)] if not of_file else [of_file]
+    return list(found or dict.fromkeys(t for of in beside for tests in of.values() for t in tests))
 
 
 def kinds_of(mutant: Mutant) -> list[str]:
@@ -222,29 +222,58 @@ def kinds_of(mutant: Mutant) -> list[str]:
     return mine or list(rules.CLASSES)
 
 
-class Quickest:
-    """A plugin of pytest: of the collected tests only those that are wanted, the quickest first."""
+class Loop:
+    """A plugin of pytest that runs mutants in place of the tests it collected: those are loaded once for all."""
 
-    def __init__(self, wanted: set[str], kinds: list[str], seconds: dict[str, float]) -> None:
-        self.wanted, self.kinds, self.seconds = wanted, kinds, seconds
+    def __init__(self, work: Callable[[list[Any]], None]) -> None:
+        self.work = work
         self.failed = ""
 
-    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
-        kept = [item for item in items if self._is_wanted(item)]
-        kept.sort(key=lambda item: self.seconds.get(self._name(item), 0.5))
-        items[:] = kept
-
-    def _name(self, item: Any) -> str:
-        return f"{item.path.stem}.{getattr(item, 'originalname', item.name)}"
-
-    def _is_wanted(self, item: Any) -> bool:
-        if item.path.stem == "test_definitions":
-            return any(f"[{kind}]" in item.name or item.name.endswith(f"-{kind}]") for kind in self.kinds)
-        return self._name(item) in self.wanted
+    def pytest_runtestloop(self, session: Any) -> bool:
+        self.work(session.items)
+        return True
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         if report.failed and not self.failed:
             self.failed = report.nodeid
+
+    def first_failure(self, items: list[Any]) -> str:
+        """The first of some tests that fails."""
+        for item, after in zip(items, [*items[1:], None], strict=True):
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
+            if self.failed:
+                break
+        return self.failed
+
+
+def name_of(item: Any) -> str:
+    """``module.function`` of a test."""
+    return f"{item.path.stem}.{getattr(item, 'originalname', item.name)}"
+
+
+def chosen(
+    mutant: Mutant, items: list[Any], known: dict[str, Any], seconds: dict[str, float], most: float
+) -> list[Any]:
+    """The tests that may notice a mutant, the quickest first, for so long as is worth it."""
+    wanted = set(tests_of(mutant, known))
+    mapped = {t.partition(".")[0] for of in known.values() for tests in of.values() for t in tests}
+    package = mutant.file.split("/")[1]
+    kinds = kinds_of(mutant) if mutant.file.startswith("treeform/requirements/") else []
+
+    def fits(item: Any) -> bool:
+        if item.path.stem == "test_definitions":
+            return any(f"[{kind}]" in item.name or item.name.endswith(f"-{kind}]") for kind in kinds)
+        is_new = item.path.stem not in mapped and item.path.parent.name == package
+        return is_new or name_of(item) in wanted
+
+    fitting = sorted((i for i in items if fits(i)), key=lambda item: seconds.get(name_of(item), 0.1))
+    out, total = [], 0.0
+    for item in fitting:
+        total += seconds.get(name_of(item), 0.1)
+        if total > most:
+            break
+        out.append(item)
+    return out
 
 
 def put_in(mutant: Mutant) -> None:
@@ -256,13 +285,24 @@ def put_in(mutant: Mutant) -> None:
     differs = {key for key, code in old.items() if code != new[key]}
     assert differs, f"{mutant} changes nothing"
     done = 0
-    for one in gc.get_objects():
-        if type(one) is types.FunctionType and one.__code__.co_filename == path:
-            key = (one.__code__.co_qualname, one.__code__.co_firstlineno)
-            if key in differs:
-                one.__code__ = new[key]
-                done += 1
+    for one in functions(path):
+        key = (one.__code__.co_qualname, one.__code__.co_firstlineno)
+        if key in differs:
+            one.__code__ = new[key]
+            done += 1
     assert done, f"no function of {mutant} is loaded"
+
+
+@cache
+def _all_functions() -> list[types.FunctionType]:
+    mine = str(ROOT / "treeform")
+    found = (one for one in gc.get_objects() if type(one) is types.FunctionType)
+    return [one for one in found if one.__code__.co_filename.startswith(mine)]
+
+
+def functions(path: str) -> list[types.FunctionType]:
+    """The functions of a file that are loaded."""
+    return [one for one in _all_functions() if one.__code__.co_filename == path]
 
 
 def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
@@ -272,28 +312,28 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
             yield from _codes(one)
 
 
-def load_all(known: dict[str, Any]) -> None:
-    """Load treeform and all tests that may run, once for all children."""
-    import pytest
-
-    os.chdir(ROOT)
+def files_of(known: dict[str, Any]) -> list[str]:
+    """The files of all tests that may run."""
     names = {t.partition(".")[0] for of in known.values() for tests in of.values() for t in tests}
-    names |= {"test_definitions", "test_how_much_is_proved", "test_attack"}
-    files = [str(path) for path in (ROOT / "tests").rglob("test_*.py") if path.stem in names]
-    pytest.main(["-q", "--collect-only", "-p", "no:cacheprovider", "--rootdir", str(ROOT), *files])
-    importlib.import_module("test_definitions").tables()
-    gc.collect()
+    every = sorted((ROOT / "tests").rglob("test_*.py"))
+    return [
+        str(path) for path in every if path.stem in names or path.parent.name in ("certify", "requirements")
+    ]
 
 
-def run(mutant: Mutant, known: dict[str, Any], seconds: dict[str, float]) -> str:
+def run(mutant: Mutant, items: list[Any], loop: Loop) -> str:
     """The test that notices the mutant; empty where none does, and why where it ends otherwise."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reader)
-        said = ""
+        resource.setrlimit(resource.RLIMIT_CPU, (int(SECONDS), int(SECONDS) + 5))
+        quiet = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(quiet, 1)
+        os.dup2(quiet, 2)
         try:
-            said = _tested(mutant, known, seconds)
+            put_in(mutant)
+            said = loop.first_failure(items)
         except BaseException as error:
             said = f"{type(error).__name__}: {error}"
         os.write(writer, said.encode()[:2000])
@@ -303,52 +343,6 @@ def run(mutant: Mutant, known: dict[str, Any], seconds: dict[str, float]) -> str
         said = stream.read()
     _, status = os.waitpid(child, 0)
     return said or ("" if status == 0 else f"ended by signal {status}")
-
-
-def _tested(mutant: Mutant, known: dict[str, Any], seconds: dict[str, float]) -> str:
-    import pytest
-
-    resource.setrlimit(resource.RLIMIT_CPU, (int(SECONDS), int(SECONDS) + 5))
-    signal.signal(signal.SIGXCPU, signal.SIG_DFL)
-    quiet = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(quiet, 1)
-    os.dup2(quiet, 2)
-    put_in(mutant)
-    wanted = tests_of(mutant, known)
-    wanted.sort(key=lambda test: seconds.get(test, 0.5))
-    total = 0.0
-    for count, test in enumerate(wanted):
-        total += seconds.get(test, 0.5)
-        if total > MOST_SECONDS:
-            wanted = wanted[:count]
-            break
-    files = {path.stem: path for path in (ROOT / "tests").rglob("test_*.py")}
-    order = list(dict.fromkeys(test.partition(".")[0] for test in wanted))
-    order = [name for name in order if name in files]
-    requirement = mutant.file.startswith("treeform/requirements/")
-    first = ["test_definitions"] if requirement else ["test_how_much_is_proved"]
-    kinds = kinds_of(mutant) if requirement else []
-    own = {"test_how_much_is_proved", "test_attack"}
-    wanted += [f"{name}.{test}" for name in own for test in _functions(files[name])]
-    for names in ([*first, *order[:FEW_FILES]], [*order[FEW_FILES:], "test_attack"]):
-        chosen = [str(files[name]) for name in dict.fromkeys(names)]
-        plugin = Quickest(set(wanted), kinds, seconds)
-        code = pytest.main(
-            ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:randomly", "--rootdir", str(ROOT), *chosen],
-            [plugin],
-        )
-        if plugin.failed or code not in (0, 5):
-            return plugin.failed or f"pytest ended with {code}"
-        kinds = []
-    return ""
-
-
-def _functions(path: Path) -> list[str]:
-    return [
-        n.name
-        for n in ast.walk(ast.parse(path.read_text()))
-        if isinstance(n, ast.FunctionDef) and n.name[:4] == "test"
-    ]
 
 
 def durations(log: Path) -> dict[str, float]:
@@ -397,6 +391,7 @@ def main() -> int:
         "--make-map", type=Path, metavar="COVERAGE", help="write --map from a file of coverage"
     )
     parser.add_argument("--again", action="store_true", help="run those again that were alive")
+    parser.add_argument("--seconds", type=float, default=MOST_SECONDS, help="of tests for one mutant")
     parser.add_argument("--report", action="store_true")
     options = parser.parse_args()
     if options.report:
@@ -407,31 +402,32 @@ def main() -> int:
         return 0
     known = json.loads(options.map.read_text()) if options.map else {}
     seconds = durations(options.durations) if options.durations else {}
-    load_all(known)
     before = {(r["file"], r["line"], r["column"], r["new"]): r for r in records(options.out)}
-    chosen = draw(options.count, options.seed)
+    drawn = draw(options.count, options.seed)
     if options.again:
-        chosen = [
-            Mutant(**{k: r[k] for k in Mutant.__dataclass_fields__})
-            for r in before.values()
-            if not r["killed_by"]
-        ]
+        alive = [r for r in before.values() if not r["killed_by"]]
+        drawn = [Mutant(**{k: r[k] for k in Mutant.__dataclass_fields__}) for r in alive]
         before = {k: r for k, r in before.items() if r["killed_by"]}
         options.out.write_text("".join(json.dumps(r) + "\n" for r in before.values()))
-    for number, mutant in enumerate(chosen):
-        if (mutant.file, mutant.line, mutant.column, mutant.new) in before:
-            continue
-        began = time.monotonic()
-        said = run(mutant, known, seconds)
-        with options.out.open("a") as file:
-            file.write(
-                json.dumps(
-                    {**asdict(mutant), "killed_by": said, "seconds": round(time.monotonic() - began, 1)}
-                )
-                + "\n"
-            )
-        change = f"{mutant.old!r} -> {mutant.new!r} in: {mutant.text[:80]}"
-        print(number, said[-70:] or "ALIVE", f"{mutant.file}:{mutant.line}", change, flush=True)
+    missing = [m for m in drawn if (m.file, m.line, m.column, m.new) not in before]
+
+    def spent(began: os.times_result) -> float:
+        """Processor time of the children since then."""
+        now = os.times()
+        return now.children_user + now.children_system - began.children_user - began.children_system
+
+    def work(items: list[Any]) -> None:
+        _all_functions()
+        for mutant in missing:
+            began = os.times()
+            said = run(mutant, chosen(mutant, items, known, seconds, options.seconds), loop)
+            line = {**asdict(mutant), "killed_by": said, "seconds": round(spent(began), 1)}
+            with options.out.open("a") as file:
+                file.write(json.dumps(line) + "\n")
+
+    loop = Loop(work)
+    os.chdir(ROOT)
+    pytest.main(["-q", "-p", "no:cacheprovider", "--rootdir", str(ROOT), *files_of(known)], [loop])
     print(report(options.out))
     return 0
 

@@ -16,7 +16,7 @@ from treeform.testing.attack import clock, cover, deep, graphs, models, rules, r
 from treeform.testing.attack.aims import Aim
 from treeform.testing.attack.case import Case
 from treeform.testing.attack.plain import Plain
-from treeform.testing.attack.world import World
+from treeform.testing.attack.world import BUNDLE, World
 
 ERROR = Aim(({"term": "error", "price": "1"},))
 AND = Plain({"a": (0, 0, 1, 1), "b": (0, 1, 0, 1)}, (0, 0, 0, 1), None, tuple("ppqq"))
@@ -167,3 +167,14 @@ def test_no_requirement_of_treeform_is_left_out():
         if isinstance(one, type) and issubclass(one, tf.Requirement) and one is not tf.Requirement
     }
     assert public <= known
+
+
+@pytest.mark.timeout(1800)
+def test_a_drawn_slice_agrees(request, nightly):
+    """Of seed 0, or of ``--draw``: a few attacks on each of many tables."""
+    worlds, each = (300, 20) if nightly else (18, 11)
+    numbers = [BUNDLE * w + i for w in range(worlds) for i in range(each)]
+    found = list(run.records(numbers, request.config.getoption("draw")))
+    wrong = [(r["case"], r["verb"], r["wrong"]) for r in found if "wrong" in r]
+    assert not wrong, wrong[:5]
+    assert len(found) == worlds * each

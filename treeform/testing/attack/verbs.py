@@ -15,6 +15,7 @@ from treeform.catalogue.formulations import find_formulation
 from treeform.testing.attack import aims, clock, graphs, hands, rules
 from treeform.testing.attack.case import Case
 from treeform.testing.attack.compare import exact, of_result
+from treeform.testing.attack.models import Facts
 from treeform.testing.attack.world import World
 
 
@@ -241,6 +242,16 @@ def sweep(asked: Asked) -> None:
             asked.say(f"infeasible, and {optimum} is possible")
 
 
+def _has_point(m: Facts) -> bool:
+    """Whether ODD has a point for a tree: it states no test above two leaves of one class."""
+    for n in m.nodes:
+        parts = (n.right, n.reached & ~n.right)
+        ends = [{m.predicted[p] for p in range(len(m.predicted)) if part >> p & 1} for part in parts]
+        if not any(k.layer == n.layer + 1 and k.reached in parts for k in m.nodes) and ends[0] == ends[1]:
+            return False
+    return True
+
+
 def own_rows(asked: Asked) -> None:
     """A formulation with a component of the user's."""
     from treeform.testing.attack.own import RootReads, SomeTest
@@ -256,7 +267,7 @@ def own_rows(asked: Asked) -> None:
     ranked = world.ranked(case.aim, case.specs)
     inside = [
         (v, m) for v, m in ranked
-        if case.more["row"] == "strengthens" or (m.nodes and m.nodes[0].feature == feature)
+        if case.more["row"] == "strengthens" or (m.nodes and m.nodes[0].feature == feature and _has_point(m))
     ]  # fmt: skip
     result = problem.solve(
         case.solver, formulation=find_formulation("odd") + own, warm_start=case.more["start"]
