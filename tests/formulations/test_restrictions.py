@@ -13,6 +13,7 @@ import pytest
 
 import treeform as tf
 from treeform import report
+from treeform.catalogue.formulations import find_formulation, formulation_names
 from treeform.certify.certificate import sign
 from treeform.errors import ContradictionError, SpecError
 from treeform.formulations import ODD, SatDepth
@@ -102,6 +103,16 @@ def test_rows_that_narrow_the_problem_are_part_of_it(seed: int, component: Any, 
     assert any("narrowed" in note for note in result.notes)
 
 
+@pytest.mark.parametrize("name", ["hypergraph-flow", "flow-oct", "benders-oct"])
+def test_other_formulations_narrow_likewise(name: str) -> None:
+    X, y = drawn(1)
+    X[:, 1] = X[:, 0]  # so that tests of two features split alike
+    problem = tf.Problem(X, y, shape=tf.Tree(2))
+    result = problem.solve(SOLVER, formulation=find_formulation(name) + RootUsesFirst(), warm_start=None)
+    assert (result.status, result.errors) == (tf.Status.OPTIMAL, least_with_first_at_root(X, y))
+    assert result.graph.feature[0] == 0
+
+
 def test_the_restriction_matters() -> None:
     """Otherwise the test above shows nothing."""
     for seed in (1, 3):
@@ -174,8 +185,6 @@ def test_a_wrong_declaration_is_a_contradiction() -> None:
 
 
 def test_what_a_formulation_comes_with_and_what_is_added() -> None:
-    from treeform.catalogue.formulations import find_formulation, formulation_names
-
     for name in formulation_names():
         assert find_formulation(name).restrictions == ()
     assert PaperODD().title == "odd-paper"

@@ -131,3 +131,14 @@ def test_findings_in_the_units_of_requirements() -> None:
     }
     for requirement, text in texts.items():
         assert finding(requirement.bind(problem.data), graph, problem.data) == text
+
+
+def test_a_group_without_a_rate_is_shown_without_one() -> None:
+    """No sample of the group is of the favourable class, so that there is nothing to compare."""
+    table = pd.DataFrame({"a": [0.0, 1.0, 2.0, 3.0], "g": list("uuvw")})
+    problem = tf.Problem(table, [1, 0, 1, 0], shape=tf.Tree(1), exclude=["g"])
+    problem += tf.EqualOpportunity("g", difference=0, favourable=1)
+    result = problem.solve()
+    page = report.html(result)
+    assert "w –" in page
+    assert "w –" in report.text(result)

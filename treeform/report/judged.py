@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from treeform.data import Dataset
 from treeform.errors import TreeformError
 from treeform.language.findings import finding
 from treeform.language.question import Question
-from treeform.report.figures import value_text
+from treeform.report.figures import percent, value_text
 from treeform.solve.result import Number
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ class Rate:
     group: str
     weight: str
     favourable: str
-    share: float
+    share: float | None
+    """None where no sample of the group counts, so that it has no rate."""
 
 
 @dataclass(frozen=True)
@@ -118,16 +120,20 @@ def _rates(requirement: Requirement, graph: DecisionGraph, data: Dataset) -> tup
     if report is None:
         return ()
     return tuple(
-        Rate(str(row.group), value_text(row.weight), value_text(row.favourable), float(row.rate))
+        Rate(str(row.group), value_text(row.weight), value_text(row.favourable), _share(row.rate))
         for row in report(graph, data)
     )
 
 
+def _share(rate: Fraction | None) -> float | None:
+    return None if rate is None else float(rate)
+
+
 def _measured(rates: tuple[Rate, ...]) -> str:
-    if not rates:
+    shares = [rate.share for rate in rates if rate.share is not None]
+    if not shares:
         return ""
-    shares = [rate.share for rate in rates]
     low, high = min(shares), max(shares)
     ratio = "-" if high == 0 else f"{low / high:.3f}"
-    each = ", ".join(f"{rate.group} {100 * rate.share:.1f} %" for rate in rates)
+    each = ", ".join(f"{rate.group} {percent(rate.share)}" for rate in rates)
     return f"{each}; ratio {ratio}, difference {high - low:.3f}"

@@ -90,7 +90,9 @@ class GraphSearch:
         self.dropped = relaxation.dropped + (
             relaxation.narrowed if sets is not None and len(sets) > 1 else ()
         )
-        needs = question.objective.needs.union(*(r.needs for r in question.requirements))
+        # Components that were added to the formulation read ports as requirements do.
+        added = (c for c in formulation.components if formulation.is_added(c))
+        needs = question.objective.needs.union(*(r.needs for r in (*question.requirements, *added)))
         self.trees = GraphOfTrees(question.data, relaxation.task, bool(OF_FEATURES & needs))
         self.most = ceiling(question)
 
