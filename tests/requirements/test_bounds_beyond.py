@@ -51,3 +51,13 @@ def test_more_decisions_than_samples_are_infeasible() -> None:
         problem.add(tf.MinCoverage(9))
     with pytest.raises(SpecError, match="too large"):
         problem.minimize(tf.AbstainCost("0.2") + tf.MinCoverage(FAR).soft(1)).solve()
+
+
+def test_what_is_paid_is_refused_where_its_rows_leave_exact_arithmetic() -> None:
+    weights = [2.5, 2.5, 1e-06, 2.5, 2.5, 1e-06, 2.5, 1]
+    problem = tf.Problem(
+        TABLE.assign(g=[*"ppqqpqpq"]), LABELS, shape=tf.Tree(2), exclude=["g"], sample_weight=weights
+    )
+    parity = tf.StatisticalParity("g", ratio="6249998750000/9374998749999")
+    with pytest.raises(SpecError, match="cannot be stated exactly"):
+        problem.minimize(tf.Error() + parity.soft(1))

@@ -78,6 +78,8 @@ def _drawn(rng: Rng, of_values: bool, abstain: bool) -> Drawn:
     if weights is not None and rng.random() < 0.3:
         weights[int(rng.integers(2, n))] = 0  # perhaps the only row of its group
     shape = SHAPES[int(rng.integers(len(SHAPES)))]
+    if third == 2 and not of_values and rng.random() < 0.5:
+        shape = Tree(1, "multivariate")
     frame = pd.DataFrame(columns)
     data = Dataset.from_user(
         frame,

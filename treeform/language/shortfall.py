@@ -72,8 +72,22 @@ class Shortfall:
         return worst
 
     def excesses(self) -> Iterator[Excess]:
-        """The sides of all rows; what is lacking is the largest of them, or 0."""
+        """The sides of all rows; what is lacking is the largest of them, or 0.
+
+        Raises
+        ------
+        SpecError
+            If coefficients leave 64 bits.
+        """
         on_test = self.totals.per_test
+        added = max(1, int(np.abs(self.totals.added).max(initial=0)))
+        largest = max((sum(map(abs, row.coef)) for row in self.totals.rows), default=0) * added
+        if largest >= SAFE:
+            raise SpecError(
+                "what a model lacks of a requirement cannot be stated exactly on these weights",
+                cause=f"as whole numbers the coefficients of its rows have up to {len(str(largest))} digits",
+                fix="round the sample weights, or the bound, to fewer digits",
+            )
         for row, unit in zip(self.totals.rows, self.units, strict=True):
             coef = np.array(row.coef, dtype=np.int64)
             each = self.totals.weighted(coef)
@@ -85,6 +99,8 @@ class Shortfall:
                 yield Excess(-each, None if tests is None else -tests, -row.lo, unit, f"{text}, below")
 
 
+SAFE = 2**62
+"""Coefficients up to here are taken in int64."""
 FEW = 31
 """Up to here a whole number is a sum of powers of two, which solvers of clauses take as well."""
 

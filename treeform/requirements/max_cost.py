@@ -111,8 +111,9 @@ class MaxCost(Requirement, Bounded):
         if totals is None:
             return None
         # S u - p u/q = (q S - p) u/q, where the budget is p/q of the unit u of sums of costs
-        unit = self._entries(data)[1]
-        p, q = (self.budget / unit).as_integer_ratio()
+        entries, unit = self._entries(data)
+        most = int(entries.max()) * data.total_weight  # no model costs more
+        p, q = min(self.budget / unit, Fraction(most)).as_integer_ratio()
         return Shortfall(replace(totals, rows=(TotalRow((q,), hi=p),)), (unit / q,))
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:

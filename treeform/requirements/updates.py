@@ -19,6 +19,7 @@ from treeform.language.shortfall import Shortfall
 from treeform.language.totals import TotalRow, Totals
 from treeform.requirements.amount import decimal_text, percent_text
 from treeform.requirements.columns import check_columns, distinct_rows, features_of
+from treeform.shape import UNIVARIATE
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -133,8 +134,8 @@ class StayCloseTo(Requirement, Bounded):
 class Fix(Requirement):
     """The upper part of the model is given: each of its tests stands in the model, at the same rows.
 
-    For each test of ``graph`` there is one in the model that reads the same column, is reached by the same training
-    rows, and parts them in the same way. Below the leaves of ``graph`` the model goes on as it likes.
+    For each test of ``graph`` there is one in the model that reads the same column and no other, is reached by the same
+    training rows, and parts them in the same way. Below the leaves of ``graph`` the model goes on as it likes.
 
     Parameters
     ----------
@@ -194,13 +195,16 @@ class Fix(Requirement):
 
     def build(self, model: Model, ports: Ports) -> None:
         # at[u, v]: the test u that is given stands at the node v.   sum_v at[u, v] = 1
-        # at[u, v] => feature[v, column of u],   reaches[p, v] = 1 iff p reaches u,
+        # at[u, v] => feature[v, column of u] and no other column,   reaches[p, v] = 1 iff p reaches u,
         #             branch[p, v, right] = 1 iff p goes right there
         data, one = ports.data, distinct_rows(ports)
         reaches, branch = ports.reaches[one], ports.branch[one]
         tests = self._tests(data)
         at = model.bool("place of a given test", (len(tests), reaches.shape[1]))
         model.add(at.sum(axis=1) == 1, f"{self}: one place")
+        if ports.shape.splits != UNIVARIATE:  # a hyperplane of several columns is no test of one
+            several = ports.feature.sum(axis=1) - 1
+            model.add(several[None, :] <= (data.n_features - 1) * (1 - at), f"{self}: one column")
         for u, (column, reached, right) in enumerate(tests):
             reading = ports.feature[:, features_of(data, column)].sum(axis=1)
             model.add(at[u] <= reading, f"{self}: column of test {u}")

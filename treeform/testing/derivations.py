@@ -25,7 +25,7 @@ from treeform.language.requirement import Requirement
 from treeform.language.values import ValueRule
 from treeform.objectives import AbsoluteError, Soft
 from treeform.requirements.counted import PayableAtMost
-from treeform.shape import Shape, Tree
+from treeform.shape import UNIVARIATE, Shape, Tree
 from treeform.solve.leaf_values.fit import LeafFits
 from treeform.solve.leaf_values.problem import product
 from treeform.testing.fixed_ports import FixedPorts, State
@@ -36,6 +36,7 @@ PORTS, SLACK = "rows over ports", "paid, over ports"
 TOTALS, PREDICTIONS, SHORTFALL = "rows over totals", "rows over predictions", "shortfall"
 LIMITS, FEATURES, MARKS, PATHS = "limits", "features", "marks", "paths"
 VALUES, STEPS, BOUND = "leaf values", "steps", "bound"
+MANY = 10**6
 CHECK = "check"
 """Before the statements of `treeform.certify.restated`."""
 
@@ -51,9 +52,14 @@ class Derivations:
     shape : Tree or Diagram
     backend : Backend
         For rows over ports that have columns of their own.
+    payments : int
+        For so many models what is paid over ports is minimised by the backend.
     """
 
-    def __init__(self, requirement: Requirement, data: Dataset, shape: Shape, backend: Backend) -> None:
+    def __init__(
+        self, requirement: Requirement, data: Dataset, shape: Shape, backend: Backend, payments: int = MANY
+    ) -> None:
+        self.payments = payments
         self.requirement, self.data, self.shape, self.backend = requirement, data, shape, backend
         self._fixed: list[FixedPorts] = []
         makers = {
@@ -120,9 +126,11 @@ class Derivations:
             fixed = self._over_ports(frozenset(soft.needs), soft.build)
         except ModelError:
             return None  # numbers that no float64 holds: solvers are not given them
-        unit = soft.unit(self.data)
+        unit, left = soft.unit(self.data), iter(range(self.payments))
 
         def verdict(graph: DecisionGraph) -> bool | None:
+            if next(left, None) is None:
+                return None
             try:
                 least = fixed.least(graph, self.requirement.lacking(graph, self.data) / unit)
             except RouteError:
@@ -176,7 +184,7 @@ class Derivations:
 
     def _paths(self) -> Verdict | None:
         rule = self.requirement.path_rule(self.data)
-        if rule is None or not isinstance(self.shape, Tree):
+        if rule is None or not isinstance(self.shape, Tree) or self.shape.splits != UNIVARIATE:
             return None
         return lambda graph: None if graph.passes.any() else on_paths(rule, graph, self.data)
 
@@ -313,10 +321,15 @@ def values_satisfy(fits: LeafFits, rule: ValueRule, graph: DecisionGraph) -> boo
 
 
 def disagreements(
-    requirement: Requirement, data: Dataset, shape: Shape, graphs: Sequence[DecisionGraph], backend: Backend
+    requirement: Requirement,
+    data: Dataset,
+    shape: Shape,
+    graphs: Sequence[DecisionGraph],
+    backend: Backend,
+    payments: int = MANY,
 ) -> Iterator[tuple[DecisionGraph, str]]:
     """The models on which some statement of a bound requirement does not agree with its `violation`."""
-    stated = Derivations(requirement, data, shape, backend)
+    stated = Derivations(requirement, data, shape, backend, payments)
     try:
         for graph in graphs:
             try:

@@ -15,7 +15,7 @@ from treeform.data import Dataset
 from treeform.graph import DecisionGraph
 from treeform.language.ports import Ports
 from treeform.model import Model
-from treeform.shape import Shape
+from treeform.shape import UNIVARIATE, Shape
 
 SECONDS = 20.0
 """For the columns that rows have beside the ports; there are a few dozen."""
@@ -31,12 +31,14 @@ def values_of_ports(graph: DecisionGraph, data: Dataset, shape: Shape) -> dict[s
     branch = np.zeros((n, n_nodes, 2), dtype=np.int64)
     active = np.zeros(n_nodes, dtype=np.int64)
     feature = np.zeros((n_nodes, data.n_features), dtype=np.int64)
+    falling = np.zeros_like(feature)
     for v, test in enumerate(graph.tests()):  # parents come before their children
         here, low = visits[:, test.node], left[:, test.node]
         active[v] = 1
         reaches[:, v], branch[:, v, 0], branch[:, v, 1] = here, here & low, here & ~low
         feature[v, list(test.columns)] = 1
-    known = {"reaches": reaches, "branch": branch, "active": active, "feature": feature}
+        falling[v] = [test.weight(f) < 0 for f in range(data.n_features)]
+    known = {"reaches": reaches, "branch": branch, "active": active, "feature": feature, "falling": falling}
     codes = graph.predict_codes(data.X)
     if data.quantity is None:
         known["predicted"] = (codes[:, None] == np.arange(data.n_classes)).astype(np.int64)
@@ -52,7 +54,6 @@ class FixedPorts:
     ----------
     data : Dataset
     shape : Tree or Diagram
-        Univariate.
     needs : set of str
         The ports that are read.
     state : callable
@@ -78,6 +79,8 @@ class FixedPorts:
             "predicted": (data.n_samples, data.n_classes),
             "value": (data.n_samples,),
         }
+        if self.shape.splits != UNIVARIATE:
+            sizes["falling"] = sizes["feature"]
         read = {"predicted" if name == "correct" else name for name in self.needs} & set(sizes) | {"feature"}
         model, ports = Model("fixed ports"), Ports(data, self.shape)
         for name in sorted(read):
