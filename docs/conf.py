@@ -36,7 +36,9 @@ extensions = [
 ]
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "auto_examples/*.ipynb", "**/GALLERY_HEADER.rst"]
-nitpicky = False
+nitpicky = True
+# Signatures show some bridges as default values, such as <linear -> clause>.
+nitpick_ignore_regex = [("py:class", r".*->.*")]
 
 autosummary_generate = True
 autodoc_default_options = {"members": True, "inherited-members": False}

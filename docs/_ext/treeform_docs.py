@@ -103,7 +103,7 @@ class RequirementNames(Directive):
             kind = registered()[name]
             if not kind.__module__.startswith("treeform.requirements"):  # the examples define their own
                 continue
-            rows.append((f"``{name}``", parameters, f":class:`~treeform.requirements.{kind.__name__}`"))
+            rows.append((f"``{name}``", parameters, f":class:`~treeform.{kind.__name__}`"))
         return _table(self, rows)
 
 

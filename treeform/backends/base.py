@@ -108,7 +108,7 @@ class Backend(ABC):
 class Session(ABC):
     """A model loaded in a solver: grows with the model, and answers runs one at a time.
 
-    A backend implements :meth:`_search`, and the other hooks as needed.
+    A backend implements ``_search``, and the other hooks as needed.
     """
 
     grace: ClassVar[float] = 0.2

@@ -29,8 +29,8 @@ class Rewrite(Protocol):
 class Lowered(Model):
     """The columns of a source model, the columns that bridges appended, and blocks that the solver takes.
 
-    It is a :class:`Model`: a backend loads ``lb, ub, is_integer, blocks, objective`` and remembers a
-    :class:`Watermark`. The source is left as it is, so that several solvers may work on it at once.
+    It is a `Model`: a backend loads ``lb, ub, is_integer, blocks, objective`` and remembers a
+    `Watermark`. The source is left as it is, so that several solvers may work on it at once.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ class ClauseSpec:
     Parameters
     ----------
     codes : ndarray of int64, shape (..., width)
-        As :meth:`Expr.literal_codes`.
+        As ``Expr.literal_codes``.
     owner : Expr
         Any expression over the model that the literals belong to.
     """
@@ -112,7 +112,7 @@ def clauses(literals: Any) -> SignedClauses:
     Parameters
     ----------
     literals : array of int, shape (..., width)
-        As :meth:`Expr.as_literals` returns them; one clause per slice along the last axis, padded with 0.
+        As ``Expr.as_literals`` returns them; one clause per slice along the last axis, padded with 0.
 
     Examples
     --------

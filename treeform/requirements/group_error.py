@@ -45,7 +45,7 @@ class GroupErrorAtMost(ByGroups, Bounded):
 
     See Also
     --------
-    treeform.objectives.MaxGroupError : minimises the largest of these rates.
+    treeform.MaxGroupError : minimises the largest of these rates.
 
     Notes
     -----
