@@ -32,6 +32,7 @@ from treeform.graph import DecisionGraph
 from treeform.language.composed import TwoCountTerm
 from treeform.language.question import Question
 from treeform.plural import count_of, exact_text
+from treeform.solve import schedule
 from treeform.solve.budget import Budget
 from treeform.solve.driver import solve
 from treeform.solve.in_parts import parts_of
@@ -103,6 +104,8 @@ class _Court:
         Whether the certificate rests on a restriction. Then other models refute nothing: they may not satisfy it.
     """
 
+    budget: Budget  # of the claim that is proved
+
     def __init__(
         self, question: Question, graph: DecisionGraph | None, means: Means, narrowed: bool = False
     ) -> None:
@@ -131,7 +134,8 @@ class _Court:
                 self.graph, self.least = model, value
 
     def row(self, claim: ClaimPart) -> CheckRow:
-        """The verdict on one claim."""
+        """The verdict on one claim, for which there is so much time, whatever is tried and in how many parts."""
+        self.budget = Budget(self.means.time_limit)
         value = None if claim.value is None else Fraction(claim.value)
         what = (
             f"{claim.kind} claim"
@@ -246,9 +250,9 @@ class _Court:
             part_details = {**details, "witness": witness} if witness else details
             metadata = claim.metadata.model_copy(update={"details": part_details})
             part_claim = claim.model_copy(update={"metadata": metadata, "route": None})
-            row = _Court(part.question, self.graph, self.means, self.narrowed).claimed(
-                what, part_claim, part.target
-            )
+            court = _Court(part.question, self.graph, self.means, self.narrowed)
+            court.budget = self.budget  # all parts are needed, so each may have what is left
+            row = court.claimed(what, part_claim, part.target)
             if row.verdict is not Verdict.VERIFIED:
                 return replace(row, detail=f"{part.question.objective}: {row.detail}")
             names.append(row.proved_by)
@@ -291,7 +295,9 @@ class _Court:
             return on_trust(what, detail, f"the formulation {route.formulation}")
         if self.means.independent and not self._says_the_same(route, value, cnf):
             stated = ", ".join(self.question.labels)
-            return on_trust(what, f"{detail}, which state {stated} as the search does", f"the rows of {stated}")
+            return on_trust(
+                what, f"{detail}, which state {stated} as the search does", f"the rows of {stated}"
+            )
         return holds(what, detail, "the proof checker")
 
     def _says_the_same(self, route: ProofRoute, value: Fraction | None, cnf: Cnf) -> bool:
@@ -304,7 +310,7 @@ class _Court:
             return False
 
     def _by_reference(self, what: str, value: Fraction | None, notes: list[str]) -> CheckRow | None:
-        budget = Budget(self.means.time_limit)
+        budget = schedule.PROVER.of(self.budget)
         try:
             least = least_value(self.question, budget.stop)
         except OutOfReach as error:
@@ -324,7 +330,7 @@ class _Court:
         multipliers, unit = multipliers_of(claim.metadata.details.get("witness"))
         prices = [Fraction(one, unit) for one in multipliers] if unit else []
         try:
-            shown = nothing_below(self.stated, value, prices, Budget(self.means.time_limit).stop)
+            shown = nothing_below(self.stated, value, prices, schedule.PROVER.of(self.budget).stop)
         except OutOfReach as error:
             notes.append(f"out of reach of {BY_VALUES}: {error.cause}")
             return None
@@ -339,7 +345,7 @@ class _Court:
     def _by_prices(
         self, what: str, claim: ClaimPart, value: Fraction | None, notes: list[str]
     ) -> CheckRow | None:
-        budget = Budget(self.means.time_limit)
+        budget = schedule.PROVER.of(self.budget)
         try:
             proved = by_prices(self.stated, value, claim.metadata.details.get("witness"), budget.stop)
         except OutOfReach as error:
@@ -356,7 +362,7 @@ class _Court:
         """False where the graph that the claim rests on is another one; else a note on what was counted."""
         try:
             shown = count_left_out(
-                self.question, value, claim.metadata.details, Budget(self.means.time_limit).stop
+                self.question, value, claim.metadata.details, schedule.PROVER.of(self.budget).stop
             )
         except CertificateError as error:
             return false(what, error.what)
@@ -371,7 +377,7 @@ class _Court:
     def _by_engines(
         self, what: str, claim: ClaimPart, value: Fraction | None, notes: list[str]
     ) -> CheckRow | None:
-        route, budget = claim.route, Budget(self.means.time_limit)
+        route, budget = claim.route, schedule.PROVER.of(self.budget)
         maker = claim.metadata.details.get("engine")
         strongest: Bound | None = None
         try:
@@ -411,9 +417,8 @@ class _Court:
     ) -> tuple[CheckRow | None, str | None]:
         """Solve again with another solver: a model may refute the claim; else the solver's name, if it confirms."""
         try:
-            options = SolveOptions(
-                self.means.confirm, warm_start=self.graph, time_limit=self.means.time_limit
-            )
+            seconds = None if (left := self.budget.remaining) is None else max(left, 1e-3)
+            options = SolveOptions(self.means.confirm, warm_start=self.graph, time_limit=seconds)
             result = solve(self.question, options)
         except SolverNotAvailable:
             raise

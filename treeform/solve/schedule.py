@@ -129,6 +129,9 @@ REPORT_CURVES = Share(0.1, most=10.0, least=0.5, unlimited=10.0)
 
 # -- the check of a certificate ---------------------------------------------------------------------
 
+PROVER = Share(0.45)
+"""One of several ways to prove a claim again: what it leaves goes to the next ones."""
+
 FIRST_PROVER = Share(0.3, most=10.0, unlimited=10.0)
 """The first of two provers, where a second of another family may do better."""
 

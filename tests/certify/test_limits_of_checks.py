@@ -1,0 +1,64 @@
+"""The time limit of a check: one for each claim, whatever is tried and in how many parts, and kept in each phase."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from ended_early import ended_after, moments
+
+import treeform as tf
+from treeform.certify import bounds
+from treeform.certify.verdicts import Verdict
+from treeform.solve import Limit
+from treeform.solve.budget import Budget
+
+rng = np.random.default_rng(2)
+X = rng.integers(0, 5, (60, 3)).astype(float)
+Y = ((X[:, 0] + X[:, 1] > 4) ^ (rng.random(60) < 0.2)).astype(int)
+
+
+def certificate(minimize: str) -> dict[str, Any]:
+    return tf.Problem(X, Y, shape="tree:2").minimize(minimize).solve().certificate()
+
+
+@pytest.mark.parametrize("independent", [False, True])
+@pytest.mark.parametrize("minimize", ["error", "matthews_loss", "f1_loss"])
+def test_a_check_that_is_cut_short_says_what_is_left_on_trust(minimize: str, independent: bool) -> None:
+    made = certificate(minimize)
+    assert tf.check(made, X, Y, independent=independent).verdict is Verdict.VERIFIED
+    seen = set()
+    for most in moments():
+        with ended_after(most, Limit.TIME) as looks:
+            seen.add(tf.check(made, X, Y, time_limit=1000.0, independent=independent).verdict)
+        if not looks.ended:
+            break
+    assert Verdict.VERIFIED in seen
+    assert seen <= {Verdict.VERIFIED, Verdict.ON_TRUST}
+
+
+def test_all_parts_of_a_claim_have_one_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = certificate("matthews_loss")
+    limits: list[float] = []
+    usual = bounds.by_engines
+
+    def by_engines(question: Any, value: Any, maker: Any, budget: Budget, graph: Any) -> Any:
+        assert budget.remaining is not None
+        limits.append(budget.remaining)
+        time_ago[0] += 100.0
+        return usual(question, value, maker, budget, graph)
+
+    time_ago = [0.0]
+    usual_seconds = Budget.seconds
+
+    def seconds(self: Budget) -> float:
+        return usual_seconds.fget(self) + time_ago[0] * (self.limit == 1000.0)
+
+    monkeypatch.setattr(Budget, "seconds", property(seconds))
+    monkeypatch.setattr(bounds, "by_engines", by_engines)
+    tf.check(made, X, Y, time_limit=1000.0)
+    assert len(limits) >= 3
+    assert limits[0] < 500.0
+    assert all(later < earlier - 20.0 for earlier, later in pairwise(limits))

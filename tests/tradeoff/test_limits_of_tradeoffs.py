@@ -1,0 +1,118 @@
+"""Every verb of several solves, ended at each moment of its work: what is known by then is returned, and no more."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from ended_early import ended_after, moments
+
+import treeform as tf
+from treeform.solve import Limit
+
+rng = np.random.default_rng(1)
+X = rng.integers(0, 4, (30, 3)).astype(float)
+Y = ((X[:, 0] + X[:, 1] > 3) ^ (rng.random(30) < 0.2)).astype(int)
+LONG = 3600.0
+
+
+def problem(*requirements: tf.Requirement) -> tf.Problem:
+    stated = tf.Problem(X, Y, shape="tree:2", sensitive_features=np.arange(30) % 2)
+    for requirement in requirements:
+        stated += requirement
+    return stated
+
+
+def parity() -> tf.Requirement:
+    return tf.StatisticalParity(difference="0.1", favourable=1)
+
+
+def ends(run: Callable[[], Any]) -> Iterator[tuple[Limit, Any]]:
+    """What the run returns when it is ended at each moment."""
+    for reason in (Limit.TIME, Limit.INTERRUPTED):
+        for most in moments():
+            with ended_after(most, reason) as looks:
+                result = run()
+            if not looks.ended:
+                break
+            yield reason, result
+
+
+def test_frontier() -> None:
+    over = tf.StatisticalParity(favourable=1, difference=None)
+    whole = problem().frontier(over=over)
+    best = {point.value: point.objective for point in whole.points}
+    for reason, found in ends(lambda: problem().frontier(over=over, time_limit=LONG)):
+        assert found.proved or found.limit is reason
+        for point in found.points:
+            least = next(p.objective for p in whole.points if p.value <= point.value)
+            assert least <= point.objective
+            assert point.lower is None or point.lower <= least
+            assert not point.proved or best[point.value] == point.objective
+
+
+def test_conflict() -> None:
+    stated = (tf.MaxErrors(3), tf.MinSupport(10), parity())
+    whole = problem(*stated).conflict()
+    bounds = {one.requirement: one.bound for one in whole.relaxations}
+    assert whole.minimal
+    for reason, found in ends(lambda: problem(*stated).conflict(time_limit=LONG)):
+        assert not found.minimal or set(found.requirements) <= set(problem(*stated).question.labels)
+        assert found.limit in (reason, None)
+        assert all(
+            not one.proved or one.bound == bounds.get(one.requirement, one.bound) for one in found.relaxations
+        )
+
+
+@pytest.mark.parametrize("requirements", [(), (parity(),)])
+def test_near_optimal(requirements: tuple[tf.Requirement, ...]) -> None:
+    whole = problem(*requirements).near_optimal(within="0.3")
+    needed = {one.column: one.proved for one in whole.indispensable}
+    for _, found in ends(lambda: problem(*requirements).near_optimal(within="0.3", time_limit=LONG)):
+        assert found.best.graph is not None
+        assert found.best.objective >= whole.best.objective
+        assert not found.proved or found.best.objective == whole.best.objective
+        assert ("best model known" in str(found)) is not found.proved
+        if found.threshold == whole.threshold:
+            assert all(
+                one.proved in (None, needed[one.column])
+                for one in found.indispensable
+                if one.column in needed
+            )
+            assert found.count <= whole.count
+
+
+def test_prices() -> None:
+    result = problem(parity(), tf.MinSupport(3)).solve()
+    whole = {row.requirement: row.least for row in result.prices().rows}
+    for _, found in ends(lambda: result.prices(time_limit=LONG)):
+        assert len(found.rows) <= len(whole)
+        for row in found.rows:
+            assert row.least is None or row.least <= whole[row.requirement]
+            assert row.most is None or row.most >= whole[row.requirement]
+
+
+def test_sweep() -> None:
+    grid = {"shape": ["tree:1", "tree:2"]}
+    whole = tf.sweep(problem(), grid).table.set_index("shape")["objective"]
+    for _, found in ends(lambda: tf.sweep(problem(), grid, time_limit=LONG)):
+        assert len(found.table) <= len(whole)
+        for shape, objective, bound in found.table[["shape", "objective", "bound"]].itertuples(index=False):
+            assert not objective < whole[shape]  # it may be missing
+            assert not bound > whole[shape]
+
+
+@pytest.mark.filterwarnings("ignore:the model is not proved")
+@pytest.mark.parametrize("kind", [tf.OptimalTreeClassifier, tf.OptimalTreeRegressor])
+def test_fit(kind: type) -> None:
+    def fit() -> Any:
+        estimator = kind(max_depth=2, time_limit=LONG)
+        with contextlib.suppress(KeyboardInterrupt):  # which it raises once it has kept its model
+            estimator.fit(X, Y)
+        return estimator
+
+    for _, fitted in ends(fit):
+        assert len(fitted.predict(X)) == len(X)
