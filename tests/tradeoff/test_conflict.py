@@ -231,7 +231,11 @@ def test_fit_with_prices(tmp_path: Path) -> None:
 
 
 def told(found) -> list[object]:
-    return [found.requirements, found.minimal, [(one.requirement, one.bound, one.proved) for one in found.relaxations]]
+    return [
+        found.requirements,
+        found.minimal,
+        [(one.requirement, one.bound, one.proved) for one in found.relaxations],
+    ]
 
 
 def conflicting() -> tf.Problem:

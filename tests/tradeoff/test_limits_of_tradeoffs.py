@@ -11,7 +11,9 @@ import pytest
 from ended_early import ended_after, moments
 
 import treeform as tf
+from treeform.errors import SolverFailed
 from treeform.solve import Limit
+from treeform.tradeoff import asking, pareto, regression_table
 
 rng = np.random.default_rng(1)
 X = rng.integers(0, 4, (30, 3)).astype(float)
@@ -93,6 +95,73 @@ def test_prices() -> None:
         for row in found.rows:
             assert row.least is None or row.least <= whole[row.requirement]
             assert row.most is None or row.most >= whole[row.requirement]
+
+
+def test_a_price_that_is_open_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = problem(parity(), tf.MinSupport(3)).solve()
+    whole = result.prices()
+    solve, asked = asking.solve_certified, []
+
+    def weak_at_first(question: Any, options: Any) -> Any:
+        asked.append(question)
+        with ended_after(1, Limit.TIME) if len(asked) <= 3 else contextlib.nullcontext():
+            return solve(question, options)
+
+    monkeypatch.setattr(asking, "solve_certified", weak_at_first)
+    found = result.prices(time_limit=LONG)
+    assert [(row.requirement, row.least, row.most) for row in found.rows] == [
+        (row.requirement, row.least, row.most) for row in whole.rows
+    ]
+    assert found.limit is None
+
+    def breaks(question: Any, options: Any) -> Any:
+        if len(question.requirements) == 1:
+            raise SolverFailed("it is gone")
+        return solve(question, options)
+
+    monkeypatch.setattr(asking, "solve_certified", breaks)
+    found = result.prices()
+    assert [row.requirement for row in found.rows] == ["all requirements"]
+    assert len(found.notes) == 2
+
+
+@pytest.mark.parametrize("regression", [False, True])
+def test_a_curve_keeps_the_depths_before_one_that_breaks_down(
+    monkeypatch: pytest.MonkeyPatch, regression: bool
+) -> None:
+    stated = problem()
+    if regression:
+        stated = tf.Problem(X, X[:, 0] + Y, shape="tree:2").minimize(tf.SquaredError(grid="auto"))
+    fill = pareto.fill_size_table
+
+    def breaks(question: Any, *args: Any, **kwargs: Any) -> Any:
+        if question.shape == tf.Tree(2):
+            raise MemoryError
+        return fill(question, *args, **kwargs)
+
+    monkeypatch.setattr(pareto, "fill_size_table", breaks)
+    found = stated.pareto()
+    assert found.points and list(found.tables) == [1]
+    assert found.limit is Limit.MEMORY and found.notes
+    assert "better models of depth 2 may exist" in str(found)
+
+
+def test_a_table_of_losses_keeps_the_rows_before_one_that_breaks_down(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stated = tf.Problem(X, X[:, 0] + Y, shape="tree:2").minimize(tf.SquaredError(grid="auto"))
+    whole = stated.size_table()
+    solve = regression_table.solve
+
+    def breaks(question: Any, options: Any) -> Any:
+        if question.limits.max_nodes == 1:
+            raise SolverFailed("it is gone")
+        return solve(question, options)
+
+    monkeypatch.setattr(regression_table, "solve", breaks)
+    found = stated.size_table()
+    assert [row.upper for row in found.rows[2:]] == [row.upper for row in whole.rows[2:]]
+    assert found.limit is Limit.SOLVER and len(found.notes) == 1
 
 
 def test_sweep() -> None:

@@ -20,8 +20,10 @@ from treeform.shape import Tree
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
 from treeform.solve.choice import refuse_restriction
+from treeform.solve.faults import broke_down
 from treeform.solve.options import USUAL, SolveOptions
 from treeform.solve.result import Limit, Number, Progress
+from treeform.solve.stages import BREAKDOWNS, is_breakdown, limit_of
 from treeform.tradeoff.fill import fill_size_table
 from treeform.tradeoff.size_table import SizeRow, SizeTable
 
@@ -62,6 +64,8 @@ class Pareto(Printed):
         The greatest depth, that of the shape.
     limit : Limit or None
         Why the search stopped before everything was proved.
+    notes : tuple of str
+        What broke down on the way.
     """
 
     question: Question
@@ -70,6 +74,7 @@ class Pareto(Printed):
     seconds: float
     depth: int
     limit: Limit | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def proved(self) -> bool:
@@ -89,13 +94,9 @@ class Pareto(Printed):
 
     def _open_text(self) -> str:
         """What is not proved of the curve."""
-        done = [depth for depth, table in self.tables.items() if table.proved]
-        first = 1 + next((depth for depth in range(self.depth) if depth + 1 not in done), self.depth)
-        return (
-            f"better models of depth {first} to {self.depth} may exist"
-            if first < self.depth
-            else (f"better models of depth {self.depth} may exist")
-        )
+        first = next(d for d in range(1, self.depth + 1) if d not in self.tables or not self.tables[d].proved)
+        depths = f"depth {first}" if first == self.depth else f"depth {first} to {self.depth}"
+        return f"better models of {depths} may exist"
 
     def to_json(self) -> dict[str, Any]:
         """The curve as plain values; numbers exact, as text."""
@@ -135,22 +136,31 @@ def curve(
         options = replace(options, formulation="sat-depth")
     budget = Budget(options.time_limit)
     tables: dict[int, SizeTable] = {}
+    notes: list[str] = []
+    broken: Limit | None = None
     last = question.shape.depth
     with interruptible(budget):
         for depth in range(1, last + 1):
             # The remaining time is shared equally among the remaining depths.
             share = schedule.equal_part(budget.remaining, last - depth + 1)
             report = _progress_of_depth(options.on_progress, depth, last, budget)
-            tables[depth] = fill_size_table(
-                question.with_(shape=Tree(depth, question.shape.splits)),
-                replace(options, time_limit=share, on_progress=report),
-                smaller=tables.get(depth - 1),
-            )
+            try:
+                tables[depth] = fill_size_table(
+                    question.with_(shape=Tree(depth, question.shape.splits)),
+                    replace(options, time_limit=share, on_progress=report),
+                    smaller=tables.get(depth - 1),
+                )
+            except BREAKDOWNS as error:
+                if not (tables and is_breakdown(error)):
+                    raise
+                broken = limit_of(error)
+                notes.append(f"depth {depth}: {broke_down(error)}")
+                break
             if budget.stop():
                 break
     asked = tables[min(tables)].question
-    stopped = budget.reason or next((table.limit for table in tables.values() if table.limit), None)
-    pareto = Pareto(asked, _points(tables), tables, budget.seconds, last, stopped)
+    stopped = budget.reason or broken or next((table.limit for table in tables.values() if table.limit), None)
+    pareto = Pareto(asked, _points(tables), tables, budget.seconds, last, stopped, tuple(notes))
     return replace(pareto, limit=None) if pareto.proved else pareto
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from treeform.certify.answer import CertifiedResult, solve_certified
+from treeform.certify.answer import CertifiedResult
 from treeform.language.question import Question
 from treeform.notebook import Printed
 from treeform.solve import schedule
@@ -16,6 +16,7 @@ from treeform.solve.budget import Budget, interruptible
 from treeform.solve.choice import refuse_restriction
 from treeform.solve.options import SolveOptions
 from treeform.solve.result import Limit, Number, Progress, Status
+from treeform.tradeoff.asking import Solves, part_of
 
 ALL = "all requirements"
 
@@ -80,11 +81,14 @@ class Prices(Printed):
     seconds : float
     limit : Limit or None
         What ended the work early.
+    notes : tuple of str
+        What broke down on the way.
     """
 
     rows: tuple[Price, ...]
     seconds: float
     limit: Limit | None = None
+    notes: tuple[str, ...] = ()
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each requirement: objective and proved bound without it, its price, and whether that is proved.
@@ -126,40 +130,70 @@ def price_requirements(
     options = SolveOptions(solver, formulation, time_limit=time_limit, on_progress=on_progress)
     assert question is not None
     refuse_restriction(question, options, "the price of a requirement")
-    budget = Budget(options.time_limit)
-    if not question.requirements:
-        return Prices((), budget.seconds)
-    with interruptible(budget):
-        count = len(question.requirements)
-        free = _answer(question.with_(requirements=()), options, budget, count + (count > 1), ALL)
-        if count == 1:
-            rows = [Price(question.labels[0], result, free)]
-        else:
-            rows = []
-            for index, label in enumerate(question.labels):
-                if budget.interrupted:
-                    break
-                rows.append(Price(label, result, _without(question, index, options, budget)))
-        rows.append(Price(ALL, result, free))
-    return Prices(tuple(rows), budget.seconds, budget.reason)
+    search = _Search(result, question, options)
+    with interruptible(search.budget):
+        search.run()
+    return search.prices()
 
 
-def _without(question: Question, index: int, options: SolveOptions, budget: Budget) -> CertifiedResult:
-    """The answer without one requirement."""
-    kept = tuple(r for i, r in enumerate(question.requirements) if i != index)
-    stated = question.with_(requirements=kept)
-    turns = len(question.requirements) - index
-    return _answer(stated, options, budget, turns, question.labels[index])
+class _Search:
+    """The answers without each requirement; what is open is asked again while time is left."""
 
+    def __init__(self, result: CertifiedResult, question: Question, options: SolveOptions) -> None:
+        self.result, self.question, self.options = result, question, options
+        self.budget = Budget(options.time_limit)
+        self.solves = Solves()
+        several = len(question.labels) > 1
+        self.asked = (ALL, *(question.labels if several else ())) if question.labels else ()
+        self.without: dict[str, CertifiedResult] = {}
+        self.tries = dict.fromkeys(self.asked, 0)
+        self.stuck: set[str] = set()
+        """What no more time would decide, as far as is known."""
 
-def _answer(
-    question: Question, options: SolveOptions, budget: Budget, turns: int, without: str
-) -> CertifiedResult:
-    """One solve in an equal part of the time that is left."""
-    seconds = schedule.equal_part(budget.remaining, turns)
-    report = options.on_progress
-    forward = None if report is None else lambda p: report(budget.progress_of(p, f"without {without}"))
-    return solve_certified(question, replace(options, time_limit=seconds, on_progress=forward))
+    def run(self) -> None:
+        """Ask without all requirements, then without each; then again about what is open."""
+        while not self.budget.stop() or (not self.budget.interrupted and 0 in self.tries.values()):
+            left = [label for label in self.asked if label not in self.stuck and not self._is_decided(label)]
+            if not left:
+                return
+            label = min(left, key=lambda one: self.tries[one])
+            self.tries[label] += 1
+            self._ask(label, schedule.equal_part(self.budget.remaining, len(left)))
+
+    def _is_decided(self, label: str) -> bool:
+        known = self.without.get(label)
+        return known is not None and known.status in (Status.OPTIMAL, Status.INFEASIBLE)
+
+    def _ask(self, label: str, seconds: float | None) -> None:
+        """One solve; a model under all requirements is one under fewer."""
+        kept = [
+            r
+            for name, r in zip(self.question.labels, self.question.requirements, strict=True)
+            if name != label
+        ]
+        stated = self.question.with_(requirements=() if label == ALL else tuple(kept))
+        report = self.options.on_progress
+        forward = None if report is None else lambda p: report(self.budget.progress_of(p, f"without {label}"))
+        options = part_of(self.options, self.budget, seconds, forward)
+        known = [one.graph for one in (self.result, self.without.get(label)) if one is not None]
+        models = tuple(graph for graph in known if graph is not None)
+        answer = self.solves.answer(stated, replace(options, models=models))
+        if answer is None or answer.limit not in (None, Limit.TIME) or options.time_limit is None:
+            self.stuck.add(label)
+        if answer is not None:
+            self.without[label] = answer
+
+    def prices(self) -> Prices:
+        """One row for each requirement, and one for all of them."""
+        free = self.without.get(ALL)
+        rows = [Price(one, self.result, self.without[one]) for one in self.asked[1:] if one in self.without]
+        if free is not None:
+            if len(self.question.labels) == 1:
+                rows.append(Price(self.question.labels[0], self.result, free))
+            rows.append(Price(ALL, self.result, free))
+        limits = [one.limit for one in self.without.values() if one.limit is not None]
+        limit = self.budget.reason or next(iter(limits), None)
+        return Prices(tuple(rows), self.budget.seconds, limit, tuple(self.solves.notes))
 
 
 def _text(value: Number | None) -> str:

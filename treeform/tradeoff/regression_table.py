@@ -13,12 +13,15 @@ from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.objective import Leaves, Nodes, Objective
 from treeform.language.question import Question
+from treeform.plural import count_of
 from treeform.requirements import MaxNodes
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
 from treeform.solve.driver import solve
+from treeform.solve.faults import broke_down
 from treeform.solve.options import SolveOptions
 from treeform.solve.result import Limit, Number, Progress, SolveResult, Status, as_number
+from treeform.solve.stages import BREAKDOWNS, is_breakdown, limit_of
 from treeform.solve.verification import judge_candidate
 from treeform.tradeoff.size_table import SizeRow, SizeTable
 
@@ -77,6 +80,7 @@ class _Search:
         self.by = [""] * (self.most + 1)
         self.known: list[tuple[int, Fraction, DecisionGraph]] = []
         self.limit: Limit | None = None
+        self.notes: list[str] = []
 
     def enter(self, graph: DecisionGraph) -> None:
         """Note a model, if it is admissible."""
@@ -96,7 +100,13 @@ class _Search:
                 continue  # a bound for more tests holds for fewer
             if self.budget.stop():
                 break
-            self._take(tests, self._ask(tests))
+            try:
+                self._take(tests, self._ask(tests))
+            except BREAKDOWNS as error:
+                if not (self.known and is_breakdown(error)):
+                    raise
+                self.limit = self.limit or limit_of(error)
+                self.notes.append(f"at most {count_of(tests, 'test')}: {broke_down(error)}")
         self.limit = self.budget.reason or self.limit
 
     def _ask(self, tests: int) -> SolveResult:
@@ -135,4 +145,5 @@ class _Search:
             bound: Number | None = None if lower is None else as_number(lower)
             rows.append(SizeRow(m, bound, upper, None if best is None else best[1], by))
         proved = all(row.proved for row in rows)
-        return SizeTable(self.question, tuple(rows), self.budget.seconds, None if proved else self.limit)
+        limit = None if proved else self.limit
+        return SizeTable(self.question, tuple(rows), self.budget.seconds, limit, tuple(self.notes))
