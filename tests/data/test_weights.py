@@ -158,3 +158,18 @@ def test_what_is_no_grid(grid: Any) -> None:
 def test_what_is_no_weight(odd: Any) -> None:
     with pytest.raises(DataError):
         tf.Problem(*OPPOSED, shape="tree:1", sample_weight=[1, 1, odd, 1])
+
+
+def test_a_rule_that_is_too_fine_on_these_weights_names_the_grid() -> None:
+    rng = np.random.default_rng(0)
+    x, y, weights = rng.integers(0, 5, (300, 2)), rng.integers(0, 2, 300), rng.random(300)
+    groups = pd.Series(rng.choice(["f", "m"], 300))
+
+    def asked(grid: Any) -> tf.Problem:
+        problem = tf.Problem(x, y, shape="tree:1", sample_weight=weights, weight_grid=grid)
+        return problem + tf.StatisticalParity(groups=groups, difference="0.1")
+
+    with pytest.raises(tf.errors.SpecError, match="weight_grid"):
+        asked("auto")
+    certificate = asked("0.001").solve().certificate()
+    assert tf.check(certificate, x, y, weights, sensitive_features=groups).ok

@@ -175,7 +175,7 @@ def _exact_sides(
         raise SpecError(
             "a requirement on totals cannot be counted exactly",
             cause=f"a row over totals reaches {max(most, -least):.3g}, the limit is 2**61",
-            fix="round the sample weights, or the rates of the requirement, to fewer digits",
+            fix="round the sample weights (weight_grid=...), or the rates of the requirement, to fewer digits",
         )
     lo, hi = sides
     lo = None if lo is None or lo <= least else min(lo, most + 1)

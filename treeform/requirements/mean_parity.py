@@ -134,7 +134,7 @@ class MeanParity(ByGroups, Bounded):
                 raise SpecError(
                     f"{self} cannot be stated exactly on these weights",
                     cause=f"whole coefficients reach {max(on_a, -on_b) // step:.3g} on values up to {span:.3g} units",
-                    fix="round the sample weights, the bound or the targets (grid=) to fewer digits",
+                    fix="round the sample weights (weight_grid=), the bound or the targets (grid=) to fewer digits",
                 )
             of_group = np.zeros(len(weight), dtype=np.int64)
             of_group[a], of_group[b] = on_a // step, on_b // step

@@ -166,7 +166,7 @@ class RateParity(ByGroups, Bounded):
                         f"{self} cannot be stated exactly on these weights",
                         cause=f"whole coefficients reach {max(abs(on_a), abs(on_b)):.3g} on a total weight of "
                         f"{data.total_weight:.3g} units",
-                        fix="round the sample weights, or the ratio, to fewer digits",
+                        fix="round the sample weights (weight_grid=...), or the ratio, to fewer digits",
                     )
                 of_group = np.zeros(len(weight), dtype=np.int64)
                 of_group[a], of_group[b] = on_a, on_b
