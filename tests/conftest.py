@@ -13,7 +13,7 @@ import pytest
 
 from treeform.backends.packages import load, shared_library_clash
 
-pytest_plugins = ["drawing"]
+pytest_plugins = ["drawing", "shuffling", "timing"]
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -15,6 +15,7 @@ import numpy as np
 import psutil
 import pytest
 from hard_models import knapsack, pigeons
+from timing import Timed
 
 from treeform.backends import (
     CPSAT,
@@ -45,11 +46,11 @@ def hard(backend: Backend) -> Model:
 
 
 @pytest.mark.parametrize("backend", IN_PROCESS, ids=name_of)
-def test_the_time_limit_is_kept(backend: Backend) -> None:
+def test_the_time_limit_is_kept(backend: Backend, timed: Timed) -> None:
     session = backend.open(hard(backend))
     start = time.process_time()
     outcome = session.solve(Run(time_limit=0.2))
-    assert time.process_time() - start < 2.5  # of the processor: the machine may be busy
+    timed(time.process_time() - start, 2.5)
     assert outcome.reason == "time"
     assert outcome.verdict in (Verdict.FEASIBLE, Verdict.UNKNOWN)
     session.close()
@@ -62,7 +63,7 @@ def seconds_of_cpu() -> float:
 
 
 @pytest.mark.parametrize("backend", IN_PROCESS, ids=name_of)
-def test_stop_ends_the_run_and_keeps_the_best(backend: Backend) -> None:
+def test_stop_ends_the_run_and_keeps_the_best(backend: Backend, timed: Timed) -> None:
     # Early enough to interrupt, and not before there is something to keep, however busy the machine is. SCIP reports
     # its models at the end only: on a smaller model, which takes it minutes too, it has one at once. Seconds of CPU, of
     # its child where packages clash, show how far it has come.
@@ -82,7 +83,7 @@ def test_stop_ends_the_run_and_keeps_the_best(backend: Backend) -> None:
         stop_at = min(stop_at, clock() + 0.3)
 
     outcome = session.solve(Run(stop=stop, on_solution=on_solution))
-    assert seconds_of_cpu() - spent[0] < 2.0
+    timed(seconds_of_cpu() - spent[0], 2.0)
     assert outcome.reason == "interrupted"
     if backend.capabilities.objective:
         assert outcome.x is not None
@@ -111,14 +112,14 @@ def test_ctrl_c_ends_the_run(backend: Backend) -> None:
 
 
 @pytest.mark.parametrize("backend", OPTIMISERS[:2], ids=name_of)
-def test_exceptions_of_callbacks_surface(backend: Backend) -> None:
+def test_exceptions_of_callbacks_surface(backend: Backend, timed: Timed) -> None:
     def refuse(x: np.ndarray) -> None:
         raise ValueError("mine")
 
     start = time.process_time()
     with pytest.raises(ValueError, match="mine"):
         backend.open(knapsack()).solve(Run(on_solution=refuse, time_limit=20.0))
-    assert time.process_time() - start < 5.0
+    timed(time.process_time() - start, 5.0)
     assert not [t for t in threading.enumerate() if t.name == "treeform search"]
 
 
@@ -187,7 +188,7 @@ def test_partial_hints_are_completed(backend: Backend) -> None:
     model.add(weights @ x == int(weights @ secret))
     hint = np.full(model.n_cols, np.nan)
     hint[:60] = secret
-    outcome = backend.open(model).solve(Run(hint=hint, time_limit=10.0))
+    outcome = backend.open(model).solve(Run(hint=hint, time_limit=120.0))
     assert outcome.x is not None
     assert int(weights @ outcome.x[:60]) == int(weights @ secret)
 
@@ -342,7 +343,7 @@ def test_unbounded_objectives_are_no_proof() -> None:
         assert outcome.bound is None
     model.add(k <= -1)
     for backend in (HiGHS(), MathOpt()):
-        assert backend.open(model).solve(Run(time_limit=5.0)).verdict is Verdict.INFEASIBLE
+        assert backend.open(model).solve(Run(time_limit=120.0)).verdict is Verdict.INFEASIBLE
 
 
 def test_sat_takes_no_cutoff() -> None:

@@ -34,7 +34,7 @@ def test_no_rows_are_learnt_from_dual_proofs(monkeypatch: pytest.MonkeyPatch) ->
     m.add(x.sum() >= 1)
     m.minimize(x.sum())
     session = tf.MathOpt("scip").open(m)
-    outcome = session.solve(Run(time_limit=10))
+    outcome = session.solve(Run())
     session.close()
     assert outcome.bound == 1
     assert told == [{"conflict/useinflp": "c", "conflict/useboundlp": "c"}]

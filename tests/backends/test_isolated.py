@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from misbehaving import Misbehaving
+from timing import Timed
 
 import treeform as tf
 from treeform.backends import (
@@ -66,8 +67,8 @@ def children() -> list[str]:
 
 
 def ended(pid: int) -> bool:
-    """Whether a process ends within five seconds; a zombie of a parent that is gone has ended."""
-    for _ in range(100):
+    """Whether a process ends within a minute; a zombie of a parent that is gone has ended."""
+    for _ in range(1200):
         try:
             state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
         except OSError:
@@ -137,12 +138,12 @@ def test_a_crash_is_an_error_of_ours(fault: str) -> None:
 @posix
 @pytest.mark.drawn(1)
 @pytest.mark.parametrize("fault", ["hang", "hang with the interpreter's lock"])
-def test_the_time_limit_holds_when_a_solver_hangs(fault: str) -> None:
+def test_the_time_limit_holds_when_a_solver_hangs(fault: str, timed: Timed) -> None:
     start = time.monotonic()
     outcome = ask(fault, Run(time_limit=1.5))
     assert outcome.reason == "time"
     assert outcome.x is None
-    assert time.monotonic() - start < 1.5 + 8.0  # two seconds, and a busy machine
+    timed(time.monotonic() - start, 1.5 + 3.0)
 
 
 @posix

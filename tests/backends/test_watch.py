@@ -23,8 +23,8 @@ def session_of(search: Any) -> Session:
 
 
 def ended() -> bool:
-    """Whether all detached searches end within ten seconds."""
-    for _ in range(200):
+    """Whether all detached searches end within a minute."""
+    for _ in range(1200):
         if not any_detached():
             return True
         threading.Event().wait(0.05)

@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from rich.console import Console
+from timing import wait_until
 
 import treeform as tf
 from treeform.cli.app import app
@@ -56,7 +57,7 @@ def test_the_block_shows_the_state_of_the_search() -> None:
     with ProgressDisplay(Console(file=out, force_terminal=True, width=80)) as display:
         step = Step(12345, "nodes")
         display(Progress(61.0, 300, 250, "depth 2: contree", 120.0, step, 4321.0, (1, 4)))
-        time.sleep(0.3)  # of the thread that draws
+        assert wait_until(lambda: "61." in plain(out.getvalue()))  # of the thread that draws
         shown = plain(out.getvalue())
     for part in (
         "depth 2: contree", "1 of 4 parts", "incumbent 300", "bound 250", "gap 16.7%", "12,345 nodes",
@@ -73,7 +74,7 @@ def test_work_without_an_incumbent_is_shown_too() -> None:
     out = io.StringIO()
     with shown_as("checking c.json", Console(file=out, force_terminal=True, width=80)):
         report_step(1234, "nodes")
-        time.sleep(0.3)
+        assert wait_until(lambda: "1,234 nodes" in plain(out.getvalue()))
     shown = plain(out.getvalue())
     assert "checking c.json" in shown and "1,234 nodes" in shown
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from timing import Timed
 from typer.testing import CliRunner
 
 import treeform as tf
@@ -26,12 +27,12 @@ def hard(n: int = 3000, features: int = 40) -> Dataset:
 
 
 @pytest.mark.parametrize("engine", [DL85(), CADL85(), Blossom()])
-def test_time_limit_and_trace(engine: Any) -> None:
+def test_time_limit_and_trace(engine: Any, timed: Timed) -> None:
     data, trace = hard(), []
     run = EngineRun(time_limit=0.3, on_incumbent=lambda *event: trace.append(event))
     began = time.process_time()
     outcome = engine.run(data, TreeTask(depth=7), run)
-    assert time.process_time() - began < 2  # of the processor: the machine may be busy
+    timed(time.process_time() - began, 2)
     assert (outcome.proved, outcome.reason) == (False, "time")
     assert outcome.graph is not None
     assert outcome.lower <= outcome.upper == (outcome.graph.predict_codes(data.X) != data.y).sum()
@@ -88,7 +89,7 @@ def test_tiny_cache_is_exact_and_forgets(limit: int, benchmark_data: Any) -> Non
 
 
 @pytest.mark.parametrize("engine", [DL85(threads=2), CADL85(threads=2), Blossom(threads=2), Blossom()])
-def test_stop_keeps_the_best_within_a_tenth_of_a_second(engine: Any) -> None:
+def test_stop_keeps_the_best_within_a_tenth_of_a_second(engine: Any, timed: Timed) -> None:
     """Wide data, where one step of the search is long. The calling thread looks up every 0.05 s."""
     rng = np.random.default_rng(8)
     data = Dataset.from_user(rng.integers(0, 2, (2000, 200)).astype(float), rng.integers(0, 3, 2000))
@@ -102,7 +103,7 @@ def test_stop_keeps_the_best_within_a_tenth_of_a_second(engine: Any) -> None:
     late = time.process_time() - asked[6]
     assert (outcome.proved, outcome.reason) == (False, "interrupted")
     assert outcome.upper == (outcome.graph.predict_codes(data.X) != data.y).sum()
-    assert late < 0.6  # of the processor, of up to two threads
+    timed(late, 0.6)  # of the processor, of up to two threads
 
 
 def test_start_tree_is_used_and_improved() -> None:

@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 from diagram_reference import least_costs
 from layered_reference import random_data
+from timing import Timed
 from typer.testing import CliRunner
 
 import treeform as tf
@@ -71,12 +72,12 @@ def test_data_too_large_for_the_memory() -> None:
     assert not outcome.proved
 
 
-def test_a_time_limit_is_kept() -> None:
+def test_a_time_limit_is_kept(timed: Timed) -> None:
     X, y = hard()
     data = Dataset.from_user(X, y)
     began = time.process_time()
     outcome = DiagramSearch().run(data, TreeTask(5, widths=SHAPE.widths), EngineRun(time_limit=0.5))
-    assert time.process_time() - began < 2.0  # of the processor: the machine may be busy
+    timed(time.process_time() - began, 2.0)
     assert (outcome.reason, outcome.proved) == ("time", False)
     found = (
         admissible_diagram(outcome.graph, data, TreeTask(5, widths=SHAPE.widths)) if outcome.graph else None
@@ -85,7 +86,7 @@ def test_a_time_limit_is_kept() -> None:
     assert outcome.lower <= found.cost == outcome.upper
 
 
-def test_a_stop_is_heeded() -> None:
+def test_a_stop_is_heeded(timed: Timed) -> None:
     X, y = hard()
     called = []
 
@@ -98,17 +99,17 @@ def test_a_stop_is_heeded() -> None:
     )
     ended = time.process_time()
     assert outcome.reason == "interrupted"
-    assert ended - called[4] < 1.0
-    assert called[3] - called[0] < 2.0
+    timed(ended - called[4], 1.0)
+    timed(called[3] - called[0], 2.0)
 
 
-def test_ctrl_c_gives_the_best_so_far() -> None:
+def test_ctrl_c_gives_the_best_so_far(timed: Timed) -> None:
     problem = tf.Problem(*hard(), shape=SHAPE)
     timer = threading.Timer(0.7, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     began = time.process_time()
     result = problem.solve(DiagramSearch(), time_limit=30)
-    assert time.process_time() - began < 5.0
+    timed(time.process_time() - began, 5.0)
     assert result.status is tf.Status.FEASIBLE
     assert result.graph is not None
     assert result.bound is not None

@@ -161,7 +161,7 @@ def test_argmax_is_refused_under_requirements_and_warned_of_under_costs():
 
 def test_verbose_prints(table, capsys):
     X, y = table
-    tf.OptimalTreeClassifier(2, verbose=1, solver="cp-sat", time_limit=10, threads=1).fit(X, y)
+    tf.OptimalTreeClassifier(2, verbose=1, solver="cp-sat", threads=1).fit(X, y)
     assert capsys.readouterr().out
     with pytest.raises(SpecError, match="threads=2"):
         tf.OptimalDiagramClassifier((1, 2), solver="diagram-search", threads=2).fit(X, y)

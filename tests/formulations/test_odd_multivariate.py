@@ -142,7 +142,7 @@ def test_narrow_separation_is_no_model() -> None:
     graph = tf.DecisionGraph.from_nested((0, 0.5000005, 0, 1), data)
     assert "margin" in misfit(graph, shape, data)
     assert misfit(graph, tf.Tree(1), data) is None
-    result = tf.Problem(data, None, shape=shape).solve(time_limit=10)
+    result = tf.Problem(data, None, shape=shape).solve()
     assert (result.objective, str(result.status)) == (1, "optimal")
     with pytest.raises(SpecError, match="range apart"):
         tf.Problem(data, None, shape=tf.Tree(1)).solve(tf.HiGHS(), formulation=PaperODD())

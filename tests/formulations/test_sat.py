@@ -125,7 +125,7 @@ def test_unused_nodes_send_left():
     assert truth_table(rows, range(1, 6)) == {v for v in product((False, True), repeat=5) if allowed(v)}
 
 
-def test_clauses_are_generated_fast():
+def test_clauses_are_generated_fast(timed):
     rng = np.random.default_rng(0)
     right = rng.random((200, 21)) < 0.5
     path = 1 + np.arange(200 * 8).reshape(200, 8)
@@ -134,7 +134,7 @@ def test_clauses_are_generated_fast():
     for level in range(8):
         made += len(split_clauses(path, features[2**level - 1 : 2 ** (level + 1) - 1], right, level))
     assert made == 200 * 255 * 21
-    assert made / (time.process_time() - start) > 1e6
+    timed(time.process_time() - start, made / 1e6)
 
 
 # -- examples ------------------------------------------------------------------------------------------
@@ -361,7 +361,7 @@ def test_ordered_thresholds_give_the_same_optimum():
     assert found[0] == found[1] == tf.Problem(X, y, shape=tf.Tree(2)).solve("contree").errors
 
 
-def test_ordered_thresholds_are_the_default_for_real_numbers():
+def test_ordered_thresholds_are_the_default_for_real_numbers(timed):
     rng = np.random.default_rng(0)
     real = tf.Dataset.from_user(rng.random((1000, 10)), rng.integers(0, 2, 1000))
     codes = tf.Dataset.from_user(rng.integers(0, 4, (1000, 10)), rng.integers(0, 2, 1000))
@@ -370,7 +370,7 @@ def test_ordered_thresholds_are_the_default_for_real_numbers():
     start = time.process_time()
     assert SatDepth().supports(tf.Tree(3), real, Objective.of(tf.Error())) is None
     assert "clauses for each" in EACH.supports(tf.Tree(8), real, Objective.of(tf.Error()))
-    assert time.process_time() - start < 1.0
+    timed(time.process_time() - start, 1.0)
 
 
 @pytest.mark.parametrize("wrong", [{"at_most_one": "some"}, {"tests": "none"}])

@@ -310,7 +310,7 @@ def test_constant_models_and_pass_throughs():
 
 def test_what_cannot_be_exported_is_refused():
     X, y = [[0.0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1]
-    lines = tf.Problem(X, [0, 1, 1, 1], shape=tf.Tree(1, "multivariate")).solve("cp-sat", time_limit=10).graph
+    lines = tf.Problem(X, [0, 1, 1, 1], shape=tf.Tree(1, "multivariate")).solve("cp-sat").graph
     with pytest.raises(SpecError, match="hyperplanes") as caught:
         lines.to_sklearn(X)
     assert caught.value.fix

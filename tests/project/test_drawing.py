@@ -87,3 +87,15 @@ def test_a_share_of_each_sample(pytester: pytest.Pytester) -> None:
     pytester.makepyfile("def test_loop(draw): assert len(draw(range(100), 5)) == 2")
     done = pytester.runpytest_inprocess("-p", "drawing", "-p", "no:cacheprovider", "--share", "0.3")
     done.assert_outcomes(passed=1)
+
+
+def test_another_order_runs_the_same_tests(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("import pytest\n@pytest.mark.parametrize('k', range(20))\ndef test_k(k): pass\n")
+    orders = []
+    for args in ((), ("--shuffle", "1"), ("--shuffle", "1"), ("--shuffle", "2")):
+        run = pytester.inline_run("-q", "-p", "drawing", "-p", "shuffling", *args)
+        orders.append([call.report.nodeid for call in run.getcalls("pytest_runtest_logreport")
+                       if call.report.when == "call"])  # fmt: skip
+    usual, one, again, other = orders
+    assert one == again != other and usual not in (one, other)
+    assert sorted(usual) == sorted(one) == sorted(other)

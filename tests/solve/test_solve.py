@@ -196,24 +196,24 @@ def test_misfit_sees_shared_tests_and_layers(table):
     assert "depth" in misfit(graph, tf.Diagram(1, 2))
 
 
-def test_ctrl_c_keeps_the_best_model(benchmark_data):
+def test_ctrl_c_keeps_the_best_model(benchmark_data, timed):
     X, y = benchmark_data("continuous/eeg")
     problem = tf.Problem(X, y, shape=tf.Tree(depth=4))
     timer = threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
     started = time.process_time()
     result = problem.solve(tf.ConTree())
-    assert time.process_time() - started < 10
+    timed(time.process_time() - started, 10)
     assert result.limit is tf.Limit.INTERRUPTED
     assert result.graph is not None
     assert result.bound <= result.objective
 
 
-def test_time_limit_is_kept_and_leaves_a_true_bound(benchmark_data):
+def test_time_limit_is_kept_and_leaves_a_true_bound(benchmark_data, timed):
     X, y = benchmark_data("continuous/magic")
     result = tf.Problem(X, y, shape=tf.Tree(depth=4)).solve(time_limit=1.0)
     assert result.limit is tf.Limit.TIME
-    assert result.seconds < 4.0
+    timed(result.seconds, 4.0)
     assert result.status is tf.Status.FEASIBLE
     assert 0 <= result.bound <= result.objective
 
@@ -270,7 +270,7 @@ def test_costs_beyond_64_bits_are_refused_at_once(table):
         problem.minimize(tf.Cost([[0, 10**25], [1, 0]]))
     problem.minimize(10**30 * tf.Error() + tf.Cost([[0, 2], [1, 0]]))
     with pytest.raises(SpecError):
-        problem.solve(time_limit=10)
+        problem.solve()
 
 
 def test_a_ratio_of_two_thirds_is_exact(table):
@@ -281,12 +281,12 @@ def test_a_ratio_of_two_thirds_is_exact(table):
     assert tf.MinSupport(0.1).amount.fraction == Fraction(1, 10)
 
 
-def test_many_classes_keep_the_time_limit():
+def test_many_classes_keep_the_time_limit(timed):
     rng = np.random.default_rng(0)
     X, y = rng.random((600, 2)), np.arange(600) % 200
     started = time.process_time()
     result = tf.Problem(X, y, shape=tf.Tree(depth=2)).minimize(tf.Error() + tf.Nodes()).solve(time_limit=1)
-    assert time.process_time() - started < 5
+    timed(time.process_time() - started, 5)
     assert result.bound >= 0
     assert result.graph is not None
 

@@ -96,16 +96,14 @@ def test_a_worker_ends_with_the_process_that_started_it(
     if starts == 0:
         parent = os.getpid()
         if os.fork() == 0:
-            executor._call(lambda: (os.write(writing, b"+"), time.sleep(60)), parent, str(left))
+            executor._call(lambda: (os.write(writing, b"+"), time.sleep(600)), parent, str(left))
             os._exit(0)
         os.close(writing)
-        time.sleep(60)
+        time.sleep(600)  # longer than a test may take
         os._exit(0)
     os.close(writing)
     assert os.read(reading, 1) == b"+"
-    began = time.monotonic()
     os.kill(starts, signal.SIGKILL)
     os.waitpid(starts, 0)
     assert os.read(reading, 1) == b""  # the last one that had the pipe
-    assert time.monotonic() - began < 50
     assert not left.exists()

@@ -26,6 +26,31 @@ FUNCTIONS = ("binary", "contree", "continuous_totals", "diagram", "regression", 
 Call = tuple[str, tuple[Any, ...], dict[str, Any]]
 
 
+def runs_here(path: str) -> bool:
+    """Whether this processor has the instructions of that path."""
+    return bool(_core.simd_available(path))
+
+
+SCANS = ("contree", "continuous_totals", "regression")
+"""Functions that have the path ``portable``, too."""
+
+
+def searched(call: Call, rng: random.Random) -> Call:
+    """The call on one of the instruction sets of this processor, and where it has a depth, down to two to four."""
+    name, args, named = call
+    more: dict[str, Any] = {}
+    if "simd" in named:
+        paths = ["avx512", "avx2", "plain", *(["portable"] if name.lower().startswith(SCANS) else [])]
+        more["simd"] = rng.choice([path for path in paths if runs_here(path)])
+    if "depth" in named and not name.endswith("Evaluator"):
+        more["depth"] = rng.randint(2, 4)
+        if named.get("max_nodes") == 2 ** named["depth"] - 1:  # all tests of the depth
+            more["max_nodes"] = 2 ** more["depth"] - 1
+    elif "widths" in named and not named.get("is_tree"):
+        more["widths"] = [1, *[2] * rng.randint(1, 3)]
+    return name, args, named | more
+
+
 def recorded() -> dict[str, Call]:
     """One call of each function of the core that the engines use, on a small problem, by its name."""
     calls: dict[str, Call] = {}
@@ -178,8 +203,9 @@ class replaced:
 
 
 def changed(call: Call, rng: random.Random) -> Call:
-    """The call with one or two of its arguments changed."""
-    name, args, named = call[0], list(call[1]), dict(call[2])
+    """The call on any instruction set and at any depth, with one or two of its arguments changed."""
+    name, args, named = searched(call, rng)
+    args, named = list(args), dict(named)
     for _ in range(rng.randint(1, 2)):
         places: list[tuple[Any, Any]] = [(args, i) for i in range(len(args))] + [
             (named, key) for key in named

@@ -18,6 +18,7 @@ import numpy as np
 from treeform import _core
 
 RULES = ["neighbourhood", "shrinking", "subinterval", "features"]
+PATHS = [path for path in ("auto", "avx512", "avx2", "portable", "plain") if _core.simd_available(path)]
 SPECIAL = [np.nan, np.inf, -np.inf, 0.0, -0.0, 5e-324, -5e-324, 1e308, 1e9, np.nextafter(1e9, 2e9), 1.0]
 KINDS = ["float64"] * 6 + ["float32", "int64", "uint8", "bool", "complex128", "object", "str", ">f8"]
 
@@ -81,7 +82,7 @@ def check_call(pick: random.Random) -> bool:
             *given, w, cost, classes=classes, depth=pick.choice([1, 2, 3, 4]), max_nodes=pick.choice([0, 1, 3, 2**60]),
             min_support=pick.choice([0, 0, 2, 10**7]), node_penalty=pick.choice([0, 0, 1]),
             upper=pick.choice([None, None, 0, 3]), gap=pick.choice([0, 0, 1]), prune=RULES[: pick.choice([0, 4, 4])],
-            threads=pick.choice([1, 1, 2]), simd=pick.choice(["auto", "plain"]), memory_limit=pick.choice([0, 0, 1000]),
+            threads=pick.choice([1, 1, 2]), simd=pick.choice(PATHS), memory_limit=pick.choice([0, 0, 1000]),
             time_limit=pick.choice([0.05, 0.05, 0.0]), poll=None,
         )  # fmt: skip
     except (TypeError, ValueError):

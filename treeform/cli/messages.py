@@ -122,6 +122,17 @@ def command(function: Callable[..., Exit | None]) -> Callable[..., None]:
             if debug:
                 raise
             code = refused_by_system(error)
+        except MemoryError:
+            if debug:
+                raise
+            show_error(
+                TreeformError(
+                    "memory ran out",
+                    cause="the table and what is made of it need more than this process may have",
+                    fix="leave columns or rows out, or raise the limit on the memory of processes (ulimit -v)",
+                )
+            )
+            code = Exit.FAILED
         except Exception as error:
             if debug:
                 raise

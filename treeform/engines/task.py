@@ -174,10 +174,16 @@ class Engine(ABC):
         """Solve `task` on `data`, whatever its ``features`` are."""
 
     def answer(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
-        """Solve `task` on `data`; where it allows some features only, one `run` for each set of them."""
-        if task.features is None:
-            return self.run(data, task, run)
-        return _by_features(self, data, task, run)
+        """Solve `task` on `data`; where it allows some features only, one `run` for each set of them.
+
+        Where memory runs out before the native core takes over, which counts it, that is the reason of the end.
+        """
+        try:
+            if task.features is None:
+                return self.run(data, task, run)
+            return _by_features(self, data, task, run)
+        except MemoryError:
+            return EngineOutcome(None, None, 0, False, "memory")
 
 
 def _by_features(engine: Engine, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:

@@ -45,14 +45,35 @@ from treeform.steps import observe_steps, report_step
 
 
 def solve(question: Question, options: SolveOptions = USUAL) -> SolveResult:
-    """Answer ``question``; see `treeform.Problem.solve`."""
+    """Answer ``question``; see `treeform.Problem.solve`.
+
+    Raises
+    ------
+    SolverFailed
+        If memory runs out before the search begins, or while its result is put together.
+    """
+    try:
+        return _solve(question, options)
+    except MemoryError as error:
+        raise SolverFailed(
+            "memory ran out outside of the search",
+            cause="the table and what is made of it need more than this process may have",
+            fix="leave rows or columns out, or let the process have more memory",
+        ) from error
+
+
+def _solve(question: Question, options: SolveOptions) -> SolveResult:
     budget = Budget(options.time_limit)  # the choice is part of the work: it looks at the whole table
     question = as_asked(question, options)
     plan = choose(question, options)
     plan.distribution.begin(question)
     ledger = Ledger(question, budget, options.on_progress)
     with interruptible(budget), observe_steps(ledger.on_step):
-        limit = _work(question, plan, ledger, budget, options)
+        try:
+            limit = _work(question, plan, ledger, budget, options)
+        except MemoryError:  # of what is prepared in Python; engines and solvers report theirs
+            ledger.notes.append(f"memory ran out in the phase {ledger.phase!r}")
+            limit = budget.reason or Limit.MEMORY
     if options.proofs is not None:
         _tidy(options.proofs, plan, ledger)
     return _result(question, plan, ledger, limit)

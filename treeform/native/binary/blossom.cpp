@@ -17,8 +17,7 @@
 // Threads share the candidates of the root: each worker searches the trees that begin with the next one.
 #include "blossom.hpp"
 
-#include <thread>
-
+#include "../common/workers.hpp"
 #include "search.hpp"
 
 namespace treeform::binary {
@@ -29,37 +28,30 @@ void run_blossom(const Points& points, const Settings& settings, Control& contro
     out.simd = row_sets.simd, out.rows = row_sets.points, out.planes = row_sets.planes,
     out.lane_bits = row_sets.lane_bits;
     SharedIncumbent shared(row_sets, settings, control);
-    std::vector<std::exception_ptr> failures(std::max(1, settings.threads));
     std::mutex adding;
-    const auto grow = [&](RowSets& rows, std::size_t worker) {
+    const auto grow = [&](RowSets& rows) {
         rows.limits = &control;
-        Counters counters;
-        try {
-            Blossom search(rows, settings, shared, control);
-            rows.counters = &search.counters;
-            try {
-                search.run();
-            } catch (...) {
-                failures[worker] = std::current_exception();
-            }
+        Blossom search(rows, settings, shared, control);
+        rows.counters = &search.counters;
+        const auto ended = [&] {
             rows.counters = nullptr;
-            counters = search.counters;
+            const std::lock_guard lock(adding);
+            out.counters += search.counters;
+        };
+        try {
+            search.run();
         } catch (...) {
-            failures[worker] = std::current_exception();
+            ended();
+            throw;
         }
-        const std::lock_guard lock(adding);
-        out.counters += counters;
+        ended();
     };
     try {
         if (!settings.start.empty())
             Search(make_row_sets(points, settings), settings, shared, control, 0).follow(settings.start);
-        std::vector<std::thread> others;
-        for (std::size_t w = 1; w < failures.size(); ++w)
-            others.emplace_back([&, w] { grow(*make_row_sets(points, settings), w); });
-        grow(row_sets, 0);
-        for (auto& other : others) other.join();
-        for (const auto& failure : failures)
-            if (failure) std::rethrow_exception(failure);
+        run_workers(
+            std::max(1, settings.threads), [&](int w) { grow(w == 0 ? row_sets : *make_row_sets(points, settings)); },
+            [&] { control.stop(); });
         out.complete = true;
     } catch (const Stopped&) {
     } catch (const std::bad_alloc&) {

@@ -75,6 +75,9 @@ public:
         return slot;
     }
 
+    /// Gives all memory back; nothing may be looked up after that.
+    void release() { std::vector<Entry>().swap(table_); }
+
     /// Whether a tree may be kept too. When not, the bounds are, and the tree is found again when it is needed.
     bool room() const { return bytes_elsewhere() + table_bytes() <= bytes_; }
 

@@ -15,7 +15,7 @@
 // the first worker.
 #include "restarts.hpp"
 
-#include <thread>
+#include "../common/workers.hpp"
 
 namespace treeform::binary {
 
@@ -23,8 +23,7 @@ constexpr std::uint64_t kFirstShare = 300'000'000;  // of work: some tenths of a
 constexpr std::uint64_t kShort = 4'000'000;  // a pass that is not worth a thread
 
 Restarts::Restarts(const Points& points, const Settings& settings, Control& control)
-    : points_(points), settings_(settings), control_(control), workers_(std::max(1, settings.threads)),
-      failures_(workers_.size()) {
+    : points_(points), settings_(settings), control_(control), workers_(std::max(1, settings.threads)) {
     auto row_sets = make_row_sets(points, settings);
     row_sets->limits = &control;
     shared_ = std::make_unique<SharedIncumbent>(*row_sets, settings, control);
@@ -52,6 +51,10 @@ void Restarts::run(Outcome& out) {
     for (const auto& worker : workers_)
         if (worker) out.counters += worker->counters;
     out.counters.restarts = restarts_;
+    if (out.memory_stop) {  // the best tree has to be written, which takes little
+        for (std::size_t w = 1; w < workers_.size(); ++w) workers_[w].reset();
+        workers_[0]->release();
+    }
     if (shared_->plan() && shared_->upper() < shared_->wanted()) {
         TreeWriter writer(const_cast<RowSets&>(row_sets), settings_);
         out.tree = writer.write(shared_->plan());
@@ -124,14 +127,16 @@ bool Restarts::pass(const Rules* rules, std::uint64_t most) {
     shared_->next = 0;
     const std::uint64_t before = spent();
     const std::size_t workers = last_pass_ < kShort ? 1 : workers_.size();
-    std::vector<std::thread> others;
-    for (std::size_t w = 1; w < workers; ++w)
-        others.emplace_back([=, this] { work(w, rules, most / workers_.size()); });
-    work(0, rules, workers > 1 ? most / workers : most);
-    for (auto& other : others) other.join();
+    try {
+        run_workers(
+            static_cast<int>(workers),
+            [&](int w) { work(static_cast<std::size_t>(w), rules, workers > 1 ? most / workers : most); },
+            [&] { control_.stop(); });
+    } catch (...) {
+        collect();
+        throw;
+    }
     collect();
-    for (auto& failure : failures_)
-        if (failure) std::rethrow_exception(std::exchange(failure, nullptr));
     last_pass_ = spent() - before;
     bool paused = false;
     for (std::size_t w = 0; w < workers; ++w) paused = paused || (workers_[w] && workers_[w]->paused);
@@ -139,18 +144,14 @@ bool Restarts::pass(const Rules* rules, std::uint64_t most) {
 }
 
 void Restarts::work(std::size_t worker, const Rules* rules, std::uint64_t most) {
-    try {
-        auto& search = workers_[worker];
-        if (!search) {
-            auto row_sets = make_row_sets(points_, settings_);
-            row_sets->limits = &control_;
-            search = std::make_unique<Search>(std::move(row_sets), settings_, *shared_, control_,
-                                              settings_.memory / workers_.size());
-        }
-        search->pass(rules, most);
-    } catch (...) {
-        failures_[worker] = std::current_exception();
+    auto& search = workers_[worker];
+    if (!search) {
+        auto row_sets = make_row_sets(points_, settings_);
+        row_sets->limits = &control_;
+        search = std::make_unique<Search>(std::move(row_sets), settings_, *shared_, control_,
+                                          settings_.memory / workers_.size());
     }
+    search->pass(rules, most);
 }
 
 /// What the workers have proved about the root tests holds from now on.

@@ -30,7 +30,6 @@ private:
     const Settings& settings_;
     Control& control_;
     std::vector<std::unique_ptr<Search>> workers_;
-    std::vector<std::exception_ptr> failures_;
     std::unique_ptr<SharedIncumbent> shared_;
     std::vector<Cost> root_lower_;   // per root test, over all passes and workers
     PlanPtr centre_;                   // the tree whose neighbourhood is searched, and how far

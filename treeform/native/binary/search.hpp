@@ -39,6 +39,8 @@ public:
     /// Whether the feature tells rows of the root apart.
     bool has(int feature) const { return column_of(root_, feature) >= 0; }
     FlatTree write(const PlanPtr& plan) { return writer_.write(plan); }
+    /// Gives the cache back; nothing may be searched after that.
+    void release() { cache_.release(); }
     /// Per root test: no tree that begins with it costs less. Empty: nothing was searched.
     const std::vector<Cost>& root_lower() const { return frames_[0].order.empty() ? none_ : frames_[0].lower; }
     /// The root's bound when it needed no search.

@@ -1,10 +1,10 @@
 #include "away.hpp"
 
+#include <algorithm>
 #include <atomic>
-#include <exception>
 #include <stdexcept>
 
-#include "joining_thread.hpp"
+#include "workers.hpp"
 
 namespace treeform {
 
@@ -14,22 +14,12 @@ void share_out(int threads, std::size_t count, const std::function<void(int, std
         return;
     }
     std::atomic<std::size_t> next{0};
-    std::vector<std::exception_ptr> failures(threads);
-    const auto run = [&](int thread) {
-        try {
+    run_workers(
+        static_cast<int>(std::min(static_cast<std::size_t>(threads), count)),
+        [&](int thread) {
             for (std::size_t i; (i = next++) < count;) work(thread, i);
-        } catch (...) {
-            failures[thread] = std::current_exception();
-            next = count;
-        }
-    };
-    {
-        std::vector<JoiningThread> others;
-        for (int t = 1; t < threads && std::size_t(t) < count; ++t) others.emplace_back([&run, t] { run(t); });
-        run(0);
-    }
-    for (const std::exception_ptr& failure : failures)
-        if (failure) std::rethrow_exception(failure);
+        },
+        [&] { next = count; });
 }
 
 void MessageReader::refuse() { throw std::invalid_argument("a message of a part does not fit the problem"); }

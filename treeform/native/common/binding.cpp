@@ -235,7 +235,12 @@ void run_without_gil(Stoppable& control, double time_limit, const std::function<
     run_beside(control, time_limit, search, [&] {
         if (!poll) return false;
         const nb::gil_scoped_acquire gil;
-        return poll();
+        try {
+            return poll();
+        } catch (const nb::python_error& error) {
+            if (!error.matches(PyExc_MemoryError)) throw;
+            throw std::bad_alloc();
+        }
     });
 }
 

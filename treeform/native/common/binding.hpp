@@ -33,6 +33,14 @@ void require_aligned(const Arrays&... arrays) {
     require((aligned(arrays) && ...), "an array is not aligned in memory");
 }
 
+/// Throws ValueError if numbers are not aligned, or one of them is NaN. What every function asks of the values that it
+/// sorts or compares.
+template <class Values>
+void require_numbers(const Values& values) {
+    require_aligned(values);
+    if (values.is_valid()) require_ordered(values.data(), values.size());
+}
+
 /// A copy as a NumPy array of one dimension.
 nb::object to_array(const std::vector<std::int32_t>& values);
 nb::object to_array(const std::vector<std::int64_t>& values);

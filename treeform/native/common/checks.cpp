@@ -33,7 +33,9 @@ void require_sum(const std::int64_t* values, std::size_t rows, std::size_t colum
 }
 
 void require_ordered(const double* values, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) require(!std::isnan(values[i]), "a value is not a number");
+    bool none = true;  // without a branch for each, which takes several times as long
+    for (std::size_t i = 0; i < count; ++i) none &= !std::isnan(values[i]);
+    require(none, "a value is not a number");
 }
 
 }  // namespace treeform

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <exception>
+#include <new>
 #include <optional>
+#include <system_error>
 
 #include "joining_thread.hpp"
 
@@ -20,20 +22,32 @@ double pause(const Stoppable& control, double time_limit) {
 
 void run_beside(Stoppable& control, double time_limit, const std::function<void()>& search,
                 const std::function<bool()>& poll) {
+    prepare_thread();
     std::exception_ptr from_search, from_poll;
+    bool has_run = false;
     const auto run = [&] {
+        has_run = true;
         try {
             search();
+        } catch (const std::bad_alloc&) {
+            control.stop_for_memory();
         } catch (...) {
             from_search = std::current_exception();
         }
         control.finish();
     };
     std::optional<JoiningThread> worker;
-    if (control.is_brief() && time_limit > 2 * kPollSeconds)
+    if (control.is_brief() && time_limit > 2 * kPollSeconds) {
         run();
-    else
-        worker.emplace(run);
+    } else {
+        try {
+            worker.emplace(run, [&control] { control.finish(); });
+        } catch (const std::system_error&) {  // no memory for its stack, or too many threads
+            control.finish();
+        } catch (const std::bad_alloc&) {
+            control.finish();
+        }
+    }
     double next_poll = kPollSeconds;
     for (bool ended = false; !ended;) {
         if (control.seconds() >= time_limit) control.stop();
@@ -44,12 +58,18 @@ void run_beside(Stoppable& control, double time_limit, const std::function<void(
         next_poll = control.seconds() + kPollSeconds;
         try {
             if (poll()) control.stop();
+        } catch (const std::bad_alloc&) {
+            control.stop_for_memory();
         } catch (...) {  // the search has to end before the exception is thrown on
             from_poll = std::current_exception();
             control.stop();
         }
     }
     worker.reset();
+    if (!has_run) {
+        control.stop_for_memory();
+        run();  // ends at once, with the answer of a search that was stopped
+    }
     if (from_search) std::rethrow_exception(from_search);
     if (from_poll) std::rethrow_exception(from_poll);
 }

@@ -15,7 +15,8 @@ Samples samples_of(const Array<double, 2>& x, const Array<std::int32_t, 1>& kind
                    const Amounts<2>& cost, const Amounts<3>& row, const Amounts<1>& test_row, const Amounts<1>& lo,
                    const Amounts<1>& hi, const Amounts<2>& mark, const Array<std::int32_t, 1>& clash_begin,
                    const Amounts<1>& clash_low, const Amounts<1>& clash_high) {
-    require_aligned(x, kind, weight, cost, row, test_row, lo, hi, mark, clash_begin, clash_low, clash_high);
+    require_numbers(x);
+    require_aligned(kind, weight, cost, row, test_row, lo, hi, mark, clash_begin, clash_low, clash_high);
     Samples s;
     s.x = x.data(), s.n = x.shape(0), s.features = x.shape(1), s.kind = kind.data();
     s.weight = weight.is_valid() ? weight.data() : nullptr;

@@ -2,10 +2,9 @@
 #include "sequence.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <utility>
 
-#include "../common/joining_thread.hpp"
+#include "../common/workers.hpp"
 
 namespace treeform::continuous_totals {
 
@@ -23,23 +22,14 @@ Sequence::~Sequence() = default;
 
 void Sequence::run(int workers, Control& control) {
     if (workers <= 1) return loop(0);
-    std::exception_ptr failure;
-    {
-        std::vector<JoiningThread> threads;
-        for (int w = 0; w < workers; ++w)
-            threads.emplace_back([this, w, &failure, &control] {
-                try {
-                    loop(w);
-                } catch (...) {
-                    const std::lock_guard guard(lock_);
-                    if (!failure) failure = std::current_exception();
-                    failed_ = true;
-                    control.stop();
-                    changed_.notify_all();
-                }
-            });
-    }
-    if (failure) std::rethrow_exception(failure);
+    run_workers(
+        workers, [this](int w) { loop(w); },
+        [&] {
+            const std::lock_guard guard(lock_);
+            failed_ = true;
+            control.stop();
+            changed_.notify_all();
+        });
 }
 
 void Sequence::loop(int worker) {

@@ -14,7 +14,7 @@ using Costs = Array<std::int64_t, 2>;
 
 Rows rows_of(const Array<double, 2>& x, const Array<std::int32_t, 1>& y, const Weights& weight, const Costs& cost,
              int classes) {
-    require_aligned(x, y, weight, cost);
+    require_numbers(x), require_aligned(y, weight, cost);
     Rows rows;
     rows.x = x.data(), rows.n = x.shape(0), rows.features = x.shape(1), rows.classes = classes;
     require(y.shape(0) == rows.n, "labels and rows differ in number");

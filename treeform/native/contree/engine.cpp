@@ -23,6 +23,8 @@ public:
     virtual void search() = 0;
     virtual Message evaluate(const Message& question) = 0;
     virtual FlatTree tree(const PlanPtr& plan) const = 0;
+    /// Gives the scratch of the search back, when it has ended.
+    virtual void release() = 0;
     virtual void conclude(Outcome& out) = 0;
 };
 
@@ -44,6 +46,8 @@ public:
     Message evaluate(const Message& question) override { return root_->evaluate(question); }
 
     FlatTree tree(const PlanPtr& plan) const override { return Rebuild<W>(table_, settings_).tree(node_, plan); }
+
+    void release() override { root_->release(); }
 
     TREEFORM_COLD void conclude(Outcome& out) override {
         out.complete = complete_;
@@ -156,11 +160,18 @@ Outcome Engine::outcome() const {
     const PlanPtr plan = control_.best(cost);
     out.lower = losses_.offset;
     if (search_) search_->conclude(out);
+    if (control_.out_of_memory() && search_) search_->release();  // for the tree, which copies some rows
     if (search_ && plan) {
-        out.tree = search_->tree(plan);
-        if (out.tree.cost != cost)
+        try {
+            out.tree = search_->tree(plan);
+        } catch (const std::bad_alloc&) {
+            control_.stop_for_memory();
+            out.complete = false;
+        }
+        if (!out.tree.empty() && out.tree.cost != cost)
             throw std::logic_error("the tree costs " + std::to_string(out.tree.cost) + ", not " + std::to_string(cost));
-    } else if (!out.complete) {
+    }
+    if (out.tree.empty() && !out.complete) {
         out.tree = best_leaf(rows_, losses_);
         if (out.tree.cost >= settings_.upper) out.tree = {};
     }

@@ -15,11 +15,11 @@
 // bound of the whole search rises steadily, and a search that is stopped has one to show.
 #include <condition_variable>
 #include <deque>
-#include <exception>
 #include <mutex>
 #include <unordered_map>
 
 #include "../common/cold.hpp"
+#include "../common/workers.hpp"
 #include "divided_split.hpp"
 
 namespace treeform::contree {
@@ -74,6 +74,11 @@ public:
     Cost lower() {
         const std::lock_guard guard(lock_);
         return lower_now();
+    }
+
+    /// Gives the scratch of all workers back, when they have ended.
+    TREEFORM_COLD void release() {
+        for (auto& worker : workers_) worker->release();
     }
 
     TREEFORM_COLD Counters counters() {
@@ -423,19 +428,14 @@ private:
     /// Run on all workers; the first failure stops the others and is thrown here.
     TREEFORM_COLD void in_parallel() {
         active_ = workers_.size();
-        std::exception_ptr failure;
-        share_out(static_cast<int>(active_), workers_.size(), [&](int, std::size_t w) {
-            try {
-                run(*workers_[w]);
-            } catch (...) {
+        run_workers(
+            static_cast<int>(active_), [&](int w) { run(*workers_[w]); },
+            [&] {
                 const std::lock_guard guard(lock_);
-                if (!failure) failure = std::current_exception();
                 failed_ = true;
                 control_.stop();
                 changed_.notify_all();
-            }
-        });
-        if (failure) std::rethrow_exception(failure);
+            });
     }
 
     TREEFORM_COLD void publish(const Reply& best, Cost lower) {

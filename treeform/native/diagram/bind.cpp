@@ -14,7 +14,7 @@ using Values = Array<std::int64_t, 2>;
 using Weights = Array<std::int64_t, 1>;
 
 Points points_of(const Matrix& x, const Values& value, const Weights& weight) {
-    require_aligned(x, value, weight);
+    require_numbers(x), require_aligned(value, weight);
     Points points;
     points.x = x.data(), points.rows = x.shape(0), points.features = x.shape(1);
     points.value = value.data(), points.classes = int(value.shape(1)), points.weight = weight.data();
@@ -22,7 +22,6 @@ Points points_of(const Matrix& x, const Values& value, const Weights& weight) {
     require(points.rows >= 1, "there are no rows");
     require(points.rows < std::size_t(1) << 31 && points.features < std::size_t(1) << 31, "the table is too large");
     require(value.shape(1) >= 1 && value.shape(1) <= kMostClasses, "the classes are none or too many");
-    require_ordered(points.x, x.size());
     require_sum(points.value, points.rows, value.shape(1), 0, kLargestSum, "the costs");
     require_sum(points.weight, points.rows, 1, 0, kLargestSum, "the weights");
     return points;

@@ -16,7 +16,7 @@ using Whole = Array<std::int64_t, 1>;
 constexpr std::int64_t kLargestPrice = std::int64_t{1} << 62;
 
 Rows rows_of(const Array<double, 2>& x, const Whole& target, const Whole& weight) {
-    require_aligned(x, target, weight);
+    require_numbers(x), require_aligned(target, weight);
     Rows rows;
     rows.x = x.data(), rows.n = x.shape(0), rows.features = x.shape(1), rows.target = target.data();
     require(target.shape(0) == rows.n, "targets and rows differ in number");
@@ -106,7 +106,9 @@ using Reals = Array<double, 1>;
 nb::tuple priced_tests(const Array<std::int64_t, 2>& order, const Reals& weight, const Reals& price,
                        const Reals& target, const Whole& level, const Reals& levels, const Whole& ways, double near,
                        std::size_t first_level, std::size_t last_level) {
-    require_aligned(order, weight, price, target, level, levels, ways);
+    for (const Reals* numbers : {&weight, &price, &target, &levels}) require_numbers(*numbers);
+    require_ordered(&near, 1);
+    require_aligned(order, level, ways);
     const std::size_t columns = order.shape(0), count = order.shape(1), n = weight.shape(0);
     require(price.shape(0) == n && target.shape(0) == n && level.shape(0) == n, "rows differ in number");
     require(ways.shape(0) == columns, "columns differ in number");

@@ -3,11 +3,10 @@
 // all features. The interval with the least bound is next, so that the least bound of all rises evenly.
 #include <algorithm>
 #include <condition_variable>
-#include <exception>
 #include <mutex>
 #include <vector>
 
-#include "../common/joining_thread.hpp"
+#include "../common/workers.hpp"
 #include "incumbent.hpp"
 #include "search.hpp"
 
@@ -73,7 +72,6 @@ private:
     std::vector<Feature> features_;
     std::vector<double> at_work_;  // by worker: the bound of its interval
     bool is_last_ = false;
-    std::exception_ptr failure_;
 
     void offer(const Answer& found) { incumbent_.offer(found.best, found.plan); }
 
@@ -92,24 +90,21 @@ private:
         at_work_.assign(static_cast<std::size_t>(threads), kInfinite);
         if (threads == 1) {
             work(search_, 0, depth, budget);
-        } else {
-            std::vector<JoiningThread> workers;
-            for (int t = 0; t < threads; ++t)
-                workers.emplace_back([this, t, depth, budget] {
-                    try {
-                        Search<LossOf> own(table_, settings_, control_);
-                        work(own, static_cast<std::size_t>(t), depth, budget);
-                        const std::lock_guard lock(mutex_);
-                        of_workers_.add(own.counters);
-                    } catch (...) {
-                        const std::lock_guard lock(mutex_);
-                        if (!failure_) failure_ = std::current_exception();
-                        control_.stop();
-                        changed_.notify_all();
-                    }
-                });
+            return concluded(before);
         }
-        if (failure_) std::rethrow_exception(failure_);
+        run_workers(
+            threads,
+            [&](int t) {
+                Search<LossOf> own(table_, settings_, control_);
+                work(own, static_cast<std::size_t>(t), depth, budget);
+                const std::lock_guard lock(mutex_);
+                of_workers_.add(own.counters);
+            },
+            [&] {
+                const std::lock_guard lock(mutex_);
+                control_.stop();
+                changed_.notify_all();
+            });
         return concluded(before);
     }
 

@@ -172,10 +172,10 @@ void Rows::count(const Subset& parent, int column, int side, Subset& out) {
     for (int k = 0; k < kinds; ++k) {
         const std::int32_t *row = pair(parent, k, column), *all_rows = parent.with.data() + std::size_t(k) * pad;
         std::int32_t* to = out.with.data() + std::size_t(k) * pad;
-        if (side)
-            std::copy(row, row + pad, to);
+        if (side)  // nothing writes what pads the rows of the table of pairs
+            std::copy(row, row + columns, to);
         else
-            for (int j = 0; j < pad; ++j) to[j] = all_rows[j] - row[j];
+            for (int j = 0; j < columns; ++j) to[j] = all_rows[j] - row[j];
     }
 }
 
