@@ -50,6 +50,15 @@ def test_prices_prove_the_optimum_and_nothing_above_it():
     assert by_prices(question, None, None, lambda: False).lower == best
 
 
+def test_prices_prove_fractions():
+    """With a third of an error for a test, values are multiples of a third."""
+    problem = some_rows().minimize(tf.Error() + Fraction(1, 3) * tf.Nodes())
+    question, best = problem.question, Fraction(problem.solve().objective)
+    assert best == Fraction(5, 3)
+    assert by_prices(question, best, None, lambda: False).lower == best
+    assert by_prices(question, best + Fraction(1, 3), None, lambda: False).lower == best
+
+
 def test_prices_see_the_dearest_model():
     question = inverted().question
     found = by_prices(question, None, None, lambda: False)

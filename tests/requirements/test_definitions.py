@@ -24,6 +24,8 @@ TABLES, MODELS = 12, 16
 LITTLE = Fraction(1, 1000)
 FRACTIONS = ("rate", "changed", "at_most")
 KINDS = list(rules.KINDS)
+OTHER_UNITS = ("interaction", "once_per_path", "max_errors", "min_coverage", "min_support", "stability")
+"""Paths that end in different leaves are two there and one in the definition; weights that lack are whole units."""
 ERROR = Aim(({"term": "error", "price": "1"},))
 
 
@@ -105,8 +107,9 @@ def test_every_face_says_what_a_model_lacks(kind):
         data = problem.data
         for m in some:
             graph, lack = graphs.build(m, plain, data), rules.lacking(spec, m, plain)
+            found = bound.violation(graph, data)
+            assert found == lack or (found and lack and kind in OTHER_UNITS), (spec, m, found, lack)
             faces = {
-                "violation": bound.violation(graph, data) == 0,
                 "rows": of_rows(bound, graph, data),
                 "totals": of_totals(bound, graph, data),
                 "limits": of_limits(bound, m, plain, data),

@@ -76,7 +76,7 @@ def _solve(question: Question, options: SolveOptions) -> SolveResult:
             limit = budget.reason or Limit.MEMORY
     if options.proofs is not None:
         _tidy(options.proofs, plan, ledger)
-    return _result(question, plan, ledger, limit)
+    return _result(question, plan, ledger, limit or budget.reason)
 
 
 def _tidy(files: ProofWriter, plan: Plan, ledger: Ledger) -> None:

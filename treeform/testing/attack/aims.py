@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -86,6 +87,12 @@ def _soft(spec: rules.Spec, m: Facts, plain: Plain) -> Fraction:
         rows = [i for i in plain.kept if i in spec["rows"]]
         missed = [i for i in rows if counts.guess(m, plain, i) != plain.target[i]]
         return sum((plain.weight(i) for i in missed), Fraction(0))
+    if spec["kind"] in ("max_errors", "min_coverage", "min_support", "stability") and spec["share"]:
+        # What lacks is counted in units of the weights, to the next sum that they can have.
+        unit = counts.unit_of_weights(plain)
+        bound = rules.bound_of(spec, plain) / unit
+        whole = math.floor(bound) if spec["kind"] == "max_errors" else math.ceil(bound)
+        return rules.lacking({**spec, "share": False, "amount": whole * unit}, m, plain)
     return rules.lacking(spec, m, plain)
 
 

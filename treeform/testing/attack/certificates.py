@@ -218,6 +218,6 @@ def report(asked: Asked) -> None:
             )
         text = (folder / "out.md").read_text() + said.getvalue()
     asked.verdict.status = "reported"
-    told = [line for line in text.splitlines() if "held-out" in line and "no held-out" not in line]
+    told = [line for line in text.splitlines() if "held-out errors" in line or "held-out accuracy" in line]
     if told:
         asked.say(f"the training rows in another order are called held-out: {told[0].strip()[:120]}")

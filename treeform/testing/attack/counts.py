@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import combinations
@@ -111,6 +112,13 @@ def thresholds(m: Facts, plain: Plain, column: str) -> int:
             if any(all(set(some) & fit for fit in fits) for some in combinations(range(len(cuts)), size))
         )
     return count
+
+
+def unit_of_weights(plain: Plain) -> Fraction:
+    """All weights are multiples of it: the greatest such number."""
+    weights = [plain.weight(i) for i in plain.kept]
+    scale = math.lcm(*(w.denominator for w in weights))
+    return Fraction(math.gcd(*(int(w * scale) for w in weights)), scale)
 
 
 def prices_of_path(columns: set[str | None], prices: dict[str, str]) -> Fraction:

@@ -18,6 +18,8 @@ Lack = Callable[[Spec, Facts, Plain], Fraction | int]
 def lacking(spec: Spec, m: Facts, plain: Plain) -> Fraction:
     """How much a model lacks of a requirement; 0 where it is satisfied."""
     kind = spec["kind"]
+    if kind in ("min_support", "stability") and not m.nodes:
+        return Fraction(0)  # it speaks of tests
     if kind in MEASURES:
         measure, lower = MEASURES[kind]
         value = measure(spec, m, plain)
