@@ -45,8 +45,8 @@ def ended_after(most: int, reason: Limit) -> Iterator[Looks]:
 
 
 def moments() -> Iterator[int]:
-    """1, 2, 3, 4, 6, 8, 11, ...: the numbers of looks after which a run is ended."""
+    """1, 2, 3, 4, 6, 9, 13, ...: the numbers of looks after which a run is ended."""
     at = 1
     while True:
         yield at
-        at += max(1, at // 3)
+        at += max(1, at // 2)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from ended_early import ended_after, moments
+from typer.testing import CliRunner
 
 import treeform as tf
+from treeform.cli.app import app
 from treeform.errors import SolverFailed
 from treeform.solve import Limit
 from treeform.tradeoff import asking, pareto, regression_table
@@ -185,3 +188,16 @@ def test_fit(kind: type) -> None:
 
     for _, fitted in ends(fit):
         assert len(fitted.predict(X)) == len(X)
+
+
+def test_the_command_says_what_of_a_curve_is_open(tmp_path: Path) -> None:
+    table = tmp_path / "table.csv"
+    table.write_text("a,b,c,y\n" + "".join(f"{a},{b},{c},{y}\n" for (a, b, c), y in zip(X, Y, strict=True)))
+    words = ["pareto", str(table), "--target", "y", "--shape", "tree:2", "--time-limit", "1000"]
+    whole = CliRunner().invoke(app, words)
+    assert whole.exit_code == 0, whole.output
+    assert "open" not in whole.stdout and "may exist" not in whole.stdout
+    with ended_after(2, Limit.TIME):
+        early = CliRunner().invoke(app, words)
+    assert early.exit_code == 0, early.output
+    assert "stopped (time): better models of depth 1 to 2 may exist" in early.stdout
