@@ -82,7 +82,7 @@ def _all_trees(ports: Ports) -> AndOrGraph:
     limits = ports.limits
     depth = min(ports.shape.depth, limits.max_depth or ports.shape.depth)
     task = TreeTask(depth=depth, min_support=limits.min_support, min_flow=limits.min_flow)
-    trees = GraphOfTrees(ports.data, task, bool(OF_FEATURES & ports.wanted))
+    trees = GraphOfTrees(ports.data, task, "feature" if OF_FEATURES & ports.wanted else "partition")
     trees.price((), 1)
     graph = trees.up_to()
     if graph is None:

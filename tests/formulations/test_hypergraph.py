@@ -42,7 +42,7 @@ def question_of(case: Case, *requirements: tf.Requirement) -> Question:
 def graph_of(question: Question, cost: int | None, by_feature: bool) -> tuple[GraphOfTrees, Any, AndOrGraph]:
     part = priced_part(question)
     assert part is not None
-    trees = GraphOfTrees(question.data, part.task, by_feature)
+    trees = GraphOfTrees(question.data, part.task, "feature" if by_feature else "partition")
     priced = trees.relax()
     assert priced is not None
     graph = trees.up_to(cost if cost is None else priced.lower + cost)
@@ -223,7 +223,7 @@ def test_what_it_refuses() -> None:
     X = np.arange(1500, dtype=float)[:, None]
     y = np.arange(1500) % 2
     with pytest.raises(SpecError, match="counts pairs of tests"):
-        tf.Problem(X, y, shape=tf.Tree(2)).minimize(tf.Error()).solve("highs", formulation="hypergraph-flow")
+        tf.Problem(X, y, shape=tf.Tree(3)).minimize(tf.Error()).solve("highs", formulation="hypergraph-flow")
     X, y, _ = bits()
     with pytest.raises(SpecError, match="it states trees"):
         tf.Problem(X, y, shape=tf.Diagram(1, 2)).minimize(tf.Error()).solve(

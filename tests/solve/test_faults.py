@@ -33,7 +33,11 @@ def problem(*requirements: tf.Requirement) -> tf.Problem:
 def test_models_and_bounds_found_before_are_kept(fault: str) -> None:
     native = problem().solve("contree")
     result = problem().solve(
-        Misbehaving(fault), warm_start=native.graph, isolate=True, time_limit=6.0 if fault == "hang" else None
+        Misbehaving(fault),
+        formulation="odd",
+        warm_start=native.graph,
+        isolate=True,
+        time_limit=6.0 if fault == "hang" else None,
     )
     assert (result.status, result.objective) == (tf.Status.FEASIBLE, native.objective)
     assert result.bound is not None

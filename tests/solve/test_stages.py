@@ -9,6 +9,7 @@ import pytest
 
 import treeform as tf
 from treeform.data import views
+from treeform.engines import and_or_graph
 from treeform.errors import ContradictionError, DataError, SolverFailed, SpecError
 from treeform.formulations import ODD, odd
 from treeform.solve import choice, driver, path_engine
@@ -55,7 +56,7 @@ def test_the_other_stages_go_on(monkeypatch: pytest.MonkeyPatch, stage: str, err
 def test_what_was_found_before_the_solver_is_kept(monkeypatch: pytest.MonkeyPatch, error: str) -> None:
     known = problem().solve()
     monkeypatch.setattr(ODD, "compile", fails(ERRORS[error]))
-    result = problem().solve("cp-sat", warm_start=known.graph, time_limit=60)
+    result = problem().solve("cp-sat", formulation="odd", warm_start=known.graph, time_limit=60)
     assert (result.status, result.objective) == (tf.Status.FEASIBLE, known.objective)
     assert result.bound is not None
     assert result.limit is (tf.Limit.MEMORY if error == "memory" else tf.Limit.SOLVER)
@@ -65,7 +66,7 @@ def test_without_a_model_the_error_is_raised(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(ODD, "compile", fails(ERRORS["table"]))
     monkeypatch.setattr(driver, "_first_models", lambda *args: None)
     with pytest.raises(DataError, match="too many tests"):
-        problem().add(tf.MaxErrors(9)).solve("cp-sat", warm_start=None)
+        problem().add(tf.MaxErrors(9)).solve("cp-sat", formulation="odd", warm_start=None)
 
 
 def test_claims_that_contradict_each_other_are_no_breakdown(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,6 +104,7 @@ def test_a_table_of_too_many_tests(monkeypatch: pytest.MonkeyPatch, solver: str 
 
 def test_a_table_that_the_usual_formulation_cannot_state(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(odd, "MAX_COLUMNS", 10)
+    monkeypatch.setattr(and_or_graph, "MOST_TESTS_BELOW", 1)
     monkeypatch.setattr(path_engine, "FEW_FOR_PATHS", 1)
     least = [row.upper for row in problem(parity=False).size_table("diagram-search").rows]
     table = problem(parity=False).size_table()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +25,12 @@ if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.engines.task import TreeTask
 
-MOST_TESTS = 1000
-"""Distinct tests up to which pairs of them are counted."""
+MOST_TESTS = 10_000
+"""Distinct tests at depth one and two, where pairs of them are counted once."""
+MOST_TESTS_BELOW = 1000
+"""Distinct tests of deeper trees: there pairs are counted for each part of the table."""
 MOST_ALTERNATIVES = 2_000_000
+Apart = Literal["feature", "column", "partition"]
 EVERYTHING = 2**55
 """A cost above that of any tree."""
 _MEMORY = 2**31
@@ -56,8 +59,12 @@ class Priced:
 
 def reason_against_graph(data: Dataset, task: TreeTask) -> str | None:
     """Why the graph of a task cannot be made, in words; None when it can."""
-    if data.n_tests > MOST_TESTS:
-        return f"it counts pairs of tests, up to {MOST_TESTS:,} of them, and the table has {data.n_tests:,}"
+    most = MOST_TESTS if task.depth <= 2 else MOST_TESTS_BELOW
+    if data.n_tests > most:
+        return (
+            f"it counts pairs of tests, up to {most:,} of them at depth {task.depth}, and the table has "
+            f"{data.n_tests:,}"
+        )
     return reason_against(data, task)
 
 
@@ -70,8 +77,9 @@ class GraphOfTrees:
     task : TreeTask
         Depth, costs, prices of tests, minimum support and flow, and rows over totals count; meetings and budgets of
         columns are left out. Of sets of features, their union counts.
-    by_feature : bool
-        Whether tests of different features that part a node's rows alike are different.
+    apart : str
+        Which tests that part a node's rows alike are different alternatives: those of different encoded features
+        (``"feature"``), of different columns of the table (``"column"``), or none (``"partition"``).
     memory : int, optional
         Bytes by which the process may grow; None for 2 GiB.
 
@@ -82,7 +90,7 @@ class GraphOfTrees:
     """
 
     def __init__(
-        self, data: Dataset, task: TreeTask, by_feature: bool = True, memory: int | None = None
+        self, data: Dataset, task: TreeTask, apart: Apart = "feature", memory: int | None = None
     ) -> None:
         from treeform import _core
 
@@ -95,16 +103,19 @@ class GraphOfTrees:
                 cause=reason,
                 fix="round or bin columns, or use formulation='odd'",
             )
-        self.by_feature, self.data = by_feature, data
+        self.apart, self.data = apart, data
         limited = replace(
             task, meetings=None, features=None, max_features=0 if task.max_features == 0 else None
         )
-        self.table = TableOfTotals(data, limited, _tests(data, task, by_feature))
-        features = self.table.feature
-        group = features if by_feature else np.zeros(len(features), dtype=np.int32)
+        self.table = TableOfTotals(data, limited, _tests(data, task, apart))
+        groups = {
+            "feature": self.table.feature,
+            "column": self.table.source,
+            "partition": np.zeros_like(self.table.source),
+        }
         self._native = _core.AndOrGraph(
             self.table.arrays(),
-            np.ascontiguousarray(group, dtype=np.int32),
+            np.ascontiguousarray(groups[apart], dtype=np.int32),
             depth=task.depth,
             min_support=task.min_support,
             min_flow=task.min_flow,
@@ -186,7 +197,8 @@ class GraphOfTrees:
             left=given["left"].astype(np.int64),
             right=given["right"].astype(np.int64),
             least=given["least"],
-            by_feature=self.by_feature,
+            by_feature=self.apart != "partition",
+            test=test.astype(np.int64),
             up_to=cost,
         )
 
@@ -207,9 +219,9 @@ def _limits(
     return np.inf if seconds is None else seconds, stop
 
 
-def _tests(data: Dataset, task: TreeTask, by_feature: bool) -> Tests:
+def _tests(data: Dataset, task: TreeTask, apart: Apart) -> Tests:
     """All tests that separate something and read features that the task allows."""
-    if by_feature and not data.points.are_bits:
+    if apart == "feature" and not data.points.are_bits:
         splits = data.splits(None)
         bits = np.ascontiguousarray(~splits.left.T).view(np.uint8)
         feature, threshold = splits.feature, splits.threshold

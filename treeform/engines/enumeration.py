@@ -1,32 +1,32 @@
 """All trees up to a cost, under rows over totals: what the list of near-optimal models is made of.
 
+They are read off the AND/OR graph of all trees (`treeform.engines.and_or_graph`), which holds what trees of that cost
+use, and nothing else. From the leaves up, each node gets the list of its trees, as far as they leave room for the
+cheapest of everything else. All nodes of one depth are joined at once.
+
 A tree is listed once in its normal form: every test separates the samples that reach it, no test has two leaves of one
 class, and tests of a node that read the same column of the table and part its samples in the same two sets are one.
-
-Subtrees are kept only as long as they fit into some tree below the limit. With a multiplier on each row, the cost of a
-tree that satisfies the rows plus its priced rows is at most the limit plus the priced sides (Lagrangian relaxation).
-Each subtree has to leave room for the best that the other one can be. Depth two is counted from pairs of tests.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.engines.contributions import LARGEST_SUM, NO_BOUND
-from treeform.engines.table_of_totals import TableOfTotals
-from treeform.engines.tree_lists import Block, Leaf, Stumps, TreeList
+from treeform.engines.and_or_graph import MOST_ALTERNATIVES, GraphOfTrees, Priced
 from treeform.steps import report_step
 
+if TYPE_CHECKING:
+    from treeform.language.alternatives import AndOrGraph
+
 Ints = NDArray[np.int64]
-FAR = 2**61
-"""Above the price of any tree."""
-MOST_COUNTS = 2**20
-"""Counts of pairs of tests that are held at once, for each side."""
+Nested = int | tuple[int, "Nested", "Nested"]
+"""A class code, or (test, left, right)."""
+LARGEST_KEY = 2**62
 
 
 class TooManyTrees(Exception):
@@ -38,76 +38,102 @@ class Stopped(Exception):
 
 
 @dataclass(frozen=True)
-class Limits:
-    """What restricts the trees beside cost and rows."""
+class Level:
+    """The trees of all nodes of one depth, in the order of nodes, then of prices.
 
-    depth: int
-    min_support: int
-    min_flow: int
+    Attributes
+    ----------
+    node, price : (m,)
+    adds : (m, 1 + R) int64
+        Cost and rows of each.
+    label : (m,) int64
+        The class where the tree is a leaf, else -1.
+    alternative : (m,) int64
+    left, right : (m,) int64
+        Places of both subtrees in the level below.
+    """
+
+    node: Ints
+    price: Ints
+    adds: Ints
+    label: Ints
+    alternative: Ints
+    left: Ints
+    right: Ints
+
+    def only(self, kept: Ints) -> Level:
+        """Some of the trees, in the order given."""
+        return Level(*(getattr(self, name)[kept] for name in self.__dataclass_fields__))
+
+    def ordered(self) -> Level:
+        """The same in the order of nodes and prices."""
+        return self.only(np.lexsort((self.price, self.node)))
+
+
+@dataclass(frozen=True)
+class TreeList:
+    """N trees, the cheapest first.
+
+    Attributes
+    ----------
+    adds : (N, 1 + R) int64
+        Cost and rows of each.
+    """
+
+    adds: Ints
+    levels: list[Level]
+    graph: AndOrGraph | None
+
+    def tree(self, index: int) -> Nested:
+        """A tree as nested tuples of tests of the table and class codes."""
+        return self._tree(len(self.levels) - 1, index)
+
+    def _tree(self, depth: int, index: int) -> Nested:
+        level = self.levels[depth]
+        if level.label[index] >= 0:
+            return int(level.label[index])
+        assert self.graph is not None
+        test = int(self.graph.test[level.alternative[index]])
+        sides = (int(level.left[index]), int(level.right[index]))
+        return test, self._tree(depth - 1, sides[0]), self._tree(depth - 1, sides[1])
 
 
 class Enumeration:
-    """The trees over one table.
+    """The trees of one task.
 
     Parameters
     ----------
-    table : TableOfTotals
-    categories : sequence of arrays
-        Tests of one categorical column each: no sample goes right at two of them.
-    limits : Limits
-    multipliers, unit : sequence of int, int
-        A price for each row, relative to ``unit`` for the cost. Any numbers are right; good ones leave fewer trees.
+    trees : GraphOfTrees
+        With tests of different columns apart.
+    priced : Priced
+        The multipliers that it has. Any are right; good ones leave fewer trees.
     most : int
         Subtrees that are held at once, and pairs that are formed of them.
     stop : callable
     """
 
     def __init__(
-        self,
-        table: TableOfTotals,
-        categories: list[Ints],
-        limits: Limits,
-        multipliers: list[int],
-        unit: int,
-        most: int,
-        stop: Callable[[], bool] = lambda: False,
+        self, trees: GraphOfTrees, priced: Priced, most: int, stop: Callable[[], bool] = lambda: False
     ) -> None:
-        self.table, self.limits, self.stop, self.most = table, limits, stop, most
-        self.categories = categories
-        self.bits = table.bits.astype(np.float64)
-        self.weight = table.count.astype(np.float64)
+        table = trees.table
+        self.of, self.most, self.stop = trees, most, stop
         # What a unit of weight of each kind adds: cost first, then the rows; likewise a test.
         self.adds = np.concatenate([table.cost[:, :, None], table.row], axis=2)
         self.test_adds = np.concatenate([table.test_cost[:, None], table.test_row], axis=1)
-        self.prices, self.slack = self._priced(multipliers, unit)
-        self.price = self.adds @ self.prices
-        self.test_price = self.test_adds @ self.prices
-        self.same_feature = np.concatenate([[False], table.feature[1:] == table.feature[:-1]])
-        self._bounds: dict[bytes, int] = {}
-        self._of_root: Ints | None = None
-        self._formed = 0
+        self.prices = np.array([priced.unit, *priced.multipliers], dtype=np.int64)
+        sides = zip(priced.multipliers, table.lo.tolist(), table.hi.tolist(), strict=True)
+        self.slack = sum(m * (hi if m > 0 else lo) for m, lo, hi in sides if m)
+        self._widest: AndOrGraph | None = None
 
-    def _priced(self, multipliers: list[int], unit: int) -> tuple[Ints, int]:
-        """(1 + R,) prices that stay in 64 bits, and the priced sides of the rows; without rows, the cost alone."""
-        table = self.table
-        usable = [
-            m if (m > 0 and hi < NO_BOUND) or (m < 0 and lo > -NO_BOUND) else 0
-            for m, lo, hi in zip(multipliers, table.lo.tolist(), table.hi.tolist(), strict=True)
-        ]
-        weight = [int(w) for w in table.count.sum(axis=0)]
-        tests = 2**self.limits.depth
-        largest = 0
-        for k, price in enumerate([unit, *usable]):
-            each = [int(v) for v in np.abs(self.adds[:, :, k]).max(axis=1, initial=0)]
-            on_tests = int(np.abs(self.test_adds[:, k]).max(initial=0))
-            largest += abs(price) * (sum(w * v for w, v in zip(weight, each, strict=True)) + tests * on_tests)
-        if largest >= LARGEST_SUM or unit < 1:
-            return np.array([1, *[0] * len(usable)], dtype=np.int64), 0
-        sides = zip(usable, table.lo.tolist(), table.hi.tolist(), strict=True)
-        slack = sum(m * (hi if m > 0 else lo) for m, lo, hi in sides if m)
-        return np.array([unit, *usable], dtype=np.int64), slack
+    def prepare(self, cost: int) -> None:
+        """Make the graph for all costs up to this one, if it fits."""
+        self._widest = self.of.up_to(cost, MOST_ALTERNATIVES, None, self.stop)
 
-    # -- all trees ------------------------------------------------------------------------------------
+    def _graph(self, cost: int) -> AndOrGraph | None:
+        widest = self._widest
+        if widest is not None and widest.up_to is not None and widest.up_to >= cost:
+            return widest.within(cost)
+        return self.of.up_to(cost, MOST_ALTERNATIVES, None, self.stop)
 
     def trees(self, cost: int) -> TreeList:
         """Every tree of at most this cost that satisfies the rows and limits.
@@ -119,244 +145,117 @@ class Enumeration:
         Stopped
             When ``stop`` answers true.
         """
-        self._formed = 0
-        everything = np.arange(len(self.bits))
+        graph = self._graph(cost)
+        if graph is None:
+            raise Stopped if self.stop() else TooManyTrees
+        width = self.adds.shape[2]
+        if not graph.n_nodes:
+            return TreeList(np.zeros((0, width), dtype=np.int64), [], None)
         # cost * unit + sum m_r row_r <= limit * unit + sum m_r side_r
-        budget = cost * int(self.prices[0]) + self.slack
-        listed = self._list(everything, self.limits.depth, budget)
-        kept = (listed.adds[:, 0] <= cost) & (listed.adds[:, 1:] >= self.table.lo).all(axis=1)
-        kept &= (listed.adds[:, 1:] <= self.table.hi).all(axis=1)
-        return listed.only(np.flatnonzero(kept))
+        budget = self._budgets(graph, cost * int(self.prices[0]) + self.slack)
+        levels: list[Level] = []
+        for depth in range(int(graph.depth[0]) + 1):
+            level = self._leaves(graph, depth)
+            if levels:
+                level = self._with_tests(graph, depth, budget, levels[-1], level)
+            level = level.only(np.flatnonzero(level.price <= budget[level.node])).ordered()
+            if len(level.node) > self.most:
+                raise TooManyTrees
+            levels.append(level)
+        return self._satisfying(cost, levels, graph)
 
-    def _list(self, rows: Ints, depth: int, budget: int) -> TreeList:
-        """Every subtree of these rows whose priced sum is at most ``budget``."""
-        if self.stop():
-            raise Stopped
-        report_step(self._formed, "trees formed")
-        counts = self.weight[rows].sum(axis=0)
-        blocks = [self._leaves(counts, budget)]
-        if depth >= 1 and counts.sum() >= self.limits.min_flow:
-            if depth == 1:
-                blocks += self._stumps_of(rows, counts, budget)
-            elif depth == 2:
-                blocks += self._pairs_of(rows, budget)
-            else:
-                blocks += self._splits_of(rows, depth, budget)
-        return self._held(TreeList.joined(blocks, self.adds.shape[2]))
+    def _satisfying(self, cost: int, levels: list[Level], graph: AndOrGraph) -> TreeList:
+        """The trees of the root that cost no more and satisfy the rows."""
+        whole, table = levels[-1], self.of.table
+        kept = (whole.adds[:, 0] <= cost) & (whole.adds[:, 1:] >= table.lo).all(axis=1)
+        kept &= (whole.adds[:, 1:] <= table.hi).all(axis=1)
+        chosen = np.flatnonzero(kept)
+        root = whole.only(chosen[np.argsort(whole.adds[chosen, 0], kind="stable")])
+        return TreeList(root.adds, [*levels[:-1], root], graph)
 
-    def _leaves(self, counts: Ints, budget: int) -> TreeList:
-        adds = np.einsum("m,mck->ck", counts.astype(np.int64), self.adds)
-        kept = np.flatnonzero(adds @ self.prices <= budget)
-        return TreeList.of(adds[kept], kept, Leaf(kept))
-
-    def _stumps_of(self, rows: Ints, counts: Ints, budget: int) -> list[TreeList]:
-        bits = self.bits[rows]
-        right = (bits.T @ self.weight[rows]).astype(np.int64)
-        valid = self._valid(bits.sum(axis=0).astype(np.int64), len(rows)) & self._supported(right, counts)
-        return [self._stumps(counts.astype(np.int64) - right, right, valid, budget)]
-
-    def _stumps(self, left: Ints, right: Ints, valid: NDArray[np.bool_], budget: int) -> TreeList:
-        """Trees of one test from the kinds (T, M) on both sides."""
-        low, high = left @ self.price, right @ self.price  # (T, classes)
-        total = low[:, :, None] + high[:, None, :] + self.test_price[:, None, None]
-        classes = np.arange(total.shape[1])
-        kept = (total <= budget) & valid[:, None, None] & (classes[:, None] != classes[None, :])
-        t, a, b = np.nonzero(kept)
-        by_class = self.adds.transpose(1, 0, 2)
-        adds = np.einsum("im,imk->ik", left[t], by_class[a]) + np.einsum("im,imk->ik", right[t], by_class[b])
-        adds = adds + self.test_adds[t]
-        return TreeList.of(adds, np.full(len(t), -1), Stumps(t, a, b))
-
-    def _pairs_of(self, rows: Ints, budget: int) -> list[TreeList]:
-        """Trees of depth two, from the counts of all pairs of tests."""
-        fitting = np.flatnonzero(self._least_by_first(rows) <= budget)
-        lists = []
-        for pairs in self._pairs(rows, fitting):
-            for i, t in enumerate(pairs.first.tolist()):
-                sides = []
-                for side in (0, 1):
-                    remaining = budget - int(self.test_price[t]) - int(pairs.best[1 - side][i])
-                    counts = pairs.counts[side][i]
-                    leaves = self._leaves(counts, remaining)
-                    left, right = pairs.inner[side][0][i], pairs.inner[side][1][i]
-                    stumps = self._stumps(left, right, pairs.inner_valid[side][i], remaining)
-                    sides.append(TreeList.joined([leaves, stumps], self.adds.shape[2]))
-                lists.append(self._join(t, sides[0], sides[1], budget))
-        return lists
-
-    def _splits_of(self, rows: Ints, depth: int, budget: int) -> list[TreeList]:
-        lists = []
-        for t, left, right in self._parted(rows):
-            low, high = self._bound(left, depth - 1), self._bound(right, depth - 1)
-            room = budget - int(self.test_price[t])
-            if low + high > room:
-                continue
-            on_left = self._list(left, depth - 1, room - high)
-            on_right = self._list(right, depth - 1, room - low)
-            lists.append(self._join(t, on_left, on_right, budget))
-        return lists
-
-    def _parted(self, rows: Ints) -> list[tuple[int, Ints, Ints]]:
-        bits = self.table.bits[rows].astype(bool)
-        counts = self.weight[rows].sum(axis=0)
-        right = (self.bits[rows].T @ self.weight[rows]).astype(np.int64)
-        valid = self._valid(bits.sum(axis=0).astype(np.int64), len(rows)) & self._supported(right, counts)
-        return [(t, rows[~bits[:, t]], rows[bits[:, t]]) for t in np.flatnonzero(valid).tolist()]
-
-    def _join(self, t: int, left: TreeList, right: TreeList, budget: int) -> TreeList:
-        """Every pair of subtrees that fits, without two leaves of one class."""
-        left_cost = left.adds @ self.prices + int(self.test_price[t])
-        other = right.adds @ self.prices
-        order = np.argsort(other, kind="stable")
-        fits = np.searchsorted(other[order], budget - left_cost, side="right")
-        self._formed += int(fits.sum())
-        if self._formed > 20 * self.most or int(fits.sum()) > self.most:
-            raise TooManyTrees
-        i = np.repeat(np.arange(len(left_cost)), fits)
-        start = np.repeat(np.cumsum(fits) - fits, fits)
-        j = order[np.arange(len(i)) - start]
-        equal = (left.label[i] >= 0) & (left.label[i] == right.label[j])
-        i, j = i[~equal], j[~equal]
-        adds = left.adds[i] + right.adds[j] + self.test_adds[t]
-        return TreeList.of(adds, np.full(len(i), -1), Block(t, left, right, i, j))
-
-    def _held(self, trees: TreeList) -> TreeList:
-        if len(trees.adds) > self.most:
-            raise TooManyTrees
-        return trees
-
-    # -- bounds -----------------------------------------------------------------------------------------
-
-    def _bound(self, rows: Ints, depth: int) -> int:
-        """A lower bound on the priced sum of any subtree of these rows."""
-        member = np.zeros(len(self.bits), dtype=bool)
-        member[rows] = True
-        key = np.packbits(member).tobytes() + bytes([depth])
-        if key not in self._bounds:
-            if self.stop():
-                raise Stopped
-            self._bounds[key] = self._least(rows, depth)
-        return self._bounds[key]
-
-    def _least(self, rows: Ints, depth: int) -> int:
-        counts = self.weight[rows].sum(axis=0).astype(np.int64)
-        least = int((counts @ self.price).min())
-        if depth == 0 or counts.sum() < self.limits.min_flow:
-            return least
-        if depth == 2:
-            return min(least, int(self._least_by_first(rows).min(initial=FAR)))
-        for t, left, right in self._parted(rows):
-            sides = self._bound(left, depth - 1) + self._bound(right, depth - 1)
-            least = min(least, sides + int(self.test_price[t]))
-        return least
-
-    def _least_by_first(self, rows: Ints) -> Ints:
-        """(T,) the least priced sum of a tree of depth two by its first test; far above all where there is none."""
-        whole = len(rows) == len(self.bits)  # asked again with each budget
-        if whole and self._of_root is not None:
-            return self._of_root
-        least = np.full(len(self.test_price), FAR)
-        for pairs in self._pairs(rows, np.arange(len(least))):
-            sums = pairs.best[0] + pairs.best[1] + self.test_price[pairs.first]
-            least[pairs.first] = np.where(pairs.valid, sums, FAR)
-        if whole:
-            self._of_root = least
-        return least
-
-    def _pairs(self, rows: Ints, first: Ints) -> Iterator[_Pairs]:
-        """The counts of pairs of these first tests and all others, some first tests at a time."""
-        bits, weight = self.bits[rows], self.weight[rows]
-        of_all = _All(
-            bits,
-            weight,
-            (bits.T @ weight).astype(np.int64),
-            bits.sum(axis=0).astype(np.int64),
-            weight.sum(axis=0).astype(np.int64),
-        )
-        step = max(1, MOST_COUNTS // max(of_all.right.size, 1))
-        for start in range(0, len(first), step):
-            if self.stop():
-                raise Stopped
-            yield self._pairs_with(of_all, first[start : start + step])
-
-    def _pairs_with(self, of_all: _All, first: Ints) -> _Pairs:
-        bits, weight, whole = of_all.bits, of_all.weight, of_all.whole
-        right, points = of_all.right[first], of_all.points[first]
-        starts = bits[:, first]
-        shared_kinds = [(starts * weight[:, [m]]).T @ bits for m in range(weight.shape[1])]
-        both: Ints = np.stack(shared_kinds, axis=2).astype(np.int64)  # (F, T, M): right at both tests
-        inner = {
-            1: (right[:, None, :] - both, both),
-            0: (whole - right[:, None, :] - of_all.right[None, :, :] + both, of_all.right[None, :, :] - both),
-        }
-        shared = (starts.T @ bits).astype(np.int64)
-        counts = {1: right, 0: whole - right}
-        inner_valid = {
-            1: self._valid(shared, points[:, None]) & self._supported(both, right[:, None, :]),
-            0: self._valid(of_all.points[None, :] - shared, len(bits) - points[:, None])
-            & self._supported(inner[0][1], counts[0][:, None, :]),
-        }
-        best = {}
-        for side in (0, 1):
-            low, high = ((part @ self.price).min(axis=2) for part in inner[side])
-            tested = np.where(inner_valid[side], low + high + self.test_price, FAR)
-            flows = counts[side].sum(axis=1) >= self.limits.min_flow
-            inner_valid[side] &= flows[:, None]
-            leaf = (counts[side] @ self.price).min(axis=1)
-            best[side] = np.where(flows, np.minimum(leaf, tested.min(axis=1, initial=FAR)), leaf)
-        valid = self._valid(of_all.points, len(bits)) & self._supported(of_all.right, whole)
-        return _Pairs(first, valid[first], counts, inner, inner_valid, best)
-
-    def _valid(self, right: Ints, all_: Any) -> NDArray[np.bool_]:
-        """Tests that separate something, one for each partition and column; the last axis is that of tests.
-
-        ``right``: how many rows go right, of ``all_``.
-        """
-        separates = (right > 0) & (right < all_)
-        # Thresholds of a column are nested: with as many rows on one side, they part alike.
-        repeated = np.zeros_like(separates)
-        repeated[..., 1:] = (right[..., 1:] == right[..., :-1]) & self.same_feature[1:]
-        out: NDArray[np.bool_] = separates & ~repeated
-        for tests in self.categories:
-            here, sizes = out[..., tests], right[..., tests]
-            whole = np.asarray(all_)[..., 0] if np.ndim(all_) == right.ndim else np.asarray(all_)
-            two = (here.sum(axis=-1) == 2) & ((sizes * here).sum(axis=-1) == whole)
-            first = here & (np.cumsum(here, axis=-1) == 1)
-            out[..., tests] = np.where(two[..., None], first, here)
+    def _sums(self, graph: AndOrGraph) -> Ints:
+        """(A, 1 + R) what a leaf or a test adds by itself."""
+        out = np.zeros((graph.n_alternatives, self.adds.shape[2]), dtype=np.int64)
+        out[graph.tests] = self.test_adds[graph.test[graph.tests]]
+        counts = (graph.covers.astype(np.float64) @ self.of.table.count.astype(np.float64)).astype(np.int64)
+        leaves = graph.leaves
+        by_class = self.adds.transpose(1, 0, 2)[graph.label[leaves]]
+        out[leaves] = np.einsum("lm,lmk->lk", counts[graph.node[leaves]], by_class)
         return out
 
-    def _supported(self, right: Ints, whole: Ints) -> NDArray[np.bool_]:
-        """Tests both of whose sides have enough weight."""
-        heavy = right.sum(axis=-1)
-        least: NDArray[np.bool_] = np.minimum(heavy, whole.sum(axis=-1) - heavy) >= self.limits.min_support
-        return least
+    def _budgets(self, graph: AndOrGraph, limit: int) -> Ints:
+        """(N,) the most that a tree of each node may cost: what the cheapest of everything else leaves of the limit."""
+        self.own = self._sums(graph)
+        price = self.own @ self.prices
+        least = np.full(graph.n_nodes, LARGEST_KEY)
+        at = graph.depth[graph.node]
+        for depth in range(int(graph.depth[0]) + 1):
+            tests = graph.tests[at[graph.tests] == depth]
+            price[tests] += least[graph.left[tests]] + least[graph.right[tests]]
+            here = np.flatnonzero(at == depth)
+            np.minimum.at(least, graph.node[here], price[here])
+        budget = np.full(graph.n_nodes, -LARGEST_KEY)
+        budget[0] = limit
+        for depth in range(int(graph.depth[0]), 0, -1):
+            tests = graph.tests[at[graph.tests] == depth]
+            room = budget[graph.node[tests]] - price[tests]
+            for side in (graph.left[tests], graph.right[tests]):
+                np.maximum.at(budget, side, room + least[side])
+        self.least = least
+        return budget
+
+    def _leaves(self, graph: AndOrGraph, depth: int) -> Level:
+        leaves = graph.leaves[graph.depth[graph.node[graph.leaves]] == depth]
+        none = np.full(len(leaves), -1)
+        own = self.own[leaves]
+        return Level(graph.node[leaves], own @ self.prices, own, graph.label[leaves], leaves, none, none)
+
+    def _with_tests(self, graph: AndOrGraph, depth: int, budget: Ints, below: Level, leaves: Level) -> Level:
+        """The leaves, and every pair of subtrees that fits, without two leaves of one class."""
+        if self.stop():
+            raise Stopped
+        report_step(len(below.node), "trees formed")
+        tests = graph.tests[graph.depth[graph.node[graph.tests]] == depth]
+        begin = np.searchsorted(below.node, np.arange(graph.n_nodes + 1))
+        low, high = graph.left[tests], graph.right[tests]
+        which, i = _ranges(begin[low], begin[low + 1])
+        room = budget[graph.node[tests]] - self.own[tests] @ self.prices
+        fits = self._fitting(below, high[which], room[which] - below.price[i], begin)
+        if int(fits.sum()) > self.most:
+            raise TooManyTrees
+        pair, j = _ranges(begin[high[which]], begin[high[which]] + fits)
+        which, i = which[pair], i[pair]
+        differ = np.flatnonzero((below.label[i] < 0) | (below.label[i] != below.label[j]))
+        which, i, j = which[differ], i[differ], j[differ]
+        alternative = tests[which]
+        adds = below.adds[i] + below.adds[j] + self.own[alternative]
+        joined = Level(
+            graph.node[alternative], adds @ self.prices, adds, np.full(len(i), -1), alternative, i, j
+        )
+        return Level(
+            *(
+                np.concatenate([getattr(leaves, name), getattr(joined, name)])
+                for name in Level.__dataclass_fields__
+            )
+        )
+
+    def _fitting(self, below: Level, node: Ints, room: Ints, begin: Ints) -> Ints:
+        """How many of the cheapest trees of each ``node`` cost at most ``room``."""
+        above = below.price - self.least[below.node]  # from 0 on
+        span = int(above.max(initial=0)) + 2
+        nodes, number = np.unique(below.node, return_inverse=True)
+        if len(nodes) * span >= LARGEST_KEY:
+            raise TooManyTrees
+        keys = number * span + above
+        place = np.searchsorted(nodes, node)
+        there = (place < len(nodes)) & (nodes[np.minimum(place, len(nodes) - 1)] == node)
+        wanted = place * span + np.clip(room - self.least[node], -1, span - 1)
+        found = np.searchsorted(keys, wanted, side="right") - begin[node]
+        return np.where(there, np.maximum(found, 0), 0)
 
 
-@dataclass(frozen=True)
-class _All:
-    """The rows whose pairs are counted."""
-
-    bits: NDArray[np.float64]
-    weight: NDArray[np.float64]
-    right: Ints
-    """(T, M) kinds that go right."""
-    points: Ints
-    """(T,) merged points that go right."""
-    whole: Ints
-    """(M,) kinds."""
-
-
-@dataclass(frozen=True)
-class _Pairs:
-    """Counts for some first tests (side 0: left) and all second tests on that side."""
-
-    first: Ints
-    valid: NDArray[np.bool_]
-    """(F,) whether the first test separates enough."""
-    counts: dict[int, Ints]
-    """(F, M) kinds on each side of the first test."""
-    inner: dict[int, tuple[Ints, Ints]]
-    """(F, T, M) kinds left and right of the second test."""
-    inner_valid: dict[int, NDArray[np.bool_]]
-    best: dict[int, Ints]
-    """(F,) least priced sum of a leaf or a tree of one test on each side."""
+def _ranges(start: Ints, end: Ints) -> tuple[Ints, Ints]:
+    """All places of several ranges, one after the other, with the number of the range."""
+    length = end - start
+    which = np.repeat(np.arange(len(start)), length)
+    return which, np.arange(int(length.sum())) - np.repeat(np.cumsum(length) - length, length) + start[which]

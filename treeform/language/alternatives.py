@@ -48,6 +48,8 @@ class AndOrGraph:
         the engine's task.
     by_feature : bool
         Whether tests of different encoded features that part a node's rows alike are different alternatives.
+    test : (A,) int
+        The number of a test in the table that was searched, -1 for a leaf.
     up_to : int or None
         Every tree of at most this cost that satisfies the requirements is in the graph; None: every tree is.
     """
@@ -62,6 +64,7 @@ class AndOrGraph:
     right: Ints
     least: Ints
     by_feature: bool
+    test: Ints
     up_to: int | None = None
 
     @property
@@ -106,6 +109,7 @@ class AndOrGraph:
             left=number[self.left[kept]],
             right=number[self.right[kept]],
             least=self.least[kept],
+            test=self.test[kept],
             up_to=cost if self.up_to is None else min(cost, self.up_to),
         )
 

@@ -20,6 +20,7 @@ from treeform.language.formulation import Formulation
 from treeform.language.question import Question
 from treeform.language.restriction import Restriction
 from treeform.shape import UNIVARIATE, Tree
+from treeform.solve.columns_on_demand import is_usual
 from treeform.solve.in_parts import first_part, is_largest, stated_whole, too_many_parts
 from treeform.solve.options import SolveOptions
 from treeform.solve.path_engine import path_engine
@@ -30,6 +31,8 @@ from treeform.solve.totals_engine import plain_engine, totals_engine, why_chosen
 USUAL = ("highs", "mathopt:scip", "cp-sat")
 """Where the formulation leaves the solver open, the first of these that can be loaded here."""
 USUAL_FOR_DEPTH = ("sat", "cp-sat", "highs")
+USUAL_FOR_TREES = "hypergraph-flow"
+"""The formulation of trees over few tests, if none is named; `ODD` states diagrams, hyperplanes and larger tables."""
 FEW_TESTS = 1000
 """Distinct tests up to which the least depth is searched by the engine for binary tests."""
 
@@ -165,7 +168,8 @@ def _choose(question: Question, options: SolveOptions) -> Plan:
         return Plan(engine, None, None, None, _start(warm_start), tuple(notes))
     if model is None:
         sat = chosen is not None and LINEAR not in chosen.capabilities.forms
-        model = find_formulation("sat-depth" if depth or sat else "odd")
+        usual = USUAL_FOR_TREES if is_usual(question) else "odd"
+        model = find_formulation("sat-depth" if depth or sat else usual)
         notes.append(f"formulation: {model.name}")
         notes += [] if depth or question.objective.is_regression else why_not(question)
     if (unstated := why_unstated(question, options)) is not None:

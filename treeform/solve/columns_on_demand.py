@@ -12,12 +12,13 @@ from typing import Any, ClassVar
 
 from treeform.backends import Backend
 from treeform.engines import TotalsSearch
-from treeform.engines.and_or_graph import MOST_ALTERNATIVES, GraphOfTrees, Priced, reason_against_graph
+from treeform.engines.and_or_graph import MOST_ALTERNATIVES, Apart, GraphOfTrees, Priced, reason_against_graph
 from treeform.language.abilities import ColumnsOnDemand
 from treeform.language.alternatives import AndOrGraph
 from treeform.language.formulation import Formulation
 from treeform.language.question import Question
 from treeform.plural import count_of
+from treeform.shape import UNIVARIATE, Tree
 from treeform.solve.budget import Budget
 from treeform.solve.ledger import Ledger
 from treeform.solve.relaxation import Relaxation, relax
@@ -29,6 +30,10 @@ FEW = 1000
 """Alternatives up to which a larger cost is taken at once: fewer cost a solver nothing."""
 OF_FEATURES = frozenset({"feature", "falling"})
 """Ports that tell tests of different features apart."""
+BY_ROW = frozenset({"reaches", "branch", "leaf"})
+"""Ports with an entry for each row and node."""
+MOST_ENTRIES = 30_000_000
+"""Of such a port."""
 PRICES = "prices of the AND/OR graph"
 
 
@@ -56,6 +61,18 @@ def priced_part(question: Question) -> Relaxation | None:
     if relaxation is None or reason_against_graph(question.data, relaxation.task) is not None:
         return None
     return relaxation
+
+
+def is_usual(question: Question) -> bool:
+    """Whether a solver is given this formulation where none is named: for trees over few tests."""
+    return (
+        isinstance(question.shape, Tree)
+        and question.shape.splits == UNIVARIATE
+        and question.objective.is_sum
+        and not question.objective.is_depth
+        and not question.objective.is_regression
+        and priced_part(question) is not None
+    )
 
 
 class GraphSearch:
@@ -93,7 +110,10 @@ class GraphSearch:
         # Components that were added to the formulation read ports as requirements do.
         added = (c for c in formulation.components if formulation.is_added(c))
         needs = question.objective.needs.union(*(r.needs for r in (*question.requirements, *added)))
-        self.trees = GraphOfTrees(question.data, relaxation.task, bool(OF_FEATURES & needs))
+        apart: Apart = "feature" if OF_FEATURES & needs else "partition"
+        self.trees = GraphOfTrees(question.data, relaxation.task, apart)
+        wide = bool(BY_ROW & needs)
+        self.most_alternatives = MOST_ENTRIES // question.data.n_samples if wide else MOST_ALTERNATIVES
         self.most = ceiling(question)
 
     def run(self) -> None:
@@ -126,7 +146,7 @@ class GraphSearch:
         while True:
             wanted = self._cost_wanted()
             cost = min(priced.lower + step, wanted)
-            graph = self.trees.up_to(cost, MOST_ALTERNATIVES, self.budget.remaining, self._stop)
+            graph = self.trees.up_to(cost, self.most_alternatives, self.budget.remaining, self._stop)
             step *= 2
             if graph is None or graph.n_alternatives >= FEW or cost >= wanted:
                 return graph, step
@@ -176,7 +196,7 @@ class GraphSearch:
             value = self.question.to_units(self.relaxation.lower(cost + 1))
             self.ledger.notes.append(
                 f"{self.formulation.name}: the models below {value} use more than "
-                f"{count_of(MOST_ALTERNATIVES, 'alternative')} of the graph, which were not stated"
+                f"{count_of(self.most_alternatives, 'alternative')} of the graph, which were not stated"
             )
 
 

@@ -11,13 +11,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from treeform.certify.answer import CertifiedResult
-from treeform.data import Dataset
 from treeform.engines import TotalsSearch
-from treeform.engines.enumeration import Enumeration, Limits, Stopped, TooManyTrees
-from treeform.engines.table_of_totals import TableOfTotals
-from treeform.engines.task import EngineRun
+from treeform.engines.and_or_graph import MOST_TESTS, MOST_TESTS_BELOW, GraphOfTrees
+from treeform.engines.enumeration import Enumeration, Nested, Stopped, TooManyTrees, TreeList
 from treeform.engines.totals import reason_against
-from treeform.engines.tree_lists import Nested, TreeList
 from treeform.errors import ContradictionError, SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.numbers import as_fraction
@@ -39,10 +36,6 @@ from treeform.tradeoff.near_optimal import Indispensable, NearModel, NearOptimal
 
 MOST_TREES = 1_000_000
 """Trees that are held at once; beyond that the count goes up to a smaller objective."""
-MOST_TESTS = 10_000
-"""Distinct tests at depth one and two, where pairs of them are counted once."""
-MOST_TESTS_BELOW = 300
-"""Distinct tests of deeper trees: there pairs are counted for each part of the table."""
 PARTS = (0, 16, 8, 4, 2, 1)
 """The range between optimum and threshold is counted in growing parts: nothing, 1/16, 1/8, ..."""
 
@@ -63,7 +56,7 @@ def list_near_optimal(
     refuse_restriction(question, options, "a list of near-optimal models")
     share = _checked(within, limit)
     relaxation = _countable(question)
-    uncounted = _too_many_tests(question)
+    uncounted = _too_many_tests(question, relaxation)
     search = _Search(question, relaxation, options, share, limit)
     search.uncounted = uncounted
     with interruptible(search.budget):
@@ -274,14 +267,13 @@ def _countable(question: Question) -> Relaxation:
     return relaxation
 
 
-def _too_many_tests(question: Question) -> str | None:
+def _too_many_tests(question: Question, relaxation: Relaxation) -> str | None:
     """Why the models of this table are not counted."""
-    assert isinstance(question.shape, Tree)
-    deep, tests = question.shape.depth > 2, question.data.n_tests
-    most = MOST_TESTS_BELOW if deep else MOST_TESTS
+    most = MOST_TESTS if relaxation.task.depth <= 2 else MOST_TESTS_BELOW
+    tests = question.data.n_tests
     if tests <= most:
         return None
-    trees = f"trees of depth {question.shape.depth}" if deep else "trees"
+    trees = f"trees of depth {relaxation.task.depth}" if relaxation.task.depth > 2 else "trees"
     return f"the table has {tests:,} distinct tests, and {trees} are counted up to {most:,}"
 
 
@@ -290,46 +282,46 @@ class _Listing:
 
     def __init__(self, question: Question, relaxation: Relaxation, budget: Budget, limit: int) -> None:
         self.question, self.relaxation, self.budget, self.limit = question, relaxation, budget, limit
-        data, task = question.data, relaxation.task
-        self.table = TableOfTotals(data, task)
-        self.enumeration = Enumeration(
-            self.table,
-            _categories(data, self.table),
-            Limits(task.depth, task.min_support, task.min_flow),
-            *self._multipliers(),
-            MOST_TREES,
-            budget.stop,
+        self.trees = GraphOfTrees(question.data, relaxation.task, "column")
+        self.table = self.trees.table
+        seconds = schedule.NEAR_OPTIMUM.of(budget).remaining
+        none = (0,) * self.trees.n_rows
+        priced = self.trees.relax(None, seconds, budget.stop) or self.trees.price(none, 1, None, budget.stop)
+        self.enumeration = (
+            None if priced is None else Enumeration(self.trees, priced, MOST_TREES, budget.stop)
         )
         # What the enumeration does not count by itself is judged on each model.
         self.judged = bool(relaxation.dropped) or question.limits.max_errors is not None
-
-    def _multipliers(self) -> tuple[list[int], int]:
-        """Prices of the rows from the search for the optimum; zeros are right as well."""
-        rows = len(self.table.lo)
-        if not rows:
-            return [], 1
-        seconds = schedule.NEAR_OPTIMUM.of(self.budget).remaining
-        outcome = TotalsSearch().run(
-            self.question.data, self.relaxation.task, EngineRun(time_limit=seconds, stop=self.budget.stop)
-        )
-        witness = outcome.witness
-        if witness is None or len(witness["multipliers"]) != rows:
-            return [0] * rows, 1
-        return witness["multipliers"], witness["unit"]
 
     def up_to(
         self, best: Fraction, threshold: Fraction
     ) -> tuple[tuple[NearModel, ...], int, Fraction | None]:
         """(models, how many there are, the objective up to which they were counted)."""
         listed: tuple[tuple[NearModel, ...], int, Fraction | None] = ((), 0, None)
+        if self.enumeration is None:
+            return listed
+        self.enumeration.prepare(self._cost(threshold))
         for part in PARTS:
             reach = best if part == 0 else best + (threshold - best) / part
             try:
                 trees = self.enumeration.trees(self._cost(reach))
                 listed = (*self._models(trees), reach)
-            except (TooManyTrees, Stopped):
+            except TooManyTrees:
+                return self._counted(threshold, listed)
+            except Stopped:
                 break
         return listed
+
+    def _counted(
+        self, threshold: Fraction, listed: tuple[tuple[NearModel, ...], int, Fraction | None]
+    ) -> tuple[tuple[NearModel, ...], int, Fraction | None]:
+        """All models counted without a list of them, where nothing has to be judged; else what was listed."""
+        assert self.enumeration is not None
+        try:
+            number = None if self.judged else self.enumeration.count(self._cost(threshold))
+        except Stopped:
+            number = None
+        return listed if number is None else (listed[0], number, threshold)
 
     def _cost(self, objective: Fraction) -> int:
         """The largest cost in the engine's units of a model with at most this objective."""
@@ -391,13 +383,3 @@ class _Listing:
 
         add(nested)
         return DecisionGraph.from_arrays(feature, threshold, left, right, label, self.question.data)
-
-
-def _categories(data: Dataset, table: TableOfTotals) -> list[Any]:
-    """The tests of each categorical column that has several."""
-    categories = []
-    for source in range(int(table.source.max(initial=-1)) + 1):
-        tests = np.flatnonzero(table.source == source)
-        if len(tests) > 1 and data.columns[int(table.feature[tests[0]])].kind == "category":
-            categories.append(tests)
-    return categories

@@ -81,6 +81,7 @@ public:
 
     Relaxed relax(Amount upper) {
         const Amount unit = pricing_.largest_unit();
+        if (table_.rows == 0) return price({}, unit);
         upper = std::min(upper, pricing_.most() + 1);
         choose_root_tests();
         Multipliers search(table_, pricing_, [&](const std::vector<Amount>& m, Point& p) {
@@ -152,7 +153,7 @@ private:
     }
     /// A few tests at the root place the multipliers of a deep tree; the bound is that of all.
     void choose_root_tests() {
-        if (settings_.depth < kRoughDepth || table_.rows == 0) return;
+        if (settings_.depth < kRoughDepth) return;
         Prices prices;
         if (!pricing_.make(std::vector<Amount>(table_.rows, 0), pricing_.largest_unit(), prices)) return;
         known_.clear();
