@@ -183,6 +183,9 @@ def test_too_many_models_are_counted_as_far_as_they_go(monkeypatch: pytest.Monke
     problem = tf.Problem(*table(), shape="tree:2")
     whole = problem.near_optimal(within=6, limit=10**6)
     monkeypatch.setattr("treeform.tradeoff.listing.MOST_TREES", 60)
+    counted = problem.near_optimal(within=6, limit=10**6)
+    assert counted.counted and counted.count == whole.count > len(counted.models) > 0
+    monkeypatch.setattr("treeform.engines.enumeration.WIDEST", 0)
     part = problem.near_optimal(within=6, limit=10**6)
     assert not part.counted and part.counted_to is not None
     assert part.counted_to < whole.threshold
@@ -318,3 +321,20 @@ def test_the_command(tmp_path: Path) -> None:
     assert len(json.loads(out.read_text())["models"]) == 2
     wrong = CliRunner().invoke(app, [*words[:-1], "-1"])
     assert wrong.exit_code == 2
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_trees_are_counted_without_a_list(seed: int) -> None:
+    from treeform.engines.and_or_graph import GraphOfTrees
+    from treeform.engines.enumeration import Enumeration
+    from treeform.engines.task import TreeTask
+
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 3, (30, 3))
+    data = Dataset.from_user(X, (X.sum(axis=1) + rng.integers(0, 2, 30)) % (2 + seed % 2))
+    trees = GraphOfTrees(data, TreeTask(2, node_penalty=seed), "column")
+    priced = trees.relax()
+    assert priced is not None
+    every = Enumeration(trees, priced, 10**6)
+    for more in (0, 2, 6):
+        assert every.count(priced.lower + more) == len(every.trees(priced.lower + more).adds) > 0

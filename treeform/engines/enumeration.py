@@ -27,6 +27,11 @@ Ints = NDArray[np.int64]
 Nested = int | tuple[int, "Nested", "Nested"]
 """A class code, or (test, left, right)."""
 LARGEST_KEY = 2**62
+WIDEST = 4096
+"""Different costs above the least one that trees are counted by."""
+MOST_NUMBERS = 2**27
+EXACT = 2**53
+"""Numbers of trees below it are exact."""
 
 
 class TooManyTrees(Exception):
@@ -163,6 +168,65 @@ class Enumeration:
                 raise TooManyTrees
             levels.append(level)
         return self._satisfying(cost, levels, graph)
+
+    def count(self, cost: int) -> int | None:
+        """How many trees cost at most ``cost``, without a list of them; None where rows, or a wide range of costs,
+        forbid.
+
+        From the leaves up, each node gets the number of its trees of each cost above its least one.
+
+        Raises
+        ------
+        Stopped
+            When ``stop`` answers true.
+        """
+        graph = None if len(self.prices) > 1 else self._graph(cost)
+        if graph is None:
+            return None
+        if not graph.n_nodes:
+            return 0
+        unit = int(self.prices[0])
+        self._budgets(graph, cost * unit)
+        width = cost - int(self.least[0]) // unit + 1
+        if width > WIDEST or width * graph.n_alternatives > MOST_NUMBERS:
+            return None
+        numbers = np.zeros((graph.n_nodes, width))
+        for depth in range(int(graph.depth[0]) + 1):
+            if self.stop():
+                raise Stopped
+            at = graph.depth[graph.node] == depth
+            leaves, tests = (part[at[part]] for part in (graph.leaves, graph.tests))
+            here = (self.own[leaves] @ self.prices - self.least[graph.node[leaves]]) // unit
+            kept = here < width
+            np.add.at(numbers, (graph.node[leaves[kept]], here[kept]), 1.0)
+            if len(tests):
+                self._add_tests(graph, tests, numbers, unit)
+        total = numbers[0].sum()
+        return int(total) if total < EXACT else None
+
+    def _add_tests(self, graph: AndOrGraph, tests: Ints, numbers: NDArray[np.float64], unit: int) -> None:
+        """Add the trees that begin with these tests: all pairs of subtrees, less two leaves of one class."""
+        width = numbers.shape[1]
+        low, high = numbers[graph.left[tests]], numbers[graph.right[tests]]
+        pairs = np.zeros((len(tests), width))
+        for more in range(width):
+            pairs[:, more:] += low[:, [more]] * high[:, : width - more]
+        least = self.least[graph.left[tests]] + self.least[graph.right[tests]]
+        self._drop_one_class(graph, tests, pairs, least, unit)
+        above = (least + self.own[tests] @ self.prices - self.least[graph.node[tests]]) // unit
+        for shift in np.unique(above[above < width]).tolist():
+            which = np.flatnonzero(above == shift)
+            np.add.at(numbers[:, shift:], graph.node[tests[which]], pairs[which, : width - shift])
+
+    def _drop_one_class(
+        self, graph: AndOrGraph, tests: Ints, pairs: NDArray[np.float64], least: Ints, unit: int
+    ) -> None:
+        classes = self.adds.shape[1]
+        leaf = np.full((graph.n_nodes, classes), LARGEST_KEY // 4)
+        leaf[graph.node[graph.leaves], graph.label[graph.leaves]] = self.own[graph.leaves] @ self.prices
+        both = leaf[graph.left[tests]] + leaf[graph.right[tests]] - least[:, None]
+        test, label = np.nonzero(both < pairs.shape[1] * unit)
+        np.subtract.at(pairs, (test, both[test, label] // unit), 1.0)
 
     def _satisfying(self, cost: int, levels: list[Level], graph: AndOrGraph) -> TreeList:
         """The trees of the root that cost no more and satisfy the rows."""
