@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from treeform.testing import all_models
 
 Rng = np.random.Generator
 DECIMALS = ["0", "0.1", "0.2", "0.25", "0.3", "1/3", "0.5", "0.6", "2/3", "0.7", "0.75", "0.9", "1"]
-SHAPES: tuple[Shape, ...] = (Tree(1), Tree(2), Diagram(1, 2))
+SHAPES: tuple[Shape, ...] = (Tree(1), Tree(2), Tree(2), Tree(2), Diagram(1, 2))
 MOST_MODELS = 40_000
 
 
@@ -78,7 +79,7 @@ def _drawn(rng: Rng, of_values: bool, abstain: bool) -> Drawn:
     if weights is not None and rng.random() < 0.3:
         weights[int(rng.integers(2, n))] = 0  # perhaps the only row of its group
     shape = SHAPES[int(rng.integers(len(SHAPES)))]
-    if third == 2 and not of_values and rng.random() < 0.5:
+    if third == 2 and not of_values and rng.random() < 0.3:
         shape = Tree(1, "multivariate")
     frame = pd.DataFrame(columns)
     data = Dataset.from_user(
@@ -127,6 +128,22 @@ def models_of(case: Drawn, rng: Rng, most: int) -> list[DecisionGraph]:
         every = all_models(case.data, Tree(1), rng=rng)
         out = [graph for graph, _ in zip(every, range(most), strict=False)]
     return out
+
+
+def telling(
+    requirement: Requirement, case: Drawn, pool: list[DecisionGraph], most: int
+) -> list[DecisionGraph]:
+    """Those of many models on which a false statement is seen first: that just satisfy, or just miss, a requirement."""
+    data = case.data
+    judged = [(requirement.violation(graph, data), graph) for graph in pool]
+    missed = [graph for lacking, graph in sorted(judged, key=lambda one: one[0]) if lacking]
+    held = [graph for lacking, graph in judged if not lacking]
+    if isinstance(requirement, Bounded):
+        with suppress(TreeformError):
+            held.sort(key=lambda graph: requirement.measured(graph, data), reverse=requirement.at_most)
+    return [graph for pair in zip_longest(held[:most], missed[:most]) for graph in pair if graph is not None][
+        :most
+    ]
 
 
 Make = Callable[[Rng, Drawn], Requirement]

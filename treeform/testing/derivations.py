@@ -8,6 +8,7 @@ values of leaves. Each of them has to be satisfied exactly where `violation` is 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -52,14 +53,14 @@ class Derivations:
     shape : Tree or Diagram
     backend : Backend
         For rows over ports that have columns of their own.
-    payments : int
-        For so many models what is paid over ports is minimised by the backend.
+    solves : int
+        For so many models rows with columns of their own, and what is paid over ports, are given to the backend.
     """
 
     def __init__(
-        self, requirement: Requirement, data: Dataset, shape: Shape, backend: Backend, payments: int = MANY
+        self, requirement: Requirement, data: Dataset, shape: Shape, backend: Backend, solves: int = MANY
     ) -> None:
-        self.payments = payments
+        self.solves = solves
         self.requirement, self.data, self.shape, self.backend = requirement, data, shape, backend
         self._fixed: list[FixedPorts] = []
         makers = {
@@ -112,7 +113,14 @@ class Derivations:
         ):
             return None
         fixed = self._over_ports(frozenset(requirement.needs), requirement.build)
-        return lambda graph: None if not self._is_whole(graph) else fixed.least(graph) is not None
+        left = iter(range(self.solves))
+
+        def verdict(graph: DecisionGraph) -> bool | None:
+            if not self._is_whole(graph) or (fixed.needs_solver and next(left, None) is None):
+                return None
+            return fixed.least(graph) is not None
+
+        return verdict
 
     def _slack(self) -> Verdict | None:
         """What is paid is what is lacking, and that is nothing exactly where nothing is lacking."""
@@ -126,7 +134,7 @@ class Derivations:
             fixed = self._over_ports(frozenset(soft.needs), soft.build)
         except ModelError:
             return None  # numbers that no float64 holds: solvers are not given them
-        unit, left = soft.unit(self.data), iter(range(self.payments))
+        unit, left = soft.unit(self.data), iter(range(self.solves))
 
         def verdict(graph: DecisionGraph) -> bool | None:
             if next(left, None) is None:
@@ -150,7 +158,19 @@ class Derivations:
 
     def _totals(self) -> Verdict | None:
         totals = None if self.data.quantity is not None else self.requirement.totals(self.data)
-        return None if totals is None else lambda graph: totals.excess(graph, self.data) == 0
+        if totals is None:
+            return None
+        short = replace(totals, rows=tuple(row.reduced() for row in totals.rows))  # as engines read them
+
+        def verdict(graph: DecisionGraph) -> bool:
+            satisfied = totals.excess(graph, self.data) == 0
+            if satisfied != (short.excess(graph, self.data) == 0):
+                raise AssertionError(
+                    f"{TOTALS}: {'satisfied' if satisfied else 'missed'}, and reduced they are not so"
+                )
+            return satisfied
+
+        return verdict
 
     def _predictions(self) -> Verdict | None:
         rows = [] if self.data.quantity is not None else self.requirement.prediction_rows(self.data)
@@ -326,10 +346,10 @@ def disagreements(
     shape: Shape,
     graphs: Sequence[DecisionGraph],
     backend: Backend,
-    payments: int = MANY,
+    solves: int = MANY,
 ) -> Iterator[tuple[DecisionGraph, str]]:
     """The models on which some statement of a bound requirement does not agree with its `violation`."""
-    stated = Derivations(requirement, data, shape, backend, payments)
+    stated = Derivations(requirement, data, shape, backend, solves)
     try:
         for graph in graphs:
             try:
