@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from treeform.errors import ContradictionError, PortError, SpecError, TreeformError
+from treeform.errors import (
+    ContradictionError,
+    PortError,
+    RouteError,
+    SolverNotAvailable,
+    SpecError,
+    TreeformError,
+)
 from treeform.solve.faults import broke_down
 from treeform.solve.ledger import Ledger
 from treeform.solve.result import Limit
@@ -20,8 +27,8 @@ def is_breakdown(error: BaseException) -> bool:
 
 
 def is_refusal(error: BaseException) -> bool:
-    """Whether the problem as stated is what cannot be: no run of the same stage would do better."""
-    return isinstance(error, SpecError | PortError)
+    """Whether the problem as stated, or its solver, is what cannot be: no run of the same stage would do better."""
+    return isinstance(error, SpecError | PortError | RouteError | SolverNotAvailable)
 
 
 def limit_of(error: BaseException) -> Limit:
