@@ -76,6 +76,7 @@ _HOMES = {
         "CADL85",
         "Blossom",
         "DiagramSearch",
+        "DeepTreeSearch",
         "DiagramHeuristic",
         "TotalsSearch",
         "ContinuousTotals",

@@ -39,6 +39,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     },
     ENGINES: {
         "contree": "treeform.engines.contree:ConTree",
+        "deep-tree-search": "treeform.engines.deep_trees:DeepTreeSearch",
         "dl85": "treeform.engines.binary:DL85",
         "cadl85": "treeform.engines.binary:CADL85",
         "blossom": "treeform.engines.binary:Blossom",

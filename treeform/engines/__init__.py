@@ -5,6 +5,7 @@ from __future__ import annotations
 from treeform.engines.binary import CADL85, DL85, Blossom
 from treeform.engines.continuous_totals import ContinuousTotals
 from treeform.engines.contree import ConTree
+from treeform.engines.deep_trees import DeepTreeSearch
 from treeform.engines.diagram import DiagramHeuristic, DiagramSearch
 from treeform.engines.paths import PathSearch
 from treeform.engines.regression import RegressionSearch
@@ -19,6 +20,7 @@ __all__ = [
     "Blossom",
     "ConTree",
     "ContinuousTotals",
+    "DeepTreeSearch",
     "DiagramHeuristic",
     "DiagramSearch",
     "Engine",

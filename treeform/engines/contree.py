@@ -53,6 +53,11 @@ class ConTree(Engine):
     fewest_tests : bool
         Once the optimum is proved, search for the fewest tests among the optimal trees; takes about as long again
         with two classes, and up to twelve times as long with several.
+    improve : bool
+        From depth three on, begin with a tree that is built from exact trees of depth two; from depth four on, search
+        for better trees beside the proof, by turns (``treeform/native/deep``). Not with a limit on memory.
+    seed : int
+        Of that search.
     ahead : int
         Thresholds of the root that may be in work at a time where an executor has them, at least 3. More serve more
         workers. The cost does not depend on it; which of several best trees it is, and the work, may.
@@ -78,6 +83,8 @@ class ConTree(Engine):
     prune: tuple[str, ...] = RULES
     simd: str = "auto"
     fewest_tests: bool = False
+    improve: bool = True
+    seed: int = 0
     ahead: int = 32
     side_parts: int = 1
 
@@ -95,12 +102,14 @@ class ConTree(Engine):
         check_simd("ConTree", self.simd, SCAN_PATHS)
         _check_between("ahead", self.ahead, 3, 2**20, 256)
         _check_between("side_parts", self.side_parts, 1, 4096, 4)
-        if not isinstance(self.fewest_tests, bool):
-            raise SpecError(
-                f"ConTree(fewest_tests={self.fewest_tests!r}) is not possible",
-                cause="it is True or False",
-                fix="use fewest_tests=True",
-            )
+        _check_between("seed", self.seed, 0, 2**62, 1)
+        for name in ("fewest_tests", "improve"):
+            if not isinstance(getattr(self, name), bool):
+                raise SpecError(
+                    f"ConTree({name}={getattr(self, name)!r}) is not possible",
+                    cause="it is True or False",
+                    fix=f"use {name}=True",
+                )
 
     def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
         """Solve `task` on `data`; see `Engine.run`.
@@ -115,13 +124,21 @@ class ConTree(Engine):
         return self._solve(data, task, run)
 
     def _solve(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
+        return self.search(data, task, run)
+
+    def search(
+        self, data: Dataset, task: TreeTask, run: EngineRun, prove: bool = True, work_limit: int = 0
+    ) -> EngineOutcome:
+        """As `run`; without ``prove`` only the search for better trees runs, for that much work (0: no limit)."""
         from treeform import _core
 
         check_task(data, task)
         room = Room(self.memory_limit)
         session = _Session(data, task, run)
         asked = self._keywords(data, task) | {"memory_limit": room.left()}
-        return session.outcome(_core.contree(*_arrays(data, task), **asked, **_watched(session, run)))
+        asked |= {"prove": prove, "work_limit": work_limit}
+        native = _core.contree(*_arrays(data, task), **asked, **_watched(session, run))
+        return with_stages(session.outcome(native), native)
 
     def run_distributed(
         self, data: Dataset, task: TreeTask, run: EngineRun, ask: Ask, callers: int
@@ -184,12 +201,26 @@ class ConTree(Engine):
             "threads": self.threads,
             "simd": self.simd,
             "memory_limit": self.memory_limit or 0,
+            "improve": self.improve,
+            "prove": True,
+            "seed": self.seed,
+            "work_limit": 0,
         }
 
     def _gap(self, data: Dataset) -> int:
         if isinstance(self.max_gap, int):
             return self.max_gap
         return math.floor(Fraction(str(self.max_gap)) * int(data.weights.sum()))
+
+
+def with_stages(outcome: EngineOutcome, native: dict[str, Any]) -> EngineOutcome:
+    """The answer with a note on the neighbourhoods that were searched to their ends, where nothing was proved."""
+    if outcome.proved or not native["work"]:
+        return outcome
+    stages = native["stages"]
+    what = f"searched to their ends: {', '.join(stages)}; " if stages else ""
+    note = f"improvement search: {what}{native['moves']} moves"
+    return replace(outcome, notes=(*outcome.notes, note))
 
 
 def _arrays(data: Dataset, task: TreeTask) -> tuple[Any, ...]:

@@ -49,6 +49,9 @@ Settings settings_of(Keywords& keywords) {
     s.subinterval = prune("subinterval"), s.features = prune("features");
     s.threads = keywords.threads(), s.simd = keywords.text("simd");
     s.memory_limit = keywords.integer_as<std::size_t>("memory_limit");
+    s.improve = keywords.flag("improve"), s.prove = keywords.flag("prove");
+    s.seed = static_cast<std::uint64_t>(keywords.amount("seed"));
+    s.work_limit = static_cast<std::uint64_t>(keywords.amount("work_limit"));
     if (!simd_available(s.simd.c_str())) throw std::invalid_argument("this processor has no " + s.simd);
     return s;
 }
@@ -67,6 +70,7 @@ nb::dict to_dict(const Outcome& out) {
     result["tree"] = to_object(out.tree), result["lower"] = out.lower, result["complete"] = out.complete;
     result["seconds"] = out.seconds, result["simd"] = out.simd.c_str();
     result["width"] = out.width.c_str(), result["counters"] = to_dict(out.counters);
+    result["work"] = out.work, result["moves"] = out.moves, result["stages"] = to_list(out.stages);
     return result;
 }
 

@@ -73,6 +73,8 @@ public:
         return reply;
     }
 
+    /// Elements that were read so far, about: a measure of time that is the same in every run.
+    std::uint64_t work() const { return work_ + lanes_.work(); }
     TREEFORM_COLD void release() { lanes_.release(); }
     TREEFORM_COLD std::size_t bytes() const { return lanes_.bytes() + search_.bytes(); }
 
@@ -84,6 +86,7 @@ protected:
     ScanTable<Key, Sum> scans_;
     Cost penalty_, support_ = 0, supported_whole_ = 0;
     bool laid_out_ = false;  // the node is in the lanes
+    std::uint64_t work_ = 0;  // of the scans
     Lanes<W> lanes_;
     Prefixes<W> prefixes_;
     std::vector<Cost> by_left_, by_right_, whole_;
@@ -351,7 +354,7 @@ protected:
         const bool want_left = in.sides & kLeft, want_right = in.sides & kRight;
         Extremes d;
         if (table_.classes == 2) {
-            ++counters_.scans;
+            ++counters_.scans, work_ += lanes_.size();
             scans_.delta(in, d);
             if (want_left) lower_left = value_left = pair_value(left_, 0, 1, d.most_left, d.least_left);
             if (want_right) lower_right = value_right = pair_value(right_, 0, 1, d.most_right, d.least_right);
@@ -364,7 +367,7 @@ protected:
             const bool l = want_left && left_.next(std::min(beat_left, value_left), p);
             const bool r = want_right && right_.next(std::min(beat_right, value_right), q);
             if (!l && !r) break;
-            ++counters_.scans;
+            ++counters_.scans, work_ += lanes_.size();
             in.sides = (l ? kLeft : 0) | (r ? kRight : 0);
             scan_pairs(in, p, q, d);
             if (l) value_left = std::min(value_left, pair_value(left_, p.a, p.b, d.most_left, d.least_left));

@@ -3,6 +3,8 @@
 
 #include <stdexcept>
 
+#include "../deep/improver.hpp"
+#include "../deep/interleave.hpp"
 #include "ranks.hpp"
 #include "rebuild.hpp"
 #include "root.hpp"
@@ -39,9 +41,22 @@ public:
           scans_(choose_scans<typename W::Key, typename W::Sum>(settings.simd.c_str())) {
         load(rows, losses, columns, table_, node_, control);
         root_ = std::make_unique<Root<W>>(table_, node_, settings_, control_, scans_, desk);
+        if (settings.improve && !desk && is_worth_improving(rows))
+            improver_ = deep::improver_of<W>(table_, node_, settings_, control_, scans_);
     }
 
-    void search() override { answer_ = root_->solve(start_bound()), complete_ = true; }
+    TREEFORM_COLD void search() override {
+        if (improver_) improver_->first();
+        if (!settings_.prove) {
+            if (improver_) improve();
+        } else if (!improver_ || settings_.depth < 4) {
+            prove();
+        } else if (settings_.threads > 1) {
+            deep::side_by_side(control_, *improver_, [this] { prove(); });
+        } else {
+            deep::in_turns(control_, *improver_, share(), [this] { prove(); }, [this] { return root_->work(); });
+        }
+    }
 
     Message evaluate(const Message& question) override { return root_->evaluate(question); }
 
@@ -54,6 +69,7 @@ public:
         out.lower = (complete_ ? answer_.proven : root_->lower()) + table_.losses.offset;
         out.counters = root_->counters();
         out.simd = scans_.name, out.width = width_;
+        if (improver_) out.work = improver_->work(), out.moves = improver_->moves(), out.stages = improver_->done();
     }
 
 private:
@@ -64,8 +80,28 @@ private:
     Table<W> table_;
     Node<W> node_;
     std::unique_ptr<Root<W>> root_;
+    std::unique_ptr<deep::Improver> improver_;  // may be null
     Answer<typename W::Cost> answer_;
     bool complete_ = false;
+
+    void prove() { answer_ = root_->solve(start_bound()), complete_ = true; }
+    TREEFORM_COLD void improve() {
+        if (settings_.work_limit > 0)
+            improver_->pace = [this] {
+                if (improver_->work() >= settings_.work_limit) throw Stopped{};
+            };
+        improver_->run();
+    }
+    deep::Share share() const {
+        if (settings_.depth == 4) return {0, 0.015};
+        return {improver_->work() * 20, 4};
+    }
+    /// Trees of depth three on small tables are proved within milliseconds. Limited memory belongs to the proof.
+    bool is_worth_improving(const Rows& rows) const {
+        constexpr std::size_t kSmall = 50'000;
+        if (rows.features == 0 || (settings_.prove && settings_.memory_limit > 0)) return false;
+        return settings_.depth > 3 || (settings_.depth == 3 && rows.n * rows.features > kSmall) || !settings_.prove;
+    }
 
     typename W::Cost start_bound() const {
         const std::int64_t most = std::int64_t{node_.total_mass} + 1;

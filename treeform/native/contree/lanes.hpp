@@ -48,11 +48,14 @@ public:
     }
     std::size_t size() const { return rows_ * kLanes; }
     const Lane& operator[](int feature) const { return lanes_[feature]; }
+    /// Elements that were read so far, about; a scan is counted by who makes it.
+    std::uint64_t work() const { return work_; }
 
     void lay_out(const Node<W>& node, const Control& control) {
         n_ = node.n, rows_ = (node.n + kLanes - 1) / kLanes;
         small_total_ = static_cast<std::int64_t>(node.n) * table_.losses.max_step <= 16000;
         block_ = rows_in_block();
+        work_ += 4 * size() * lanes_.size();
         for (int f = 0; f < table_.features; ++f) {
             control.check();
             Lane& lane = lanes_[f];
@@ -79,6 +82,7 @@ public:
         if (lane.key_ready) return;
         lane.key_ready = true;
         ++counters.gathers;
+        work_ += 4 * size();
         gather(lane, root);
     }
 
@@ -121,6 +125,7 @@ private:
     std::vector<Lane> lanes_;
     std::vector<std::uint16_t> labels_;  // of the feature in work
     std::size_t n_ = 0, rows_ = 0, block_ = 0;
+    std::uint64_t work_ = 0;
     bool small_total_ = false;
     bool unit_ = false, unit_known_ = false;  // every row counts one for a support
 

@@ -38,6 +38,9 @@ struct Settings {
     int steps = 0;  // not 0: so many thresholds of a feature above depth two; finds trees, proves nothing
     std::size_t memory_limit = 0;   // bytes, about; 0: none
     std::string simd = "auto";
+    bool improve = false;  // search for better trees beside the proof; see ../deep
+    bool prove = true;     // else nothing but that
+    std::uint64_t seed = 0, work_limit = 0;  // of the improvement search; a limit only without a proof, and 0: none
 };
 
 /// What the search did; the names are those that Python shows.
@@ -95,6 +98,8 @@ struct Outcome {
     double seconds = 0;
     Counters counters;
     std::string simd, width;
+    std::uint64_t work = 0, moves = 0;  // of the improvement search
+    std::vector<std::string> stages;    // of it, that ran to their ends
 };
 
 }  // namespace treeform::contree

@@ -80,7 +80,7 @@ public:
     TREEFORM_COLD void release() {
         for (auto& worker : workers_) worker->release();
     }
-
+    std::uint64_t work() const { return workers_[0]->work(); }  // see DepthTwo::work
     TREEFORM_COLD Counters counters() {
         Counters sum = counters_;
         for (auto& worker : workers_) sum.add(worker->counters());
@@ -343,8 +343,9 @@ private:
     /// A task on feature f, if an interval is left that may cost less than the best tree and is bounded below `goal`.
     TREEFORM_COLD Task* step(int f, Cost goal) {
         auto& one = searches_[f];
+        // Bounds of lower depths serve the last one better where they go beyond what is wanted in the end.
         const std::int64_t outside =
-            control_.external_upper() == kNone ? kInf : control_.external_upper() - table_.losses.offset;
+            !open_ || control_.external_upper() == kNone ? kInf : control_.external_upper() - table_.losses.offset;
         const Cost upper = static_cast<Cost>(std::max<std::int64_t>(0, std::min<std::int64_t>(best_.value, outside)));
         const Cost cutoff = upper - penalty_ - gap_;
         if (one.front() >= goal && one.front() < cutoff) return nullptr;  // enough for this round

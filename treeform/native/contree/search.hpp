@@ -105,6 +105,8 @@ public:
         return sum;
     }
 
+    /// See DepthTwo::work.
+    std::uint64_t work() const { return two_.work() + work_; }
     /// Give the scratch back.
     TREEFORM_COLD void release() { frames_.clear(), two_.release(); }
 
@@ -146,6 +148,7 @@ public:
             ++counters_.bounded;
             return;
         }
+        work_ += 2 * task.node.n * static_cast<std::size_t>(table_.features);
         divide_rows(table_, task.node, test, here.outer, divider_, here.left, here.right, &control_);
         solve_sides(level, task, work, cutoff);
         work.total = left.lower + right.lower;
@@ -211,6 +214,7 @@ private:
     Divider divider_;
     std::vector<std::unique_ptr<Frame>> frames_;
     int group_ = 0, groups_ = 1;  // see solve_group
+    std::uint64_t work_ = 0;      // of dividing rows
 
     Frame& frame(int level) {
         if (frames_.size() <= static_cast<std::size_t>(level)) [[unlikely]]

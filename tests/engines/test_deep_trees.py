@@ -1,0 +1,123 @@
+"""DeepTreeSearch and the search beside ConTree's proof: admissible trees, the optimum of small problems, CART, work."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from drawing import Draw
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.tree import DecisionTreeClassifier
+from test_contree import NOTHING, brute_force, problem, solve, walk
+
+import treeform as tf
+from treeform.data import Dataset
+from treeform.engines import DeepTreeSearch, EngineRun, TreeTask
+from treeform.errors import SpecError
+from treeform.graph import evaluate
+
+
+def blobs(n: int = 400, features: int = 6, classes: int = 2, seed: int = 0) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, features)).round(2)
+    score = x[:, 0] * x[:, 1] + np.sin(3 * x[:, 2]) + 0.5 * rng.normal(size=n)
+    return x, np.digitize(score, np.quantile(score, np.arange(1, classes) / classes)).astype(np.int32)
+
+
+@pytest.mark.parametrize("block", range(6))
+def test_small_problems_are_solved_and_their_limits_kept(block: int, draw: Draw) -> None:
+    reached = asked = 0
+    for seed in draw(range(60 * block, 60 * block + 60), 20):
+        depth, x, y, w, cost, limits, _, _ = problem(seed)
+        tests = min(limits["max_nodes"], 2**depth - 1)
+        best = brute_force(x, y, w, cost, depth, tests, limits["min_support"], limits["node_penalty"])
+        matrix = None if (cost == 1 - np.eye(len(cost))).all() else cost
+        weights = None if (w == 1).all() else w
+        from treeform import _core
+
+        found = _core.contree(
+            x, y, weights, matrix, classes=len(cost), depth=depth, **limits, upper=None, gap=0,
+            prune=["neighbourhood", "shrinking", "subinterval", "features"], threads=1, simd="auto", memory_limit=0,
+            improve=True, prove=False, seed=seed, work_limit=0, time_limit=10.0, poll=None,
+        )  # fmt: skip
+        if best == NOTHING:
+            assert found["tree"] is None
+            continue
+        tree, asked = found["tree"], asked + 1
+        total = walk(tree, x, y, w, cost, limits["min_support"], limits["node_penalty"])
+        assert best <= total == tree["cost"]
+        assert (tree["feature"] >= 0).sum() <= tests
+        reached += total == best
+    assert reached >= 0.9 * asked  # trees with few tests may be missed, nothing else is
+
+
+@given(st.integers(0, 10**6), st.integers(2, 4), st.integers(3, 6))
+@settings(max_examples=8, deadline=None)
+def test_never_worse_than_cart(seed: int, classes: int, depth: int) -> None:
+    x, y = blobs(120, 4, classes, seed)
+    data = Dataset.from_user(x, y)
+    cart = DecisionTreeClassifier(max_depth=depth, random_state=0).fit(x, y)
+    engine = DeepTreeSearch(work_limit=10**7)
+    found = engine.run(data, TreeTask(depth=depth), EngineRun(time_limit=10.0))
+    assert found.graph is not None and found.graph.depth <= depth
+    assert found.upper == evaluate.errors(found.graph, data) <= int((cart.predict(x) != y).sum())
+
+
+def test_same_seed_and_work_give_the_same_tree() -> None:
+    x, y = blobs()
+    data = Dataset.from_user(x, y)
+    runs = [
+        DeepTreeSearch(seed=3, work_limit=2 * 10**8, simd=simd).run(
+            data, TreeTask(depth=6), EngineRun(time_limit=60.0)
+        )
+        for simd in ("auto", "auto", "plain")
+    ]
+    assert runs[0].graph == runs[1].graph == runs[2].graph
+    assert not runs[0].proved and runs[0].lower == 0
+    assert any("moves" in note for note in runs[0].notes)
+
+
+def test_more_work_is_never_worse_and_support_is_kept() -> None:
+    x, y = blobs(600, 5, 3, 1)
+    data = Dataset.from_user(x, y)
+    costs = []
+    for work in (10**6, 10**8, 5 * 10**8):
+        found = DeepTreeSearch(work_limit=work).run(
+            data, TreeTask(depth=5, min_support=20), EngineRun(time_limit=60.0)
+        )
+        assert found.graph is not None and found.upper is not None
+        assert np.bincount(found.graph.apply(x))[found.graph.feature < 0].min() >= 20
+        costs.append(found.upper)
+    assert costs == sorted(costs, reverse=True)
+    depth_three = solve(x, y, None, 1 - np.eye(3, dtype=np.int64), 3, min_support=20)
+    assert costs[0] < depth_three["tree"]["cost"]
+
+
+def test_the_proof_is_the_same_with_and_without() -> None:
+    x, y = blobs(150, 3, 2, 2)
+    for depth in (3, 4):
+        costs = {
+            solve(x, y, None, 1 - np.eye(2, dtype=np.int64), depth, improve=improve, threads=threads)["tree"][
+                "cost"
+            ]
+            for improve in (True, False)
+            for threads in (1, 2)
+        }
+        assert len(costs) == 1
+
+
+def test_a_solve_stops_in_time_with_its_best_tree() -> None:
+    x, y = blobs(2_000, 8, 2, 3)
+    problem_ = tf.Problem(x, y, shape=tf.Tree(depth=7))
+    stump = tf.Problem(x, y, shape=tf.Tree(depth=2)).solve()
+    result = problem_.solve(time_limit=1.0)
+    assert result.seconds < 2.0 and result.errors < stump.errors
+    assert any("improvement search" in note for note in result.notes)
+
+
+@pytest.mark.parametrize("bad", [{"seed": -1}, {"work_limit": 0}, {"simd": "mmx"}, {"seed": 1.5}])
+def test_bad_settings(bad: dict[str, Any]) -> None:
+    with pytest.raises(SpecError):
+        DeepTreeSearch(**bad)

@@ -1,0 +1,86 @@
+"""DeepTreeSearch: the best deep tree that a time limit allows, without a proof.
+
+The search builds trees from exact trees of depth two and three; see ``treeform/native/deep`` and ``docs/engines``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from treeform.engines.checks import SCAN_PATHS, check_memory, check_simd, is_whole
+from treeform.engines.contree import ConTree
+from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask
+from treeform.errors import SpecError
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+
+_MOST = 2**62
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeepTreeSearch(Engine):
+    """A heuristic search for trees of depth four to eight on numeric features; it proves nothing.
+
+    `ConTree` runs the same search beside its proof. This engine gives first models to other searches, and the same
+    seed and work give the same tree.
+
+    Parameters
+    ----------
+    seed : int
+        Of the choices that are made by chance.
+    work_limit : int or None
+        Elements that the search may read, about: some 5e9 to 10e9 take a second. None: no limit but that on time.
+    memory_limit : int or None
+        Bytes by which the process may grow.
+    simd : str
+        ``auto``, ``avx512``, ``avx2``, ``portable`` or ``plain``: the same trees at different speeds.
+
+    Raises
+    ------
+    SpecError
+        If a setting is not possible, or this processor lacks the instruction set.
+
+    Examples
+    --------
+    >>> DeepTreeSearch(seed=1).name
+    'deep-tree-search'
+    """
+
+    seed: int = 0
+    work_limit: int | None = None
+    memory_limit: int | None = None
+    simd: str = "auto"
+
+    name: ClassVar[str] = "deep-tree-search"
+    understands: ClassVar[frozenset[str]] = ConTree.understands
+
+    def __post_init__(self) -> None:
+        check_memory("DeepTreeSearch", self.memory_limit)
+        check_simd("DeepTreeSearch", self.simd, SCAN_PATHS)
+        for name, least in (("seed", 0), ("work_limit", 1)):
+            value = getattr(self, name)
+            if (name == "seed" or value is not None) and (not is_whole(value, least) or value > _MOST):
+                raise SpecError(
+                    f"DeepTreeSearch({name}={value!r}) is not possible",
+                    cause=f"it is a whole number of at least {least}",
+                    fix=f"use for example {name}={10**10 if name == 'work_limit' else 1}",
+                )
+
+    def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
+        """Search for a tree that costs little; see `Engine.run`.
+
+        Raises
+        ------
+        SpecError
+            If the task is not possible, or its costs exceed 2**60.
+        """
+        return self._core().search(data, task, run, prove=False, work_limit=self.work_limit or 0)
+
+    def _core(self) -> ConTree:
+        return ConTree(seed=self.seed, memory_limit=self.memory_limit, simd=self.simd)
+
+    def distributed_settings(self) -> dict[str, Any]:
+        """None: it is not shared out."""
+        return {}

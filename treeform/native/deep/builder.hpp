@@ -1,0 +1,234 @@
+#pragma once
+// Trees built from exact shallow ones. A `Space` answers questions about a set of rows:
+//
+//   solve(rows, depth, cutoff)   the best tree of a small depth, if it costs less than the cutoff
+//   tests(rows)                  the best test of each feature, by the trees of depth two that begin with it
+//   split(rows, test, ...)       the two sides of a test
+//
+// and so on; ClassSpace is one, for classes. What is built from the answers:
+//
+//   lookahead       at every node the root test of the exact tree of depth two (or three) of its rows; the lowest levels
+//                   are exact trees
+//   pilot           at every node that of the best tests of each feature whose sides have the cheapest lookahead trees
+//                   (the pilot method: Duin and Voss, Networks 34, 1999; for trees Babbar, McTavish, Rudin and Seltzer,
+//                   arXiv 2502.15988)
+//   refit           the tests of a given tree above, exact trees below
+//   discrepancies   at every node one of the best tests of each feature; all choices whose ranks add up to at most so
+//                   many are tried (limited discrepancy search: Harvey and Ginsberg, IJCAI 1995; for trees Kiossou,
+//                   Schaus and Nijssen, arXiv 2601.14765)
+//
+// Of very many rows a sample is solved: its tests with leaves for all rows stand for the exact tree.
+//
+// Exact trees and lists of tests are kept by the set of their rows.
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "kept.hpp"
+#include "random.hpp"
+#include "tree.hpp"
+
+namespace treeform::deep {
+
+template <class Space>
+class Builder {
+public:
+    using Cost = typename Space::Cost;
+    using Rows = typename Space::Rows;
+    using Ptr = typename Space::Ptr;
+    using Candidates = std::vector<Candidate<Cost>>;
+    struct Sides {
+        Rows left, right;
+    };
+
+    /// `pace` is called between questions; it may wait, or end the search by an exception.
+    Builder(Space& space, std::size_t most_kept, std::uint64_t seed, std::function<void()> pace)
+        : space_(space), pace_(std::move(pace)), exact_(most_kept), known_(most_kept), tests_(most_kept / 4 + 1),
+          random_(~seed) {}
+
+    /// The sides of a test at a node of that height; they stay until the next split at that height.
+    Sides* split(const Rows& rows, Test test, int height) {
+        const auto at = static_cast<std::size_t>(height);
+        if (sides_.size() <= at) sides_.resize(at + 1);
+        if (!sides_[at]) sides_[at] = std::make_unique<Sides>();
+        pace_();
+        return space_.split(rows, test, sides_[at]->left, sides_[at]->right) ? sides_[at].get() : nullptr;
+    }
+
+    /// The best tree of that height if it costs less than `cutoff`; else null.
+    Ptr exact(const Rows& rows, int height, Cost cutoff) {
+        const Ptr leaf = space_.leaf(rows);
+        if (height <= 0 || !worth_tests(rows, leaf)) return below(leaf, cutoff);
+        Kept_& kept = exact_.at({space_.hash(rows), static_cast<std::uint64_t>(height)});
+        if (kept.tree) return below(kept.tree, cutoff);
+        if (kept.none_below >= cutoff) return nullptr;
+        pace_();
+        ++solved;
+        if (space_.size(rows) > kLarge) return below(of_large(rows, height), cutoff);
+        Ptr found = space_.solve(rows, height, cutoff);
+        if (found)
+            kept.tree = found;
+        else
+            kept.none_below = cutoff;
+        return found;
+    }
+
+    /// The best test of each feature, the best one first.
+    const Candidates& tests(const Rows& rows) {
+        Candidates& kept = tests_.at({space_.hash(rows), 0});
+        if (!kept.empty()) return kept;
+        pace_();
+        if (space_.size(rows) > kLarge) space_.sample(rows, kLargeSample, random_, sample_);
+        kept = space_.tests(space_.size(rows) > kLarge ? sample_ : rows);
+        std::stable_sort(kept.begin(), kept.end(), [](const auto& a, const auto& b) { return a.cost < b.cost; });
+        return kept;
+    }
+
+    /// With a horizon of three, of at most `kSample` rows, drawn by chance.
+    Ptr lookahead(const Rows& rows, int height, int horizon, int bottom) {
+        const Ptr leaf = space_.leaf(rows);
+        if (!worth_tests(rows, leaf)) return leaf;
+        if (height <= bottom) return exact(rows, height, Space::infinite());
+        const Ptr near = horizon == 2 ? exact(rows, 2, Space::infinite()) : of_sample(rows, horizon, kSample);
+        Test test = near->test;
+        if (near->is_leaf()) {
+            const Candidates& all = tests(rows);
+            if (all.empty()) return leaf;
+            test = all[0].test;
+        }
+        Sides* sides = split(rows, test, height);
+        if (!sides) return leaf;
+        const Ptr left = lookahead(sides->left, height - 1, horizon, bottom);
+        const Ptr right = lookahead(sides->right, height - 1, horizon, bottom);
+        return learn(rows, height, best_of(space_.join(test, left, right), leaf));
+    }
+
+    /// See above; of each node the `width` best tests at most. Begins with what is known of the rows.
+    Ptr pilot(const Rows& rows, int height, int width, int bottom) {
+        const Ptr leaf = space_.leaf(rows);
+        if (!worth_tests(rows, leaf)) return leaf;
+        if (height <= bottom) return exact(rows, height, Space::infinite());
+        const Candidates all = tests(rows);
+        Ptr best = known(rows, height);
+        if (!best) best = leaf;
+        for (int rank = 0; rank < static_cast<int>(all.size()) && rank < width; ++rank) {
+            const Test test = all[static_cast<std::size_t>(rank)].test;
+            Sides* sides = split(rows, test, height);
+            if (!sides) continue;
+            const Ptr left = lookahead(sides->left, height - 1, 2, bottom);
+            if (!Space::better(left->cost, best->cost)) continue;
+            const Ptr tree = space_.join(test, left, lookahead(sides->right, height - 1, 2, bottom));
+            if (Space::better(tree->cost, best->cost)) best = tree;
+        }
+        Sides* sides = best->is_leaf() ? nullptr : split(rows, best->test, height);
+        if (!sides) return best;
+        const Ptr left = pilot(sides->left, height - 1, width, bottom);
+        const Ptr right = pilot(sides->right, height - 1, width, bottom);
+        const Ptr tree = space_.join(best->test, left, right);
+        return learn(rows, height, best_of(tree, best));
+    }
+
+    /// The tests of the exact tree of a sample, with leaves for all rows.
+    Ptr of_large(const Rows& rows, int height) {
+        const Ptr near = of_sample(rows, height, height > 2 ? kSample : kLargeSample);
+        return refit(near, rows, height, 0, Space::infinite());
+    }
+    /// The exact tree of a sample.
+    Ptr of_sample(const Rows& rows, int height, std::size_t size) {
+        if (space_.size(rows) <= size * 5 / 4) return exact(rows, height, Space::infinite());
+        space_.sample(rows, size, random_, sample_);
+        return space_.solve(sample_, height, Space::infinite());
+    }
+
+    /// CART's tree, from the top by the least impurity.
+    Ptr greedy(const Rows& rows, int height) {
+        const Ptr leaf = space_.leaf(rows);
+        if (height == 0 || !worth_tests(rows, leaf)) return leaf;
+        const Test test = space_.greedy_test(rows);
+        Sides* sides = test.feature < 0 ? nullptr : split(rows, test, height);
+        if (!sides) return leaf;
+        const Ptr left = greedy(sides->left, height - 1);
+        return best_of(space_.join(test, left, greedy(sides->right, height - 1)), leaf);
+    }
+
+    /// The tests of `tree` as far as they divide the rows, exact trees of height `bottom` below; null if it does not cost
+    /// less than `cutoff`.
+    Ptr refit(const Ptr& tree, const Rows& rows, int height, int bottom, Cost cutoff) {
+        const Ptr leaf = space_.leaf(rows);
+        if (!worth_tests(rows, leaf)) return below(leaf, cutoff);
+        if (height <= bottom) return exact(rows, height, cutoff);
+        Sides* sides = tree->is_leaf() ? nullptr : split(rows, tree->test, height);
+        if (!sides && bottom == 0) return below(leaf, cutoff);
+        if (!sides) return discrepancies(rows, height, bottom, 0, 1, cutoff);
+        const Ptr left = refit(tree->left, sides->left, height - 1, bottom, cutoff);
+        if (!left) return below(leaf, cutoff);
+        const Ptr right = refit(tree->right, sides->right, height - 1, bottom, cutoff - left->cost);
+        if (!right) return below(leaf, cutoff);
+        return below(learn(rows, height, best_of(space_.join(tree->test, left, right), leaf)), cutoff);
+    }
+
+    /// See above; of each node the `width` best tests at most.
+    Ptr discrepancies(const Rows& rows, int height, int bottom, int most, int width, Cost cutoff) {
+        const Ptr leaf = space_.leaf(rows);
+        if (!worth_tests(rows, leaf)) return below(leaf, cutoff);
+        if (height <= bottom) return exact(rows, height, cutoff);
+        Ptr best;
+        const auto take = [&](const Ptr& tree) {
+            if (tree && Space::better(tree->cost, cutoff)) best = tree, cutoff = tree->cost;
+        };
+        take(known(rows, height)), take(leaf);
+        const Candidates all = tests(rows);
+        for (int rank = 0; rank < static_cast<int>(all.size()) && rank < width && rank <= most; ++rank) {
+            const Test test = all[static_cast<std::size_t>(rank)].test;
+            Sides* sides = split(rows, test, height);
+            if (!sides) continue;
+            const bool left_first = space_.size(sides->left) >= space_.size(sides->right);
+            const Rows& one = left_first ? sides->left : sides->right;
+            const Rows& other = left_first ? sides->right : sides->left;
+            const Ptr first = discrepancies(one, height - 1, bottom, most - rank, width, cutoff);
+            if (!first) continue;
+            const Ptr second = discrepancies(other, height - 1, bottom, most - rank, width, cutoff - first->cost);
+            if (second) take(left_first ? space_.join(test, first, second) : space_.join(test, second, first));
+        }
+        return best ? learn(rows, height, best) : best;
+    }
+
+    /// The cheapest tree that was found for these rows.
+    Ptr known(const Rows& rows, int height) {
+        Ptr* kept = known_.find({space_.hash(rows), static_cast<std::uint64_t>(height)});
+        return kept ? *kept : nullptr;
+    }
+    const Ptr& learn(const Rows& rows, int height, const Ptr& tree) {
+        Ptr& kept = known_.at({space_.hash(rows), static_cast<std::uint64_t>(height)});
+        if (!kept || Space::better(tree->cost, kept->cost)) kept = tree;
+        return tree;
+    }
+    bool worth_tests(const Rows& rows, const Ptr& leaf) const {
+        return space_.size(rows) > 1 && Space::better(Cost{0}, leaf->cost);
+    }
+
+    std::uint64_t solved = 0;  // exact trees
+
+private:
+    static constexpr std::size_t kSample = 2'000;         // rows of which trees of depth three are solved
+    static constexpr std::size_t kLarge = 40'000, kLargeSample = 10'000;  // more rows than that are sampled
+    struct Kept_ {
+        Ptr tree;
+        Cost none_below{};
+    };
+
+    Space& space_;
+    std::function<void()> pace_;
+    Kept<Kept_> exact_;
+    Kept<Ptr> known_;
+    Kept<Candidates> tests_;
+    std::vector<std::unique_ptr<Sides>> sides_;
+    Random random_;
+    Rows sample_;
+
+    static Ptr below(const Ptr& tree, Cost cutoff) { return Space::better(tree->cost, cutoff) ? tree : nullptr; }
+    static const Ptr& best_of(const Ptr& a, const Ptr& b) { return Space::better(a->cost, b->cost) ? a : b; }
+};
+
+}  // namespace treeform::deep

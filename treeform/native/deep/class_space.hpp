@@ -1,0 +1,271 @@
+#pragma once
+// What the improvement search asks about a set of rows, answered by the exact searches of contree: see `Space` in
+// builder.hpp. Costs are whole numbers, less the table's offset; the price of a test is part of them.
+#include <algorithm>
+#include <vector>
+
+#include "../contree/search.hpp"
+#include "each_feature.hpp"
+#include "pruned.hpp"
+#include "random.hpp"
+#include "tree.hpp"
+
+namespace treeform::deep {
+
+template <class W>
+class ClassSpace {
+public:
+    using Cost = typename W::Cost;
+    using Rows = contree::Node<W>;
+    using Ptr = TreePtr<Cost>;
+    using Scans = contree::ScanTable<typename W::Key, typename W::Sum>;
+    static constexpr Cost kInf = contree::IntervalSearch<W>::kInf;
+
+    ClassSpace(const contree::Table<W>& table, const contree::Settings& rules, contree::Control& control,
+               const Scans& scans)
+        : table_(table), rules_(rules), control_(control), penalty_(static_cast<Cost>(rules.node_penalty)),
+          support_(static_cast<Cost>(rules.min_support)), search_(table, rules, control, scans),
+          each_(table, rules, control, counters_, scans), stump_(table), divider_(contree::choose_divider("auto")),
+          by_(table.features), gain_(table.n), below_(table.classes), one_(table.classes), other_(table.classes) {}
+
+    static Cost infinite() { return kInf; }
+    static bool better(Cost a, Cost b) { return a < b; }
+    /// A cost that is so many hundredths, and one unit, above another one.
+    static Cost above(Cost cost, int hundredths) { return cost + 1 + cost / 100 * hundredths; }
+    std::uint64_t work() const { return search_.work() + each_.work() + work_; }
+    void check() const { control_.check(); }
+    int features() const { return table_.features; }
+    std::size_t size(const Rows& rows) const { return rows.n; }
+    std::size_t bytes() const { return search_.bytes() + each_.bytes(); }
+
+    /// A hash of the set of rows.
+    std::uint64_t hash(const Rows& rows) const {
+        std::uint64_t sum = 0;
+        for (std::size_t k = 0; k < rows.n; ++k) sum += scrambled(rows.order(0)[k]);
+        return sum;
+    }
+
+    Ptr leaf(const Rows& rows) const { return leaf_of(rows.weight); }
+    Ptr join(Test test, const Ptr& left, const Ptr& right) const {
+        return std::make_shared<const Tree<Cost>>(Tree<Cost>{test, left->cost + right->cost + penalty_, 0,
+                                                             left->tests + right->tests + 1, left, right});
+    }
+
+    /// The best tree of that depth if it costs less than `cutoff`; else null.
+    Ptr solve(const Rows& rows, int depth, Cost cutoff) {
+        const auto budget = contree::full_tree(depth);
+        const auto reply =
+            search_.solve(0, {rows, depth, budget, cutoff, support_, 0, 0, nullptr, {}}, by_.data());
+        return reply.found ? written_out(rows, reply.as_plan()) : nullptr;
+    }
+
+    /// For each feature its best test by the trees of depth two that begin with it.
+    std::vector<Candidate<Cost>> tests(const Rows& rows) {
+        return each_.best({rows, 2, 3, kInf, support_, 0, 0, nullptr, {}});
+    }
+
+    /// Whether both sides have rows, and enough weight for a leaf.
+    bool split(const Rows& rows, Test test, Rows& left, Rows& right) {
+        contree::weigh_sides(table_, rows, test, left, right);
+        if (left.n == 0 || right.n == 0) return false;
+        if (support_ > 0 && !supported(rows, test, left.n)) return false;
+        outer_.forget();
+        work_ += rows.n * static_cast<std::size_t>(table_.features) * 2;
+        contree::divide_rows(table_, rows, test, outer_, divider_, left, right, &control_);
+        return true;
+    }
+
+    /// About `wanted` of the rows, by chance.
+    void sample(const Rows& rows, std::size_t wanted, Random& random, Rows& out) {
+        const std::uint64_t salt = random.next(), limit = ~std::uint64_t{0} / rows.n * wanted;
+        const auto taken = [&](auto row) { return scrambled(salt ^ row) < limit; };
+        out.n = 0, out.weight.assign(table_.classes, 0), out.unlabelled_weight = out.unlabelled_mass = 0;
+        for (std::size_t k = 0; k < rows.n; ++k)
+            if (const auto row = rows.order(0)[k]; taken(row)) ++out.n, contree::weigh(table_, out, row, table_.label[row]);
+        contree::add_totals(table_, out);
+        out.reserve(out.n, table_.features);
+        work_ += 2 * rows.n * static_cast<std::size_t>(table_.features);
+        for (int f = 0; f < table_.features; ++f) {
+            const auto* from = rows.order(f);
+            auto *order = out.order(f), *end = order;
+            for (std::size_t k = 0; k < rows.n; ++k)
+                if (taken(from[k])) *end++ = from[k];
+            for (std::size_t k = 0; k < out.n; ++k)
+                out.key(f)[k] = table_.rank[f][order[k]], out.label(f)[k] = table_.label[order[k]];
+        }
+    }
+
+    /// The test of the least Gini impurity, as CART chooses it; without a feature if there is none.
+    Test greedy_test(const Rows& rows) {
+        Test best;
+        double most = -1;
+        for (int f = 0; f < table_.features; ++f) greedy_test_of(rows, f, most, best);
+        work_ += rows.n * static_cast<std::size_t>(table_.features);
+        return best;
+    }
+
+    /// For each feature the test that sends most cost of rows to that of two trees which costs less on them. With
+    /// `noise`, one row in so many counts for either side by chance.
+    std::vector<Candidate<Cost>> routing_tests(const Rows& rows, const Tree<Cost>& left, const Tree<Cost>& right,
+                                               Random& random, int noise) {
+        for (std::size_t k = 0; k < rows.n; ++k) {
+            const auto row = rows.order(0)[k];
+            Cost gain = cost_in(right, row) - cost_in(left, row);
+            if (noise > 0 && random.below(static_cast<std::uint64_t>(noise)) == 0)
+                gain += random.below(2) ? table_.mass_of(row) : -table_.mass_of(row);
+            gain_[row] = gain;
+        }
+        work_ += rows.n * static_cast<std::size_t>(table_.features + 8);
+        std::vector<Candidate<Cost>> found;
+        contree::Cuts<W> cuts;
+        for (int f = 0; f < table_.features; ++f) {
+            cuts.take(table_, rows, f, support_);
+            if (cuts.empty()) continue;
+            const auto* order = rows.order(f);
+            const auto* key = rows.key(f);
+            Cost sum = 0, most = -kInf;
+            std::uint32_t at = 0;
+            for (int k = 1; k <= cuts.last(); ++k) {
+                sum += gain_[order[k - 1]];
+                if (k >= cuts.first() && key[k] != key[k - 1] && sum > most) most = sum, at = key[k];
+            }
+            if (most > -kInf) found.push_back({{f, at}, -most});
+        }
+        return found;
+    }
+
+    /// A test at one of the cuts, by chance.
+    Test random_test(const Rows& rows, Random& random) {
+        const int f = static_cast<int>(random.below(static_cast<std::uint64_t>(table_.features)));
+        const auto k = static_cast<std::size_t>(random.below(rows.n));
+        return {f, rows.key(f)[k]};
+    }
+
+    /// The best pruning to so many tests, at `price` for each.
+    Ptr pruned(const Rows& rows, const Ptr& tree, std::int64_t most, Cost price) const {
+        const auto alone = [&](const std::vector<int>& path) {
+            std::vector<Cost> weight(static_cast<std::size_t>(table_.classes), 0);
+            for (std::size_t k = 0; k < rows.n; ++k) {
+                const auto row = rows.order(0)[k];
+                if (passes(*tree, path, row)) weight[table_.label[row]] += table_.weight_of(row);
+            }
+            return leaf_of(weight);
+        };
+        return Pruning<Cost>(tree, most, price, alone).best();
+    }
+
+    contree::PlanPtr plan(const Ptr& tree) const {
+        using contree::Plan;
+        if (tree->is_leaf()) return Plan::of(Plan::leaf);
+        return std::make_shared<const Plan>(Plan{Plan::split, tree->test, plan(tree->left), plan(tree->right)});
+    }
+    /// A plan with all tests in place.
+    Ptr written_out(const Rows& rows, const contree::PlanPtr& plan) {
+        using contree::Plan;
+        if (plan->kind == Plan::leaf) return leaf(rows);
+        if (plan->kind == Plan::best_stump) return stump(rows, {}, true, rows.weight);
+        Rows left, right;
+        contree::weigh_sides(table_, rows, plan->test, left, right);
+        const bool low = plan->left->kind != Plan::split && plan->right->kind != Plan::split;
+        if (low) return join(plan->test, low_side(rows, plan->test, true, plan->left, left.weight),
+                             low_side(rows, plan->test, false, plan->right, right.weight));
+        outer_.forget();
+        contree::divide_rows(table_, rows, plan->test, outer_, divider_, left, right, &control_);
+        return join(plan->test, written_out(left, plan->left), written_out(right, plan->right));
+    }
+
+private:
+    const contree::Table<W>& table_;
+    const contree::Settings& rules_;
+    contree::Control& control_;
+    Cost penalty_, support_;
+    contree::Counters counters_;
+    contree::Search<W> search_;
+    EachFeature<W> each_;
+    contree::StumpScan<W> stump_;
+    contree::Divider divider_;
+    contree::Outer<W> outer_;
+    std::vector<Cost> by_, gain_, below_, one_, other_;
+    std::uint64_t work_ = 0;
+
+    Ptr leaf_of(const std::vector<Cost>& weight) const {
+        int label = 0;
+        const Cost cost = stump_.leaf(weight, &label);
+        return std::make_shared<const Tree<Cost>>(Tree<Cost>{{}, cost, double(label), 0, nullptr, nullptr});
+    }
+    bool supported(const Rows& rows, Test test, std::size_t left) const {
+        Cost below = 0, above = 0;
+        for (std::size_t k = 0; k < rows.n; ++k)
+            (k < left ? below : above) += table_.support_of(rows.order(test.feature)[k]);
+        return below >= support_ && above >= support_;
+    }
+    bool passes(const Tree<Cost>& tree, const std::vector<int>& path, typename W::Id row) const {
+        const Tree<Cost>* node = &tree;
+        for (const int side : path) {
+            if ((table_.rank[node->test.feature][row] < node->test.key) != (side == 0)) return false;
+            node = (side ? node->right : node->left).get();
+        }
+        return true;
+    }
+    Cost cost_in(const Tree<Cost>& tree, typename W::Id row) const {
+        const Tree<Cost>* node = &tree;
+        while (!node->is_leaf())
+            node = (table_.rank[node->test.feature][row] < node->test.key ? node->left : node->right).get();
+        const auto label = static_cast<std::size_t>(node->value);
+        return table_.weight_of(row)
+               * table_.cost[table_.label[row] * static_cast<std::size_t>(table_.predictions) + label];
+    }
+
+    Ptr low_side(const Rows& rows, Test outer, bool left, const contree::PlanPtr& plan,
+                 const std::vector<Cost>& weight) {
+        return plan->kind == contree::Plan::leaf ? leaf_of(weight) : stump(rows, outer, left, weight);
+    }
+    /// The best tree of at most one test on the rows that `outer` sends left (or right).
+    Ptr stump(const Rows& rows, Test outer, bool left, const std::vector<Cost>& weight) {
+        const Ptr alone = leaf_of(weight);
+        contree::Stump<Cost> best;
+        for (int f = 0; f < table_.features; ++f)
+            stump_.improve(rows, f, outer, left, weight, support_, best);
+        work_ += rows.n * static_cast<std::size_t>(table_.features) * 4;
+        if (best.test.feature < 0 || penalty_ + best.cost >= alone->cost) return alone;
+        const auto* rank = table_.rank[best.test.feature].data();
+        const auto* outer_rank = outer.feature < 0 ? nullptr : table_.rank[outer.feature].data();
+        std::fill(one_.begin(), one_.end(), Cost{0});
+        for (std::size_t k = 0; k < rows.n; ++k) {
+            const auto row = rows.order(0)[k];
+            if (outer_rank && (outer_rank[row] < outer.key) != left) continue;
+            if (rank[row] < best.test.key) one_[table_.label[row]] += table_.weight_of(row);
+        }
+        for (std::size_t y = 0; y < one_.size(); ++y) other_[y] = weight[y] - one_[y];
+        return join(best.test, leaf_of(one_), leaf_of(other_));
+    }
+
+    /// Sum over the classes of both sides of weight^2 / (weight of the side): the most is the least Gini impurity.
+    void greedy_test_of(const Rows& rows, int f, double& most, Test& best) {
+        const auto* order = rows.order(f);
+        const auto* key = rows.key(f);
+        contree::Cuts<W> cuts;
+        cuts.take(table_, rows, f, support_);
+        if (cuts.empty()) return;
+        std::fill(below_.begin(), below_.end(), Cost{0});
+        double low = 0, high = 0, low_squares = 0, high_squares = 0;
+        for (std::size_t y = 0; y < below_.size(); ++y) {
+            const auto w = static_cast<double>(rows.weight[y]);
+            high += w, high_squares += w * w;
+        }
+        for (int k = 1; k <= cuts.last(); ++k) {
+            const auto row = order[k - 1];
+            const auto y = table_.label[row];
+            const auto w = static_cast<double>(table_.weight_of(row));
+            const auto l = static_cast<double>(below_[y]), h = static_cast<double>(rows.weight[y]) - l;
+            below_[y] += table_.weight_of(row);
+            low += w, high -= w;
+            low_squares += w * (2 * l + w), high_squares -= w * (2 * h - w);
+            if (k < cuts.first() || key[k] == key[k - 1]) continue;
+            const double now = low_squares / low + high_squares / high;
+            if (now > most) most = now, best = {f, key[k]};
+        }
+    }
+};
+
+}  // namespace treeform::deep

@@ -1,0 +1,41 @@
+#pragma once
+// The best tree of depth two that begins with each feature: depth_two.hpp with an incumbent for every feature in place of
+// one for all.
+#include <vector>
+
+#include "../contree/depth_two.hpp"
+#include "tree.hpp"
+
+namespace treeform::deep {
+
+template <class W>
+class EachFeature : public contree::DepthTwo<W> {
+public:
+    using Base = contree::DepthTwo<W>;
+    using Base::Base;
+    using typename Base::Cost;
+    using typename Base::Task;
+
+    /// The best test of each feature that has one; a test that saves nothing is among them, as more may be below it.
+    std::vector<Candidate<Cost>> best(const Task& task) {
+        this->control_.count(this->counters_.nodes);
+        this->support_ = task.support;
+        this->left_.weight = task.node.weight;
+        this->left_.prepare(this->table_.losses, this->table_.cost);
+        const Cost most = this->left_.leaf + this->penalty_ + 1;
+        this->lanes_.lay_out(task.node, this->control_);
+        contree::Answer<Cost> ignored;
+        ignored.value = Base::kInf;
+        const Cost whole = this->whole_node(this->left_.leaf, ignored);
+        std::vector<Candidate<Cost>> found;
+        for (int f = 0; f < this->table_.features; ++f) {
+            contree::Answer<Cost> one;
+            one.value = most;
+            this->search_feature(task, f, whole, 0, one);
+            if (one.found) found.push_back({one.test, one.value});
+        }
+        return found;
+    }
+};
+
+}  // namespace treeform::deep

@@ -1,0 +1,97 @@
+#include "interleave.hpp"
+
+#include <atomic>
+#include <exception>
+#include <new>
+#include <thread>
+
+#include "../common/joining_thread.hpp"
+#include "turns.hpp"
+
+namespace treeform::deep {
+namespace {
+
+/// Runs one party; tells the other that it has ended, whatever happens.
+template <class Run>
+void take_part(Turns& turns, Turns::Party me, const Run& run) {
+    turns.begin(me);
+    try {
+        run();
+    } catch (...) {
+        turns.end(me);
+        throw;
+    }
+    turns.end(me);
+}
+
+/// Both at once: `prove` here, and the improvement search on another thread.
+void run_both(Stoppable& control, const std::function<void()>& prove, const std::function<void()>& improve) {
+    std::exception_ptr failure, of_improvement;
+    {
+        const JoiningThread other([&] {
+            try {
+                improve();
+            } catch (const Stopped&) {
+            } catch (const std::bad_alloc&) {
+                control.stop_for_memory();
+            } catch (...) {
+                of_improvement = std::current_exception();
+                control.stop();
+            }
+        });
+        try {
+            prove();
+        } catch (...) {
+            failure = std::current_exception();
+        }
+    }
+    if (of_improvement) std::rethrow_exception(of_improvement);
+    if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace
+
+void side_by_side(Stoppable& control, Improver& improver, const std::function<void()>& prove) {
+    std::atomic<bool> ended{false};
+    improver.pace = [&] {
+        if (ended.load(std::memory_order_relaxed)) throw Stopped{};
+    };
+    improver.tells = false;
+    const auto until_the_end = [&] {
+        try {
+            prove();
+        } catch (...) {
+            ended = true;
+            throw;
+        }
+        ended = true;
+    };
+    run_both(control, until_the_end, [&] { improver.run(); });
+    improver.pace = {};
+}
+
+void in_turns(Stoppable& control, Improver& improver, const Share& share, const std::function<void()>& prove,
+              const std::function<std::uint64_t()>& proof_work) {
+    Turns turns;
+    const std::uint64_t before = improver.work();
+    const auto allowed = [&] {
+        return static_cast<double>(before + share.ahead) + share.part * static_cast<double>(proof_work());
+    };
+    const auto proof = std::this_thread::get_id();
+    improver.pace = [&] {
+        if (turns.has_ended(Turns::kProof)) throw Stopped{};
+        if (static_cast<double>(improver.work()) >= allowed()) turns.hand_over(Turns::kImprovement);
+        control.check();
+    };
+    control.at_group = [&] {
+        if (std::this_thread::get_id() != proof) return;
+        if (static_cast<double>(improver.work()) < allowed()) turns.hand_over(Turns::kProof);
+    };
+    run_both(
+        control, [&] { take_part(turns, Turns::kProof, prove); },
+        [&] { take_part(turns, Turns::kImprovement, [&] { improver.run(); }); });
+    control.at_group = {};
+    improver.pace = {};
+}
+
+}  // namespace treeform::deep
