@@ -129,7 +129,10 @@ def test_paths_of_the_kernels_agree() -> None:
     assert {"auto", "plain"} <= set(here)
     found = [DiagramSearch(simd=simd).size_table(data, tf.Diagram(1, 2, 3)) for simd in here]
     assert len({one.upper for one in found}) == 1
-    assert len({one.counters["states"] for one in found}) == 1
+    # Alternation and annealing begin by the clock, and better models leave fewer states.
+    alone = ("trees", "transpositions", "pairs", "intervals")
+    found = [DiagramSearch(simd=path, techniques=alone).size_table(data, tf.Diagram(1, 2, 2)) for path in here]
+    assert len({(one.upper, one.counters["states"]) for one in found}) == 1
 
 
 def test_a_start_and_an_upper_bound() -> None:
