@@ -54,7 +54,7 @@ class Derivations:
     backend : Backend
         For rows over ports that have columns of their own.
     solves : int
-        For so many models rows with columns of their own, and what is paid over ports, are given to the backend.
+        For so many models what is paid over ports is minimised by the backend.
     """
 
     def __init__(
@@ -113,14 +113,7 @@ class Derivations:
         ):
             return None
         fixed = self._over_ports(frozenset(requirement.needs), requirement.build)
-        left = iter(range(self.solves))
-
-        def verdict(graph: DecisionGraph) -> bool | None:
-            if not self._is_whole(graph) or (fixed.needs_solver and next(left, None) is None):
-                return None
-            return fixed.least(graph) is not None
-
-        return verdict
+        return lambda graph: fixed.least(graph) is not None if self._is_whole(graph) else None
 
     def _slack(self) -> Verdict | None:
         """What is paid is what is lacking, and that is nothing exactly where nothing is lacking."""

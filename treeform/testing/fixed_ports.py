@@ -102,11 +102,6 @@ class FixedPorts:
                 model.add(least <= at_most, "less")
         return model
 
-    @property
-    def needs_solver(self) -> bool:
-        """Whether rows have columns beside the ports."""
-        return self.model.n_cols > self.n_ports
-
     def least(self, graph: DecisionGraph, expected: Fraction | None = None) -> Fraction | None:
         """The least value of what is minimised (0 where nothing is) for a model; None where rows forbid it.
 
@@ -116,7 +111,7 @@ class FixedPorts:
         x = np.zeros(self.model.n_cols)
         for name, at in self.at.items():
             x[at] = known[name].reshape(-1)
-        if self.needs_solver:
+        if self.model.n_cols > self.n_ports:
             found = self._completed(x, known, expected)
             if found is None:
                 return None
