@@ -12,14 +12,15 @@ from treeform.certify import Verdict, bounds
 from treeform.certify.bounds import Means, claim_rows
 from treeform.certify.certificate import read, sign
 from treeform.certify.proofs.rup import Verification
-from treeform.certify.provers import Bound, beyond, by_prices
+from treeform.certify.provers import Bound, beyond, by_prices, multipliers_of
 from treeform.certify.schema import ClaimMetadata, ClaimPart, ProofRoute
+from treeform.shape import Shape
 from treeform.solve.simple_bounds import ceiling
 
 
-def inverted() -> tf.Problem:
+def inverted(shape: Shape | str = "tree:1") -> tf.Problem:
     """The one admissible model predicts every row wrong: it costs what no model costs more than."""
-    problem = tf.Problem([[0.0], [1.0]], ["a", "b"], shape=tf.Tree(1))
+    problem = tf.Problem([[0.0], [1.0]], ["a", "b"], shape=shape)
     wrong = tf.DecisionGraph.from_nested((0, 0.5, 1, 0), problem.data)
     return problem + tf.StayCloseTo(wrong, changed=0)
 
@@ -158,3 +159,59 @@ def test_a_certificate_with_a_better_objective_is_false():
         other = json.loads(json.dumps(body))
         other["answer"]["objective"] = str(Fraction(body["answer"]["objective"]) + step)
         assert not tf.check(sign(other), X, y, sensitive_features=groups).ok
+
+
+@pytest.mark.parametrize("shape", [tf.Tree(1), tf.Diagram(1)])
+def test_prices_at_the_ceiling(shape):
+    """A bound as high as any model may cost does not say that there is none."""
+    problem = inverted(shape)
+    assert by_prices(problem.question, Fraction(2), None, lambda: False).lower == 2
+    beyond_all = by_prices(problem.question, None, None, lambda: False)
+    assert beyond_all is None or beyond_all.lower == 2
+
+
+@pytest.mark.parametrize(
+    ("hint", "read"),
+    [
+        ({"multipliers": [1, -2], "unit": 3}, ([1, -2], 3)),
+        ({"multipliers": [], "unit": 0}, ([], 0)),
+        ({"multipliers": [1], "unit": -1}, ([], 1)),
+        ({"multipliers": [1], "unit": "3"}, ([], 1)),
+        ({"multipliers": [1], "unit": True}, ([], 1)),
+        ({"multipliers": [1.5], "unit": 3}, ([], 1)),
+        ({"multipliers": "12", "unit": 3}, ([], 1)),
+        ({"unit": 3}, ([], 1)),
+        (None, ([], 1)),
+        ([1, 2], ([], 1)),
+    ],
+)
+def test_multipliers_are_read_or_ignored(hint, read):
+    assert multipliers_of(hint) == read
+
+
+def test_that_there_is_no_model_is_proved_by_engines(monkeypatch):
+    monkeypatch.setattr(bounds, "by_prices", lambda *a: None)
+    problem = tf.Problem([[0.0], [0.0], [1.0]], ["a", "b", "b"], shape=tf.Tree(1))
+    none = problem + tf.MinRecall(1, "a") + tf.MinRecall(1, "b")
+    assert verdict(none, claim("infeasible")).verdict is Verdict.VERIFIED
+    assert verdict(none, claim("lower", 1)).verdict is Verdict.VERIFIED
+
+
+def test_a_ratio_is_proved_independently_of_its_parts():
+    problem = some_rows().minimize(tf.F1Loss(1))
+    best = Fraction(problem.solve().objective)
+    row = verdict(problem, claim("lower", best), independent=True)
+    assert (row.verdict, row.proved_by) == (Verdict.VERIFIED, bounds.REFERENCE)
+    assert (
+        verdict(problem, claim("lower", best + Fraction(1, 1000)), independent=True).verdict
+        is not Verdict.VERIFIED
+    )
+
+
+def test_the_least_depth_is_proved_depth_by_depth():
+    X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
+    problem = tf.Problem(X, y, shape=tf.Tree(3)).minimize(tf.Depth()) + tf.MaxErrors(0)
+    assert problem.solve().objective == 2
+    assert verdict(problem, claim("lower", 2)).verdict is Verdict.VERIFIED
+    assert verdict(problem, claim("lower", 3)).verdict is not Verdict.VERIFIED
+    assert verdict(problem, claim("infeasible")).verdict is not Verdict.VERIFIED

@@ -16,8 +16,9 @@ import pytest
 
 import treeform as tf
 from treeform.language.paths import PathTests
+from treeform.requirements.groups import Groups
 from treeform.testing.attack import draw, graphs, models, rules
-from treeform.testing.attack.aims import Aim
+from treeform.testing.attack.aims import Aim, paid_for
 from treeform.testing.attack.hands import numbers
 
 TABLES, MODELS = 12, 16
@@ -119,6 +120,8 @@ def test_every_face_says_what_a_model_lacks(kind):
             }
             for name, holds in faces.items():
                 assert holds is None or holds == (lack == 0), (name, spec, m, lack)
+            if kind in draw.SOFT:
+                assert bound.lacking(graph, data) == paid_for(spec, m, plain), (spec, m)
             seen.add(lack == 0)
     assert seen == {True, False}
 
@@ -229,3 +232,42 @@ def test_the_optimum_is_that_of_the_list(kind, solver):
             "infeasible" if best is None else "optimal",
             best,
         ), spec
+
+
+@pytest.mark.parametrize("kind", [k for k in KINDS if k in rules.MEASURES or k in rules.PARITIES])
+def test_nothing_is_between_a_measure_and_the_next(kind):
+    """`Bounded.beyond`: the next tighter bound leaves out no model that is tighter, and the model itself."""
+    for plain, problem, bound, spec, some, _ in list(stated(kind))[:12]:
+        measures = {rules.measured(spec, m, plain) for m in some} - {None}
+        for value in measures:
+            try:
+                after = bound.beyond(value, problem.data)
+            except tf.errors.SpecError:
+                continue  # a count of rows whose weights are fractions
+            tighter = [x for x in measures if (x > value if rules.is_lower(spec) else x < value)]
+            if after is None:
+                assert not tighter, (spec, value, tighter)
+            elif rules.is_lower(spec):
+                assert value < after <= min(tighter, default=after), (spec, value, after, tighter)
+            else:
+                assert value > after >= max(tighter, default=after), (spec, value, after, tighter)
+
+
+def test_texts_and_files_of_parameters():
+    assert (
+        tf.MeanParity("g", 1, whole="True").whole is True
+        and tf.MeanParity("g", 1, whole="none").whole is None
+    )
+    for columns in ("a,,b", ["a", ""], [], ","):
+        with pytest.raises(tf.errors.SpecError):
+            tf.Uses(columns)
+    with pytest.raises(tf.errors.CertificateError):
+        Groups.from_json({"codes": [0, 2], "labels": ["p", "q"], "name": None})
+    assert tf.FeatureCost({"a": 1}, at_most=5).largest_slack(None, None) == 0
+    assert tf.FeatureCost({"a": 1, "b": "1/2"}, at_most="1/2").largest_slack(None, None) == 2
+
+
+def test_the_next_bound_on_means_is_tighter():
+    problem = tf.Problem([[0], [1], [2]], [0.0, 1.0, 3.0], shape="tree:1").minimize(tf.SquaredError())
+    bound = tf.MeanParity(["p", "q", "q"], 1).bind(problem.data)
+    assert bound.beyond(Fraction(1), problem.data) < 1 and bound.beyond(Fraction(0), problem.data) is None

@@ -61,7 +61,7 @@ def _value(t: Term, m: Facts, plain: Plain) -> Fraction:
         matrix = t["matrix"] or [[str(int(a != b)) for b in k] for a in k]
         return counts.cost(m, plain, matrix, t["open"])
     if name == "soft":
-        return _soft(t["of"], m, plain)
+        return paid_for(t["of"], m, plain)
     if name == "balanced_error":
         return rules.balanced(m, plain)
     if name in ("group_error", "max_group_error"):
@@ -78,7 +78,7 @@ def _value(t: Term, m: Facts, plain: Plain) -> Fraction:
     return Fraction(1) if not root else 1 - above * abs(above) / root
 
 
-def _soft(spec: rules.Spec, m: Facts, plain: Plain) -> Fraction:
+def paid_for(spec: rules.Spec, m: Facts, plain: Plain) -> Fraction:
     """What is paid for: of precision the weight that lacks, of rows their weight, of all others what lacks."""
     if spec["kind"] == "min_precision":
         tp, fp, _, _ = counts.confusion(m, plain, spec["positive"])
