@@ -24,11 +24,12 @@ void take_part(Turns& turns, Turns::Party me, const Run& run) {
     turns.end(me);
 }
 
-/// Both at once: `prove` here, and the improvement search on another thread.
-void run_both(Stoppable& control, const std::function<void()>& prove, const std::function<void()>& improve) {
+/// Both at once: `prove` here, and the improvement search on another thread; `otherwise` there, if it has no memory.
+void run_both(Stoppable& control, const std::function<void()>& prove, const std::function<void()>& improve,
+              const std::function<void()>& otherwise) {
     std::exception_ptr failure, of_improvement;
     {
-        const JoiningThread other([&] {
+        const auto work = [&] {
             try {
                 improve();
             } catch (const Stopped&) {
@@ -38,7 +39,8 @@ void run_both(Stoppable& control, const std::function<void()>& prove, const std:
                 of_improvement = std::current_exception();
                 control.stop();
             }
-        });
+        };
+        const JoiningThread other(work, [&] { otherwise(); });
         try {
             prove();
         } catch (...) {
@@ -66,7 +68,7 @@ void side_by_side(Stoppable& control, Improver& improver, const std::function<vo
         }
         ended = true;
     };
-    run_both(control, until_the_end, [&] { improver.run(); });
+    run_both(control, until_the_end, [&] { improver.run(); }, [] {});
     improver.pace = {};
 }
 
@@ -89,7 +91,8 @@ void in_turns(Stoppable& control, Improver& improver, const Share& share, const 
     };
     run_both(
         control, [&] { take_part(turns, Turns::kProof, prove); },
-        [&] { take_part(turns, Turns::kImprovement, [&] { improver.run(); }); });
+        [&] { take_part(turns, Turns::kImprovement, [&] { improver.run(); }); },
+        [&] { turns.end(Turns::kImprovement); });
     control.at_group = {};
     improver.pace = {};
 }
