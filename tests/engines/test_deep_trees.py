@@ -28,7 +28,6 @@ def blobs(n: int = 400, features: int = 6, classes: int = 2, seed: int = 0) -> t
 
 @pytest.mark.parametrize("block", range(6))
 def test_small_problems_are_solved_and_their_limits_kept(block: int, draw: Draw) -> None:
-    reached = asked = 0
     for seed in draw(range(60 * block, 60 * block + 60), 20):
         depth, x, y, w, cost, limits, _, _ = problem(seed)
         tests = min(limits["max_nodes"], 2**depth - 1)
@@ -45,12 +44,12 @@ def test_small_problems_are_solved_and_their_limits_kept(block: int, draw: Draw)
         if best == NOTHING:
             assert found["tree"] is None
             continue
-        tree, asked = found["tree"], asked + 1
+        tree = found["tree"]
         total = walk(tree, x, y, w, cost, limits["min_support"], limits["node_penalty"])
         assert best <= total == tree["cost"]
         assert (tree["feature"] >= 0).sum() <= tests
-        reached += total == best
-    assert reached >= 0.9 * asked  # trees with few tests may be missed, nothing else is
+        if limits["max_nodes"] >= 2**depth - 1:  # of fewer tests the best tree may be missed
+            assert total == best, seed
 
 
 @given(st.integers(0, 10**6), st.integers(2, 4), st.integers(3, 6))
