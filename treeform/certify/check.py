@@ -15,7 +15,7 @@ from treeform.backends import Backend
 from treeform.catalogue.solvers import find_solver
 from treeform.certify.bounds import Means, claim_rows
 from treeform.certify.certificate import read
-from treeform.certify.groups import differences, given_again
+from treeform.certify.groups import differences, given_again, other_labels
 from treeform.certify.rows import changes, in_order_of_training, rows_part
 from treeform.certify.schema import CertificatePart
 from treeform.certify.statements import data_of, question_of, statements, status_row
@@ -134,13 +134,14 @@ def as_in_training(
     """
     groups = given_again(body.data.groups, sensitive_features, data)
     found = in_order_of_training(body.data, data, groups)
-    if found is not None:
+    relabelled = other_labels(body.data.groups, groups)
+    if found is not None and not relabelled:
         return found
     wrong = differences(body.data.groups, groups)
     raise CertificateError(
         "the certificate is for other data",
         cause="; ".join(
-            changes(body.data, data) or wrong or ["values, labels or weights belong to other rows"]
+            relabelled or changes(body.data, data) or wrong or ["values, labels or weights belong to other rows"]
         ),
         fix="give the very table, weights and groups that the model was fitted on",
     )

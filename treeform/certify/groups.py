@@ -155,16 +155,22 @@ def _called(groups: Groups, part: GroupsPart) -> Groups:
     return Groups(groups.codes, groups.labels, called)
 
 
+def other_labels(parts: Sequence[GroupsPart], groups_by_name: Mapping[str, Groups]) -> list[str]:
+    """Where the labels of groups are others than in the certificate, which the digest of rows does not show."""
+    return [
+        f"the groups {part.name!r} have the labels {list(groups_by_name[part.name].labels)}, not {part.labels}"
+        for part in parts
+        if list(groups_by_name[part.name].labels) != part.labels
+    ]
+
+
 def differences(parts: Sequence[GroupsPart], groups_by_name: Mapping[str, Groups]) -> list[str]:
-    """What differs from the certificate."""
-    out = []
-    for part in parts:
-        groups = groups_by_name[part.name]
-        if list(groups.labels) != part.labels:
-            out.append(f"the groups {part.name!r} have the labels {list(groups.labels)}, not {part.labels}")
-        elif digest(groups) != part.digest:
-            out.append(f"the groups {part.name!r} are other groups of the samples")
-    return out
+    """What differs from the certificate, rows in the order of training."""
+    return other_labels(parts, groups_by_name) or [
+        f"the groups {part.name!r} are other groups of the samples"
+        for part in parts
+        if digest(groups_by_name[part.name]) != part.digest
+    ]
 
 
 def parameters_of(part: RequirementPart, groups_by_name: Mapping[str, Groups]) -> dict[str, Any]:
