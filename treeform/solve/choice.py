@@ -336,7 +336,8 @@ def _start(warm_start: Any) -> DecisionGraph | None:
 
 
 def _names_engine(warm_start: Any) -> bool:
-    return warm_start is not None and not (isinstance(warm_start, str) and warm_start in _NO_ENGINE)
+    # Compared by type first: engines and models define equality as they like.
+    return not isinstance(warm_start, bool | str | None) or warm_start not in _NO_ENGINE
 
 
 def _start_engine(warm_start: Any) -> Engine:
