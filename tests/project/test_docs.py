@@ -27,7 +27,9 @@ WITH_OUTPUT = re.compile(
 def blocks_with_output(page: Path) -> list[tuple[str, str]]:
     """The ``code-block:: python`` blocks of a page, in order, each with the ``text`` block that follows it."""
     found = WITH_OUTPUT.findall(page.read_text(encoding="utf-8"))
-    return [(textwrap.dedent(code), textwrap.dedent(output).strip()) for code, output in found]
+    plain = [(textwrap.dedent(code), textwrap.dedent(output).strip()) for code, output in found]
+    # What begins with the command's name is the same on the command line.
+    return [(code, "" if output.startswith("treeform ") else output) for code, output in plain]
 
 
 def blocks(page: Path) -> list[str]:
