@@ -184,6 +184,9 @@ class WorkerPool:
         except (BrokenExecutor, RuntimeError):  # it broke while it had nothing to do
             executor = self._renew(executor)
             future = executor.submit(answer, *given)
+        except Exception:  # other questions wait for it, and have to meet the same
+            self._idle.put(executor)
+            raise
         future.add_done_callback(partial(self._give_back, executor))
         return future
 
