@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 import treeform as tf
 from treeform.cli.app import app
 from treeform.data import Dataset
-from treeform.errors import Infeasible, SpecError
+from treeform.errors import SpecError
 from treeform.formulations.odd import ODD, paper_objective
 from treeform.shape import parse_shape
 from treeform.solve.choice import choose

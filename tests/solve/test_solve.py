@@ -254,7 +254,7 @@ import pandas as pd, treeform as tf
 X = pd.read_csv({str(table)!r})
 problem = tf.Problem(X, "creditworthy", shape="tree:3")
 problem += tf.StatisticalParity("sex", ratio=0.8, favourable="yes")
-print(problem.solve("highs", warm_start=None, time_limit=1).status)
+print(problem.solve("highs", formulation="odd", warm_start=None, time_limit=1).status)
 """
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
