@@ -53,13 +53,13 @@ def test_a_disk_that_fails_while_a_command_works(
     code: int, what: str, table: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(*_: object) -> NoReturn:
-        raise OSError(code, os.strerror(code), "/tmp/tmpabc")
+        raise OSError(code, os.strerror(code), "/var/scratch/tmpabc")
 
     monkeypatch.setattr("treeform.cli.app.load_problem", fails)
     done = run("explain", table, "--target", "y")
     assert done.exit_code == 2
     assert what in done.stderr
-    assert "/tmp/tmpabc" in done.stderr
+    assert "/var/scratch/tmpabc" in done.stderr
     with pytest.raises(OSError, match="tmpabc"):
         CliRunner().invoke(app, ["explain", str(table), "--target", "y", "--debug"], catch_exceptions=False)
 
