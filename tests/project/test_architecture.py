@@ -242,3 +242,12 @@ def test_solvers_are_imported_inside_functions_of_backends() -> None:
         allowed = SOLVERS if part(dotted) == "backends" else ["pysat"] if part(dotted) == "bridges" else []
         wrong += [f"{path.relative_to(ROOT)}: {t}" for t in inside if t.split(".")[0] not in allowed]
     assert not wrong, "\n".join(wrong)
+
+
+def test_a_change_is_one_line_of_the_changelog() -> None:
+    """What stood in it before is not told again: entries are short, and no entry goes on in a second line."""
+    lines = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").split("## 0.1.0", 1)[1].splitlines()[1:]
+    entries = [line for line in lines if line and not line.startswith(("#", "The first release."))]
+    wrong = [line for line in entries if not line.startswith("- ") or len(line) > 200]
+    assert not wrong, "CHANGELOG.md: one line of at most 200 characters for each change\n" + "\n".join(wrong)
+    assert len(set(entries)) == len(entries)
