@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from typing import Any, Literal
 
-from treeform.calls import clear_calls
 from treeform.certify.judgement import Judgement, judge
 from treeform.certify.proofs import Proofs
 from treeform.data import Dataset
@@ -20,7 +19,6 @@ from treeform.language.named import held_or_paid
 from treeform.language.objective import Error, Objective
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
-from treeform.notebook import text_html
 from treeform.result import Result
 from treeform.shape import Shape, shape_of
 from treeform.solve import Progress
@@ -39,6 +37,8 @@ from treeform.tradeoff.near_optimal import NearOptimal
 from treeform.tradeoff.pareto import Pareto, curve
 from treeform.tradeoff.size_table import SizeTable
 from treeform.tradeoff.tracing import trace_frontier
+from treeform.utils.arguments import clear_calls
+from treeform.utils.notebook import text_html
 
 
 @clear_calls

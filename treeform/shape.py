@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from treeform.errors import SpecError
-from treeform.plural import count_of
+from treeform.utils.text import count_of
 
 MAX_DEPTH = 30
 UNIVARIATE, MULTIVARIATE = "univariate", "multivariate"

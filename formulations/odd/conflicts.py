@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from treeform.backends.linear_programs import LinearProgram
 from treeform.formulations.odd.hulls import Bools, Floats, Hulls, Ints
-from treeform.linear_programs import LinearProgram
 
 WORK = 8 * 10**6
 """Entries of the tables of points, over all linear programs of a covering: one to four seconds."""

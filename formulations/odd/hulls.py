@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.linear_programs import LinearProgram
+from treeform.backends.linear_programs import LinearProgram
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

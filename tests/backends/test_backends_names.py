@@ -28,9 +28,9 @@ from treeform.backends.programs import find_program
 from treeform.backends.TEMPLATE import Enumeration
 from treeform.catalogue import engine_names, solvers
 from treeform.errors import SolverFailed, SolverNotAvailable, SpecError
-from treeform.extensions import BUILT_IN, SOLVERS
 from treeform.model import Model
 from treeform.testing.conformance import _backends
+from treeform.utils.extensions import BUILT_IN, SOLVERS
 
 
 @pytest.mark.parametrize(

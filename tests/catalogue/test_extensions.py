@@ -12,13 +12,13 @@ import pytest
 from typer.testing import CliRunner
 
 import treeform as tf
-from treeform import extensions
 from treeform.backends.TEMPLATE import Enumeration
 from treeform.catalogue import find_engine, find_formulation, find_solver, formulation_names, register
 from treeform.catalogue.requirements import names
 from treeform.cli.app import app
 from treeform.errors import SpecError
 from treeform.language.requirement import _REGISTRY
+from treeform.utils import extensions
 
 ENTRY_POINTS = """
 [treeform.solvers]

@@ -8,7 +8,7 @@ import treeform as tf
 from treeform.catalogue.formulations import find_formulation
 from treeform.catalogue.solvers import find_solver
 from treeform.errors import SpecError
-from treeform.settings import parse_name
+from treeform.utils.settings import parse_name
 
 
 def test_parse_name() -> None:

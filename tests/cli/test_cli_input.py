@@ -19,7 +19,7 @@ from treeform.cli.spec import Settings, merge, read_spec
 from treeform.cli.table import split
 from treeform.cli.table_files import CsvForm, csv_form, read_table
 from treeform.errors import DataError, SpecError
-from treeform.files import write_text
+from treeform.utils.files import write_text
 
 
 def write(folder: Path, text: str | bytes, name: str = "t.csv") -> Path:

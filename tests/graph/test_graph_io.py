@@ -28,7 +28,7 @@ from treeform.graph import DecisionGraph
 from treeform.graph.labeljson import label_from_json
 from treeform.graph.layout import place_layers, place_tree, spread
 from treeform.graph.svg import text_width
-from treeform.plural import count_of
+from treeform.utils.text import count_of
 
 SEEDS = st.integers(0, 10_000)
 FINITE = st.floats(allow_nan=False, allow_infinity=False)

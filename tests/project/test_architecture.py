@@ -17,13 +17,14 @@ SOLVERS = ["highspy", "ortools", "pysat", "pyomo"]
 
 # Lowest first; a module may import its own layer's package and everything on a lower line, nothing else.
 LAYERS: list[list[str]] = [
-    ["errors", "plural", "_core"],
-    ["calls", "settings", "shape", "extensions", "notebook", "files", "machine", "steps"],
+    ["errors", "_core"],
+    ["utils"],
+    ["shape"],
     ["data", "model"],
     ["graph", "bridges"],
     ["language"],
     ["requirements", "backends", "engines"],
-    ["objectives", "linear_programs"],
+    ["objectives"],
     ["catalogue"],
     ["distribute"],
     ["solve"],
@@ -50,6 +51,7 @@ HIDDEN_FROM_FORMULATIONS = {
     "study",
     "cli",
 }
+OPEN_TO_FORMULATIONS = {"treeform.backends.linear_programs"}
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 
 
@@ -155,7 +157,8 @@ def test_formulations_use_public_names_only() -> None:
             if pieces[0] != "treeform":
                 continue
             private = any(piece.startswith("_") for piece in pieces)
-            if private or part(target) in HIDDEN_FROM_FORMULATIONS:
+            hidden = part(target) in HIDDEN_FROM_FORMULATIONS and target not in OPEN_TO_FORMULATIONS
+            if private or hidden:
                 wrong.append(f"{path.relative_to(ROOT)}:{line} imports {target}")
     assert not wrong, "\n".join(wrong)
 

@@ -9,7 +9,7 @@ import pytest
 
 import treeform as tf
 from treeform.errors import CallError, TreeformError
-from treeform.plural import count_of
+from treeform.utils.text import count_of
 
 TABLE = pd.DataFrame({"a": [1.0, 2, 3, 4], "b": [0.0, 1, 1, 0], "y": ["n", "n", "j", "j"]})
 

@@ -27,8 +27,8 @@ from treeform.cli.spec import read_spec
 from treeform.cli.stored import load_model, read_certificate
 from treeform.cli.table_files import read_table
 from treeform.errors import CertificateError, DataError, SpecError, TreeformError
-from treeform.files import parse_json, read_text, write_text
 from treeform.study.journal import Journal
+from treeform.utils.files import parse_json, read_text, write_text
 
 SPEC = 'data = "t.csv"\ntarget = "y"\nshape = "tree:2"\n[[requirements]]\nname = "min_support"\namount = 1\n'
 AMOUNT = int(os.environ.get("TREEFORM_FUZZ_EXAMPLES", "12"))
@@ -91,7 +91,7 @@ def test_a_disk_that_fills_up_while_a_file_is_written(tmp_path: Path) -> None:
     write_text(path, "old")
     code = (
         "import resource, signal, sys\n"
-        "from treeform.errors import SpecError\nfrom treeform.files import write_text\n"
+        "from treeform.errors import SpecError\nfrom treeform.utils.files import write_text\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
         "try:\n    write_text(sys.argv[1], 'x' * 5000)\n"

@@ -13,8 +13,8 @@ import treeform as tf
 from treeform.certify.certificate import sign
 from treeform.data import Dataset
 from treeform.errors import CertificateError, DataError, SpecError, TreeformError
-from treeform.files import write_text
 from treeform.language.numbers import as_fraction
+from treeform.utils.files import write_text
 
 X, Y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array(["n", "p", "n", "p"])
 

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from treeform.certify.restated import LIMITS, ROWS
-from treeform.extensions import OBJECTIVES, extensions
 from treeform.language.composed import LargestTerm, RatioTerm, TwoCountTerm
 from treeform.language.costs import ClassCost, SampleCost
 from treeform.language.objective import Depth, Error, Leaves, Nodes
 from treeform.language.requirement import Requirement, registered
 from treeform.requirements import MeanParity, Monotone, NoTestOn
 from treeform.requirements.counted import PayableAtMost
+from treeform.utils.extensions import OBJECTIVES, extensions
 
 PAGE = Path(__file__).parents[2] / "docs" / "design" / "trust.rst"
 BEGIN, END = ".. derivations begin\n", ".. derivations end\n"

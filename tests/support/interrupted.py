@@ -101,8 +101,9 @@ def end_of(pid: int) -> tuple[int, float]:
 
 def tell_phases(pipe: int) -> None:
     """Write a line into the pipe at the beginning of each phase of the command."""
-    from treeform import cli, files
+    from treeform import cli
     from treeform.solve.ledger import Ledger
+    from treeform.utils import files
 
     def tell(phase: str) -> None:
         os.write(pipe, f"{phase}\n".encode())

@@ -31,8 +31,6 @@ import treeform as tf
 from treeform.backends import Backend, by_name
 from treeform.data import Dataset
 from treeform.errors import TreeformError
-from treeform.extensions import OBJECTIVES as REGISTERED
-from treeform.extensions import extensions
 from treeform.graph import DecisionGraph
 from treeform.language.bounded import Bounded
 from treeform.language.limits import Limits
@@ -43,6 +41,8 @@ from treeform.language.values import ValueRow, ValueRule
 from treeform.testing.derivations import disagreements
 from treeform.testing.engine_tasks import task_disagreements
 from treeform.testing.objective_derivations import objective_disagreements
+from treeform.utils.extensions import OBJECTIVES as REGISTERED
+from treeform.utils.extensions import extensions
 
 SEEDS = range(60)
 POOL = 150

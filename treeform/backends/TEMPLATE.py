@@ -5,7 +5,7 @@ To add a solver
 2. list what it accepts in ``capabilities``; bridges rewrite everything else into that;
 3. implement ``_search``; import the solver's package inside functions only, through ``packages.load``;
 4. give it a name: an entry point in the group ``treeform.solvers``, or for a solver that comes with treeform a line in
-   ``treeform/extensions.py``; and run ``treeform.testing.check_backend(YourSolver())``.
+   ``treeform/utils/extensions.py``; and run ``treeform.testing.check_backend(YourSolver())``.
 
 What need not be done here: rounding and checking points, keeping the best one, polling the stop function, time-outs
 of solvers that do not react, Ctrl-C, exceptions in callbacks, and columns that bridges appended.

@@ -20,9 +20,9 @@ from treeform.backends.run import Answer, Capabilities, Outcome, Run, Verdict
 from treeform.backends.watch import Watch
 from treeform.bridges import route
 from treeform.errors import ModelError, SolverNotAvailable
-from treeform.extensions import SOLVERS, find
 from treeform.model import Block, Model, Watermark
-from treeform.plural import count_of
+from treeform.utils.extensions import SOLVERS, find
+from treeform.utils.text import count_of
 
 HIDDEN = ("capabilities", "name", "own_process")
 """Attributes that follow from the settings."""

@@ -27,7 +27,7 @@ from treeform.backends.run import Answer, Outcome, Run, Verdict
 from treeform.backends.watch import Watch
 from treeform.errors import SolverFailed, SpecError
 from treeform.model import Block, Model, Objective, VariableKind
-from treeform.steps import Step, observe_steps
+from treeform.utils.progress import Step, observe_steps
 
 REMAINS = 2**28
 """Bytes that a child may have in use after a session and still wait for the next one."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from treeform.errors import SolverFailed, SpecError
-from treeform.machine import physical_memory
+from treeform.utils.machine import physical_memory
 
 try:
     import resource

@@ -20,7 +20,7 @@ import numpy as np
 from treeform.backends.checker import SolutionChecker, source_point
 from treeform.backends.run import Answer, Run
 from treeform.bridges import Lowered
-from treeform.steps import report_step
+from treeform.utils.progress import report_step
 
 #: Seconds between two calls of the stop function.
 POLL = 0.05

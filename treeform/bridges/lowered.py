@@ -10,7 +10,7 @@ import numpy as np
 from treeform.errors import RouteError
 from treeform.model import Block, Linear, Model, Objective, VariableBlock, VariableKind
 from treeform.model.csr import Floats, Ints
-from treeform.steps import report_step
+from treeform.utils.progress import report_step
 
 
 class Rewrite(Protocol):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from treeform.errors import SpecError, unknown_name
-from treeform.extensions import FORMULATIONS, Extension, extensions, find
 from treeform.language.formulation import Formulation
-from treeform.settings import construct, parse_name
+from treeform.utils.extensions import FORMULATIONS, Extension, extensions, find
+from treeform.utils.settings import construct, parse_name
 
 
 def formulation_names() -> tuple[str, ...]:

@@ -7,10 +7,10 @@ from typing import TypeVar
 from treeform.backends import Backend
 from treeform.engines import Engine
 from treeform.errors import SpecError
-from treeform.extensions import ENGINES, FORMULATIONS, SOLVERS
-from treeform.extensions import register as enter
 from treeform.language.formulation import Formulation
 from treeform.language.requirement import Requirement
+from treeform.utils.extensions import ENGINES, FORMULATIONS, SOLVERS
+from treeform.utils.extensions import register as enter
 
 K = TypeVar("K", bound=type)
 GROUP_OF: dict[type, str] = {Backend: SOLVERS, Engine: ENGINES, Formulation: FORMULATIONS}

@@ -6,9 +6,9 @@ import contextlib
 
 import treeform.requirements  # noqa: F401 - registers those that come with treeform
 from treeform.errors import SpecError
-from treeform.extensions import REQUIREMENTS, extensions
 from treeform.language.requirement import class_of, registered
 from treeform.language.requirement_text import signature
+from treeform.utils.extensions import REQUIREMENTS, extensions
 
 
 def names() -> dict[str, str]:

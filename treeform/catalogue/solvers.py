@@ -13,8 +13,8 @@ from treeform.catalogue.engines import engine_names, load_engine
 from treeform.catalogue.formulations import formulation_names
 from treeform.engines import Engine
 from treeform.errors import SpecError, UnknownName, did_you_mean
-from treeform.extensions import ENGINES, SOLVERS, Extension, extensions, find
-from treeform.settings import construct, parse_name
+from treeform.utils.extensions import ENGINES, SOLVERS, Extension, extensions, find
+from treeform.utils.settings import construct, parse_name
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,6 @@ from treeform.errors import CertificateError, SolverNotAvailable, TreeformError
 from treeform.graph import DecisionGraph
 from treeform.language.composed import TwoCountTerm
 from treeform.language.question import Question
-from treeform.plural import count_of, exact_text
 from treeform.solve import schedule
 from treeform.solve.budget import Budget
 from treeform.solve.driver import solve
@@ -42,6 +41,7 @@ from treeform.solve.priced_counts import PRICE, parts_at_price
 from treeform.solve.simple_bounds import ceiling, classes_bound, floor_bound
 from treeform.solve.two_counts import parts_of_claim
 from treeform.solve.verification import verify
+from treeform.utils.text import count_of, exact_text
 
 REFERENCE = "the reference search"
 OWN_FORMULATIONS = frozenset({"odd", "paper-odd", "sat-depth", "sat-size"})

@@ -17,12 +17,12 @@ from treeform.certify.rows import rows_part
 from treeform.certify.schema import FORMAT, CertificatePart
 from treeform.data import Dataset
 from treeform.errors import CertificateError, TreeformError
-from treeform.files import refuse_deep
 from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import confusion, errors, weighted_errors
 from treeform.graph.jsonio import digest as model_digest
 from treeform.language.question import Question
 from treeform.solve.result import Claim, Number, SolveResult
+from treeform.utils.files import refuse_deep
 
 
 def make_certificate(result: SolveResult) -> dict[str, Any]:

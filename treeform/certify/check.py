@@ -24,8 +24,8 @@ from treeform.data import Dataset
 from treeform.errors import CallError, CertificateError, SpecError, TreeformError
 from treeform.graph import DecisionGraph
 from treeform.language.question import Question
-from treeform.plural import count_of
 from treeform.requirements.groups import Groups
+from treeform.utils.text import count_of
 
 #: What a file that is signed but not well-formed makes its reader raise.
 DAMAGE = (KeyError, IndexError, TypeError, AttributeError, ArithmeticError, ValueError)

@@ -12,8 +12,8 @@ from treeform.graph.evaluate import errors
 from treeform.graph.reading import read_model
 from treeform.language.findings import finding
 from treeform.language.question import Question
-from treeform.plural import count_of, exact_text
 from treeform.solve.verification import judge_candidate, verify
+from treeform.utils.text import count_of, exact_text
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,8 @@ from treeform.certify.prices import Prices, Table
 from treeform.certify.provers import multipliers_of
 from treeform.errors import CertificateError
 from treeform.language.question import Question
-from treeform.plural import count_of
 from treeform.solve.columns_on_demand import priced_part
+from treeform.utils.text import count_of
 
 if TYPE_CHECKING:
     from treeform.data import Dataset

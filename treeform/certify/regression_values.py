@@ -27,12 +27,12 @@ from treeform.certify.regression import WORK
 from treeform.certify.side_costs import Distances, SideCosts, Squares
 from treeform.language.question import Question
 from treeform.language.values import ValueRule
-from treeform.plural import count_of
 from treeform.shape import Tree
 from treeform.solve.leaf_values.convex import Convex, least_sum, of_targets
 from treeform.solve.leaf_values.problem import LeafRow
 from treeform.solve.leaf_values.squares import least_squares
 from treeform.solve.regression_part import RegressionPart, loss_of, part_of
+from treeform.utils.text import count_of
 
 BY_VALUES = "the search of all trees with values"
 FACTORS = (1.0, 0.0, 0.5, 1.5, 3.0)

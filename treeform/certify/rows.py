@@ -14,8 +14,8 @@ from treeform.data import Dataset
 from treeform.data.prints import Prints, order_like, prints_of, shared
 from treeform.data.rows import SHOWN, numbers_text, rows_note, rows_word
 from treeform.errors import CertificateError
-from treeform.plural import count_of, plural
 from treeform.requirements.groups import Groups
+from treeform.utils.text import count_of, plural
 
 DIGITS = 16
 """Hexadecimal ones of a print."""

@@ -23,11 +23,11 @@ from treeform.language.objective import Objective
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
 from treeform.language.restriction import Restriction
-from treeform.plural import count_of, exact_text
 from treeform.requirements.groups import Groups
 from treeform.shape import shape_from_json
 from treeform.solve.regression_part import loss_of
 from treeform.solve.verification import verify
+from treeform.utils.text import count_of, exact_text
 
 FIGURES = ("errors", "weighted_errors", "confusion", "leaf_of_sample", "violations")
 FIGURES_OF_VALUES = ("leaf_of_sample", "violations")

@@ -31,14 +31,14 @@ from treeform.cli.stored import load_model, with_policy
 from treeform.cli.tables_out import check_kind, write_table
 from treeform.cli.tradeoff import read_problem
 from treeform.errors import SpecError
-from treeform.files import write_text
 from treeform.problem import Problem
 from treeform.report.facts import Facts
 from treeform.result import Result
 from treeform.solve import Budget, Status
 from treeform.solve.budget import interruptible
-from treeform.steps import observe_steps
 from treeform.tradeoff.prices import Prices
+from treeform.utils.files import write_text
+from treeform.utils.progress import observe_steps
 
 app = typer.Typer(
     name="treeform",

@@ -16,10 +16,10 @@ from treeform.cli.files import check_writable
 from treeform.cli.messages import err_console
 from treeform.cli.stored import features_of, load_model, with_policy
 from treeform.errors import SpecError, did_you_mean
-from treeform.files import write_bytes, write_text
 from treeform.graph import DecisionGraph
 from treeform.graph.export.onnx_model import OnnxNodes
-from treeform.plural import count_of
+from treeform.utils.files import write_bytes, write_text
+from treeform.utils.text import count_of
 
 Options = dict[str, Any]
 FORMATS: dict[str, Callable[[DecisionGraph, Options], str | bytes]] = {

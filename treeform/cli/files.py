@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from treeform.errors import SpecError
-from treeform.files import check_folder, is_special
+from treeform.utils.files import check_folder, is_special
 
 
 def check_writable(outputs: Iterable[Path], inputs: Iterable[Path] = ()) -> None:

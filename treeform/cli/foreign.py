@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from treeform.errors import SpecError
-from treeform.files import LARGEST
 from treeform.graph import DecisionGraph
+from treeform.utils.files import LARGEST
 
 if TYPE_CHECKING:
     from treeform.data import Dataset

@@ -22,9 +22,9 @@ from treeform.cli.report import FORMATS, format_of
 from treeform.cli.spec import Settings
 from treeform.cli.stating import states_problem
 from treeform.cli.stored import own_shape, read_model
-from treeform.files import write_text
 from treeform.language.objective import Objective
 from treeform.report.facts import of_model
+from treeform.utils.files import write_text
 
 
 @states_problem("formulation", "solver", "warm_start", "time_limit", "threads")

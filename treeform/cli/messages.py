@@ -24,9 +24,9 @@ from treeform.cli.modules import import_modules
 from treeform.cli.table_files import CsvForm, csv_form
 from treeform.data.rows import BY_LINE, rows_named
 from treeform.errors import Infeasible, TreeformError, TreeformWarning
-from treeform.files import FULL
 from treeform.solve import Limit, Status
 from treeform.solve.result import SolveResult
+from treeform.utils.files import FULL
 
 
 class Exit(IntEnum):

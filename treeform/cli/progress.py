@@ -17,8 +17,8 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from treeform.plural import count_of
-from treeform.steps import Step, observe_steps
+from treeform.utils.progress import Step, observe_steps
+from treeform.utils.text import count_of
 
 if TYPE_CHECKING:
     from treeform.solve import Progress

@@ -13,8 +13,8 @@ from treeform.cli import options as opt
 from treeform.cli.files import check_writable
 from treeform.cli.stored import held_out_rows, question_for, read_certificate, read_model_or_certificate
 from treeform.errors import SpecError, did_you_mean
-from treeform.files import write_text
 from treeform.report.facts import Facts
+from treeform.utils.files import write_text
 
 FORMATS: dict[str, Callable[[Facts], str]] = {
     "html": report.render_html,

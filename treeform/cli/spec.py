@@ -12,11 +12,11 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictStr, V
 
 from treeform.cli.modules import import_modules
 from treeform.errors import SpecError, TreeformError, did_you_mean
-from treeform.files import read_text
 from treeform.language.objective import Objective
 from treeform.language.requirement import Requirement
 from treeform.language.requirement_text import held_or_paid, read
 from treeform.shape import parse_shape
+from treeform.utils.files import read_text
 
 
 def _checked(parse: Any) -> BeforeValidator:

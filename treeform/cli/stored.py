@@ -22,15 +22,15 @@ from treeform.cli.table_files import read_table
 from treeform.data import Dataset
 from treeform.data.exact import AUTO
 from treeform.errors import CertificateError, DataError, SpecError, listing
-from treeform.files import parse_json, read_text
 from treeform.graph import DecisionGraph
 from treeform.graph.gaps import checked_policy
 from treeform.language.objective import Error, Objective
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
 from treeform.objectives import SquaredError
-from treeform.plural import count_of
 from treeform.shape import Diagram, Shape, Tree, shape_from_json
+from treeform.utils.files import parse_json, read_text
+from treeform.utils.text import count_of
 
 
 def load_model(path: Path) -> DecisionGraph:

@@ -16,7 +16,7 @@ from treeform.cli.messages import Exit, err_console
 from treeform.cli.problems import load_problem
 from treeform.cli.spec import explain, read_toml, settings_of
 from treeform.errors import SpecError
-from treeform.plural import count_of
+from treeform.utils.text import count_of
 
 if TYPE_CHECKING:
     from treeform.study import Study, StudyProgress

@@ -25,7 +25,7 @@ from treeform.cli.table_size import check_columns, check_size
 from treeform.data.rows import BY_LINE
 from treeform.data.text_numbers import NO_VALUE
 from treeform.errors import DataError, SpecError
-from treeform.plural import count_of
+from treeform.utils.text import count_of
 
 CSV_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 SUFFIXES = (*CSV_SUFFIXES, ".parquet", ".feather")

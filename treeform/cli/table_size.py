@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import IO
 
 from treeform.errors import DataError
-from treeform.machine import physical_memory
+from treeform.utils.machine import physical_memory
 
 LONGEST_LINE = 1 << 26
 """Bytes of a line."""

@@ -11,7 +11,7 @@ import pandas as pd
 
 from treeform.cli.table_files import SUFFIXES
 from treeform.errors import SpecError
-from treeform.files import is_special, write_bytes
+from treeform.utils.files import is_special, write_bytes
 
 
 def check_kind(path: Path) -> None:

@@ -15,9 +15,9 @@ from treeform.cli.problems import How, choose_how, load_problem
 from treeform.cli.progress import ProgressDisplay
 from treeform.cli.spec import Settings
 from treeform.errors import SpecError
-from treeform.files import write_text
 from treeform.problem import Problem
-from treeform.steps import observe_steps
+from treeform.utils.files import write_text
+from treeform.utils.progress import observe_steps
 
 
 def read_problem(settings: Settings, display: ProgressDisplay, *, verbose: bool) -> tuple[Problem, How]:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from treeform.errors import DataError
-from treeform.plural import count_of
+from treeform.utils.text import count_of
 
 
 def row_labels(X: Any) -> pd.Index | None:

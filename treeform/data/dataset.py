@@ -36,7 +36,7 @@ from treeform.data.views import (
 )
 from treeform.data.weights import Rounding, read_weights
 from treeform.errors import DataError, no_column
-from treeform.plural import count_of
+from treeform.utils.text import count_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,8 +24,8 @@ from treeform.data.sources_json import damaged, source_from_json, source_to_json
 from treeform.data.table import Table, read_table, refuse_gaps, refuse_infinite
 from treeform.data.unseen import Unseen
 from treeform.errors import DataError, listing
-from treeform.plural import count_of
-from treeform.steps import report_step
+from treeform.utils.progress import report_step
+from treeform.utils.text import count_of
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from treeform.data.rows import row_text, rows_note
 from treeform.errors import DataError
-from treeform.plural import count_of
+from treeform.utils.text import count_of
 
 _NATIVE_KINDS = "biufUS"
 _FEW_CLASSES = 20

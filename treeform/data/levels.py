@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from treeform.data.columns import Level
 from treeform.data.rows import setting_text
 from treeform.errors import DataError
-from treeform.plural import count_of
+from treeform.utils.text import count_of
 
 MAX_LEVELS = 1000  # each becomes a feature
 FEW_LEVELS = 20  # a column of text may always have as many

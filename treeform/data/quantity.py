@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from treeform.data.exact import AUTO, common_unit, exact_number
 from treeform.data.rows import row_text, rows_note
 from treeform.errors import DataError
-from treeform.plural import short_text
+from treeform.utils.text import short_text
 
 LARGEST_SUM = 2**53
 """The deviations from the centre, times the weights, sum to no more than this: sums stay exact in float64."""

@@ -17,7 +17,7 @@ from pandas.api import types
 
 from treeform.data.rows import SHOWN, row_text, rows_note, rows_text
 from treeform.errors import DataError
-from treeform.plural import count_of
+from treeform.utils.text import count_of
 
 EXACT_INTEGERS = 2**53
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from treeform.data.columns import Column
 from treeform.data.midpoints import midpoints
 from treeform.errors import DataError
-from treeform.steps import report_step
+from treeform.utils.progress import report_step
 
 Floats = NDArray[np.float64]
 Frozen = TypeVar("Frozen", bound="NDArray[Any]")

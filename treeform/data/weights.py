@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from treeform.data.exact import AUTO, common_unit, exact_number
 from treeform.data.rows import row_text, rows_note, setting_text
 from treeform.errors import DataError
-from treeform.plural import count_of, short_text
+from treeform.utils.text import count_of, short_text
 
 LARGEST_TOTAL = 2**53  # sums stay exact in int64 and in float64
 GRID_TOTAL = 10**10  # on the grid "auto" the weights sum to about as many units, where each has some of them

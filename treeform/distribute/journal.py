@@ -21,7 +21,7 @@ import numpy as np
 
 from treeform.engines.distributed import Message, part_of, settles
 from treeform.errors import SpecError
-from treeform.files import parse_json, read_text, write_text
+from treeform.utils.files import parse_json, read_text, write_text
 
 FORMAT = "treeform.journal/1"
 SYNC_EVERY = 1.0

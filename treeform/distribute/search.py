@@ -22,7 +22,7 @@ from treeform.engines import Engine, EngineOutcome, EngineRun, TreeTask
 from treeform.engines.distributed import Distributable, Message, settles
 from treeform.errors import SpecError
 from treeform.language.question import Question
-from treeform.plural import count_of
+from treeform.utils.text import count_of
 
 if TYPE_CHECKING:
     from treeform.data import Dataset

@@ -13,7 +13,7 @@ from treeform.engines.memory import Room
 from treeform.engines.session import Session, counters_of, time_limit_of
 from treeform.engines.task import EngineOutcome, EngineRun, TreeTask
 from treeform.errors import SpecError
-from treeform.plural import count_of
+from treeform.utils.text import count_of
 
 if TYPE_CHECKING:
     from treeform.data import Dataset

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.engines.and_or_graph import MOST_ALTERNATIVES, GraphOfTrees, Priced
-from treeform.steps import report_step
+from treeform.utils.progress import report_step
 
 if TYPE_CHECKING:
     from treeform.language.alternatives import AndOrGraph

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from treeform.engines.task import EngineOutcome
-from treeform.machine import physical_memory
+from treeform.utils.machine import physical_memory
 
 if TYPE_CHECKING:
     from treeform._core import Growth

@@ -24,7 +24,7 @@ from treeform.engines.session import counters_of, reason_for_end, time_limit_of
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
-from treeform.steps import report_step
+from treeform.utils.progress import report_step
 
 if TYPE_CHECKING:
     from treeform.data import Dataset

@@ -9,7 +9,7 @@ import numpy as np
 
 from treeform.engines.memory import notes_of
 from treeform.engines.task import EngineOutcome, EngineRun, TreeTask
-from treeform.steps import report_step
+from treeform.utils.progress import report_step
 
 if TYPE_CHECKING:
     from treeform.data import Dataset

@@ -19,9 +19,9 @@ from treeform.estimators.parameters import monotone_of, weights_of
 from treeform.graph import DecisionGraph
 from treeform.language.named import listed
 from treeform.language.objective import Error
-from treeform.plural import count_of
 from treeform.problem import Problem
 from treeform.requirements import MinSupport
+from treeform.utils.text import count_of
 
 DECISIONS = ("label", "argmax")
 

@@ -15,8 +15,8 @@ from treeform.errors import SpecError, did_you_mean
 from treeform.language.component import parameters_of
 from treeform.language.named import named
 from treeform.language.requirement import Requirement
-from treeform.plural import count_of
 from treeform.requirements import Monotone
+from treeform.utils.text import count_of
 
 PREFIX = "requirements__"
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.calls import clear_call
 from treeform.data.unseen import Unseen
 from treeform.graph import axes, description, dot, jsonio, rewrite, rules, svg
 from treeform.graph.export import (
@@ -26,7 +25,8 @@ from treeform.graph.export import (
     treelite_model,
 )
 from treeform.graph.graph import FlatGraph
-from treeform.plural import count_of
+from treeform.utils.arguments import clear_call
+from treeform.utils.text import count_of
 
 if TYPE_CHECKING:
     from treeform.data.dataset import Dataset

@@ -13,7 +13,7 @@ from treeform.data.encode import Encoder
 from treeform.data.table import as_pandas
 from treeform.data.unseen import Unseen
 from treeform.errors import DataError
-from treeform.plural import count_of
+from treeform.utils.text import count_of
 
 
 def encoded_matrix(

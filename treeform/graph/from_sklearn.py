@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from treeform.data.columns import NUMERIC
 from treeform.errors import SpecError
-from treeform.plural import count_of
+from treeform.utils.text import count_of
 
 if TYPE_CHECKING:
     from treeform.data.dataset import Dataset

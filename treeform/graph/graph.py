@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.calls import clear_call
 from treeform.data.columns import Column
 from treeform.data.encode import Encoder
 from treeform.data.unseen import Unseen
@@ -30,7 +29,8 @@ from treeform.graph.forms import (
 )
 from treeform.graph.gaps import Arrays, accepting, checked_policy
 from treeform.graph.nodetest import NodeTest, node_tests
-from treeform.plural import count_of
+from treeform.utils.arguments import clear_call
+from treeform.utils.text import count_of
 
 if TYPE_CHECKING:
     from treeform.data.dataset import Dataset

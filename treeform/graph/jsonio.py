@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from treeform.data.columns import CATEGORY, KINDS, ORDERED, Column
 from treeform.data.encode import Encoder
 from treeform.errors import CertificateError, SpecError
-from treeform.files import parse_json, read_text, write_text
 from treeform.graph.forms import LinearForm
 from treeform.graph.graph import FlatGraph
 from treeform.graph.labeljson import label_from_json, label_to_json
-from treeform.plural import count_of
+from treeform.utils.files import parse_json, read_text, write_text
+from treeform.utils.text import count_of
 
 FORMAT = "treeform.graph"
 VERSION = 1

@@ -10,12 +10,12 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 from treeform.errors import SpecError
-from treeform.files import write_bytes, write_text
 from treeform.graph.graph import FlatGraph
 from treeform.graph.layout import Layout, place_layers, place_tree
 from treeform.graph.rewrite import ordered
 from treeform.graph.rules import amount_text, branches, class_text, counts_known, question_text, support_text
-from treeform.plural import count_of
+from treeform.utils.files import write_bytes, write_text
+from treeform.utils.text import count_of
 
 # Okabe and Ito's palette for colour-blind readers, in an order whose first entries differ in print as well.
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#F0E442", "#666666")

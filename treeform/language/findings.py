@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from treeform.errors import TreeformError
 from treeform.language.bounded import Bounded, Value
-from treeform.plural import exact_text
+from treeform.utils.text import exact_text
 
 if TYPE_CHECKING:
     from treeform.data import Dataset

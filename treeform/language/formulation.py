@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 import numpy as np
 
 from treeform.errors import PortError, SpecError
-from treeform.extensions import FORMULATIONS, extensions
 from treeform.language.component import Component, Sum
 from treeform.language.limits import Limits
 from treeform.language.objective import Depth, Objective
@@ -19,6 +18,7 @@ from treeform.language.requirement import Requirement, asks_for_tests
 from treeform.language.shared import SharedValues
 from treeform.model import Expr, Model, Quadratic
 from treeform.shape import UNIVARIATE
+from treeform.utils.extensions import FORMULATIONS, extensions
 
 if TYPE_CHECKING:
     from treeform.data import Dataset

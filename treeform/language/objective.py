@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 
 from treeform.errors import SpecError, did_you_mean
-from treeform.extensions import OBJECTIVES, extensions, find
 from treeform.graph.points import codes_of_points
 from treeform.language.numbers import as_fraction
 from treeform.language.objective_size import require_exact_sum
@@ -24,6 +23,7 @@ from treeform.language.objective_text import terms_in
 from treeform.language.subtraction import NotSubtracted
 from treeform.model import Expr, Model, Quadratic, constant
 from treeform.shape import Tree
+from treeform.utils.extensions import OBJECTIVES, extensions, find
 
 if TYPE_CHECKING:
     from treeform.data import Dataset

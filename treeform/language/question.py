@@ -12,8 +12,8 @@ from treeform.language.limits import Limits
 from treeform.language.objective import Objective
 from treeform.language.requirement import Requirement
 from treeform.language.restriction import Restriction
-from treeform.plural import count_of
 from treeform.shape import Shape
+from treeform.utils.text import count_of
 
 
 @dataclass(frozen=True)

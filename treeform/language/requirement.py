@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import numpy as np
 
 from treeform.errors import SpecError, unknown_name
-from treeform.extensions import OBJECTIVES, REQUIREMENTS, extensions, find
 from treeform.language.component import Component, parameters_of
 from treeform.language.numbers import as_fraction
 from treeform.language.shortfall import Shortfall
 from treeform.language.totals import Totals, of_prediction_rows
+from treeform.utils.extensions import OBJECTIVES, REQUIREMENTS, extensions, find
 
 if TYPE_CHECKING:
     from treeform.data import Dataset

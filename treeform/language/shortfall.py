@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.errors import SpecError
-from treeform.plural import count_of
+from treeform.utils.text import count_of
 
 if TYPE_CHECKING:
     from treeform.data import Dataset

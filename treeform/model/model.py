@@ -21,8 +21,8 @@ from treeform.model.expr import Expr, Relation, as_expr, common_owner
 from treeform.model.specs import CardinalitySpec, ClauseSpec, SignedClauses
 from treeform.model.squares import Quadratic, Squares
 from treeform.model.stopping import look_up
-from treeform.plural import count_of
-from treeform.steps import report_step
+from treeform.utils.progress import report_step
+from treeform.utils.text import count_of
 
 
 class Watermark(NamedTuple):

@@ -11,7 +11,7 @@ from treeform.language.costs import ClassCost, Cost
 from treeform.language.numbers import as_fraction
 from treeform.language.objective_text import settings_in
 from treeform.objectives.settings import only
-from treeform.plural import count_of
+from treeform.utils.text import count_of
 
 if TYPE_CHECKING:
     from treeform.data import Dataset

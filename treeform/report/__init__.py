@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from treeform.files import write_text
 from treeform.report.about import NOTHING, About, read_about
 from treeform.report.curves import trace_curves
 from treeform.report.facts import Facts, of_model, of_result
@@ -18,6 +17,7 @@ from treeform.report.texts import render_json, render_markdown
 from treeform.solve import SolveResult
 from treeform.tradeoff.frontier import Frontier
 from treeform.tradeoff.prices import Prices
+from treeform.utils.files import write_text
 
 __all__ = [
     "NOTHING",

@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, StrictStr, ValidationError
 
 from treeform.errors import SpecError, did_you_mean
-from treeform.files import read_text
+from treeform.utils.files import read_text
 
 
 class _Part(BaseModel):

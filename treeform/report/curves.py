@@ -9,7 +9,6 @@ from typing import Any
 
 from treeform.language.bounded import Bounded
 from treeform.language.question import Question
-from treeform.plural import count_of
 from treeform.solve import SolveOptions, SolveResult, Status, schedule
 from treeform.solve.budget import Budget, interruptible
 from treeform.solve.choice import choose
@@ -17,6 +16,7 @@ from treeform.tradeoff.axis import find_axis
 from treeform.tradeoff.frontier import Frontier, FrontierPoint
 from treeform.tradeoff.frontier_plot import step_plot
 from treeform.tradeoff.tracing import trace_frontier
+from treeform.utils.text import count_of
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from treeform import __version__
 from treeform.data import Dataset
 from treeform.graph.evaluate import errors
 from treeform.language.question import Question
-from treeform.plural import count_of
 from treeform.report.about import NOTHING, About
 from treeform.report.claims import ClaimFact, claims_of_certificate, claims_of_result
 from treeform.report.curves import Curve, curves
@@ -27,6 +26,7 @@ from treeform.solve import Limit, SolveResult, Status
 from treeform.solve.admissible import misfit as misfit_of
 from treeform.solve.result import relative_gap
 from treeform.solve.simple_bounds import floor_bound
+from treeform.utils.text import count_of
 
 if TYPE_CHECKING:
     from treeform.graph import DecisionGraph

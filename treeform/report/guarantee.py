@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from treeform.language.question import Question
-from treeform.plural import count_of
 from treeform.report.claims import ClaimFact
 from treeform.report.figures import shape_text
 from treeform.report.judged import RequirementFact, sentence
 from treeform.solve import Status
+from treeform.utils.text import count_of
 
 
 @dataclass(frozen=True)

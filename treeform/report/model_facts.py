@@ -16,7 +16,6 @@ from treeform.graph.evaluate import confusion, errors
 from treeform.graph.rewrite import ordered
 from treeform.graph.svg import Picture
 from treeform.language.question import Question
-from treeform.plural import count_of
 from treeform.report.ask import ask_values
 from treeform.report.explore import explore_values
 from treeform.report.fairness import favourable_of, group_tables
@@ -25,6 +24,7 @@ from treeform.report.judged import requirement_facts
 from treeform.report.proxies import proxies
 from treeform.report.residuals import residual_tables
 from treeform.report.wording import worded, yes_no_columns
+from treeform.utils.text import count_of
 
 if TYPE_CHECKING:
     from treeform.graph import DecisionGraph

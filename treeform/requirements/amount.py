@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from treeform.errors import SpecError
 from treeform.language.bounded import Bounded, Value
 from treeform.language.numbers import as_fraction
-from treeform.plural import count_of
+from treeform.utils.text import count_of
 
 if TYPE_CHECKING:
     from treeform.data import Dataset

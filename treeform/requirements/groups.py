@@ -13,7 +13,7 @@ from treeform.data.alignment import in_row_order
 from treeform.data.labels import is_label
 from treeform.data.rows import row_text, rows_note
 from treeform.errors import CertificateError, DataError, SpecError
-from treeform.plural import count_of
+from treeform.utils.text import count_of
 
 if TYPE_CHECKING:
     from treeform.data import Dataset

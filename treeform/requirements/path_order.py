@@ -10,7 +10,6 @@ import numpy as np
 from treeform.errors import SpecError
 from treeform.language.paths import Bools, ColumnRule, PathRule, PathTests
 from treeform.language.requirement import Requirement
-from treeform.plural import count_of
 from treeform.requirements.columns import (
     check_columns,
     column_groups,
@@ -23,6 +22,7 @@ from treeform.requirements.columns import (
     tests_on,
 )
 from treeform.requirements.counted import AtMost, whole_count
+from treeform.utils.text import count_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -16,8 +16,8 @@ from treeform.errors import Infeasible, SpecError
 from treeform.language.limits import Limits
 from treeform.language.requirement import Requirement
 from treeform.language.shortfall import Shortfall, in_weight
-from treeform.plural import count_of
 from treeform.requirements.amount import OfAmount
+from treeform.utils.text import count_of
 
 if TYPE_CHECKING:
     from treeform.data import Dataset

@@ -10,8 +10,8 @@ import numpy as np
 from treeform.language.limits import Limits
 from treeform.language.requirement import Requirement
 from treeform.language.shortfall import whole_number
-from treeform.plural import exact_text
 from treeform.requirements.amount import Amount, OfAmount
+from treeform.utils.text import exact_text
 
 if TYPE_CHECKING:
     from treeform.data import Dataset

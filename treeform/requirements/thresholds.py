@@ -11,10 +11,10 @@ import numpy as np
 
 from treeform.errors import SpecError
 from treeform.model import concatenate, constant
-from treeform.plural import count_of
 from treeform.requirements.columns import check_columns, column_name, distinct_rows, features_of
 from treeform.requirements.counted import AtMost, whole_count
 from treeform.shape import UNIVARIATE
+from treeform.utils.text import count_of
 
 if TYPE_CHECKING:
     from treeform.data import Dataset

@@ -14,8 +14,8 @@ import numpy as np
 from treeform.data import Dataset
 from treeform.graph import DecisionGraph
 from treeform.graph.routing import sides_taken
-from treeform.plural import count_of
 from treeform.shape import MARGIN, UNIVARIATE, Shape, Tree
+from treeform.utils.text import count_of
 
 _ENOUGH = 0.97
 """Share of the margin that a model has to have: solvers state it within their tolerance of 1e-6."""

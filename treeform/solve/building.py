@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from treeform.backends.watch import Detached
 from treeform.model.stopping import BuildingStopped, stop_building_when
-from treeform.steps import Step, observe_steps, report_step
+from treeform.utils.progress import Step, observe_steps, report_step
 
 T = TypeVar("T")
 POLL = 0.02

@@ -17,7 +17,6 @@ from treeform.language.abilities import ColumnsOnDemand
 from treeform.language.alternatives import AndOrGraph
 from treeform.language.formulation import Formulation
 from treeform.language.question import Question
-from treeform.plural import count_of
 from treeform.shape import UNIVARIATE, Tree
 from treeform.solve.budget import Budget
 from treeform.solve.ledger import Ledger
@@ -25,6 +24,7 @@ from treeform.solve.relaxation import Relaxation, relax
 from treeform.solve.result import Limit
 from treeform.solve.search import CompiledSearch, StatedPart
 from treeform.solve.simple_bounds import ceiling
+from treeform.utils.text import count_of
 
 FEW = 1000
 """Alternatives up to which a larger cost is taken at once: fewer cost a solver nothing."""

@@ -41,7 +41,7 @@ from treeform.solve.simple_bounds import PROVER, PROVER_OF_CLASSES, classes_boun
 from treeform.solve.stages import limit_of, stage
 from treeform.solve.totals_engine import totals_engine
 from treeform.solve.unrolled_trees import bound_by_trees
-from treeform.steps import observe_steps, report_step
+from treeform.utils.progress import observe_steps, report_step
 
 
 def solve(question: Question, options: SolveOptions = USUAL) -> SolveResult:

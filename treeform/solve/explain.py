@@ -9,13 +9,13 @@ from treeform.bridges import route
 from treeform.language.abilities import ColumnsOnDemand
 from treeform.language.formulation import Formulation
 from treeform.language.question import Question
-from treeform.plural import count_of, exact_text
 from treeform.solve.budget import Budget
 from treeform.solve.choice import Plan
 from treeform.solve.columns_on_demand import GraphSearch, priced_part
 from treeform.solve.in_parts import first_part
 from treeform.solve.ledger import Ledger
 from treeform.solve.relaxation import Relaxation
+from treeform.utils.text import count_of, exact_text
 
 
 @dataclass(frozen=True)

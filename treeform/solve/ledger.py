@@ -23,7 +23,7 @@ from treeform.solve.float_bounds import safe_bound
 from treeform.solve.result import Claim, Progress, Status, as_number
 from treeform.solve.simple_bounds import ceiling
 from treeform.solve.verification import Verified, judge_candidate
-from treeform.steps import Step
+from treeform.utils.progress import Step
 
 REPORT_EVERY = 1.0
 """Seconds between reports while neither model nor bound changes."""

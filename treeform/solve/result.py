@@ -7,9 +7,9 @@ from enum import Enum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Self
 
-from treeform.notebook import table_html, text_html
-from treeform.plural import count_of
-from treeform.steps import Step
+from treeform.utils.notebook import table_html, text_html
+from treeform.utils.progress import Step
+from treeform.utils.text import count_of
 
 if TYPE_CHECKING:
     from treeform.graph import DecisionGraph

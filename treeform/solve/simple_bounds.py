@@ -10,7 +10,7 @@ import numpy as np
 from treeform.language.costs import SampleCost
 from treeform.language.objective import Error, Nodes
 from treeform.language.question import Question
-from treeform.plural import count_of
+from treeform.utils.text import count_of
 
 PROVER = "identical rows"
 PROVER_OF_CLASSES = "few terminals"

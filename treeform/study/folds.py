@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.errors import SpecError
-from treeform.plural import count_of
+from treeform.utils.text import count_of
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from treeform.errors import SpecError, TreeformError
-from treeform.files import parse_json, read_text, write_text
+from treeform.utils.files import parse_json, read_text, write_text
 
 
 class Journal:

@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Any
 
 from treeform.errors import SpecError
-from treeform.files import write_text
+from treeform.utils.files import write_text
 
 EVERY = 0.25
 """Seconds between two looks into the folder."""

@@ -13,10 +13,10 @@ import numpy as np
 import pandas as pd
 
 from treeform.errors import SpecError
-from treeform.files import write_bytes, write_text
-from treeform.notebook import Printed
-from treeform.plural import count_of
 from treeform.study.page import render_study
+from treeform.utils.files import write_bytes, write_text
+from treeform.utils.notebook import Printed
+from treeform.utils.text import count_of
 
 MEASURES = ("train_error", "test_error", "tests", "gap", "seconds")
 

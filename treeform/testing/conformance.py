@@ -19,13 +19,13 @@ from treeform.language.formulation import Formulation
 from treeform.language.ports import derivable
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
-from treeform.plural import count_of
 from treeform.solve import SolveOptions, SolveResult, Status, misfit
 from treeform.solve import solve as solve_question
 from treeform.testing.brute import all_models, brute_force
 from treeform.testing.cases import GROUP, Case, draw_cases
 from treeform.testing.faces import Fixer, compare_faces
 from treeform.testing.samples import ABSTAINING
+from treeform.utils.text import count_of
 
 PATIENCE = 5
 """Cases drawn for each one used: some requirements are impossible on many data sets."""

@@ -11,8 +11,8 @@ from treeform.certify.answer import CertifiedResult
 from treeform.language.bounded import Bounded, Value
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
-from treeform.notebook import Printed
 from treeform.solve.result import Limit, Status
+from treeform.utils.notebook import Printed
 
 DIGITS = 4
 """Of bounds in messages; they are rounded towards the looser side, so that they would do."""

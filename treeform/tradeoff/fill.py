@@ -16,7 +16,6 @@ from treeform.language.abilities import FirstBounds, FirstModels
 from treeform.language.costs import ClassCost
 from treeform.language.objective import Error, Nodes
 from treeform.language.question import Question
-from treeform.plural import count_of
 from treeform.shape import UNIVARIATE, Tree, smaller_shapes
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
@@ -28,12 +27,13 @@ from treeform.solve.relaxation import relax
 from treeform.solve.result import Limit, Progress, as_number
 from treeform.solve.simple_bounds import ceiling
 from treeform.solve.stages import BREAKDOWNS, is_breakdown
-from treeform.steps import Step, observe_steps, report_step
 from treeform.tradeoff.one_row import solve_row
 from treeform.tradeoff.regression_table import regression_table
 from treeform.tradeoff.rows_by_engine import engine_for, enter_models_of_one_feature, enter_rows
 from treeform.tradeoff.size_table import SizeBounds, SizeTable, checked_price, price_of_alpha
 from treeform.tradeoff.trees_at_price import close_price
+from treeform.utils.progress import Step, observe_steps, report_step
+from treeform.utils.text import count_of
 
 
 @dataclass(frozen=True)

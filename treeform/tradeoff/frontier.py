@@ -20,9 +20,9 @@ from treeform.graph.svg import Drawing
 from treeform.language.bounded import Bounded, Value
 from treeform.language.numbers import as_fraction
 from treeform.language.question import Question
-from treeform.notebook import Printed
 from treeform.solve.result import Limit, Number, as_number
 from treeform.tradeoff.frontier_plot import step_plot
+from treeform.utils.notebook import Printed
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from html import escape
 from itertools import pairwise
 
-from treeform.plural import count_of
+from treeform.utils.text import count_of
 
 WIDTH, HEIGHT = 640, 360
 LEFT, RIGHT, TOP, BOTTOM = 76, 20, 16, 52

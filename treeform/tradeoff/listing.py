@@ -30,9 +30,9 @@ from treeform.solve.regression import refuse_regression
 from treeform.solve.relaxation import Relaxation, relax
 from treeform.solve.result import Limit, Progress, Status, as_number
 from treeform.solve.verification import verify
-from treeform.steps import Step, observe_steps, report_step
 from treeform.tradeoff.asking import Solves, part_of, with_model
 from treeform.tradeoff.near_optimal import Indispensable, NearModel, NearOptimal
+from treeform.utils.progress import Step, observe_steps, report_step
 
 MOST_TREES = 1_000_000
 """Trees that are held at once; beyond that the count goes up to a smaller objective."""

@@ -11,8 +11,8 @@ import pandas as pd
 from treeform.certify.answer import CertifiedResult
 from treeform.graph import DecisionGraph
 from treeform.language.question import Question
-from treeform.notebook import Printed
 from treeform.solve.result import Limit, Number, Status
+from treeform.utils.notebook import Printed
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from typing import Any
 from treeform.errors import ContradictionError, SolverFailed
 from treeform.language.abilities import Variants
 from treeform.language.question import Question
-from treeform.plural import count_of
 from treeform.requirements import MaxNodes
 from treeform.solve import schedule
 from treeform.solve.budget import Budget
@@ -19,9 +18,10 @@ from treeform.solve.ledger import Ledger
 from treeform.solve.result import Progress
 from treeform.solve.search import CompiledSearch
 from treeform.solve.stages import BREAKDOWNS, is_refusal, limit_of
-from treeform.steps import observe_steps
 from treeform.tradeoff.size_table import SizeBounds
 from treeform.tradeoff.skeleton import shrunk
+from treeform.utils.progress import observe_steps
+from treeform.utils.text import count_of
 
 
 class TargetLedger(Ledger):

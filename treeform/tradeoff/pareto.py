@@ -15,7 +15,6 @@ from treeform.catalogue.solvers import find_solver
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.question import Question
-from treeform.notebook import Printed
 from treeform.shape import Tree
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
@@ -26,6 +25,7 @@ from treeform.solve.result import Limit, Number, Progress
 from treeform.solve.stages import BREAKDOWNS, is_breakdown, limit_of
 from treeform.tradeoff.fill import fill_size_table
 from treeform.tradeoff.size_table import SizeRow, SizeTable
+from treeform.utils.notebook import Printed
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,13 @@ import pandas as pd
 
 from treeform.certify.answer import CertifiedResult
 from treeform.language.question import Question
-from treeform.notebook import Printed
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
 from treeform.solve.choice import refuse_restriction
 from treeform.solve.options import SolveOptions
 from treeform.solve.result import Limit, Number, Progress, Status
 from treeform.tradeoff.asking import Solves, part_of
+from treeform.utils.notebook import Printed
 
 ALL = "all requirements"
 

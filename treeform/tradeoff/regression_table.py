@@ -13,7 +13,6 @@ from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.objective import Leaves, Nodes, Objective
 from treeform.language.question import Question
-from treeform.plural import count_of
 from treeform.requirements import MaxNodes
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
@@ -24,6 +23,7 @@ from treeform.solve.result import Limit, Number, Progress, SolveResult, Status, 
 from treeform.solve.stages import BREAKDOWNS, is_breakdown, limit_of
 from treeform.solve.verification import judge_candidate
 from treeform.tradeoff.size_table import SizeRow, SizeTable
+from treeform.utils.text import count_of
 
 
 def regression_table(

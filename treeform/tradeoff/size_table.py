@@ -16,11 +16,11 @@ from treeform.graph import DecisionGraph
 from treeform.language.numbers import as_fraction
 from treeform.language.objective import Nodes, Objective
 from treeform.language.question import Question
-from treeform.notebook import Printed
-from treeform.plural import count_of
 from treeform.solve.result import Limit, Number, as_number
 from treeform.solve.simple_bounds import bound_with, most_tests
 from treeform.solve.verification import judge_candidate
+from treeform.utils.notebook import Printed
+from treeform.utils.text import count_of
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,6 @@ from treeform.graph import DecisionGraph
 from treeform.language.bounded import Bounded, Value
 from treeform.language.numbers import as_fraction
 from treeform.language.question import Question
-from treeform.plural import count_of
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
 from treeform.solve.choice import refuse_restriction
@@ -29,6 +28,7 @@ from treeform.solve.result import Limit, Number, Progress, Status
 from treeform.tradeoff.asking import Solves, part_of, with_model
 from treeform.tradeoff.axis import with_axis
 from treeform.tradeoff.frontier import Frontier, FrontierPoint
+from treeform.utils.text import count_of
 
 
 @dataclass(frozen=True)

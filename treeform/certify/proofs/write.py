@@ -21,12 +21,12 @@ from treeform.catalogue.formulations import find_formulation, formulation_names
 from treeform.certify.proofs.cnf import Cnf, Statement, derive
 from treeform.certify.proofs.rup import PIECE, verify_rup
 from treeform.errors import SpecError, TreeformError
-from treeform.files import check_folder, name_beside
 from treeform.language.formulation import Formulation
 from treeform.language.question import Question
 from treeform.solve.budget import Budget
 from treeform.solve.proof_writer import Written
 from treeform.solve.result import Claim
+from treeform.utils.files import check_folder, name_beside
 
 ENCODER = "python-sat"
 

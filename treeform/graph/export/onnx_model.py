@@ -21,7 +21,7 @@ from treeform.graph.export.onnx_tree import Tree, nodes_of_tree
 from treeform.graph.export.program import Branch, Condition, Program
 from treeform.graph.export.sums import Sum
 from treeform.graph.graph import FlatGraph
-from treeform.plural import count_of
+from treeform.utils.text import count_of
 
 OnnxNodes = Literal["auto", "tree", "shared"]
 

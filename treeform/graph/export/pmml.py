@@ -18,7 +18,7 @@ from treeform.graph.export.sums import Sum
 from treeform.graph.export.unrolled import check_size
 from treeform.graph.graph import FlatGraph
 from treeform.graph.rules import amount_text
-from treeform.plural import count_of
+from treeform.utils.text import count_of
 
 MOST_NODES = 20_000
 NAMESPACE = "http://www.dmg.org/PMML-4_4"

@@ -19,7 +19,7 @@ from treeform.data import midpoints
 from treeform.graph import DecisionGraph
 from treeform.solve.leaf_values.costs import AbsoluteCosts, Costs, Floats, Ints, Mask, SquaredCosts, Subtrees
 from treeform.solve.leaf_values.fit import Fit, LeafFits
-from treeform.steps import report_step
+from treeform.utils.progress import report_step
 
 if TYPE_CHECKING:
     from treeform.language.values import ValueRule

@@ -14,11 +14,10 @@ import pytest
 from scipy.optimize import linprog
 
 import treeform as tf
-from treeform import linear_programs
-from treeform.backends import packages
+from treeform.backends import linear_programs, packages
+from treeform.backends.linear_programs import LinearProgram, solved_apart
 from treeform.formulations.odd import OneHyperplane
 from treeform.formulations.odd.hulls import Hulls
-from treeform.linear_programs import LinearProgram, solved_apart
 
 
 @pytest.fixture

@@ -62,7 +62,7 @@ class LinearProgram:
     Examples
     --------
     >>> import numpy as np
-    >>> from treeform.linear_programs import LinearProgram
+    >>> from treeform.backends.linear_programs import LinearProgram
     >>> program = LinearProgram(np.array([[1.0, 1.0]]), np.array([1.0]), np.array([np.inf]))
     >>> program.solve(np.array([2.0, 3.0]), np.zeros(2), np.ones(2)).x.tolist()
     [1.0, 0.0]

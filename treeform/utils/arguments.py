@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
 from treeform.errors import CallError, TreeformError, did_you_mean
-from treeform.plural import count_of
+from treeform.utils.text import count_of
 
 P = ParamSpec("P")
 R = TypeVar("R")
