@@ -12,10 +12,11 @@ import pytest
 import treeform as tf
 from treeform.errors import CertificateError, DataError, Infeasible, SpecError
 from treeform.graph import DecisionGraph
+from treeform.language.classes import class_code
 from treeform.language.limits import Limits
 from treeform.language.requirement import Requirement
 from treeform.requirements.amount import Amount, decimal_text
-from treeform.requirements.groups import Groups, class_code
+from treeform.requirements.groups import Groups
 from treeform.testing.differential import questions
 
 

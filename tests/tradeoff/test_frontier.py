@@ -18,7 +18,7 @@ import treeform as tf
 from treeform.cli.app import app
 from treeform.errors import SolverFailed, SpecError
 from treeform.graph import DecisionGraph
-from treeform.requirements.rational import least_above, least_at_least
+from treeform.language.rational import least_above, least_at_least
 from treeform.solve.result import Limit, Status
 from treeform.testing import all_models, draw_cases
 from treeform.tradeoff import asking

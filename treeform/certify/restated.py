@@ -20,12 +20,14 @@ from treeform import requirements as known
 from treeform.data import Dataset
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
+from treeform.language.classes import class_code
 from treeform.language.costs import Cost
 from treeform.language.limits import Limits
 from treeform.language.meetings import Clash, Meetings
 from treeform.language.objective import Error
 from treeform.language.ports import Ports
 from treeform.language.question import Question
+from treeform.language.rational import least_at_least
 from treeform.language.requirement import Requirement
 from treeform.language.totals import TotalRow, Totals
 from treeform.language.values import ValueOrder, ValueRow, ValueRule
@@ -33,8 +35,7 @@ from treeform.model import Model
 from treeform.objectives import AbstainCost, BalancedError
 from treeform.objectives.group_error import WorstGroup
 from treeform.requirements.amount import Amount
-from treeform.requirements.groups import Groups, class_code
-from treeform.requirements.rational import least_at_least
+from treeform.requirements.groups import Groups
 
 Mask = NDArray[np.bool_]
 

@@ -110,8 +110,3 @@ def whole_number(model: Model, name: str, most: int) -> Expr:
     if most > FEW:
         return model.integer(name, ub=most)
     return (model.bool(name, most.bit_length()) * (1 << np.arange(most.bit_length()))).sum()
-
-
-def in_weight(totals: Totals | None, data: Dataset) -> Shortfall | None:
-    """Rows that count weight, with the user's unit of weight."""
-    return None if totals is None else Shortfall(totals, (data.weight_unit,) * len(totals.rows))

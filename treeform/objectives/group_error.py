@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -13,20 +13,18 @@ import numpy as np
 from treeform.errors import SpecError
 from treeform.language.composed import LargestTerm
 from treeform.language.costs import LARGEST_COST, SampleCost, too_large
+from treeform.language.forms import Inequality, Rows
+from treeform.language.linear import LinearRequirement
 from treeform.language.numbers import as_fraction
 from treeform.language.objective import Term
 from treeform.language.objective_text import quoted, settings_in
 from treeform.language.requirement import Requirement
-from treeform.language.totals import TotalRow, Totals
 from treeform.objectives.settings import only
 from treeform.requirements.groups import Groups, by_name
-from treeform.requirements.rate_cells import errors_by_group
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
-    from treeform.language.ports import Ports
-    from treeform.model import Model
     from treeform.shape import Shape
 
 T = TypeVar("T", bound="OfGroups")
@@ -213,50 +211,24 @@ def one_group(groups: Groups, group: int) -> GroupError:
     return GroupError(groups, {groups.labels[group]: 1})
 
 
-class WorstGroup(Requirement, listed=False):
+class WorstGroup(LinearRequirement, listed=False):
     """No group has a larger error rate than this one: a part of `MaxGroupError`."""
 
     name: ClassVar[str] = "worst_group"
-    demands_tests: ClassVar[bool] = False
     needs = frozenset({"correct"})
 
     def __init__(self, groups: Groups, group: int) -> None:
         self.groups = groups
         self.group = group
 
-    def _pairs(self, data: Dataset) -> list[tuple[int, int, int]]:
-        """(other, a, b): errors of the other group times a are at most errors of this one times b."""
-        weight = self.groups.weights(data)
-        out = []
-        for other, own_weight in enumerate(weight):
-            if other != self.group:
-                # e_o / W_o <= e_g / W_g   <=>   W_g e_o - W_o e_g <= 0
-                step = math.gcd(own_weight, weight[self.group])
-                out.append((other, weight[self.group] // step, own_weight // step))
-        return out
-
-    def build(self, model: Model, ports: Ports) -> None:
-        for other, a, b in self._pairs(ports.data):
-            coef = a * (self.groups.codes == other) - b * (self.groups.codes == self.group)
-            model.add(
-                ((1 - ports.correct) * (coef * ports.weights)).sum() <= 0,
-                f"{self}, {self.groups.labels[other]}",
-            )
-
-    def totals(self, data: Dataset) -> Totals:
-        """One total for each group: its errors."""
-        labels = self.groups.labels
-        kind, added = errors_by_group(self.groups, data)
-        rows = []
-        for other, a, b in self._pairs(data):
-            coef = [0] * len(labels)
-            coef[other], coef[self.group] = a, -b
-            rows.append(TotalRow(tuple(coef), hi=0))
-        return Totals(tuple(f"errors of group {label}" for label in labels), added, tuple(rows), kind=kind)
-
-    def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
-        totals = self.totals(data)
-        return [(totals.weighted(np.array(row.coef, dtype=np.int64)), 0) for row in totals.rows]
+    def forms(self, rows: Rows) -> Iterator[Inequality]:
+        rate = []
+        for g, label in enumerate(self.groups.labels):
+            own = (self.groups.codes, g)
+            rate.append(rows.errors(own, name=f"errors of group {label}") / rows.weight(own))
+        for g, other in enumerate(rate):
+            if g != self.group:
+                yield other <= rate[self.group]
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
         wrong = graph.predict_codes(data.X) != data.y

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from treeform.language.classes import favourable_code, refuse_no_label
 from treeform.language.composed import Count
 from treeform.language.objective import Term
 from treeform.language.objective_text import quoted, settings_in
 from treeform.objectives.settings import only
-from treeform.requirements.groups import favourable_code, refuse_no_label
 
 if TYPE_CHECKING:
     from treeform.data import Dataset

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -9,26 +10,23 @@ import numpy as np
 
 from treeform.errors import SpecError
 from treeform.language.bounded import Bounded, Value
+from treeform.language.classes import favourable_code
+from treeform.language.forms import Inequality, Rows, Sum
+from treeform.language.linear import LinearRequirement
 from treeform.language.numbers import as_fraction
-from treeform.language.requirement import Requirement
-from treeform.language.shortfall import Shortfall
-from treeform.language.totals import TotalRow, Totals
+from treeform.language.rational import least_above
 from treeform.requirements.amount import decimal_text, percent_text
-from treeform.requirements.groups import favourable_code
-from treeform.requirements.rational import least_above, least_at_least
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
-    from treeform.language.ports import Ports
-    from treeform.model import Model
 
 R = TypeVar("R", bound="RateBound")
 Cells = tuple[tuple[int, int], tuple[int, int]]
 """``cells[true class is the positive one][predicted class is]``: 1 where the weight counts."""
 
 
-class RateBound(Requirement, Bounded, listed=False):
+class RateBound(LinearRequirement, Bounded, listed=False):
     """A bound on one rate of the confusion matrix: the weight of some cells, of the weight of these and others.
 
     A rate of nothing is no rate, and satisfies every bound.
@@ -47,8 +45,6 @@ class RateBound(Requirement, Bounded, listed=False):
     """
 
     name: ClassVar[str] = "rate_bound"
-    demands_tests: ClassVar[bool] = False
-    needs = frozenset({"predicted"})
     least: ClassVar[bool] = True
     """Whether the rate is at least the bound; else at most."""
     counted: ClassVar[Cells]
@@ -73,41 +69,23 @@ class RateBound(Requirement, Bounded, listed=False):
     def _code(self, data: Dataset) -> int:
         return favourable_code(self.positive, data, self, "positive")
 
+    def forms(self, rows: Rows) -> Iterator[Inequality]:
+        counted, among = (self._weight(cells, rows) for cells in (self.counted, self.among))
+        if isinstance(among, Sum):
+            yield counted >= self.rate * among if self.least else counted <= self.rate * among
+        elif among:  # a rate of nothing is no rate
+            yield counted / among >= self.rate if self.least else counted / among <= self.rate
+
+    def _weight(self, cells: Cells, rows: Rows) -> Any:
+        """The weight of the cells: a number where it does not depend on what is predicted."""
+        positive = (np.arange(rows.data.n_classes) == self._code(rows.data)).astype(int)
+        truth, predicted = (np.asarray(np.array(cells).any(axis=axis))[positive] for axis in (1, 0))
+        return rows.weight(truth=truth, predicted=None if predicted.all() else predicted, name=str(self))
+
     def _by_class(self, cells: Cells, data: Dataset) -> np.ndarray:
         """(K, K) by true and predicted class."""
         positive = (np.arange(data.n_classes) == self._code(data)).astype(int)
         return np.asarray(np.array(cells, dtype=np.int64)[positive[:, None], positive[None, :]])
-
-    def _row(self, data: Dataset) -> np.ndarray:
-        """(K, K) whole coefficients: their sum over the samples is at most 0."""
-        # Rates have denominators of at most the total weight, so the bound may be moved to the next such fraction:
-        # N / D >= p/q   <=>   p D - q N <= 0,   N / D <= p/q   <=>   q N - p D <= 0.
-        if self.least:
-            bound = least_at_least(self.rate, data.total_weight)
-        else:
-            bound = 1 - least_at_least(1 - self.rate, data.total_weight)
-        short = bound.numerator * self._by_class(self.among, data)
-        short = short - bound.denominator * self._by_class(self.counted, data)
-        return np.asarray(short if self.least else -short)
-
-    def build(self, model: Model, ports: Ports) -> None:
-        each = self._row(ports.data)[np.asarray(ports.data.y)] * ports.weights[:, None]
-        model.add((ports.predicted * each).sum() <= 0, str(self))
-
-    def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
-        return [(self._row(data)[np.asarray(data.y)], 0)]
-
-    def shortfall(self, data: Dataset) -> Shortfall:
-        """`violation` where the rate is of a fixed weight; of `MinPrecision` the weight that lacks, see there."""
-        p, q = self.rate.numerator, self.rate.denominator
-        # p/q D - N = (p D - q N) / q; where D is the same for all models, divided by it
-        short = p * self._by_class(self.among, data) - q * self._by_class(self.counted, data)
-        coef = (short if self.least else -short)[np.asarray(data.y)]
-        per_truth = self._by_class(self.among, data)
-        fixed = bool((per_truth == per_truth[:, :1]).all())
-        among = int((per_truth[:, 0] * data.class_weights).sum()) if fixed else 0
-        unit = Fraction(1, q * among) if among else data.weight_unit / q
-        return Shortfall(Totals((str(self),), coef[:, :, None], (TotalRow((1,), hi=0),)), (unit,))
 
     def value(self, graph: DecisionGraph, data: Dataset) -> Fraction | None:
         """The rate of a model, exactly; None where nothing is among what it is a rate of."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from treeform.errors import Infeasible, SpecError
-from treeform.language.requirement import Requirement
-from treeform.language.shortfall import Shortfall, in_weight
+from treeform.language.forms import Inequality, Rows
+from treeform.language.linear import LinearRequirement
 from treeform.requirements.amount import OfAmount
 
 if TYPE_CHECKING:
@@ -16,11 +17,9 @@ if TYPE_CHECKING:
 
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
-    from treeform.language.ports import Ports
-    from treeform.model import Model
 
 
-class MinCoverage(OfAmount, Requirement):
+class MinCoverage(OfAmount, LinearRequirement):
     """At least this much training weight gets a decision; for the rest the model abstains.
 
     Parameters
@@ -43,8 +42,6 @@ class MinCoverage(OfAmount, Requirement):
 
     name: ClassVar[str] = "min_coverage"
     called: ClassVar[tuple[str, str]] = ("rows decided", "share of rows decided")
-    demands_tests: ClassVar[bool] = False
-    needs = frozenset({"predicted"})
 
     def bind(self, data: Dataset, **context: Any) -> MinCoverage:
         if data.abstain_code is None:
@@ -62,19 +59,10 @@ class MinCoverage(OfAmount, Requirement):
             )
         return self
 
-    def build(self, model: Model, ports: Ports) -> None:
-        # sum_i weight_i predicted[i, abstain] <= total - amount
-        for coef, most in self.prediction_rows(ports.data):
-            model.add((ports.predicted * (coef * ports.weights[:, None])).sum() <= most, str(self))
-
-    def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
-        coef = np.zeros((data.n_samples, data.n_classes), dtype=np.int64)
-        coef[:, data.abstain_code] = 1
-        return [(coef, data.total_weight - self.amount.at_least(data))]
-
-    def shortfall(self, data: Dataset) -> Shortfall | None:
-        """`violation`: the weight that lacks a decision."""
-        return in_weight(self.totals(data), data)
+    def forms(self, rows: Rows) -> Iterator[Inequality]:
+        data = rows.data
+        decided = np.arange(data.n_classes) != data.abstain_code
+        yield rows.weight(predicted=decided, name=str(self)) >= self.amount.at_least(data) * data.weight_unit
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
         return data.weight_unit * max(0, self.amount.at_least(data) - self.weight_of(graph, data))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
-from treeform.language.requirement import Requirement
-from treeform.language.totals import TotalRow, Totals
+from treeform.language.forms import Inequality, Rows
+from treeform.language.linear import LinearRequirement
 from treeform.requirements.columns import check_columns, column_name, features_of
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     from treeform.data import Dataset
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from treeform.model import Model
 
 
-class NoTestOn(Requirement):
+class NoTestOn(LinearRequirement):
     """No test reads a column of the table, whatever its levels.
 
     Parameters
@@ -33,7 +33,6 @@ class NoTestOn(Requirement):
     """
 
     name: ClassVar[str] = "no_test_on"
-    demands_tests: ClassVar[bool] = False
     of_values: ClassVar[bool] = True
     needs = frozenset({"feature"})
 
@@ -56,17 +55,12 @@ class NoTestOn(Requirement):
         if len(columns):
             m.add(t.feature[:, columns] <= 0, str(self))
 
+    def forms(self, rows: Rows) -> Iterator[Inequality]:
+        yield rows.tests(self._features(rows.data), f"tests on {self.column}") <= 0
+
     def violation(self, graph: DecisionGraph, data: Dataset) -> int:
         columns = set(self._features(data).tolist())
         return sum(bool(columns & set(test.columns)) for test in graph.tests())
-
-    def totals(self, data: Dataset) -> Totals:
-        """The number of tests that read the column, at most 0."""
-        per_test = np.zeros((data.n_features, 1), dtype=np.int64)
-        per_test[self._features(data)] = 1
-        samples = np.zeros(data.n_samples, dtype=np.int64)
-        nothing = np.zeros((1, data.n_classes, 1), dtype=np.int64)
-        return Totals((f"tests on {self.column}",), nothing, (TotalRow((1,), hi=0),), per_test, samples)
 
     def __str__(self) -> str:
         return f"{self.name}:{self.column}"

@@ -15,7 +15,7 @@ from treeform.requirements.rates import GroupRate, RateParity, decimal_or_plain
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
-    from treeform.language.ports import Ports
+    from treeform.language.forms import Rows, Sum
 
 __all__ = [
     "AccuracyParity",
@@ -217,11 +217,8 @@ class AccuracyParity(RateParity):
     def events(self, data: Dataset, favourable: int) -> NDArray[np.int64]:
         return np.eye(data.n_classes, dtype=np.int64)
 
-    def event(self, ports: Ports, favourable: int) -> Any:
-        return ports.correct
-
-    def counted(self, data: Dataset, favourable: int) -> str:
-        return "classified correctly"
+    def counted(self, rows: Rows, label: str, *where: Any) -> Sum:
+        return rows.right(*where, name=f"{label}: classified correctly")
 
 
 class ConditionalParity(RateParity):

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.errors import DataError, SpecError
+from treeform.language.classes import favourable_code
 from treeform.language.limits import Limits
 from treeform.language.meetings import Clash, Meetings
 from treeform.language.requirement import Requirement
@@ -15,7 +16,6 @@ from treeform.language.values import ValueOrder, ValueRule
 from treeform.model import any_of
 from treeform.requirements.columns import column_name
 from treeform.requirements.counted import PayableAtMost, whole_count
-from treeform.requirements.groups import favourable_code
 from treeform.shape import UNIVARIATE
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -11,22 +11,19 @@ import numpy as np
 
 from treeform.errors import SpecError
 from treeform.language.bounded import Bounded, Value
+from treeform.language.forms import Inequality, Rows
+from treeform.language.linear import LinearRequirement
 from treeform.language.numbers import as_fraction
-from treeform.language.shortfall import Shortfall
-from treeform.language.totals import TotalRow, Totals
 from treeform.requirements.amount import decimal_text, percent_text
 from treeform.requirements.by_groups import ByGroups
 from treeform.requirements.groups import Groups, groups_to_json, of_groups
-from treeform.requirements.rate_cells import errors_by_group
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
-    from treeform.language.ports import Ports
-    from treeform.model import Model
 
 
-class GroupErrorAtMost(ByGroups, Bounded):
+class GroupErrorAtMost(ByGroups, LinearRequirement, Bounded):
     """In every group at most this share of the weight is misclassified.
 
     Parameters
@@ -54,7 +51,6 @@ class GroupErrorAtMost(ByGroups, Bounded):
 
     name: ClassVar[str] = "group_error_at_most"
     example: ClassVar[str] = "rate=0.2"
-    demands_tests: ClassVar[bool] = False
     needs = frozenset({"correct"})
 
     def __init__(self, groups: Any = None, rate: Fraction | float | str | None = None) -> None:
@@ -77,42 +73,15 @@ class GroupErrorAtMost(ByGroups, Bounded):
         kept, _ = self._resolved_groups(data, context)
         return self._copy(groups=kept)
 
-    def _most(self, data: Dataset) -> list[int]:
-        """The largest whole weight of errors that each group may have."""
-        return [math.floor(self.rate * weight) for weight in self._of(data).weights(data)]
-
     def _of(self, data: Dataset) -> Groups:
         return Groups.of(self.groups, data)
 
-    def build(self, model: Model, ports: Ports) -> None:
-        groups, wrong = self._of(ports.data), 1 - ports.correct
-        for g, most in enumerate(self._most(ports.data)):
-            model.add(
-                (wrong * (ports.weights * (groups.codes == g))).sum() <= most, f"{self}, {groups.labels[g]}"
-            )
-
-    def totals(self, data: Dataset) -> Totals:
-        """One total for each group: the weight misclassified."""
-        groups = self._of(data)
-        kind, added = errors_by_group(groups, data)
-        unit = np.eye(len(groups.labels), dtype=int).tolist()
-        rows = tuple(TotalRow(tuple(unit[g]), hi=most) for g, most in enumerate(self._most(data)))
-        return Totals(tuple(f"errors of group {label}" for label in groups.labels), added, rows, kind=kind)
-
-    def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
-        per_sample = self.totals(data).per_sample
-        return [(per_sample[:, :, g], most) for g, most in enumerate(self._most(data))]
-
-    def shortfall(self, data: Dataset) -> Shortfall:
-        """`violation`: by how much the largest of the rates is above the bound."""
-        totals, groups = self.totals(data), self._of(data)
-        p, q = self.rate.numerator, self.rate.denominator
-        rows, units = [], []
-        for row, weight in zip(totals.rows, groups.weights(data), strict=True):
-            # e_g / W_g - p/q = (q e_g - p W_g) / (q W_g)
-            rows.append(TotalRow(tuple(q * c for c in row.coef), hi=p * weight))
-            units.append(Fraction(1, q * weight))
-        return Shortfall(replace(totals, rows=tuple(rows)), tuple(units))
+    def forms(self, rows: Rows) -> Iterator[Inequality]:
+        groups = self._of(rows.data)
+        for g, label in enumerate(groups.labels):
+            own = (groups.codes, g)
+            if weight := rows.weight(own):
+                yield rows.errors(own, name=f"errors of group {label}") / weight <= self.rate
 
     def rates(self, graph: DecisionGraph, data: Dataset) -> list[Fraction]:
         """The error rate of every group, exactly."""

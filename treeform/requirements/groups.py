@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from treeform.data.alignment import in_row_order
-from treeform.data.labels import is_label
 from treeform.data.rows import row_text, rows_note
-from treeform.errors import CertificateError, DataError, SpecError
+from treeform.errors import CertificateError, DataError
+from treeform.language.classes import plain_label
 from treeform.utils.text import count_of
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Groups:
                 cause="a group is text, a number or a boolean",
                 fix="give one such value for each row, or a table whose columns are crossed",
             ) from None
-        labels = [_plain(label) for label in uniques]
+        labels = [plain_label(label) for label in uniques]
         order = sorted(range(len(labels)), key=lambda g: (str(type(labels[g])), labels[g]))
         rank = np.empty(len(order), dtype=np.int64)
         rank[order] = np.arange(len(order))
@@ -147,44 +147,6 @@ class Groups:
         return f"<Groups{_called(self.name)}: {', '.join(map(str, self.labels))}>"
 
 
-def class_code(label: Any, data: Dataset, called: str = "favourable") -> int:
-    """The code of the class that ``label`` names; text that spells a label counts as that label.
-
-    Raises
-    ------
-    SpecError
-        If there is no such class.
-    """
-    classes = [_plain(c) for c in data.classes]
-    refuse_no_label(label, called, classes)
-    for code, known in enumerate(classes):
-        if type(known) is type(label) and known == label:
-            return code
-    for code, known in enumerate(classes):
-        if str(known) == str(label) or known == label:
-            return code
-    raise SpecError(
-        f"there is no class {label!r}",
-        cause=f"the classes are {', '.join(map(repr, classes))}",
-        fix=f"use for example {called}={classes[-1]!r}",
-    )
-
-
-def refuse_no_label(label: Any, called: str, classes: Sequence[Any] = ("yes",)) -> None:
-    """Refuse what is given in the place of a class: arrays, lists, missing values.
-
-    Raises
-    ------
-    SpecError
-    """
-    if not is_label(label):
-        raise SpecError(
-            f"{called}={label!r} is no class",
-            cause="a class is named by its label: text, a number or a boolean",
-            fix=f"use for example {called}={classes[-1]!r}",
-        )
-
-
 def by_name(values: Any, data: Dataset) -> Any:
     """Columns that are crossed as one text, ``"sex & age"``; a column's name and anything else as they are."""
     known = data.table.names
@@ -251,28 +213,3 @@ def of_groups(groups: Any) -> str:
 
 def _called(name: str | None) -> str:
     return "" if name is None else f" {name!r}"
-
-
-def _plain(label: Any) -> Any:
-    value = label.item() if isinstance(label, np.generic) else label
-    return value if isinstance(value, bool | int | float | str) else str(value)
-
-
-def favourable_code(label: Any, data: Dataset, owner: object, called: str = "favourable") -> int:
-    """The code of the favourable (positive) class; with two it may be left out, and is the greater label then.
-
-    Raises
-    ------
-    SpecError
-        If the label is unknown, or left out with more than two classes. ``owner`` is the requirement, for the message.
-    """
-    if label is not None:
-        return class_code(label, data, called)
-    labels = data.n_classes - (data.abstain_code is not None)
-    if labels > 2:
-        raise SpecError(
-            f"{owner} does not say which class is {called}",
-            cause=f"there are {labels} classes: {', '.join(map(str, data.classes[:labels]))}",
-            fix=f"add {called}={_plain(data.classes[labels - 1])!r}",
-        )
-    return labels - 1

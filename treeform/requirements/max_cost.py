@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -12,24 +12,21 @@ import numpy as np
 from treeform.errors import SpecError
 from treeform.language.bounded import Bounded, Value
 from treeform.language.costs import LARGEST_COST, ClassCost, Cost, too_large
+from treeform.language.forms import Inequality, Rows
+from treeform.language.linear import LinearRequirement
 from treeform.language.numbers import as_fraction
 from treeform.language.objective import Error, Objective
-from treeform.language.requirement import Requirement
-from treeform.language.shortfall import Shortfall
-from treeform.language.totals import TotalRow
 from treeform.requirements.amount import decimal_text
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
-    from treeform.language.ports import Ports
-    from treeform.model import Model
     from treeform.shape import Shape
 
 EXAMPLE = "write for example MaxCost([[0, 5], [1, 0]], at_most=200) or MaxCost('balanced_error', at_most=0.3)"
 
 
-class MaxCost(Requirement, Bounded):
+class MaxCost(LinearRequirement, Bounded):
     """The predictions cost at most so much together, whatever the objective is.
 
     Parameters
@@ -51,8 +48,6 @@ class MaxCost(Requirement, Bounded):
     """
 
     name: ClassVar[str] = "max_cost"
-    demands_tests: ClassVar[bool] = False
-    needs = frozenset({"predicted"})
 
     def __init__(self, cost: Any, at_most: Fraction | float | str) -> None:
         known = isinstance(cost, str) or hasattr(cost, "terms")
@@ -92,29 +87,9 @@ class MaxCost(Requirement, Bounded):
         unit = Fraction(1, math.lcm(*(v.denominator for row in exact for v in row)))
         return np.array([[int(v / unit) for v in row] for row in exact], dtype=object), unit
 
-    def _row(self, data: Dataset) -> tuple[np.ndarray, int]:
-        entries, unit = self._entries(data)
-        most = min(math.floor(self.budget / unit), int(entries.max()) * data.total_weight)  # no model costs more
-        return entries.astype(np.int64)[np.asarray(data.y)], most
-
-    def build(self, model: Model, ports: Ports) -> None:
-        # sum_i weight_i sum_k cost[y_i, k] predicted_ik <= budget
-        coef, most = self._row(ports.data)
-        model.add((ports.predicted * (coef * ports.weights[:, None])).sum() <= most, str(self))
-
-    def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
-        return [self._row(data)]
-
-    def shortfall(self, data: Dataset) -> Shortfall | None:
-        """`violation`: the cost beyond the budget."""
-        totals = self.totals(data)
-        if totals is None:
-            return None
-        # S u - p u/q = (q S - p) u/q, where the budget is p/q of the unit u of sums of costs
-        entries, unit = self._entries(data)
-        most = int(entries.max()) * data.total_weight  # no model costs more
-        p, q = min(self.budget / unit, Fraction(most)).as_integer_ratio()
-        return Shortfall(replace(totals, rows=(TotalRow((q,), hi=p),)), (unit / q,))
+    def forms(self, rows: Rows) -> Iterator[Inequality]:
+        entries, unit = self._entries(rows.data)
+        yield rows.cost(entries, name=str(self)) * (unit / rows.data.weight_unit) <= self.budget
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
         return max(Fraction(0), self.measured(graph, data) - self.budget)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -13,20 +13,18 @@ import pandas as pd
 from treeform.data import contradictions_text, contradictory_rows
 from treeform.data.alignment import positions_of
 from treeform.errors import Infeasible, SpecError
+from treeform.language.forms import Inequality, Rows
 from treeform.language.limits import Limits
-from treeform.language.requirement import Requirement
-from treeform.language.shortfall import Shortfall, in_weight
+from treeform.language.linear import LinearRequirement
 from treeform.requirements.amount import OfAmount
 from treeform.utils.text import count_of
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
-    from treeform.language.ports import Ports
-    from treeform.model import Model
 
 
-class MaxErrors(OfAmount, Requirement):
+class MaxErrors(OfAmount, LinearRequirement):
     """At most this much training weight is misclassified.
 
     Parameters
@@ -40,7 +38,6 @@ class MaxErrors(OfAmount, Requirement):
 
     name: ClassVar[str] = "max_errors"
     called: ClassVar[tuple[str, str]] = ("errors", "share of errors")
-    demands_tests: ClassVar[bool] = False
     needs = frozenset({"correct"})
 
     def bind(self, data: Dataset, **context: Any) -> MaxErrors:
@@ -55,9 +52,8 @@ class MaxErrors(OfAmount, Requirement):
             )
         return self
 
-    def build(self, model: Model, ports: Ports) -> None:
-        # sum_i weight_i * (1 - correct_i) <= k
-        model.add(((1 - ports.correct) * ports.weights).sum() <= self.amount.at_most(ports.data), str(self))
+    def forms(self, rows: Rows) -> Iterator[Inequality]:
+        yield rows.errors() <= self.amount.at_most(rows.data) * rows.data.weight_unit
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
         return data.weight_unit * max(0, self.weight_of(graph, data) - self.amount.at_most(data))
@@ -69,19 +65,11 @@ class MaxErrors(OfAmount, Requirement):
     def limits(self, data: Dataset) -> Limits:
         return Limits(max_errors=self.amount.at_most(data))
 
-    def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
-        wrong = 1 - np.eye(data.n_classes, dtype=np.int64)
-        return [(wrong[np.asarray(data.y)], self.amount.at_most(data))]
-
-    def shortfall(self, data: Dataset) -> Shortfall | None:
-        """`violation`: the weight misclassified beyond the bound."""
-        return in_weight(self.totals(data), data)
-
     def in_words(self) -> str:
         return f"the model misclassifies at most {self.amount.words}"
 
 
-class MustClassifyRight(Requirement):
+class MustClassifyRight(LinearRequirement):
     """These rows of the table are classified correctly.
 
     Parameters
@@ -97,7 +85,6 @@ class MustClassifyRight(Requirement):
     """
 
     name: ClassVar[str] = "must_classify_right"
-    demands_tests: ClassVar[bool] = False
     needs = frozenset({"correct"})
 
     def __init__(self, rows: Sequence[int] | pd.Index | int | str) -> None:
@@ -131,18 +118,8 @@ class MustClassifyRight(Requirement):
     def _mask(self, data: Dataset) -> np.ndarray:
         return np.isin(np.asarray(data.kept_rows), self.rows)
 
-    def build(self, model: Model, ports: Ports) -> None:
-        chosen = np.flatnonzero(self._mask(ports.data))
-        if len(chosen):
-            model.add((1 - ports.correct[chosen]).sum() <= 0, str(self))
-
-    def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
-        wrong = 1 - np.eye(data.n_classes, dtype=np.int64)[np.asarray(data.y)]
-        return [(wrong * self._mask(data)[:, None], 0)]
-
-    def shortfall(self, data: Dataset) -> Shortfall | None:
-        """The weight of these rows that is misclassified."""
-        return in_weight(self.totals(data), data)
+    def forms(self, rows: Rows) -> Iterator[Inequality]:
+        yield rows.errors(self._mask(rows.data)) <= 0
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> int:
         wrong = graph.predict_codes(data.X) != data.y

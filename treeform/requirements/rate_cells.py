@@ -102,12 +102,3 @@ class RateCells:
         codes = cell * shape[1] + codes_of_points(graph, self.data)[point]
         # Sums of weights are below 2**53, so that bincount's doubles are exact.
         return np.bincount(codes, weight, minlength=shape[0] * shape[1]).astype(np.int64).reshape(shape)
-
-
-def errors_by_group(groups: Groups, data: Dataset) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Kinds of samples, and what each adds: one total for each group, the weight misclassified; see `Totals`."""
-    cells = RateCells.of(groups, [], data)
-    size = len(cells.group)
-    added = np.zeros((size, data.n_classes, cells.n_groups), dtype=np.int64)
-    added[np.arange(size), :, cells.group] = cells.truth[:, None] != np.arange(data.n_classes)
-    return cells.cell, added

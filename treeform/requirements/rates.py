@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, permutations
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
@@ -15,21 +15,19 @@ from numpy.typing import NDArray
 
 from treeform.errors import SpecError
 from treeform.language.bounded import Bounded, Value
+from treeform.language.classes import favourable_code
+from treeform.language.forms import Inequality, Rows, Sum
+from treeform.language.linear import LinearRequirement
 from treeform.language.numbers import as_fraction
-from treeform.language.objective_size import LARGEST
-from treeform.language.shortfall import Shortfall
-from treeform.language.totals import TotalRow, Totals
+from treeform.language.rational import least_above
 from treeform.requirements.amount import decimal_text
 from treeform.requirements.by_groups import ByGroups
-from treeform.requirements.groups import Groups, favourable_code, groups_to_json, of_groups
+from treeform.requirements.groups import Groups, groups_to_json, of_groups
 from treeform.requirements.rate_cells import RateCells
-from treeform.requirements.rational import least_above, least_at_least
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
-    from treeform.language.ports import Ports
-    from treeform.model import Model
 
 P = TypeVar("P", bound="RateParity")
 
@@ -50,7 +48,7 @@ class GroupRate:
         return self.favourable / self.weight if self.weight else None
 
 
-class RateParity(ByGroups, Bounded):
+class RateParity(ByGroups, LinearRequirement, Bounded):
     """Every group is predicted the favourable class at a similar rate, among the samples that count.
 
     A subclass defines which samples count: `among` gives one set or several, and the rates of each are compared.
@@ -113,13 +111,12 @@ class RateParity(ByGroups, Bounded):
         events[:, favourable] = 1
         return events
 
-    def event(self, ports: Ports, favourable: int) -> Any:
-        """(n,) expressions: whether a sample's prediction counts."""
-        return ports.predicted[:, favourable]
-
-    def counted(self, data: Dataset, favourable: int) -> str:
-        """What is counted, in words."""
-        return f"predicted {data.classes[favourable]}"
+    def counted(self, rows: Rows, label: str, *where: Any) -> Sum:
+        """The weight of some rows that the rate counts."""
+        counted: Sum = rows.weight(
+            *where, predicted=self.favourable, name=f"{label}: predicted {self.favourable}"
+        )
+        return counted
 
     # -- binding ----------------------------------------------------------------------------------
 
@@ -131,7 +128,7 @@ class RateParity(ByGroups, Bounded):
         cells = RateCells.of(resolved, self.among(data, code), data)
         bound = self._copy(groups=kept, favourable=label, _bound=(data, resolved, code, cells))
         if bound.bound is not None:
-            bound._pairs(data)  # refuses weights too fine for exact rows
+            bound.totals(data)  # refuses weights too fine for exact rows
         return bound
 
     def _favourable_code(self, data: Dataset) -> int:
@@ -144,130 +141,27 @@ class RateParity(ByGroups, Bounded):
             return bound._bound[1:]
         return self._bound[1:]
 
-    # -- the symbolic face ------------------------------------------------------------------------
+    # -- the inequalities -------------------------------------------------------------------------
+
+    def forms(self, rows: Rows) -> Iterator[Inequality]:
+        groups, code, _ = self._resolved(rows.data)
+        for what, among in self.among(rows.data, code):
+            share = {}
+            for g, label in enumerate(groups.labels):
+                own = among, (groups.codes, g)
+                if weight := rows.weight(*own):  # a group without a sample that counts has no rate
+                    share[g] = self.counted(rows, f"{what} of group {label}", *own) / weight
+            for pair in combinations(share, 2):
+                for a, b in (pair, pair[::-1]):
+                    if self.ratio is not None:  # (19)
+                        yield share[a] >= self.ratio * share[b]
+                    else:
+                        yield share[a] - share[b] <= self.difference
 
     def _weights_of_sets(self, data: Dataset) -> list[list[int]]:
         """Weight that counts of every group, for each set of samples."""
         *_, cells = self._resolved(data)
         return [cells.weights(chosen) for _, chosen in cells.sets]
-
-    def _pairs(self, data: Dataset) -> list[tuple[NDArray[np.int64], int]]:
-        """Rows as the coefficient of "is predicted favourable" per unit of weight of each cell, and the side.
-
-        A group without a sample that counts has no rate, and is compared with no other one.
-        """
-        *_, cells = self._resolved(data)
-        rows = []
-        for (_, chosen), weight in zip(cells.sets, self._weights_of_sets(data), strict=True):
-            for a, b in permutations([g for g, w in enumerate(weight) if w], 2):
-                on_a, on_b, side = self._pair(weight[a], weight[b])
-                if max(abs(on_a) * weight[a], abs(on_b) * weight[b]) > LARGEST:
-                    raise SpecError(
-                        f"{self} cannot be stated exactly on these weights",
-                        cause=f"whole coefficients reach {max(abs(on_a), abs(on_b)):.3g} on a total weight of "
-                        f"{data.total_weight:.3g} units",
-                        fix="round the sample weights (weight_grid=...), or the ratio, to fewer digits",
-                    )
-                of_group = np.zeros(len(weight), dtype=np.int64)
-                of_group[a], of_group[b] = on_a, on_b
-                rows.append((np.where(chosen, of_group[cells.group], 0), side))
-        return rows
-
-    def _rows(self, data: Dataset) -> tuple[np.ndarray, np.ndarray]:
-        """Coefficients (rows, n) of "i is predicted favourable" per unit of weight; right-hand sides."""
-        *_, cells = self._resolved(data)
-        pairs = self._pairs(data)
-        rows = [coef[cells.cell] for coef, _ in pairs]
-        shaped = np.array(rows, dtype=np.int64).reshape(len(rows), data.n_samples)
-        return shaped, np.array([side for _, side in pairs], dtype=np.int64)
-
-    def _pair(self, weight_a: int, weight_b: int) -> tuple[int, int, int]:
-        """The pair (a, b) as ``on_a * S_a + on_b * S_b <= side``; S: weight predicted favourable."""
-        if self.ratio is not None:
-            # (19): S_a / W_a >= p/q * S_b / W_b   <=>   p W_a S_b - q W_b S_a <= 0
-            # S_a / S_b has a denominator of at most W_b, so that p W_a / (q W_b) may be rounded up to such a fraction.
-            least = least_at_least(self.ratio * weight_a / weight_b, weight_b)
-            on_a, on_b, side = -least.denominator, least.numerator, 0
-        else:
-            # S_a / W_a - S_b / W_b <= p/q   <=>   q W_b S_a - q W_a S_b <= p W_a W_b
-            assert self.difference is not None
-            p, q = self.difference.numerator, self.difference.denominator
-            on_a, on_b, side = q * weight_b, -q * weight_a, p * weight_a * weight_b
-        step = math.gcd(
-            on_a, on_b
-        )  # the left-hand side is a multiple of it, so the right-hand side rounds down
-        return on_a // step, on_b // step, side // step
-
-    def build(self, model: Model, ports: Ports) -> None:
-        coef, side = self._rows(ports.data)
-        _, code, _ = self._resolved(ports.data)
-        if len(coef):
-            model.add((coef * ports.weights) @ self.event(ports, code) <= side, str(self))
-
-    def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
-        _, code, _ = self._resolved(data)
-        events = self.events(data, code)[np.asarray(data.y)]
-        return [(coef[:, None] * events, int(side)) for coef, side in zip(*self._rows(data), strict=True)]
-
-    def totals(self, data: Dataset) -> Totals:
-        """One total for each group and set of samples: the weight predicted favourable. Rows are pairs of groups."""
-        groups, code, cells = self._resolved(data)
-        events, what_counts = self.events(data, code), self.counted(data, code)
-        width = len(cells.sets) * len(groups.labels)
-        added = np.zeros((len(cells.group), data.n_classes, width), dtype=np.int64)
-        names, rows = [], []
-        for index, (what, chosen) in enumerate(cells.sets):
-            first = index * len(groups.labels)
-            at = np.flatnonzero(chosen)
-            added[at, :, first + cells.group[at]] = events[cells.truth[at]]
-            names += [f"{what} of group {label}: {what_counts}" for label in groups.labels]
-            weight = cells.weights(chosen)
-            for a, b in combinations([g for g, w in enumerate(weight) if w], 2):
-                rows += [self._row(width, first, pair, weight) for pair in ((a, b), (b, a))[: self._sides]]
-        return Totals(tuple(names), added, tuple(rows), kind=cells.cell)
-
-    def shortfall(self, data: Dataset) -> Shortfall:
-        """`violation`: by how much rates differ more than allowed, or the smaller one lacks to the ratio asked for."""
-        totals = self.totals(data)
-        rows, units = [], []
-        for index, weight in enumerate(self._weights_of_sets(data)):
-            for a, b in permutations([g for g, w in enumerate(weight) if w], 2):
-                row, unit = self._exact_row(totals.n_totals, index * len(weight), (a, b), weight)
-                rows.append(row)
-                units.append(unit)
-        return Shortfall(replace(totals, rows=tuple(rows)), tuple(units))
-
-    def _exact_row(
-        self, width: int, first: int, pair: tuple[int, int], weight: list[int]
-    ) -> tuple[TotalRow, Fraction]:
-        """What the pair lacks, as ``unit * (coef @ totals - side)``."""
-        a, b = pair
-        if self.ratio is not None:
-            # p/q S_b / W_b - S_a / W_a  =  (p W_a S_b - q W_b S_a) / (q W_a W_b)
-            p, q = self.ratio.numerator, self.ratio.denominator
-            on_a, on_b, side = -q * weight[b], p * weight[a], 0
-        else:
-            # S_a / W_a - S_b / W_b - p/q  =  (q W_b S_a - q W_a S_b - p W_a W_b) / (q W_a W_b)
-            assert self.difference is not None
-            p, q = self.difference.numerator, self.difference.denominator
-            on_a, on_b, side = q * weight[b], -q * weight[a], p * weight[a] * weight[b]
-        step = math.gcd(on_a, on_b, side)
-        coef = [0] * width
-        coef[first + a], coef[first + b] = on_a // step, on_b // step
-        unit = Fraction(step, q * weight[a] * weight[b])
-        return TotalRow(tuple(coef), hi=side // step), unit
-
-    @property
-    def _sides(self) -> int:
-        """A difference is one row with two sides, a ratio two rows."""
-        return 1 if self.ratio is None else 2
-
-    def _row(self, width: int, first: int, pair: tuple[int, int], weight: list[int]) -> TotalRow:
-        a, b = pair
-        on_a, on_b, side = self._pair(weight[a], weight[b])
-        coef = [0] * width
-        coef[first + a], coef[first + b] = on_a, on_b
-        return TotalRow(tuple(coef), lo=None if self.difference is None else -side, hi=side)
 
     # -- the semantic face ------------------------------------------------------------------------
 
@@ -349,7 +243,7 @@ class RateParity(ByGroups, Bounded):
             # S_a / W_a - S_b / W_b is a multiple of 1 / lcm(W_a, W_b).
             steps = [math.lcm(a, b) for a, b in pairs]
             return max(Fraction(math.ceil(value * step) - 1, step) for step in steps)
-        # S_a / W_a over S_b / W_b: as in _pair.
+        # S_a / W_a over S_b / W_b, where S_b is at most W_b
         return min(least_above(Fraction(value) * a / b, b) * b / a for a, b in pairs)
 
     # -- text and files ---------------------------------------------------------------------------

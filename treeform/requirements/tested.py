@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from treeform.errors import Infeasible
+from treeform.language.forms import Inequality, Rows
+from treeform.language.linear import LinearRequirement
 from treeform.language.requirement import Requirement
-from treeform.language.totals import TotalRow, Totals
 from treeform.requirements.columns import check_columns, column_list, features_of, reads, sources, tests_on
 
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from treeform.model import Model
 
 
-class Uses(Requirement):
+class Uses(LinearRequirement):
     """Each of these columns is read by some test.
 
     Parameters
@@ -55,22 +57,9 @@ class Uses(Requirement):
                 )
         return self
 
-    def build(self, model: Model, ports: Ports) -> None:
-        # sum_v feature[v, features of the column] >= 1
+    def forms(self, rows: Rows) -> Iterator[Inequality]:
         for name in self.columns:
-            model.add(ports.feature[:, features_of(ports.data, name)].sum() >= 1, f"{self}: {name}")
-
-    def totals(self, data: Dataset) -> Totals:
-        """The number of tests that read each column, at least 1."""
-        wide = len(self.columns)
-        per_test = np.zeros((data.n_features, wide), dtype=np.int64)
-        for index, name in enumerate(self.columns):
-            per_test[features_of(data, name), index] = 1
-        samples = np.zeros(data.n_samples, dtype=np.int64)
-        nothing = np.zeros((1, data.n_classes, wide), dtype=np.int64)
-        unit = np.eye(wide, dtype=int).tolist()
-        rows = tuple(TotalRow(tuple(row), lo=1) for row in unit)
-        return Totals(tuple(f"tests on {name}" for name in self.columns), nothing, rows, per_test, samples)
+            yield rows.tests(features_of(rows.data, name), f"tests on {name}") >= 1
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> int:
         """The number of columns that no test reads."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -12,11 +12,11 @@ import numpy as np
 from treeform.errors import Infeasible, SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.bounded import Bounded, Value
+from treeform.language.forms import Inequality, Rows
+from treeform.language.linear import LinearRequirement
 from treeform.language.numbers import as_fraction
 from treeform.language.paths import Bools, PathRule, PathTests
 from treeform.language.requirement import Requirement
-from treeform.language.shortfall import Shortfall
-from treeform.language.totals import TotalRow, Totals
 from treeform.requirements.amount import decimal_text, percent_text
 from treeform.requirements.columns import check_columns, distinct_rows, features_of
 from treeform.shape import UNIVARIATE
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from treeform.model import Model
 
 
-class StayCloseTo(Requirement, Bounded):
+class StayCloseTo(LinearRequirement, Bounded):
     """At most this share of the training weight is predicted another class than by a model in use.
 
     Parameters
@@ -51,8 +51,6 @@ class StayCloseTo(Requirement, Bounded):
     """
 
     name: ClassVar[str] = "stay_close_to"
-    demands_tests: ClassVar[bool] = False
-    needs = frozenset({"predicted"})
 
     def __init__(self, graph: Any, changed: Fraction | float | str) -> None:
         self.graph = model_in_use(graph, "StayCloseTo")
@@ -74,28 +72,10 @@ class StayCloseTo(Requirement, Bounded):
             self._codes = (data, _codes(self.graph, data))
         return self._codes[1]
 
-    def _most(self, data: Dataset) -> int:
-        return int(self.changed * data.total_weight)
-
-    def _differs(self, data: Dataset) -> np.ndarray:
-        """(n, K) 1 where predicting class k would be a change."""
-        same = self.decided_before(data)[:, None] == np.arange(data.n_classes)[None, :]
-        return np.asarray(1 - same.astype(np.int64))
-
-    def build(self, model: Model, ports: Ports) -> None:
-        # sum_i weight_i (1 - predicted[i, class before]) <= changed * total
-        each = self._differs(ports.data) * ports.weights[:, None]
-        model.add((ports.predicted * each).sum() <= self._most(ports.data), str(self))
-
-    def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
-        return [(self._differs(data), self._most(data))]
-
-    def shortfall(self, data: Dataset) -> Shortfall:
-        """`violation`: the share that is changed beyond the bound."""
-        p, q, total = self.changed.numerator, self.changed.denominator, data.total_weight
-        row = TotalRow((q,), hi=p * total)
-        changed = Totals(("changed predictions",), self._differs(data)[:, :, None], (row,))
-        return Shortfall(changed, (Fraction(1, q * total),))
+    def forms(self, rows: Rows) -> Iterator[Inequality]:
+        before, codes = self.decided_before(rows.data), np.arange(rows.data.n_classes)
+        changed = sum(rows.weight((before, code), predicted=codes != code) for code in np.unique(before))
+        yield changed / rows.weight() <= self.changed
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
         return max(Fraction(0), self.measured(graph, data) - self.changed)

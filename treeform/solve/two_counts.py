@@ -16,7 +16,7 @@ All coordinates are rationals.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -27,16 +27,15 @@ import numpy as np
 
 from treeform.graph import DecisionGraph
 from treeform.language.composed import Count, TwoCountTerm
+from treeform.language.forms import Inequality, Rows
+from treeform.language.linear import LinearRequirement
 from treeform.language.objective import Objective
 from treeform.language.question import Question
-from treeform.language.requirement import Requirement
 from treeform.solve.part_ledger import Part, PartLedger, Whole
 from treeform.solve.result import Limit
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
-    from treeform.language.ports import Ports
-    from treeform.model import Model
 
 Point = tuple[Fraction, Fraction]
 
@@ -302,28 +301,21 @@ class TwoCounts(Whole):
         return None
 
 
-class CountAtMost(Requirement, listed=False):
+class CountAtMost(LinearRequirement, listed=False):
     """A count over the confusion matrix is at most a number: a step of the search."""
 
     name: ClassVar[str] = "count_at_most"
-    demands_tests: ClassVar[bool] = False
-    needs = frozenset({"predicted"})
 
     def __init__(self, count: Count, most: int) -> None:
         self.count = count
         self.most = most
 
-    def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
-        return [(np.array(self.count.per_cell, dtype=np.int64)[np.asarray(data.y)], self.most)]
-
-    def build(self, model: Model, ports: Ports) -> None:
-        ((coef, most),) = self.prediction_rows(ports.data)
-        model.add((ports.predicted * (coef * ports.weights[:, None])).sum() <= most, str(self))
+    def forms(self, rows: Rows) -> Iterator[Inequality]:
+        yield rows.cost(self.count.per_cell) <= self.most * rows.data.weight_unit
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> int:
-        ((coef, most),) = self.prediction_rows(data)
-        each = coef[np.arange(data.n_samples), graph.predict_codes(data.X)].astype(object)
-        return max(0, int((each * np.asarray(data.weights)).sum()) - most)
+        each = np.array(self.count.per_cell)[np.asarray(data.y), graph.predict_codes(data.X)].astype(object)
+        return max(0, int((each * np.asarray(data.weights)).sum()) - self.most)
 
     def __str__(self) -> str:
         return f"{self.name}:{self.most}"

@@ -1,0 +1,78 @@
+"""Classes as users name them: by their labels, which are text, numbers or booleans."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from treeform.data.labels import is_label
+from treeform.errors import SpecError
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+
+
+def class_code(label: Any, data: Dataset, called: str = "favourable") -> int:
+    """The code of the class that ``label`` names; text that spells a label counts as that label.
+
+    Raises
+    ------
+    SpecError
+        If there is no such class.
+    """
+    classes = [plain_label(c) for c in data.classes]
+    refuse_no_label(label, called, classes)
+    for code, known in enumerate(classes):
+        if type(known) is type(label) and known == label:
+            return code
+    for code, known in enumerate(classes):
+        if str(known) == str(label) or known == label:
+            return code
+    raise SpecError(
+        f"there is no class {label!r}",
+        cause=f"the classes are {', '.join(map(repr, classes))}",
+        fix=f"use for example {called}={classes[-1]!r}",
+    )
+
+
+def refuse_no_label(label: Any, called: str, classes: Sequence[Any] = ("yes",)) -> None:
+    """Refuse what is given in the place of a class: arrays, lists, missing values.
+
+    Raises
+    ------
+    SpecError
+    """
+    if not is_label(label):
+        raise SpecError(
+            f"{called}={label!r} is no class",
+            cause="a class is named by its label: text, a number or a boolean",
+            fix=f"use for example {called}={classes[-1]!r}",
+        )
+
+
+def favourable_code(label: Any, data: Dataset, owner: object, called: str = "favourable") -> int:
+    """The code of the favourable (positive) class; with two it may be left out, and is the greater label then.
+
+    Raises
+    ------
+    SpecError
+        If the label is unknown, or left out with more than two classes. ``owner`` is the requirement, for the message.
+    """
+    if label is not None:
+        return class_code(label, data, called)
+    labels = data.n_classes - (data.abstain_code is not None)
+    if labels > 2:
+        raise SpecError(
+            f"{owner} does not say which class is {called}",
+            cause=f"there are {labels} classes: {', '.join(map(str, data.classes[:labels]))}",
+            fix=f"add {called}={plain_label(data.classes[labels - 1])!r}",
+        )
+    return labels - 1
+
+
+def plain_label(label: Any) -> Any:
+    """A label as Python has it; what is no text, number or boolean as text."""
+    value = label.item() if isinstance(label, np.generic) else label
+    return value if isinstance(value, bool | int | float | str) else str(value)

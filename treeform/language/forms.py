@@ -1,0 +1,310 @@
+"""Sums over rows, and inequalities between them: what a requirement is made of.
+
+A :class:`Rows` hands out sums such as "the weight of these rows that are predicted this class". Sums are exact, and
+can be added, multiplied by numbers and divided by them. A comparison of two is no truth value: it is an
+:class:`Inequality`, from which `treeform.language.linear` derives rows for engines and solvers, and what a model lacks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeform.data import Dataset
+from treeform.data.codes import with_columns
+from treeform.errors import SpecError
+from treeform.graph import DecisionGraph
+from treeform.language.classes import class_code
+from treeform.language.conditions import rows_where
+from treeform.language.numbers import as_fraction
+
+Condition = tuple[NDArray[np.int64], int]
+"""The rows at which an array of codes has this code."""
+
+
+@dataclass(frozen=True, eq=False)
+class Total:
+    """A whole number that adds up over rows and tests, in units of weight.
+
+    Attributes
+    ----------
+    name : str
+        What it counts.
+    where : tuple of Condition
+        The rows that count are those that satisfy all of them.
+    table : (K, K) int64
+        What a unit of weight adds, by true and predicted class.
+    amount : (n,) int64 or None
+        By what that is multiplied for each row; None: 1.
+    per_test : (F,) int64 or None
+        What each test of an encoded feature adds; None: nothing.
+    """
+
+    name: str
+    where: tuple[Condition, ...]
+    table: NDArray[np.int64]
+    amount: NDArray[np.int64] | None = None
+    per_test: NDArray[np.int64] | None = None
+
+    def columns(self) -> list[NDArray[np.int64]]:
+        """Columns of shape (n,): rows of a class that agree in all of them add the same."""
+        return [codes for codes, _ in self.where] + ([] if self.amount is None else [self.amount])
+
+    def added(self, rows: NDArray[np.int64], truth: NDArray[np.int64]) -> NDArray[np.int64]:
+        """(m, K) what a unit of weight of some rows adds, by predicted class; ``truth`` has their classes."""
+        each = self.table[truth]
+        for codes, code in self.where:
+            each = each * (codes[rows] == code)[:, None]
+        return np.asarray(each if self.amount is None else each * self.amount[rows][:, None])
+
+    def value(self, graph: DecisionGraph, data: Dataset) -> int:
+        """The total of a finished model."""
+        every = np.arange(data.n_samples)
+        each = self.added(every, np.asarray(data.y))[every, graph.predict_codes(data.X)]
+        whole = sum(int(w) * int(a) for w, a in zip(data.weights.tolist(), each.tolist(), strict=True) if a)
+        if self.per_test is not None:
+            whole += sum(int(self.per_test[f]) for test in graph.tests() for f in test.columns)
+        return whole
+
+
+@dataclass(frozen=True, eq=False)
+class Sum:
+    """A sum of totals with exact coefficients, and a constant."""
+
+    terms: Mapping[Total, Fraction] = field(default_factory=dict)
+    constant: Fraction = Fraction(0)
+    __array_ufunc__ = None  # numbers of NumPy leave arithmetic to this class
+    __hash__ = None  # type: ignore[assignment]
+
+    def __add__(self, other: Any) -> Sum:
+        other = as_sum(other)
+        terms = {
+            t: self.terms.get(t, Fraction(0)) + other.terms.get(t, Fraction(0))
+            for t in (*self.terms, *other.terms)
+        }
+        return Sum({t: c for t, c in terms.items() if c}, self.constant + other.constant)
+
+    def __mul__(self, factor: Any) -> Sum:
+        if isinstance(factor, Sum):
+            raise SpecError(
+                "a product of two sums over rows is not linear",
+                cause="each of them depends on what is predicted",
+                fix="multiply by a number, such as the weight of rows whatever is predicted",
+            )
+        by = as_fraction(factor, "the factor of a sum over rows")
+        return Sum({t: c * by for t, c in self.terms.items() if c * by}, self.constant * by)
+
+    def __truediv__(self, divisor: Any) -> Sum:
+        if isinstance(divisor, Sum):
+            raise SpecError(
+                "a sum over rows cannot be divided by one that depends on what is predicted",
+                cause="the quotient is not linear",
+                fix="multiply the other side: counted >= rate * among",
+            )
+        by = as_fraction(divisor, "the divisor of a sum over rows")
+        if not by:
+            raise SpecError(
+                "a sum over rows is divided by 0",
+                cause="no row counts",
+                fix="state nothing there: if weight: yield counted / weight <= rate",
+            )
+        return self * (1 / by)
+
+    def __neg__(self) -> Sum:
+        return self * -1
+
+    def __sub__(self, other: Any) -> Sum:
+        return self + -as_sum(other)
+
+    def __rsub__(self, other: Any) -> Sum:
+        return as_sum(other) - self
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __le__(self, other: Any) -> Inequality:
+        return Inequality(self - other)
+
+    def __ge__(self, other: Any) -> Inequality:
+        return Inequality(as_sum(other) - self)
+
+    def __eq__(self, other: object) -> Any:
+        raise SpecError(
+            "an equation of sums over rows is two inequalities",
+            cause="a requirement states what is at most 0",
+            fix="yield a <= b, and yield a >= b",
+        )
+
+    def value(self, graph: DecisionGraph, data: Dataset) -> Fraction:
+        """The sum of a finished model, exactly."""
+        return sum((c * t.value(graph, data) for t, c in self.terms.items()), self.constant)
+
+
+def as_sum(value: Any) -> Sum:
+    """A sum, or a number as one."""
+    return value if isinstance(value, Sum) else Sum({}, as_fraction(value, "a number in a sum over rows"))
+
+
+@dataclass(frozen=True, eq=False)
+class Inequality:
+    """``excess <= 0``: by how much it is missed is its excess, in the units in which it is written."""
+
+    excess: Sum
+
+    def __bool__(self) -> bool:
+        raise SpecError(
+            "an inequality between sums over rows is neither true nor false",
+            cause="it holds for some models and not for others",
+            fix="yield it, or compare numbers: the weight of rows whatever is predicted is one",
+        )
+
+
+class Rows:
+    """The rows that a requirement is about, and sums over them.
+
+    Conditions name some of the rows: a mask with one entry per row, a text such as ``"region == 'north'"``, or a pair
+    of an array of codes and one code. Classes are named by their labels, or by a (K,) mask over the class codes.
+
+    Parameters
+    ----------
+    data : Dataset
+    where : sequence of conditions
+        Other rows do not exist here.
+    """
+
+    def __init__(self, data: Dataset, *where: Any) -> None:
+        self.data = data
+        self._made: dict[Any, Total] = {}
+        self._weights: dict[tuple[int, ...], tuple[NDArray[np.int64], list[Any]]] = {}
+        self._kept: list[Any] = []  # arrays are told apart by their addresses
+        self._conditions: dict[Any, Condition] = {}
+        self._where = tuple(map(self._condition, where))
+
+    def within(self, *where: Any) -> Rows:
+        """Those of the rows that satisfy conditions as well."""
+        part = Rows(self.data)
+        part.__dict__.update(self.__dict__)  # totals are shared, so that equal ones are one
+        part._where = (*self._where, *map(self._condition, where))
+        return part
+
+    # -- sums ---------------------------------------------------------------------------------------------
+
+    def weight(self, *where: Any, truth: Any = None, predicted: Any = None, name: str = "") -> Any:
+        """The weight of some rows: with ``predicted`` a sum, of those that are predicted this class; else a number.
+
+        Parameters
+        ----------
+        where
+            Conditions.
+        truth, predicted : label or (K,) bool, optional
+            The true and the predicted class; several as a mask over the class codes.
+        name : str, optional
+            What is counted, for messages.
+
+        Returns
+        -------
+        Sum, or Fraction
+            In the user's unit of weight.
+        """
+        is_true = self._classes(truth)
+        if predicted is None:
+            return self.data.weight_unit * self._weight(where, is_true)
+        table = np.outer(is_true, self._classes(predicted)).astype(np.int64)
+        return self._sum(where, table, name or "weight predicted")
+
+    def errors(self, *where: Any, name: str = "errors") -> Sum:
+        """The weight misclassified."""
+        return self._sum(where, 1 - np.eye(self.data.n_classes, dtype=np.int64), name)
+
+    def right(self, *where: Any, name: str = "classified correctly") -> Sum:
+        """The weight classified correctly."""
+        return self._sum(where, np.eye(self.data.n_classes, dtype=np.int64), name)
+
+    def cost(self, matrix: Any, *where: Any, name: str = "cost") -> Sum:
+        """The cost of predictions: ``matrix[true class][predicted class]`` per unit of weight."""
+        exact = [[as_fraction(entry, "a cost") for entry in row] for row in matrix]
+        step = Fraction(1, math.lcm(*(entry.denominator for row in exact for entry in row)))
+        return self._sum(where, np.array([[int(v / step) for v in row] for row in exact]), name) * step
+
+    def amount(
+        self, amounts: Any, *where: Any, truth: Any = None, predicted: Any, name: str = "amount"
+    ) -> Sum:
+        """The sum of an amount of each row over those that are predicted a class, such as the money that is lent.
+
+        Parameters
+        ----------
+        amounts : str or (n,) array
+            The name of a column of numbers, or one number per row; each counts as the decimal that it is written as.
+        where, truth, predicted, name
+            As of `weight`.
+        """
+        given = self.data.column(amounts).tolist() if isinstance(amounts, str) else list(amounts)
+        exact = [as_fraction(value, "an amount of a row") for value in given]
+        if len(exact) != self.data.n_samples:
+            raise SpecError(
+                f"there are {len(exact)} amounts for {self.data.n_samples} rows",
+                cause="there is one for each row that has weight",
+                fix="name a column",
+            )
+        step = Fraction(1, math.lcm(*(value.denominator for value in exact)))
+        table = np.outer(self._classes(truth), self._classes(predicted)).astype(np.int64)
+        return self._sum(where, table, name, np.array([int(value / step) for value in exact])) * step
+
+    def tests(self, features: Iterable[int], name: str = "tests") -> Sum:
+        """The number of tests of some encoded features."""
+        per_test = np.zeros(self.data.n_features, dtype=np.int64)
+        per_test[list(features)] = 1
+        classes = self.data.n_classes
+        return Sum({Total(name, (), np.zeros((classes, classes), np.int64), None, per_test): Fraction(1)})
+
+    # -- parts --------------------------------------------------------------------------------------------
+
+    def _sum(self, where: Any, table: Any, name: str, amount: Any = None) -> Sum:
+        conditions = (*self._where, *map(self._condition, where))
+        table = np.asarray(table, dtype=np.int64)
+        key = (tuple((id(codes), code) for codes, code in conditions), table.tobytes(), id(amount))
+        self._kept.append(amount)
+        total = self._made.setdefault(key, Total(name, conditions, table, amount))
+        return Sum({total: Fraction(self.data.weight_unit)})
+
+    def _weight(self, where: Any, truth: NDArray[np.bool_]) -> int:
+        """In units: of all tuples of codes at once, since the next one asked for is often another code."""
+        conditions = (*self._where, *map(self._condition, where))
+        key = tuple(id(codes) for codes, _ in conditions)
+        if key not in self._weights:
+            size, at, widths = self.data.n_classes, np.asarray(self.data.y), []
+            for codes, _ in conditions:
+                widths.append(int(codes.max(initial=0)) + 1)
+            dense, cells = with_columns(at, size, [codes for codes, _ in conditions])
+            first = np.empty(cells, dtype=np.int64)
+            first[dense[::-1]] = np.arange(len(dense) - 1, -1, -1)
+            told = [at[first], *(codes[first] for codes, _ in conditions)]
+            self._weights[key] = (self.data.weight_by_code(dense, cells), told)
+        weight, (classes, *columns) = self._weights[key]
+        here = truth[classes]
+        for column, (_, code) in zip(columns, conditions, strict=True):
+            here = here & (column == code)
+        return int(weight[here].sum())
+
+    def _classes(self, given: Any) -> NDArray[np.bool_]:
+        codes = np.arange(self.data.n_classes)
+        if given is None:
+            return codes >= 0
+        if isinstance(given, np.ndarray) and given.dtype == bool and given.shape == codes.shape:
+            return given
+        return np.asarray(codes == class_code(given, self.data, "predicted"))
+
+    def _condition(self, given: Any) -> Condition:
+        if isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], np.ndarray):
+            self._kept.append(given[0])
+            return given[0], int(given[1])
+        key = given if isinstance(given, str) else id(given)
+        if key not in self._conditions:
+            self._kept.append(given)
+            self._conditions[key] = (rows_where(given, self.data).astype(np.int64), 1)
+        return self._conditions[key]
