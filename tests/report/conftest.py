@@ -32,8 +32,8 @@ def shown(browser):
     """Opens the page of a model; every message of the console and every request but the page itself is an error."""
     opened = []
 
-    def show(facts: report.Facts, width: int = 1200, folder=None):
-        page = browser.new_page(viewport={"width": width, "height": 900})
+    def show(facts: report.Facts, width: int = 1200, height: int = 900):
+        page = browser.new_page(viewport={"width": width, "height": height})
         page.faults = []
         page.on("console", lambda message: page.faults.append(message.text))
         page.on("pageerror", lambda error: page.faults.append(str(error)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -91,6 +92,16 @@ def smallest_letters(page) -> float:
     )
 
 
+def outermost(page) -> float:
+    """How far inside the drawing the outermost node is, in pixels; negative where one is cut off."""
+    return page.evaluate(
+        "(() => { const c = document.getElementById('canvas').getBoundingClientRect();"
+        " return Math.min(...[...document.querySelectorAll('#canvas .node .frame')].map(n => {"
+        " const b = n.getBoundingClientRect();"
+        " return Math.min(b.left - c.left, c.right - b.right, b.top - c.top, c.bottom - b.bottom)})) })()"
+    )
+
+
 def test_a_diagram_of_fifty_tests_begins_legible_on_a_phone(shown):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 6)), rng.integers(0, 2, 60)
@@ -114,7 +125,79 @@ def test_a_diagram_of_fifty_tests_begins_legible_on_a_phone(shown):
     assert drawing["x"] <= root["x"] and root["x"] + root["width"] <= drawing["x"] + drawing["width"]
 
 
-def test_a_deep_tree_begins_legible_and_on_its_first_levels(shown):
+@pytest.fixture(scope="module")
+def audited():
+    """A tree of seven leaves under two parities that hold alone and not crossed; long names of columns."""
+    table = pd.read_csv(Path(__file__).parents[2] / "examples" / "data" / "german-credit.csv")
+    problem = tf.Problem(table, "creditworthy", shape=tf.Tree(3), exclude=["sex", "age_years"])
+    for column in ("sex", "age_years"):
+        problem += tf.StatisticalParity(groups=column, difference="0.02", favourable="yes")
+    result = problem.solve()
+    return report.of_result(result, crossed=report.price_crossings(result))
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 900), (1900, 900), (390, 844)])
+def test_the_whole_model_is_the_first_view(shown, audited, width, height):
+    page = shown(audited, width=width, height=height)
+    canvas = page.locator("#canvas").bounding_box()
+    assert canvas["x"] >= 0 and canvas["x"] + canvas["width"] <= width
+    boxes = [one.bounding_box() for one in page.locator("#canvas .node .frame").all()]
+    assert len(boxes) == len(audited.explore["nodes"])
+    for box in boxes:
+        assert canvas["x"] <= box["x"] and box["x"] + box["width"] <= canvas["x"] + canvas["width"]
+        assert canvas["y"] <= box["y"] and box["y"] + box["height"] <= canvas["y"] + canvas["height"]
+    for one, other in itertools.combinations(boxes, 2):
+        assert (
+            one["x"] + one["width"] <= other["x"] + 0.1 or other["x"] + other["width"] <= one["x"] + 0.1
+            or one["y"] + one["height"] <= other["y"] + 0.1 or other["y"] + other["height"] <= one["y"] + 0.1
+        )  # fmt: skip
+    if width > 390:  # on a phone it goes on below, and nothing is cut off at the side
+        assert max(box["y"] + box["height"] for box in boxes) <= height
+    assert smallest_letters(page) >= 7.7
+    assert page.locator(".legend").inner_text().split()[:2] == ["no", "yes"]
+    assert page.locator("p.warn").first.bounding_box()["y"] < canvas["y"]
+
+
+BROKEN_WORDS = r"""[...document.querySelectorAll(
+  'th, td, dt, dd, h1, h2, h3, p, li, label, .label')].flatMap((element) => {
+  const broken = [];
+  for (const node of element.childNodes) {
+    if (node.nodeType !== Node.TEXT_NODE) continue;
+    for (const match of node.data.matchAll(/[^\s,:-]+/g)) {
+      const range = document.createRange();
+      range.setStart(node, match.index);
+      range.setEnd(node, match.index + match[0].length);
+      if (new Set([...range.getClientRects()].map((one) => Math.round(one.top))).size > 1) broken.push(match[0]);
+    }
+  }
+  return broken;
+})"""
+
+
+def test_nothing_is_wider_than_a_phone_and_no_word_is_broken(shown, audited):
+    page = shown(audited, width=390, height=844)
+    wide = page.evaluate(
+        "[...document.querySelectorAll('table, svg.trace, svg.frontier, .scroll, section, dl, pre')]"
+        ".filter((one) => one.checkVisibility() && (one.scrollWidth > 390 || one.getBoundingClientRect().right > 390))"
+        ".map((one) => one.outerHTML.slice(0, 80))"
+    )
+    assert wide == []
+    assert page.evaluate(BROKEN_WORDS) == []
+
+
+def test_a_click_opens_the_facts_beside_the_whole_model(shown, audited):
+    page = shown(audited, width=1280)
+    assert not page.locator("#node-facts").is_visible()
+    page.locator('#canvas [data-node="0"] .frame').click()
+    assert page.locator("#node-facts").is_visible()
+    canvas, panel = (page.locator(one).bounding_box() for one in ("#canvas", "#node-facts"))
+    assert canvas["x"] + canvas["width"] <= panel["x"]
+    page.set_viewport_size({"width": 390, "height": 844})
+    canvas, panel = (page.locator(one).bounding_box() for one in ("#canvas", "#node-facts"))
+    assert canvas["y"] + canvas["height"] <= panel["y"] and panel["x"] + panel["width"] <= 390
+
+
+def test_a_deep_tree_begins_whole_and_on_its_first_levels(shown):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(400, 6)), rng.integers(0, 2, 400)
     from sklearn.tree import DecisionTreeClassifier
@@ -123,7 +206,9 @@ def test_a_deep_tree_begins_legible_and_on_its_first_levels(shown):
     graph = tf.DecisionGraph.from_sklearn(DecisionTreeClassifier(max_depth=7, random_state=0).fit(X, y), data)
     page = shown(of_model(graph, tf.Problem(X, y, shape=tf.Tree(7)).question))
     assert page.locator("#canvas .node").count() == 15
-    assert smallest_letters(page) >= 11
+    assert smallest_letters(page) >= 7.7
+    assert outermost(page) >= 0
+    page.locator('#canvas [data-node="0"] .frame').click()
     figure = page.locator("#node-facts figure")
     column = graph.columns[graph.feature[0]].source
     assert figure.locator("figcaption").inner_text() == f"Rows that come here, by {column}"

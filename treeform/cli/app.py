@@ -183,8 +183,15 @@ def _write(
         certificate = _with_weight(certificate, settings.weight)
     source = None if settings.data is None else settings.data.name
     frontiers = () if settings.report is None else report.trace_curves(result, settings.time_limit)
+    crossed = None if settings.report is None else report.price_crossings(result, settings.time_limit)
     facts = report.of_result(
-        result, certificate=certificate, source=source, prices=prices, frontiers=frontiers, about=about
+        result,
+        certificate=certificate,
+        source=source,
+        prices=prices,
+        frontiers=frontiers,
+        crossed=crossed,
+        about=about,
     )
     if settings.model is not None:
         if result.graph is not None:

@@ -12,6 +12,7 @@ from treeform.data.columns import CATEGORY, NUMERIC, Column, number_text
 from treeform.graph.gap_rules import gaps_text
 from treeform.graph.graph import FlatGraph
 from treeform.graph.values import value_text
+from treeform.utils.text import rounded_text
 
 MAX_PATHS = 32  # paths to one terminal of a diagram that a rule spells out
 Step = tuple[int, float, bool]  # feature, threshold, went right
@@ -115,7 +116,11 @@ def support_text(graph: FlatGraph, node: int) -> str:
     total = graph.counts[node].sum()
     if graph.is_regression:
         mean, deviation = graph.moments[node]
-        around = "" if np.isnan(mean) else f", mean {_rounded(mean, 6)}, deviation {_rounded(deviation, 4)}"
+        around = (
+            ""
+            if np.isnan(mean)
+            else f", mean {rounded_text(mean, 6)}, deviation {rounded_text(deviation, 4)}"
+        )
         return f"support {amount_text(total)}{around}"
     if graph.feature[node] >= 0:
         return f"support {amount_text(total)}"
@@ -125,7 +130,7 @@ def support_text(graph: FlatGraph, node: int) -> str:
 
 def amount_text(value: Any) -> str:
     """A weight for display: whole numbers in full, others to six digits."""
-    return str(int(value)) if float(value).is_integer() else f"{float(value):.6g}"
+    return str(int(value)) if float(value).is_integer() else rounded_text(float(value))
 
 
 def leaves_in_order(graph: FlatGraph) -> list[int]:
@@ -237,8 +242,3 @@ def _shared(graph: FlatGraph) -> set[int]:
             for _, child in branches(graph, node):
                 arrivals[child] = arrivals.get(child, 0) + 1
     return {node for node, times in arrivals.items() if times > 1}
-
-
-def _rounded(value: float, digits: int) -> str:
-    """A number with so many digits, or all before the point: 11134, and not 1.113e+04."""
-    return f"{value:.0f}" if 10**digits <= abs(value) < 1e15 else f"{value:.{digits}g}"

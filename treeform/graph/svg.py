@@ -15,7 +15,7 @@ from treeform.graph.layout import Layout, place_layers, place_tree
 from treeform.graph.rewrite import ordered
 from treeform.graph.rules import amount_text, branches, class_text, counts_known, question_text, support_text
 from treeform.utils.files import write_bytes, write_text
-from treeform.utils.text import count_of
+from treeform.utils.text import count_of, rounded_text
 
 # Okabe and Ito's palette for colour-blind readers, in an order whose first entries differ in print as well.
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#F0E442", "#666666")
@@ -126,8 +126,9 @@ class Picture:
             share = float(total) / float(graph.counts[0].sum())
             detail = f"{amount_text(total)} ({_percent(share)})"
             if graph.is_regression:
+                mean, deviation = graph.moments[node]
                 detail += (
-                    f", ± {graph.moments[node, 1]:.4g}" if leaf else f", mean {graph.moments[node, 0]:.6g}"
+                    f", ± {rounded_text(deviation, 4)}" if leaf else f", mean {rounded_text(mean)}"
                 )
                 tooltip = f"\n{support_text(graph, node)}"
             elif leaf:

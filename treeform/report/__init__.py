@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from treeform.report.about import NOTHING, About, read_about
+from treeform.report.crossing import Crossing, price_crossings
 from treeform.report.curves import trace_curves
 from treeform.report.facts import Facts, of_model, of_result
 from treeform.report.model_facts import HeldOut
@@ -22,12 +23,14 @@ from treeform.utils.files import write_text
 __all__ = [
     "NOTHING",
     "About",
+    "Crossing",
     "Facts",
     "HeldOut",
     "html",
     "of_model",
     "of_result",
     "plot_trace",
+    "price_crossings",
     "read_about",
     "render_html",
     "render_json",
@@ -95,6 +98,7 @@ def html(
         source=source,
         prices=prices,
         frontiers=shown,
+        crossed=price_crossings(result, 10 * result.seconds),
         about=about,
         held_out=held_out,
     )

@@ -16,7 +16,7 @@ from treeform.tradeoff.axis import find_axis
 from treeform.tradeoff.frontier import Frontier, FrontierPoint
 from treeform.tradeoff.frontier_plot import step_plot
 from treeform.tradeoff.tracing import trace_frontier
-from treeform.utils.text import count_of
+from treeform.utils.text import count_of, rounded_text
 
 
 @dataclass(frozen=True)
@@ -129,4 +129,4 @@ def _best(point: FrontierPoint) -> str:
 
 def _text(value: Fraction | int) -> str:
     exact = Fraction(value)
-    return str(exact.numerator) if exact.denominator == 1 else f"{float(exact):.4g}"
+    return str(exact.numerator) if exact.denominator == 1 else rounded_text(float(exact), 4)

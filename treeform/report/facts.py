@@ -12,6 +12,7 @@ from treeform.graph.evaluate import errors
 from treeform.language.question import Question
 from treeform.report.about import NOTHING, About
 from treeform.report.claims import ClaimFact, claims_of_certificate, claims_of_result
+from treeform.report.crossing import Crossing
 from treeform.report.curves import Curve, curves
 from treeform.report.fairness import GroupTable, attributes_of
 from treeform.report.figures import gap_text, number_of, target_text, value_text
@@ -72,6 +73,8 @@ class Facts:
     """The form of the page, and the model as its script follows it."""
     prices: tuple[tuple[str, str, str], ...] = ()
     """Each requirement, the objective without it, and its price."""
+    crossings: tuple[Crossing, ...] = ()
+    """Parities that hold of each attribute alone and not of the attributes crossed."""
     curves: tuple[Curve, ...] = ()
     """The best objective against the bound of a requirement."""
     residuals: tuple[ResidualTable, ...] = ()
@@ -96,6 +99,7 @@ def of_result(
     source: str | None = None,
     prices: Prices | None = None,
     frontiers: Sequence[Frontier] = (),
+    crossed: Sequence[Crossing] | None = None,
     about: About = NOTHING,
     held_out: HeldOut | None = None,
 ) -> Facts:
@@ -112,6 +116,8 @@ def of_result(
         What `treeform.Result.prices` found.
     frontiers : sequence of Frontier, optional
         Curves to show, such as `treeform.report.trace_curves` gives.
+    crossed : sequence of Crossing, optional
+        From `treeform.report.price_crossings`; left out, without what joint parity would cost.
     about : About, optional
         What people say about the model.
     held_out : HeldOut, optional
@@ -150,7 +156,8 @@ def of_result(
         (words.get(row.requirement, row.requirement), value_text(row.without.objective), str(row))
         for row in rows
     )
-    return replace(facts, prices=shown, curves=curves(frontiers, result.question))
+    facts = replace(facts, prices=shown, curves=curves(frontiers, result.question))
+    return facts if crossed is None else replace(facts, crossings=tuple(crossed))
 
 
 def of_model(
@@ -263,6 +270,7 @@ def _facts(
     model: dict[str, Any] = {
         "model_size": None, "svg": None, "wide": False, "outline": "", "rules": (), "confusion": (),
         "held_out": (), "later": "", "held_out_confusion": (), "requirements": (), "groups": (), "proxies": (),
+        "crossings": (),
     }  # fmt: skip
     counted, misfit = "", None
     if graph is not None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from treeform.data import Dataset
 from treeform.errors import TreeformError
 from treeform.graph.evaluate import predictions
 from treeform.language.question import Question
+from treeform.report.intervals import Interval, interval_of
 from treeform.requirements.groups import MAX_GROUPS, Groups
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ class GroupRow:
         Rows that are misclassified.
     error : Fraction or None
         Share of its weight that is misclassified.
+    intervals : mapping of str to (float, float)
+        The exact interval of 95 % of each share by its name; none where rows have weights.
     """
 
     group: str
@@ -48,6 +51,7 @@ class GroupRow:
     false_positive: Fraction | None
     wrong: int
     error: Fraction | None
+    intervals: Mapping[str, Interval] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,11 @@ class GroupTable:
     favourable: str
     rows: tuple[GroupRow, ...]
     note: str = ""
+
+    @property
+    def has_intervals(self) -> bool:
+        """Whether its rates have exact intervals."""
+        return any(row.intervals for row in self.rows)
 
     def spread(self, of: str) -> tuple[Fraction, Fraction | None] | None:
         """Largest difference between two groups of an attribute of `GroupRow`, and least ratio; None without two."""
@@ -158,15 +167,23 @@ def _rows(
     made = []
     for code, label in enumerate(groups.labels):
         members = groups.codes == code
+        shares = {
+            "selected": (members, selected),
+            "true_positive": (members & positive, selected),
+            "false_positive": (members & ~positive, selected),
+            "error": (members, wrong),
+        }
+        counted = {
+            name: interval_of(Fraction(int((among & of).sum())), Fraction(int(among.sum())), data)
+            for name, (among, of) in shares.items()
+        }
         made.append(
             GroupRow(
                 str(label),
                 int(members.sum()),
-                _share(data, members, selected),
-                _share(data, members & positive, selected),
-                _share(data, members & ~positive, selected),
-                int((members & wrong).sum()),
-                _share(data, members, wrong),
+                **{name: _share(data, among, of) for name, (among, of) in shares.items()},
+                wrong=int((members & wrong).sum()),
+                intervals={name: interval for name, interval in counted.items() if interval is not None},
             )
         )
     return tuple(made)

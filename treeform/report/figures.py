@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from treeform.shape import Shape, Tree
 from treeform.solve.result import Number
-from treeform.utils.text import count_of
+from treeform.utils.text import count_of, rounded_text
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -33,7 +33,15 @@ def value_text(value: Number | None) -> str:
     if value is None:
         return "-"
     value = Fraction(value)
-    return str(value.numerator) if value.denominator == 1 else f"{float(value):.6g}"
+    return str(value.numerator) if value.denominator == 1 else rounded_text(float(value))
+
+
+def interval_text(interval: tuple[float, float] | None) -> str:
+    """Both ends of an interval of a share, in percent; nothing where there is none."""
+    if interval is None:
+        return ""
+    low, high = interval
+    return f"{100 * low:.1f} to {100 * high:.1f} %"
 
 
 def gap_text(gap: float | None) -> str:
@@ -61,5 +69,6 @@ def target_text(data: Dataset) -> tuple[str, str]:
     values = data.quantity.values
     return (
         "target",
-        f"from {values.min():g} to {values.max():g}, in multiples of {float(data.quantity.unit):g}",
+        f"from {rounded_text(values.min())} to {rounded_text(values.max())}, "
+        f"in multiples of {rounded_text(float(data.quantity.unit))}",
     )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from treeform.data import Dataset
 from treeform.errors import TreeformError
 from treeform.language.findings import finding
 from treeform.language.question import Question
 from treeform.report.figures import percent, value_text
+from treeform.report.intervals import Interval, interval_of
 from treeform.solve.result import Number
 
 if TYPE_CHECKING:
@@ -27,6 +28,10 @@ class Rate:
     favourable: str
     share: float | None
     """None where no sample of the group counts, so that it has no rate."""
+    interval: Interval | None = None
+    """The exact interval of 95 %; None where rows have weights."""
+    limit: float | None = None
+    """How high, or under a ratio how low, the rate may be beside the others of its set."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +52,8 @@ class RequirementFact:
         How it fares on the held-out rows, where there are some.
     found : str
         Where it is violated: what the model has, and what is allowed.
+    side : str
+        Which rates the bound limits: "highest" or "lowest".
     """
 
     label: str
@@ -56,6 +63,7 @@ class RequirementFact:
     measured: str = ""
     held_out: str = ""
     found: str = ""
+    side: str = "highest"
 
     @property
     def heading(self) -> str:
@@ -63,6 +71,13 @@ class RequirementFact:
         if self.ok:
             return self.words
         return f"{'Not judged' if self.violation is None else 'Violated'}, though required: {self.words}"
+
+    @property
+    def limit_words(self) -> str:
+        """What the mark in the bars stands for."""
+        if not any(rate.limit is not None for rate in self.rates):
+            return ""
+        return f"The mark in a bar is the {self.side} rate that the bound allows beside the other groups."
 
     @property
     def ok(self) -> bool:
@@ -98,7 +113,9 @@ def requirement_facts(
             judgements.append(RequirementFact(label, words, None, (), error.what, later))
             continue
         found = finding(requirement, graph, question.data) if violation else ""
-        judgements.append(RequirementFact(label, words, violation, rates, _measured(rates), later, found))
+        side = "highest" if getattr(requirement, "ratio", None) is None else "lowest"
+        measured = _measured(rates)
+        judgements.append(RequirementFact(label, words, violation, rates, measured, later, found, side))
     return tuple(judgements)
 
 
@@ -116,13 +133,33 @@ def _judged(requirement: Requirement, graph: DecisionGraph, data: Dataset) -> st
 
 def _rates(requirement: Requirement, graph: DecisionGraph, data: Dataset) -> tuple[Rate, ...]:
     """Rates of a requirement that reports them: one row per group with weight, favourable weight and rate."""
-    report = getattr(requirement, "report", None)
-    if report is None:
+    if hasattr(requirement, "reports"):
+        sets = list(requirement.reports(graph, data).values())
+    elif hasattr(requirement, "report"):
+        sets = [requirement.report(graph, data)]
+    else:
         return ()
     return tuple(
-        Rate(str(row.group), value_text(row.weight), value_text(row.favourable), _share(row.rate))
-        for row in report(graph, data)
+        Rate(
+            str(row.group),
+            value_text(row.weight),
+            value_text(row.favourable),
+            _share(row.rate),
+            interval_of(row.favourable, row.weight, data),
+            _limit(requirement, [one.rate for one in rows if one.rate is not None]),
+        )
+        for rows in sets
+        for row in rows
     )
+
+
+def _limit(requirement: Requirement, rates: list[Fraction]) -> float | None:
+    """The rate at the bound: a difference above the lowest rate, or a ratio of the highest one."""
+    difference: Any = getattr(requirement, "difference", None)
+    ratio: Any = getattr(requirement, "ratio", None)
+    if not rates or (difference is None) == (ratio is None):
+        return None
+    return float(max(rates) * ratio) if difference is None else float(min(rates) + difference)
 
 
 def _share(rate: Fraction | None) -> float | None:

@@ -17,6 +17,7 @@ from treeform.graph.rewrite import ordered
 from treeform.graph.svg import Picture
 from treeform.language.question import Question
 from treeform.report.ask import ask_values
+from treeform.report.crossing import crossings
 from treeform.report.explore import explore_values
 from treeform.report.fairness import favourable_of, group_tables
 from treeform.report.figures import size_text
@@ -24,7 +25,7 @@ from treeform.report.judged import requirement_facts
 from treeform.report.proxies import proxies
 from treeform.report.residuals import residual_tables
 from treeform.report.wording import worded, yes_no_columns
-from treeform.utils.text import count_of
+from treeform.utils.text import count_of, rounded_text
 
 if TYPE_CHECKING:
     from treeform.graph import DecisionGraph
@@ -83,6 +84,7 @@ def of_graph(
         "held_out": later,
         "later": f"the {word} rows" if later else "",
         "requirements": requirement_facts(graph, question, None if held_out is None else held_out.data),
+        "crossings": crossings(graph, question),
         "proxies": proxies(graph, data, attributes),
         "ask": ask_values(graph, data, yes_no),
         **by_kind(graph, shown, question, attributes, tables),
@@ -139,8 +141,8 @@ def accuracy(graph: DecisionGraph, question: Question, rows_of: str) -> list[tup
         variance = mean((data.quantity.values - mean(data.quantity.values)) ** 2)
         explained = "–" if variance == 0 else f"{1 - mean(distance**2) / variance:.4f}"
         return [
-            (f"{word}mean squared error{place}", f"{mean(distance**2):.6g}"),
-            (f"{word}mean absolute error{place}", f"{mean(np.abs(distance)):.6g}"),
+            (f"{word}mean squared error{place}", rounded_text(mean(distance**2))),
+            (f"{word}mean absolute error{place}", rounded_text(mean(np.abs(distance)))),
             (f"{word}share of the variance explained{place}", explained),
         ]
     wrong = int(errors(graph, data))

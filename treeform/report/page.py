@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -12,10 +13,11 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
+from treeform.graph.svg import PALETTE
 from treeform.report import plot
 from treeform.report.facts import Facts
 from treeform.report.fairness import GroupTable
-from treeform.report.figures import percent
+from treeform.report.figures import interval_text, percent
 from treeform.tradeoff import frontier_plot
 
 SCRIPTS = ("explore.js", "decide.js", "ask.js")
@@ -33,8 +35,15 @@ def environment() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters["cell"] = _cell
-    made.globals |= {"percent": percent, "difference": _difference, "ratio": _ratio, "shade": _shade}
+    made.filters |= {"cell": _cell, "breakable": _breakable}
+    made.globals |= {
+        "percent": percent,
+        "interval": interval_text,
+        "difference": _difference,
+        "ratio": _ratio,
+        "shade": _shade,
+        "colour": lambda code: PALETTE[code % len(PALETTE)],
+    }
     return made
 
 
@@ -157,3 +166,11 @@ def _cell(value: object) -> str:
 def _shade(count: int, counts: Sequence[Sequence[int]]) -> int:
     """How dark a cell is, 0 to 10."""
     return round(10 * count / (max(map(max, counts)) or 1))
+
+
+def _breakable(value: object) -> Any:
+    """A label that may be broken after its commas and its colon, so that no word of it is."""
+    from markupsafe import Markup, escape
+
+    parts = re.split(r"(?<=[,:])", str(value))
+    return Markup("<wbr>").join(escape(part) for part in parts)

@@ -15,6 +15,7 @@ def render_text(facts: Facts, verbose: bool = True) -> str:
     parts = [facts.verdict, _pairs(facts.outcome)]
     if facts.model_size:
         parts[-1] += "\n" + _pairs([("model", facts.model_size)], width=_width(facts.outcome))
+    parts += [f"warning: {one.sentence} {one.cost}".rstrip() for one in facts.crossings]
     if facts.requirements:
         parts.append("requirements\n" + "\n".join(_requirement_lines(facts)))
     if facts.prices:

@@ -8,6 +8,7 @@ from html import escape
 
 from treeform.solve import SolveResult
 from treeform.solve.result import Number
+from treeform.utils.text import rounded_text
 
 WIDTH, HEIGHT = 720, 300
 LEFT, RIGHT, TOP, BOTTOM = 64, 148, 16, 44
@@ -91,7 +92,9 @@ class _Scale:
         for value in _nice(self.low, self.high):
             y = self.y(value)
             parts.append(f'<line class="grid" x1="{LEFT}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}"/>')
-            parts.append(f'<text x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{value:g}</text>')
+            parts.append(
+                f'<text x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{rounded_text(value)}</text>'
+            )
         for t in self._times():
             x = self.x(t)
             foot = HEIGHT - BOTTOM
@@ -161,7 +164,7 @@ def _labels(scale: _Scale, upper: Sequence[Point], lower: Sequence[Point]) -> li
 
 
 def _text(series: Sequence[Point]) -> str:
-    return f"{series[-1][1]:.6g}" if series else "unknown"
+    return rounded_text(series[-1][1]) if series else "unknown"
 
 
 def plot_trace(result: SolveResult) -> str | None:

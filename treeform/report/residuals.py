@@ -14,6 +14,7 @@ from treeform.errors import TreeformError
 from treeform.graph.values import value_text
 from treeform.report.fairness import Attribute
 from treeform.requirements.groups import Groups
+from treeform.utils.text import rounded_text
 
 if TYPE_CHECKING:
     from treeform.graph import DecisionGraph
@@ -123,4 +124,4 @@ def figures(
 
 def figure_text(value: float, largest: float) -> str:
     """Six digits, and 0 in place of what is only rounding beside numbers as large as ``largest``."""
-    return "0" if abs(value) < 1e-12 * (1 + largest) else f"{value:.6g}"
+    return "0" if abs(value) < 1e-12 * (1 + largest) else rounded_text(value)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from html import escape
 from itertools import pairwise
 
-from treeform.utils.text import count_of
+from treeform.utils.text import count_of, rounded_text
 
 WIDTH, HEIGHT = 640, 360
 LEFT, RIGHT, TOP, BOTTOM = 76, 20, 16, 52
@@ -48,12 +48,12 @@ def step_plot(steps: Sequence[Step], across: str, up: str, mark: float | None = 
         if mark is not None:
             parts.append(
                 f'<line class="mark" x1="{x(mark):.1f}" x2="{x(mark):.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}">'
-                f"<title>{escape(across)} {mark:.6g}, as asked</title></line>"
+                f"<title>{escape(across)} {rounded_text(mark)}, as asked</title></line>"
             )
         parts.append(f'<path class="steps" d="{_path(steps, x, y)}"/>')
         parts += [
             f'<circle class="{"proved" if proved else "open"}" cx="{x(value):.1f}" cy="{y(objective):.1f}" r="3">'
-            f"<title>{escape(across)} {value:.6g}: {objective:.6g}</title></circle>"
+            f"<title>{escape(across)} {rounded_text(value)}: {rounded_text(objective)}</title></circle>"
             for value, objective, proved in steps
         ]
     return svg(parts, f"{count_of(len(steps), 'point')}, {up} against {across}")
@@ -74,11 +74,13 @@ def grid(x: Axis, y: Axis) -> list[str]:
     for value in x.ticks():
         at = x(value)
         parts.append(f'<line class="grid" x1="{at:.1f}" x2="{at:.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}"/>')
-        parts.append(f'<text x="{at:.1f}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">{value:g}</text>')
+        parts.append(
+            f'<text x="{at:.1f}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">{rounded_text(value)}</text>'
+        )
     for value in y.ticks():
         at = y(value)
         parts.append(f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{at:.1f}" y2="{at:.1f}"/>')
-        parts.append(f'<text x="{LEFT - 8}" y="{at + 4:.1f}" text-anchor="end">{value:g}</text>')
+        parts.append(f'<text x="{LEFT - 8}" y="{at + 4:.1f}" text-anchor="end">{rounded_text(value)}</text>')
     return parts
 
 

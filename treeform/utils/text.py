@@ -57,6 +57,18 @@ def short_text(value: Fraction | int, digits: int = 3) -> str:
     except OverflowError:
         near = 0.0
     if near or not value:
-        return f"{near:.{digits}g}"
+        return rounded_text(near, digits)
     number = Fraction(value)
     return f"{(Decimal(number.numerator) / Decimal(number.denominator)).normalize():.{digits}g}"
+
+
+def rounded_text(value: float, digits: int = 6) -> str:
+    """A number with so many digits, and without an exponent from a millionth to a thousand million million.
+
+    >>> rounded_text(480491031.75), rounded_text(0.25), rounded_text(0.0000125), rounded_text(1.5e-9)
+    ('480491032', '0.25', '0.0000125', '1.5e-09')
+    """
+    short = f"{value:.{digits}g}"
+    if "e" not in short or not 1e-6 <= abs(value) < 1e15:
+        return short
+    return f"{value:.0f}" if abs(value) >= 1 else f"{value:.{digits + 5}f}".rstrip("0")

@@ -6,6 +6,7 @@
   const nodes = data.nodes;
   const SVG = "http://www.w3.org/2000/svg";
   const GAP_X = 22, GAP_Y = 58, FIRST_LEVELS = 3, MOST_AT_ONCE = 31;
+  const INDENT = 36, ROW = 6, LEGIBLE = 0.7; // below, letters of 11 pixels are smaller than 8
   const box = document.getElementById("explore");
   const canvas = document.getElementById("canvas");
   const panel = document.getElementById("node-facts");
@@ -24,6 +25,7 @@
   let selected = 0, onPath = new Set(), matches = [], matchAt = -1;
   const view = { x: 0, y: 0, scale: 1 };
   let place = new Map(), size = { width: 0, height: 0 }, rows = [], shift = 0;
+  let indented = false; // a tree one node below the other, where its levels are too wide for the screen
   const levelOf = (v) => (data.tree ? depth[v] : nodes[v].layer);
 
   function collapseBelow(level) {
@@ -52,6 +54,31 @@
 
   // Trees: every sub-tree gets a span of its own, parents stand in the middle. Diagrams keep their layered places.
   function layout() {
+    indented = false;
+    layoutLevels();
+    if (data.tree && room() / size.width < LEGIBLE && place.size <= MOST_AT_ONCE) layoutIndented();
+  }
+
+  const room = () => canvas.clientWidth || 800;
+
+  const heightOf = (v) => (indented ? 16 * nodes[v].lines.length + (nodes[v].detail ? 26 : 8) : nodes[v].height);
+
+  function layoutIndented() {
+    indented = true;
+    place = new Map();
+    const waiting = [0];
+    let at = 8, width = 0;
+    while (waiting.length) {
+      const v = waiting.pop(), left = 8 + INDENT * depth[v];
+      place.set(v, { x: left + nodes[v].width / 2, y: at });
+      at += heightOf(v) + ROW;
+      width = Math.max(width, left + nodes[v].width + 8);
+      if (!collapsed.has(v)) waiting.push(...children(v).reverse());
+    }
+    size = { width, height: at };
+  }
+
+  function layoutLevels() {
     const shown = visible(), x = new Map();
     if (data.tree) {
       const span = new Map(), below = (v) => (collapsed.has(v) ? [] : children(v));
@@ -72,7 +99,7 @@
       for (const v of shown) x.set(v, nodes[v].x - shift);
     }
     const tall = [];
-    for (const v of shown) tall[levelOf(v)] = Math.max(tall[levelOf(v)] || 0, nodes[v].height);
+    for (const v of shown) tall[levelOf(v)] = Math.max(tall[levelOf(v)] || 0, heightOf(v));
     let at = 12;
     rows = Array.from(tall, (height) => {
       const row = { top: at, bottom: at + (height || 0) };
@@ -80,7 +107,7 @@
       return row;
     });
     place = new Map([...shown].map((v) => [v, { x: x.get(v), y: rows[levelOf(v)].top }]));
-    size = { width: Math.max(...[...shown].map((v) => x.get(v) + nodes[v].width / 2)) + GAP_X, height: at };
+    size = { width: Math.max(...[...shown].map((v) => x.get(v) + nodes[v].width / 2)) + GAP_X, height: at - GAP_Y + 12 };
   }
 
   function make(name, attributes, parent, text) {
@@ -98,17 +125,27 @@
     for (const [v, from] of place) {
       if (collapsed.has(v)) continue;
       nodes[v].arcs.forEach(([answer, child, bends], side) => {
+        if (indented) return elbow(v, child, answer, arcs, labels);
         const to = place.get(child), lean = nodes[v].arcs.length < 2 ? 0 : Math.min(nodes[v].width / 4, 36);
         const other = nodes[v].arcs.length < 2 ? from : place.get(nodes[v].arcs[1 - side][1]);
         const sign = to.x === other.x ? (side ? 1 : -1) : to.x > other.x ? 1 : -1;
-        const x = from.x + sign * lean, y = from.y + nodes[v].height;
+        const x = from.x + sign * lean, y = from.y + heightOf(v);
         const path = make("path", { d: line(v, x, y, to, bends) }, arcs);
         if (onPath.has(v) && onPath.has(child)) path.classList.add("on-path");
-        make("text", { x, y: y + 12, "text-anchor": "middle" }, labels, answer);
+        return make("text", { x, y: y + 12, "text-anchor": "middle" }, labels, answer);
       });
     }
     for (const [v, at] of place) drawNode(v, at);
     show();
+  }
+
+  // Down from the parent's left edge and right to the child, with the answer above the line's end.
+  function elbow(v, child, answer, arcs, labels) {
+    const from = place.get(v), to = place.get(child);
+    const x = from.x - nodes[v].width / 2 + 8, end = to.x - nodes[child].width / 2, y = to.y + heightOf(child) / 2;
+    const path = make("path", { d: `M${x} ${from.y + heightOf(v)}V${y}H${end}` }, arcs);
+    if (onPath.has(v) && onPath.has(child)) path.classList.add("on-path");
+    make("text", { x: (x + end) / 2, y: y - 4, "text-anchor": "middle" }, labels, answer);
   }
 
   // Straight through rows, curved between them: an arc over several rows runs beside their nodes.
@@ -130,31 +167,32 @@
       "aria-label": `${node.text} ${node.detail}${collapsed.has(v) ? ", collapsed" : ""}`,
       transform: `translate(${at.x - node.width / 2} ${at.y})`,
     }, canvas);
-    group.setAttribute("aria-pressed", String(v === selected));
-    if (v === selected) group.classList.add("selected");
+    group.setAttribute("aria-pressed", String(v === selected && !panel.hidden));
+    if (v === selected && !panel.hidden) group.classList.add("selected");
     if (onPath.has(v)) group.classList.add("on-path");
     if (matches.includes(v)) group.classList.add("found");
     make("rect", {
-      class: "frame", width: node.width, height: node.height, rx: leaf ? 12 : 3,
+      class: "frame", width: node.width, height: heightOf(v), rx: leaf ? 12 : 3,
       stroke: leaf ? data.colours[data.classes ? node.label % data.colours.length : 0] : "#444",
     }, group);
-    let y = 8;
+    const step = indented ? 16 : 17;
+    let y = indented ? 3 : 8;
     for (const line of node.lines) {
-      y += 17;
+      y += step;
       make("text", { x: node.width / 2, y: y - 4, class: leaf ? "leaf" : "test" }, group, line);
     }
     if (node.detail) {
-      y += 17;
+      y += indented ? 14 : 17;
       make("text", { x: node.width / 2, y: y - 4, class: "detail" }, group, node.detail);
       let x = 10;
       (node.shares || []).forEach((share, code) => {
         const width = share * (node.width - 20);
-        if (width > 0) make("rect", { x, y: y + 2, width, height: 6, fill: data.colours[code] }, group);
+        if (width > 0) make("rect", { x, y: y + (indented ? 0 : 2), width, height: 6, fill: data.colours[code] }, group);
         x += width;
       });
     }
     if (!leaf) {
-      const fold = make("g", { class: "fold", transform: `translate(${node.width / 2} ${node.height})` }, group);
+      const fold = make("g", { class: "fold", transform: `translate(${indented ? node.width : node.width / 2} ${heightOf(v)})` }, group);
       make("circle", { r: 9 }, fold);
       make("text", { y: 4 }, fold, collapsed.has(v) ? "+" : "–");
       make("title", {}, fold, collapsed.has(v) ? `show the ${hiddenBelow(v)} nodes below` : "hide what is below");
@@ -169,18 +207,30 @@
     canvas.setAttribute("viewBox", `${view.x} ${view.y} ${width / view.scale} ${height / view.scale}`);
   }
 
+  // What the screen leaves under the head of the page, and at least half of it.
+  const below = () => Math.max(window.innerHeight - canvas.getBoundingClientRect().top - window.scrollY - 16, 0.55 * window.innerHeight, 320);
+
+  // The whole model, in a drawing that is as high as it needs.
   function fit() {
-    const width = canvas.clientWidth || 800, height = canvas.clientHeight || 480;
-    view.scale = Math.min(1.4, width / size.width, height / size.height);
-    view.x = (size.width - width / view.scale) / 2;
+    const width = room();
+    let scale = Math.min(1.4, width / size.width);
+    if (!indented) scale = Math.min(scale, below() / size.height);
+    view.scale = scale;
+    canvas.style.height = `${Math.ceil(size.height * scale) + 4}px`;
+    view.x = indented ? 0 : (size.width - width / scale) / 2;
     view.y = 0;
+    canvas.style.touchAction = "pan-y"; // nothing is hidden: a finger scrolls the page
     show();
   }
 
-  // Legible from the beginning: never smaller than full size, letters of 11 pixels, with the root in the middle.
+  // The whole model from the beginning; where that cannot be read, full size with the root in the middle.
   function start() {
     fit();
-    if (view.scale < 1) { view.scale = 1; centre(0, true); }
+    if (view.scale >= LEGIBLE) return;
+    view.scale = 1;
+    canvas.style.height = "34rem";
+    canvas.style.touchAction = "none";
+    centre(0, true);
   }
 
   function centre(v, atTop) {
@@ -195,12 +245,13 @@
     const at = place.get(v), node = nodes[v];
     const width = canvas.clientWidth / view.scale, height = canvas.clientHeight / view.scale;
     const inside = at.x - node.width / 2 >= view.x && at.x + node.width / 2 <= view.x + width
-      && at.y >= view.y && at.y + node.height <= view.y + height;
+      && at.y >= view.y && at.y + heightOf(v) <= view.y + height;
     if (!inside) centre(v, false);
   }
 
   function zoom(factor, cx, cy) {
     const width = canvas.clientWidth, height = canvas.clientHeight;
+    canvas.style.touchAction = "none";
     const px = cx === undefined ? width / 2 : cx, py = cy === undefined ? height / 2 : cy;
     const scale = Math.min(4, Math.max(0.05, view.scale * factor));
     view.x += px / view.scale - px / scale;
@@ -215,8 +266,18 @@
     select(v, true);
   }
 
+  function openPanel() {
+    if (!panel.hidden) return;
+    panel.hidden = false;
+    panel.parentElement.classList.add("open");
+    draw();
+    start();
+  }
+
   function select(v, redraw) {
     selected = v;
+    const held = canvas.contains(document.activeElement);
+    openPanel();
     if (redraw || !place.has(v)) { reveal(v); draw(); } else {
       for (const group of canvas.querySelectorAll(".node")) {
         const chosen = Number(group.dataset.node) === v;
@@ -227,7 +288,7 @@
     }
     bringIn(v);
     facts(v);
-    if (canvas.contains(document.activeElement) || redraw) canvas.querySelector(`[data-node="${v}"]`)?.focus({ preventScroll: true });
+    if (held || redraw) canvas.querySelector(`[data-node="${v}"]`)?.focus({ preventScroll: true });
   }
 
   function reveal(v) {
@@ -356,7 +417,7 @@
     foundText.textContent = asked ? (found.length ? `${matchAt + 1} of ${found.length}` : "none") : "";
     if (found.length) { reveal(found[matchAt]); selected = found[matchAt]; }
     draw();
-    if (found.length) { bringIn(selected); facts(selected); }
+    if (found.length) { openPanel(); bringIn(selected); facts(selected); }
   }
 
   function neighbour(v, key) {
@@ -413,7 +474,13 @@
   press("collapse", () => { collapseBelow(FIRST_LEVELS); selected = 0; draw(); start(); facts(0); });
   find.addEventListener("input", () => search(false));
   find.addEventListener("keydown", (event) => { if (event.key === "Enter") { event.preventDefault(); search(true); } });
-  window.addEventListener("resize", show);
+  let lastWidth = window.innerWidth;
+  window.addEventListener("resize", () => {
+    if (window.innerWidth === lastWidth) { show(); return; } // a phone's bar of addresses changes the height only
+    lastWidth = window.innerWidth;
+    draw();
+    start();
+  });
   document.addEventListener("decision-path", (event) => {
     onPath = new Set(event.detail);
     reveal(event.detail[event.detail.length - 1]);

@@ -1,0 +1,157 @@
+"""Parities that hold for each attribute alone and not for the attributes crossed, and what joint parity would cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from treeform.errors import TreeformError
+from treeform.language.findings import apart
+from treeform.language.question import Question
+from treeform.report.figures import percent, value_text
+from treeform.requirements.groups import CROSSED
+from treeform.requirements.rates import GroupRate, RateParity
+from treeform.solve import SolveOptions, SolveResult, Status, schedule
+from treeform.solve.budget import Budget, interruptible
+from treeform.solve.choice import choose
+from treeform.tradeoff.asking import Solves
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+    from treeform.graph import DecisionGraph
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """Cells of crossed attributes whose rates differ by more than each attribute alone may.
+
+    Attributes
+    ----------
+    attributes : str
+        Such as "sex & age_group".
+    label : str
+        The requirement that would bound the cells as well, as a specification writes it.
+    sentence : str
+        What the cells have, and what is allowed of each attribute alone.
+    cost : str
+        What the joint requirement would cost; empty where that was not computed.
+    """
+
+    attributes: str
+    label: str
+    sentence: str
+    cost: str = ""
+
+
+def crossings(graph: DecisionGraph, question: Question) -> tuple[Crossing, ...]:
+    """The crossed parities that a model misses while it has each of them alone."""
+    return tuple(_crossing(joint, graph, question.data) for joint in _missed(graph, question))
+
+
+def price_crossings(result: SolveResult, time_limit: float | None = None) -> tuple[Crossing, ...]:
+    """The same with the cost of each joint requirement, where a native engine answers the whole question.
+
+    Parameters
+    ----------
+    result : SolveResult
+        Of a solve that ended with a proof; others have no cost.
+    time_limit : float, optional
+        Seconds that the solve had; the cost has the share that `treeform.solve.schedule.REPORT_CURVES` states.
+    """
+    graph, question = result.graph, result.question
+    if graph is None or question is None:
+        return ()
+    joints = _missed(graph, question)
+    found = [_crossing(joint, graph, question.data) for joint in joints]
+    if result.status is not Status.OPTIMAL:
+        return tuple(found)
+    budget = Budget(schedule.REPORT_CURVES.seconds(time_limit))
+    with interruptible(budget):
+        for index, joint in enumerate(joints):
+            if not budget.stop():
+                seconds = schedule.equal_part(budget.remaining, len(joints) - index)
+                found[index] = replace(found[index], cost=_cost(result, question, joint, seconds))
+    return tuple(found)
+
+
+def _missed(graph: DecisionGraph, question: Question) -> list[RateParity]:
+    """For each kind of parity that holds of several attributes alone: the same of them crossed, where it does not."""
+    families: dict[Any, list[RateParity]] = {}
+    for one in question.requirements:
+        if isinstance(one, RateParity) and isinstance(one.groups, str) and one.bound is not None:
+            others = {k: v for k, v in _parameters(one).items() if k not in ("groups", one.bound_name)}
+            families.setdefault((type(one), one.bound_name, str(others)), []).append(one)
+    missed = []
+    for family in families.values():
+        names = dict.fromkeys(name for one in family for name in str(one.groups).split(CROSSED))
+        if len({one.groups for one in family}) < 2 or any(
+            set(one.groups.split(CROSSED)) == set(names) for one in family
+        ):
+            continue
+        loosest = family[0]
+        for one in family[1:]:
+            if loosest.is_tighter(loosest.bound, one.bound):  # type: ignore[arg-type]
+                loosest = one
+        try:
+            if any(one.violation(graph, question.data) for one in family):
+                continue  # the report says that first
+            joint = type(loosest).from_parameters({**_parameters(loosest), "groups": CROSSED.join(names)})
+            joint = joint.bind(question.data)
+            if joint.violation(graph, question.data):
+                missed.append(joint)
+        except TreeformError:  # more cells than are listed, or rows without the columns
+            continue
+    return missed
+
+
+def _parameters(requirement: RateParity) -> dict[str, Any]:
+    return dict(requirement.to_json()["parameters"])
+
+
+def _crossing(joint: RateParity, graph: DecisionGraph, data: Dataset) -> Crossing:
+    ratio = joint.bound_name == "ratio"
+
+    def badness(rows: Sequence[tuple[GroupRate, Fraction]]) -> Fraction:
+        low, high = rows[0][1], rows[-1][1]
+        return (-low / high if high else Fraction(-1)) if ratio else high - low
+
+    sets = [
+        sorted(((row, row.rate) for row in rows if row.rate is not None), key=lambda pair: pair[1])
+        for rows in joint.reports(graph, data).values()
+    ]
+    worst = max((rows for rows in sets if rows), key=badness)
+    assert joint.bound is not None
+    found, bound = apart(joint.measured(graph, data), joint.bound)
+    cells = ", ".join(
+        f"{row.group} {percent(rate)} ({value_text(row.favourable)} of {value_text(row.weight)})"
+        for row, rate in (worst[-1], worst[0])
+    )
+    what = "the ratio of rates is" if ratio else "rates differ by"
+    allowed = f"each attribute alone has {'at least' if ratio else 'at most'} {bound}"
+    return Crossing(
+        str(joint.groups), str(joint), f"Between the cells of {joint.groups} {what} {found}; {allowed}: {cells}."
+    )
+
+
+def _cost(result: SolveResult, question: Question, joint: RateParity, seconds: float | None) -> str:
+    stated = question.with_(requirements=(*question.requirements, joint))
+    options = SolveOptions(time_limit=seconds)
+    if choose(stated, options).engine is None:
+        return ""
+    answer = Solves().answer(stated, options)
+    if answer is None or result.objective is None:
+        return ""
+    rule = f"If {joint.groups} had the same bound"
+    if answer.status is Status.INFEASIBLE:
+        return f"{rule}, no model of this shape would be left (proved)."
+    known = Fraction(result.objective)
+    what = "errors" if str(question.objective) == "error" else "of the objective"
+    if answer.status is Status.OPTIMAL and answer.objective is not None:
+        best = f"the best model would have {value_text(answer.objective)} {what}"
+        more = value_text(Fraction(answer.objective) - known)
+        return f"{rule}, {best}, {more} more (proved in {answer.seconds:.2f} s)."
+    least = known if answer.bound is None else max(Fraction(answer.bound), known)
+    most = "" if answer.objective is None else f" and at most {value_text(answer.objective)}"
+    return f"{rule}, the best model would have at least {value_text(least)}{most} {what} (not proved in the time)."

@@ -1,0 +1,41 @@
+"""Exact confidence intervals of shares."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache
+
+from treeform.data import Dataset
+
+LEVEL = 0.95
+Interval = tuple[float, float]
+
+
+@lru_cache(maxsize=4096)
+def exact_interval(count: int, of: int) -> Interval:
+    """The Clopper-Pearson interval of a share, at the level `LEVEL`.
+
+    Parameters
+    ----------
+    count, of : int
+        So many rows of so many; at least one.
+
+    Notes
+    -----
+    Clopper and Pearson, The use of confidence or fiducial limits illustrated in the case of the binomial,
+    Biometrika 1934; computed by `scipy.stats.binomtest`.
+    """
+    from scipy.stats import binomtest
+
+    low, high = binomtest(count, of).proportion_ci(LEVEL, method="exact")
+    return float(low), float(high)
+
+
+def counts_rows(data: Dataset) -> bool:
+    """Whether weights are rows: a share of other weights has no binomial distribution."""
+    return data.weight_unit == 1 and bool((data.weights == 1).all())
+
+
+def interval_of(part: Fraction, total: Fraction, data: Dataset) -> Interval | None:
+    """The interval of ``part`` of ``total`` rows; None without rows, or where rows have weights."""
+    return exact_interval(int(part), int(total)) if total and counts_rows(data) else None
