@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.data import midpoints
-from treeform.engines.checks import check_memory, check_simd, check_threads
+from treeform.engines.checks import check_memory, check_simd, check_threads, is_whole
 from treeform.engines.memory import Room, notes_of
 from treeform.engines.regression_columns import ColumnBudget
 from treeform.engines.regression_task import RegressionTask
@@ -53,6 +53,13 @@ class RegressionSearch(Engine):
         zeros and ones and other tables with few thresholds, ``always`` up to 2048 thresholds of all columns. The same
         answer at different speeds.
 
+    improve : bool
+        From depth three on, begin with a tree that is built from exact trees of depth two; from depth four on, search
+        for better trees beside the proof, by turns (``treeform/native/deep``). Not with ``MaxNodes`` or a limit on
+        memory.
+    seed : int
+        Of that search.
+
     Raises
     ------
     SpecError
@@ -68,6 +75,8 @@ class RegressionSearch(Engine):
     memory_limit: int | None = None
     simd: str = "auto"
     pairs: str = "auto"
+    improve: bool = True
+    seed: int = 0
 
     name: ClassVar[str] = "regression-search"
     understands: ClassVar[frozenset[str]] = frozenset(
@@ -79,6 +88,12 @@ class RegressionSearch(Engine):
         check_threads("RegressionSearch", self.threads)
         check_memory("RegressionSearch", self.memory_limit)
         check_simd("RegressionSearch", self.simd)
+        if not isinstance(self.improve, bool) or not is_whole(self.seed, 0) or self.seed > 2**62:
+            raise SpecError(
+                f"RegressionSearch(improve={self.improve!r}, seed={self.seed!r}) is not possible",
+                cause="improve is True or False, and seed a whole number",
+                fix="leave them out",
+            )
         if self.pairs not in PAIRS:
             raise SpecError(
                 f"RegressionSearch(pairs={self.pairs!r}) is not possible",
@@ -122,6 +137,8 @@ class RegressionSearch(Engine):
             threads=self.threads,
             simd=self.simd,
             pairs=self.pairs,
+            improve=self.improve,
+            seed=self.seed,
             memory_limit=room.left(),
             time_limit=time_limit_of(run.time_limit),
             poll=session.poll,

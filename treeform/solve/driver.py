@@ -19,6 +19,7 @@ from treeform.solve.budget import Budget, interruptible
 from treeform.solve.building import build_beside
 from treeform.solve.choice import Plan, as_asked, choose
 from treeform.solve.columns_on_demand import GraphSearch, priced_part
+from treeform.solve.deep_trees import between_deep_trees
 from treeform.solve.depth import minimize_depth
 from treeform.solve.diagram_totals import search_within_gap
 from treeform.solve.engines import run_engine
@@ -180,16 +181,20 @@ def _by_engine(
         bound_by_trees(engine, relaxation, ledger, budget)
     if ledger.stop():
         return budget.reason
-    ledger.set_phase(engine.name)
     worker = distribution.of(engine) if distribution else engine
-    try:
-        outcome = run_engine(worker, relaxation, ledger, budget)
-    except (SolverFailed, MemoryError) as error:
-        if not ledger.has_model:
-            raise
-        ledger.note(f"{engine.name} {broke_down(error)}")
-        return budget.reason or limit_of(error)
-    return budget.reason or (Limit.MEMORY if outcome.reason == "memory" else None)
+
+    def prove(part: Budget) -> Limit | None:
+        ledger.set_phase(engine.name)
+        try:
+            outcome = run_engine(worker, relaxation, ledger, part)
+        except (SolverFailed, MemoryError) as error:
+            if not ledger.has_model:
+                raise
+            ledger.note(f"{engine.name} {broke_down(error)}")
+            return part.reason or limit_of(error)
+        return part.reason or (Limit.MEMORY if outcome.reason == "memory" else None)
+
+    return prove(budget) if distribution else between_deep_trees(question, engine, ledger, budget, prove)
 
 
 def _search(

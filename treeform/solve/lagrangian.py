@@ -16,6 +16,7 @@ two lines that bracket it, which ends after finitely many trees.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -25,6 +26,7 @@ import numpy as np
 from treeform.data import Dataset
 from treeform.engines import Engine, EngineOutcome, EngineRun
 from treeform.engines.diagram_rows import PricedRows
+from treeform.engines.task import OnIncumbent
 from treeform.graph import DecisionGraph
 from treeform.language.question import Question
 from treeform.solve.budget import Budget
@@ -93,21 +95,59 @@ class Lagrangian:
         self, multipliers: tuple[Fraction, ...], budget: Budget
     ) -> tuple[Fraction, DecisionGraph | None, bool]:
         """(lower bound in the question's scaled units, minimising tree, proved)."""
-        price, base, step = self._price(multipliers)
-        task = replace(
-            self.relaxation.task, cost=price, node_penalty=self.relaxation.task.node_penalty * step
-        )
-        data = self.question.data.relabelled(self._kind_of, len(price))
-        run = EngineRun(
-            time_limit=budget.remaining, stop=budget.stop, upper=None, start=None, on_incumbent=None
-        )
-        outcome = self.engine.answer(data, task, run)
+        outcome, base, step = self._answer(self.engine, multipliers, budget, None)
         value = Fraction(outcome.lower + base, step) - sum(
             (m * row.rhs for m, row in zip(multipliers, self.rows, strict=True)), Fraction(0)
         )
         bound = self.relaxation.factor * value + self.relaxation.offset
         graph = None if outcome.graph is None else outcome.graph.reclassified(self.question.data)
         return bound, graph, outcome.proved
+
+    def tree(
+        self,
+        engine: Engine,
+        multipliers: tuple[Fraction, ...],
+        budget: Budget,
+        on_tree: Callable[[DecisionGraph], None],
+    ) -> DecisionGraph | None:
+        """The best tree that a search finds at these multipliers; ``on_tree`` is called with it and those before it."""
+        last: list[DecisionGraph] = []
+
+        def take(graph: DecisionGraph | None) -> None:
+            if graph is not None:
+                last[:] = [graph.reclassified(self.question.data)]
+                on_tree(last[0])
+
+        def on_incumbent(seconds: float, upper: int, lower: int, graph: DecisionGraph | None) -> None:
+            take(graph)
+
+        outcome, _, _ = self._answer(engine, multipliers, budget, on_incumbent)
+        if outcome.graph is not None and [outcome.graph.reclassified(self.question.data)] != last:
+            take(outcome.graph)
+        return last[0] if last else None
+
+    @property
+    def n_kinds(self) -> int:
+        """Kinds of samples, by class and by what they add to the rows."""
+        return len(self._kinds)
+
+    def _answer(
+        self,
+        engine: Engine,
+        multipliers: tuple[Fraction, ...],
+        budget: Budget,
+        on_incumbent: OnIncumbent | None,
+    ) -> tuple[EngineOutcome, int, int]:
+        """The engine's answer with the rows priced; and the constant and the scale of its costs."""
+        price, base, step = self._price(multipliers)
+        task = replace(
+            self.relaxation.task, cost=price, node_penalty=self.relaxation.task.node_penalty * step
+        )
+        data = self.question.data.relabelled(self._kind_of, len(price))
+        run = EngineRun(
+            time_limit=budget.remaining, stop=budget.stop, upper=None, start=None, on_incumbent=on_incumbent
+        )
+        return engine.answer(data, task, run), base, step
 
     def _whole(self, multipliers: tuple[Fraction, ...]) -> tuple[np.ndarray, int, int]:
         step = math.lcm(*(m.denominator for m in multipliers))

@@ -21,6 +21,7 @@ import numpy as np
 from treeform.data import Dataset
 from treeform.engines import Engine, EngineRun, TreeTask
 from treeform.graph import DecisionGraph
+from treeform.solve import schedule
 from treeform.solve.budget import Budget
 from treeform.solve.engines import submit_repaired
 from treeform.solve.ledger import Ledger
@@ -29,6 +30,8 @@ from treeform.solve.relaxation import Relaxation
 
 LEAST = 2
 """Samples that a node needs for a search below it."""
+LOW = 3
+"""The height of subtrees that are solved in a second or less."""
 ROUNDS = 20
 """Passes over all nodes; each begins with the best model so far."""
 
@@ -58,12 +61,24 @@ def improve(engine: Engine, relaxation: Relaxation, ledger: Ledger, budget: Budg
             return
 
 
+def improve_low_subtrees(engine: Engine, relaxation: Relaxation, ledger: Ledger, budget: Budget) -> None:
+    """As `improve`, by subtrees of height `LOW` and less alone: for trees whose larger subtrees take too long."""
+    search = _Search(engine, relaxation, ledger, budget)
+    depth = relaxation.task.depth
+    for height in range(2, min(LOW, depth - 1) + 1):
+        tried: set[tuple[bytes, ...]] = set()
+        while not search.over and search.low_subtree(height, tried):
+            pass
+
+
 class _Search:
     """The neighbourhoods of one question, on one engine."""
 
     def __init__(self, engine: Engine, relaxation: Relaxation, ledger: Ledger, budget: Budget) -> None:
         self.engine, self.task, self.ledger, self.budget = engine, relaxation.task, ledger, budget
         self.data = ledger.question.data
+        self.is_short = False
+        """Whether one search of many must not take all of the time."""
 
     @property
     def over(self) -> bool:
@@ -71,7 +86,8 @@ class _Search:
 
     def solved(self, data: Dataset, task: TreeTask) -> DecisionGraph | None:
         """The engine's answer."""
-        run = EngineRun(time_limit=self.budget.remaining, stop=lambda: self.over)
+        budget = schedule.LOW_SUBTREE.of(self.budget) if self.is_short else self.budget
+        run = EngineRun(time_limit=budget.remaining, stop=lambda: budget.stop() or self.over)
         return self.engine.run(data, task, run).graph
 
     def submit(self, graph: DecisionGraph, what: str) -> None:
@@ -94,6 +110,41 @@ class _Search:
             better = self._below(graph, node)
             if better is not None:
                 self.submit(better, "one subtree")
+
+    def low_subtree(self, height: int, tried: set[tuple[bytes, ...]]) -> bool:
+        """Subtrees of one height, those of most errors first, until one makes the tree better; whether one did.
+
+        ``tried`` holds the rows and the totals of those that were searched before.
+        """
+        graph = self.ledger.graph
+        if graph is None or not graph.is_tree or graph.forms:
+            return False
+        self.is_short = True
+        level = _levels(graph)
+        arrived = graph.route(self.data.X)
+        wrong = self.data.weights * (graph.predict_codes(self.data.X) != self.data.y)
+        lost = wrong @ arrived
+        nodes = [v for v in range(1, len(level)) if level[v] == self.task.depth - height and lost[v] > 0]
+        for node in sorted(nodes, key=lambda v: -lost[v]):
+            if self.over:
+                return False
+            key = self._situation(graph, node, arrived[:, node])
+            if key in tried:
+                continue
+            tried.add(key)
+            better = self._below(graph, node)
+            if better is not None:
+                self.submit(better, f"a subtree of height {height}")
+            if self.ledger.graph is not graph:
+                return True
+        return False
+
+    def _situation(self, graph: DecisionGraph, node: int, arrived: np.ndarray) -> tuple[bytes, ...]:
+        """The rows of a subtree, and what the rest leaves of each total."""
+        if self.task.totals is None:
+            return (np.packbits(arrived).tobytes(),)
+        others = _others(self.task.totals, graph, self.data, arrived, _subtree(graph, node))
+        return np.packbits(arrived).tobytes(), repr(others).encode()
 
     def columns(self, graph: DecisionGraph) -> None:
         """Trees over the columns that the model reads and one more, until one is better."""

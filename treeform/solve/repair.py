@@ -6,6 +6,8 @@ them are found by going through label assignments in order of their objective va
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 
 from treeform.graph import DecisionGraph, normalised
@@ -14,10 +16,13 @@ from treeform.language.objective import Error
 from treeform.language.question import Question
 from treeform.shape import Tree
 from treeform.solve.budget import Budget
+from treeform.solve.label_program import cheapest_labels
 from treeform.solve.verification import judge_candidate
 
 MAX_ASSIGNMENTS = 65_536
 MAX_TRIALS = 1_000
+SLACKS = (0.0, 1e-5)
+"""Parts by which the rows of a program are tightened: the tolerance of its solver, and a little more."""
 
 
 def relabel(
@@ -29,19 +34,24 @@ def relabel(
 
     Assignments are tried in order of training errors; where errors are the objective, no further than those of
     ``better_than``. None when none of the first thousand satisfies all, or when the requirements that fail do
-    not depend on labels.
+    not depend on labels. Where there are more, an integer program chooses the labels if the requirements are rows over
+    predictions; else, where there are too many to list, one label after the other is changed.
     """
     data = question.data
     graph = normalised(graph, data, own_leaves=True)
     leaves = np.flatnonzero(graph.feature < 0)
     classes = data.n_classes
-    if classes ** len(leaves) > MAX_ASSIGNMENTS:
-        return None
     at_leaf = graph.apply(data.X)
     weight = np.zeros((len(leaves), classes), dtype=np.int64)
     position = np.searchsorted(leaves, at_leaf)
     np.add.at(weight, (position, data.y), data.weights)
     wrong = weight.sum(axis=1, keepdims=True) - weight
+    if classes ** len(leaves) > MAX_TRIALS:
+        programmed = _by_program(question, graph, budget, leaves, position, wrong)
+        if programmed is not None:
+            return programmed
+    if classes ** len(leaves) > MAX_ASSIGNMENTS:
+        return _by_flips(question, graph, budget, dict(zip(leaves.tolist(), wrong, strict=True)))
     labels = np.indices((classes,) * len(leaves)).reshape(len(leaves), -1).T
     total = wrong[np.arange(len(leaves)), labels].sum(axis=1)
     plain = all(isinstance(term, Error) for _, term in question.objective.terms)
@@ -61,6 +71,65 @@ def relabel(
             if judged.ok:
                 return kept
     return None
+
+
+def _by_program(
+    question: Question,
+    graph: DecisionGraph,
+    budget: Budget,
+    leaves: np.ndarray,
+    position: np.ndarray,
+    wrong: np.ndarray,
+) -> DecisionGraph | None:
+    """By `cheapest_labels`; ``position`` is the leaf of each sample, ``wrong`` the errors of each leaf by label."""
+    for slack in SLACKS:
+        labels = (
+            None if budget.stop() else cheapest_labels(question, position, len(leaves), wrong, slack, budget)
+        )
+        if labels is None:
+            break
+        candidate = graph.with_labels(dict(zip(leaves.tolist(), labels.tolist(), strict=True)))
+        kept, judged = judge_candidate(question, candidate)
+        if judged.ok:
+            return kept
+    return None
+
+
+def _by_flips(
+    question: Question, graph: DecisionGraph, budget: Budget, wrong: dict[int, np.ndarray]
+) -> DecisionGraph | None:
+    """One label after the other, each time the one that lowers the violations most for what it costs.
+
+    ``wrong`` holds the errors of each leaf by label. It finds no optimum, and needs no list of all assignments.
+    """
+    data = question.data
+    readers = [r for r in question.requirements if frozenset(r.needs) <= {"predicted", "correct"}]
+
+    def violation(candidate: DecisionGraph) -> Fraction:
+        return sum((Fraction(r.violation(candidate, data)) for r in readers), Fraction(0))
+
+    left = violation(graph)
+    while left > 0:
+        best: tuple[float, DecisionGraph, Fraction] | None = None
+        for leaf, errors in wrong.items():
+            if budget.stop():
+                return None
+            now = int(graph.label[leaf])
+            for label in range(data.n_classes):
+                if label == now:
+                    continue
+                candidate = graph.with_labels({leaf: label})
+                gain = left - (after := violation(candidate))
+                if gain <= 0:
+                    continue
+                worth = float(gain) / max(1.0, float(errors[label] - errors[now]))
+                if best is None or worth > best[0]:
+                    best = worth, candidate, after
+        if best is None:
+            return None
+        _, graph, left = best
+    kept, judged = judge_candidate(question, graph)
+    return kept if judged.ok else None
 
 
 def narrowed(graph: DecisionGraph, question: Question) -> DecisionGraph:

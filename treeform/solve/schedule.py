@@ -58,6 +58,23 @@ ENGINE_ALONE = Share(0.49, unlimited=60.0)
 WITHOUT_VALUES = Share(0.4)
 """Regression without what is required of values: its trees get other values then, and its bound is the weakest one."""
 
+PROOF_OF_FEW_TESTS = Share(0.49, least=0.5)
+"""A search that proves, on a table of few tests, before trees of depth four and more are searched for in the rest of a
+limited run: up to depth six it ends within seconds on many tables. ConTree shares its time with that search by work
+(``treeform/native/contree``)."""
+
+PROOF_OF_DEPTH_FOUR = Share(0.45, least=0.5)
+"""The same on a table of many tests at depth four: its proof comes early or not at all."""
+
+PROOF_OF_DEEPER_TREES = Share(0.15, least=0.5)
+"""The same from depth five on, where few tables are proved; it searches smaller depths first."""
+
+FIRST_DEEP_TREES = Share(0.1, most=10.0, unlimited=10.0)
+"""Deep trees at several prices of what is required, before that proof: its bound cannot do without a model."""
+
+LOW_SUBTREE = Share(0.05, least=0.1, unlimited=5.0)
+"""One small subtree of a deep tree: most take some milliseconds, and one that does not must not stop the others."""
+
 NEIGHBOURHOODS = Share(0.1, most=10.0, unlimited=10.0)
 """Better models than those of an engine that does not honour all requirements: most are found in the first second."""
 

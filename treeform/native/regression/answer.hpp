@@ -25,6 +25,13 @@ struct Answer {
     Hint hint() const { return plan && plan->feature >= 0 ? Hint{plan->feature, plan->key} : Hint{}; }
 };
 
+/// A test, and the cost of the best tree that begins with it.
+struct RootTest {
+    int feature;
+    std::uint32_t key;
+    double cost;
+};
+
 /// Hints for both children of a threshold, by the number of rows below it.
 using Hints = std::map<std::uint32_t, std::pair<Hint, Hint>>;
 

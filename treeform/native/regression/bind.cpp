@@ -52,6 +52,7 @@ Settings settings_of(Keywords& keywords) {
     require(pairs == "auto" || pairs == "always" || pairs == "never", "pairs are auto, always or never");
     s.pairs = pairs == "auto" ? PairTables::automatic : pairs == "always" ? PairTables::always : PairTables::never;
     s.memory_limit = keywords.integer_as<std::size_t>("memory_limit");
+    s.improve = keywords.flag("improve"), s.seed = static_cast<std::uint64_t>(keywords.amount("seed"));
     if (!contree::simd_available(s.simd.c_str())) throw std::invalid_argument("this processor has no " + s.simd);
     return s;
 }

@@ -5,6 +5,8 @@
 #include <new>
 #include <optional>
 
+#include "../deep/interleave.hpp"
+#include "../deep/value_improver.hpp"
 #include "absolute.hpp"
 #include "chains.hpp"
 #include "pairs.hpp"
@@ -22,11 +24,28 @@ constexpr std::size_t kMostAskedFor = 2048;
 // so many times the rows, scans are faster (measured on 200 to 20,000 rows).
 constexpr double kSquareToRows = 4;
 
+/// The proof, and beside it the search for better trees of some depth, where so many tests are allowed.
+template <class LossOf>
+void run(const Table& table, const Settings& settings, Control& control, Incumbent& incumbent, Root<LossOf>& root) {
+    constexpr double kPart = 0.015, kDeepPart = 4;  // of the work of the proof
+    std::unique_ptr<deep::Improver> improver;
+    if constexpr (!LossOf::by_pairs)
+        if (settings.improve && settings.memory_limit == 0 && settings.depth >= 3
+            && settings.max_nodes >= full_tree(settings.depth))
+            improver = deep::value_improver<LossOf>(table, root.rows(), settings, control, incumbent);
+    if (!improver) return root.prove();
+    improver->first();
+    if (settings.depth == 3) return root.prove();
+    if (settings.threads > 1) return deep::side_by_side(control, *improver, [&] { root.prove(); });
+    const deep::Share share = settings.depth == 4 ? deep::Share{0, kPart} : deep::Share{improver->work() * 20, kDeepPart};
+    deep::in_turns(control, *improver, share, [&] { root.prove(); }, [&] { return root.work(); });
+}
+
 template <class LossOf>
 void search(const Table& table, const Settings& settings, Control& control, Incumbent& incumbent, Outcome& out) {
     Root<LossOf> root(table, settings, control, incumbent);
     try {
-        root.run();
+        if (root.begin()) run(table, settings, control, incumbent, root);
         out.complete = true;
     } catch (const Stopped&) {
     } catch (const std::bad_alloc&) {

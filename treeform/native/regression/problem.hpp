@@ -44,6 +44,8 @@ struct Settings {
     std::size_t memory_limit = 0;  // bytes, about; 0: none
     std::string simd = "auto";
     PairTables pairs = PairTables::automatic;
+    bool improve = false;    // search for better trees beside the proof; see ../deep
+    std::uint64_t seed = 0;  // of that search
 };
 
 /// What the search did; the names are those that Python shows.

@@ -8,7 +8,7 @@
 
 #include "../common/workers.hpp"
 #include "incumbent.hpp"
-#include "search.hpp"
+#include "first_trees.hpp"
 
 namespace treeform::regression {
 
@@ -19,13 +19,13 @@ public:
         : table_(table), settings_(settings), control_(control), incumbent_(incumbent), all_(all_rows(table)),
           search_(table, settings, control) {}
 
-    /// Proves the best tree; throws Stopped when it was asked to stop.
-    void run() {
+    /// Finds first trees; true if there is more to search. Throws Stopped when it was asked to stop, as `prove` does.
+    bool begin() {
         const double alone = search_.leaf(all_).lower;
         incumbent_.set_tolerance(search_.tolerance(all_));
         search_.watched = &all_;
         search_.on_improvement = [&](const Answer& found) { incumbent_.offer(found.best, found.plan); };
-        if (all_.weight < settings_.min_support) return;
+        if (all_.weight < settings_.min_support) return false;
         offer(search_.leaf(all_));
         const int depth = settings_.depth;
         const std::int64_t budget = std::min(settings_.max_nodes, full_tree(depth));
@@ -33,6 +33,13 @@ public:
             std::int64_t tests = budget;
             offer(search_.grown(all_, depth, tests));
         }
+        return true;
+    }
+    /// Proves the best tree.
+    void prove() {
+        const double alone = search_.leaf(all_).lower;
+        const int depth = settings_.depth;
+        const std::int64_t budget = std::min(settings_.max_nodes, full_tree(depth));
         Answer last = search_.solve(all_, std::min(depth, 2), budget, {}, nullptr);
         offer(last);
         if (!search_.bears_test(all_.weight) || is_pure(table_, all_) || budget <= 1
@@ -40,6 +47,9 @@ public:
             return;
         for (int d = 3; d <= depth; ++d) last = parallel(d, budget, last);
     }
+    const Subset& rows() const { return all_; }
+    /// Elements that the proof has read, about.
+    std::uint64_t work() const { return (search_.counters.scans + search_.counters.exact) * all_.n * 4; }
     Counters counters() const {
         Counters all = search_.counters;
         all.add(of_workers_);

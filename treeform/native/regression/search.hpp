@@ -41,6 +41,8 @@ public:
     /// A tree grown from the top by best thresholds, as CART grows it; takes its tests out of the budget.
     Answer grown(const Subset& rows, int depth, std::int64_t& budget);
     Answer leaf(const Subset& rows);
+    /// For each feature the best tree of depth two that begins with it, if it is better than the leaf.
+    std::vector<RootTest> best_of_each(const Subset& rows);
     bool bears_test(std::int64_t weight) const { return weight >= settings_.min_flow; }
     double price() const { return price_; }
     double tolerance(const Subset& rows) { return judge_.tolerance(loss_.leaf(rows).cost, rows.weight); }
@@ -427,22 +429,6 @@ Answer Search<LossOf>::deeper(const Subset& rows, int depth, std::int64_t budget
         out.by_feature[f] = bound_of(std::min(out.best.cost, cutoff), std::min(alone, lowest), known, f);
     }
     out.lower = *std::min_element(out.by_feature.begin(), out.by_feature.end());
-    return out;
-}
-
-template <class LossOf>
-Answer Search<LossOf>::grown(const Subset& rows, int depth, std::int64_t& budget) {
-    if (depth == 0 || budget == 0 || !bears_test(rows.weight) || is_pure(table_, rows)) return leaf(rows);
-    Answer out = depth_one(rows);
-    if (!out.plan || out.plan->feature < 0) return out;
-    --budget;
-    const auto feature = static_cast<std::size_t>(out.plan->feature);
-    Subset left, right;
-    control_.need(rows.bytes());
-    part(table_, rows, feature, out.plan->key, left, right, side_of_);
-    left.id = ++made_, right.id = ++made_;
-    const Answer a = grown(left, depth - 1, budget), b = grown(right, depth - 1, budget);
-    offer(out, feature, out.plan->key, a.best, a.plan, b.best, b.plan, tolerance(rows));
     return out;
 }
 

@@ -100,6 +100,11 @@ void part(const Table& table, const Subset& from, std::size_t feature, std::uint
         scratch[i] = rank[i] < key;
         below += scratch[i];
     }
+    divide(table, from, scratch, below, left, right);
+}
+
+void divide(const Table& table, const Subset& from, const std::vector<std::uint8_t>& scratch, std::size_t below,
+            Subset& left, Subset& right) {
     left.order.resize(from.order.size()), right.order.resize(from.order.size());
     for (std::size_t f = 0; f < from.order.size(); ++f) {
         auto &a = left.order[f], &b = right.order[f];

@@ -48,6 +48,9 @@ Subset all_rows(const Table& table);
 /// The rows of `from` with a rank below `key`, and the others. `scratch` has a byte for each row of the table.
 void part(const Table& table, const Subset& from, std::size_t feature, std::uint32_t key, Subset& left, Subset& right,
           std::vector<std::uint8_t>& scratch);
+/// The rows of `from` whose mark is 1, `below` in number, and the others.
+void divide(const Table& table, const Subset& from, const std::vector<std::uint8_t>& marks, std::size_t below,
+            Subset& left, Subset& right);
 /// All thresholds of a feature that separate rows of the subset.
 void cuts_of(const Table& table, const Subset& rows, std::size_t feature, std::vector<Cut>& cuts);
 

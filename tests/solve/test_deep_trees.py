@@ -1,0 +1,121 @@
+"""Deep trees beside engines that honour more than their search does: labels by program, prices, and small subtrees."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+import treeform as tf
+from treeform.engines import ContinuousTotals
+from treeform.language.question import Question
+from treeform.solve.budget import Budget
+from treeform.solve.deep_trees import between_deep_trees
+from treeform.solve.driver import constants
+from treeform.solve.label_program import cheapest_labels
+from treeform.solve.ledger import Ledger
+from treeform.solve.neighbourhoods import improve_low_subtrees
+from treeform.solve.relaxation import relax
+from treeform.solve.repair import relabel
+from treeform.solve.result import Limit
+
+
+def question(rows: int, seed: int, depth: int, *more: Any, difference: str = "0.05") -> Question:
+    """A table whose labels follow its groups, so that trees of few errors break parity."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(rows, 4))
+    group = (X[:, 0] + rng.normal(0, 0.7, rows) > 0).astype(int)
+    y = ((X[:, 0] + X[:, 1] * X[:, 2] > 0) ^ (rng.random(rows) < 0.1)).astype(int)
+    problem = tf.Problem(X, y, shape=tf.Tree(depth))
+    problem += tf.StatisticalParity(groups=group, difference=difference, favourable=1)
+    problem += list(more)
+    return problem.question
+
+
+def errors(graph: tf.DecisionGraph, of: Question) -> int:
+    wrong = graph.predict_codes(of.data.X) != of.data.y
+    return int(of.data.weights[wrong].sum())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_labels_by_program_are_the_best_ones(seed: int) -> None:
+    of = question(120, seed, 4)
+    rng = np.random.default_rng(seed)
+    leaves = 7
+    position = rng.integers(0, leaves, of.data.n_samples)
+    weight = np.zeros((leaves, 2), dtype=np.int64)
+    np.add.at(weight, (position, of.data.y), of.data.weights)
+    wrong = weight.sum(axis=1, keepdims=True) - weight
+    rows = of.requirements[0].prediction_rows(of.data)
+    every = np.arange(of.data.n_samples)
+
+    def fits(labels: np.ndarray) -> bool:
+        guess = labels[position]
+        return all(int((coef[every, guess] * of.data.weights).sum()) <= side for coef, side in rows)
+
+    assignments = [np.array(labels) for labels in itertools.product(range(2), repeat=leaves)]
+    best = min(int(wrong[np.arange(leaves), a].sum()) for a in assignments if fits(a))
+    labels = cheapest_labels(of, position, leaves, wrong, 0.0, Budget())
+    assert labels is not None and fits(labels)
+    assert int(wrong[np.arange(leaves), labels].sum()) == best
+
+
+def test_a_tree_of_many_leaves_is_relabelled() -> None:
+    of = question(600, 5, 6)
+    plain = tf.Problem(of.data.X, of.data.y, shape=tf.Tree(6)).solve(tf.DeepTreeSearch(work_limit=1)).graph
+    graph = plain.reclassified(of.data)
+    assert graph.n_leaves > 16 and of.requirements[0].violation(graph, of.data)
+    repaired = relabel(of, graph, Budget())
+    assert repaired is not None and not of.requirements[0].violation(repaired, of.data)
+    assert errors(repaired, of) >= errors(graph, of)
+
+
+@pytest.mark.parametrize("more", [(), (tf.MinSupport(15),)], ids=["parity", "and support"])
+def test_first_trees_are_fair_and_deep(more: tuple[Any, ...]) -> None:
+    of = question(600, 6, 5, *more)
+    ledger = Ledger(of, Budget())
+    constants(of, ledger)
+    alone = ledger.upper
+    assert between_deep_trees(of, ContinuousTotals(), ledger, Budget(), lambda part: None) is None
+    assert ledger.graph is not None and ledger.judged is not None and ledger.judged.ok
+    assert alone is not None and ledger.upper is not None and ledger.upper < 0.6 * alone
+    assert ledger.graph.depth > 3
+    assert ledger.lower is None or ledger.lower <= 0  # nothing is proved
+
+
+def test_prices_beat_labels_alone() -> None:
+    """Under a strict rule, on a table whose labels follow the groups."""
+    of = question(600, 7, 4, difference="0.01")
+    plain = tf.Problem(of.data.X, of.data.y, shape=tf.Tree(4)).solve(tf.DeepTreeSearch(work_limit=1)).graph
+    labels = relabel(of, plain.reclassified(of.data), Budget())
+    ledger = Ledger(of, Budget())
+    between_deep_trees(of, ContinuousTotals(), ledger, Budget(), lambda part: None)
+    assert ledger.graph is not None
+    assert labels is None or errors(ledger.graph, of) < errors(labels, of)
+
+
+def test_small_subtrees_are_solved_with_what_the_rest_leaves() -> None:
+    of = question(300, 8, 4)
+    ledger = Ledger(of, Budget())
+    constants(of, ledger)
+    between_deep_trees(of, ContinuousTotals(), ledger, Budget(), lambda part: None)
+    before = ledger.upper
+    relaxation = relax(of, ContinuousTotals())
+    assert relaxation is not None and relaxation.exact and before is not None
+    improve_low_subtrees(ContinuousTotals(), relaxation, ledger, Budget())
+    assert ledger.upper is not None and ledger.upper < before
+    assert ledger.judged is not None and ledger.judged.ok
+
+
+def test_what_is_proved_is_not_searched_again() -> None:
+    of = question(40, 9, 4)
+    calls = []
+
+    def prove(part: Budget) -> Limit | None:
+        calls.append(part)
+        return None
+
+    between_deep_trees(of, ContinuousTotals(), Ledger(of, Budget(30)), Budget(30), prove)
+    assert len(calls) == 1

@@ -1,0 +1,174 @@
+#pragma once
+// What the improvement search asks about a set of rows, answered by the exact searches of regression trees: see `Space`
+// in builder.hpp. Costs are doubles; whether a tree is better in the end is judged exactly by the incumbent.
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "../regression/first_trees.hpp"
+#include "random.hpp"
+#include "tree.hpp"
+
+namespace treeform::deep {
+
+template <class LossOf>
+class ValueSpace {
+public:
+    using Cost = double;
+    using Rows = regression::Subset;
+    using Ptr = TreePtr<double>;
+    using PlanPtr = regression::PlanPtr;
+
+    ValueSpace(const regression::Table& table, const regression::Settings& settings, regression::Control& control)
+        : table_(table), settings_(settings), control_(control), search_(table, settings, control),
+          marks_(table.n + 1), gain_(table.n) {}
+
+    static double infinite() { return regression::kInfinite; }
+    /// Differences that rounding may make are none.
+    static bool better(double a, double b) { return a < b - 1e-11 * std::fabs(b) || (a < b && b == infinite()); }
+    static double above(double cost, int hundredths) { return cost * (1 + hundredths / 100.0) + 1e-9; }
+    std::uint64_t work() const { return work_; }
+    void check() const { control_.check(); }
+    std::size_t size(const Rows& rows) const { return rows.n; }
+
+    std::uint64_t hash(const Rows& rows) const {
+        std::uint64_t sum = 0;
+        for (std::size_t k = 0; k < rows.n; ++k) sum += scrambled(rows.order[0][k]);
+        return sum;
+    }
+    Ptr leaf(const Rows& rows) {
+        return std::make_shared<const Tree<double>>(
+            Tree<double>{{}, search_.leaf(rows).lower, value_of(rows), 0, nullptr, nullptr});
+    }
+    Ptr join(Test test, const Ptr& left, const Ptr& right) const {
+        return std::make_shared<const Tree<double>>(Tree<double>{
+            test, left->cost + right->cost + search_.price(), 0, left->tests + right->tests + 1, left, right});
+    }
+    Ptr solve(const Rows& rows, int depth, double cutoff) {
+        const auto before = scans();
+        const auto found = search_.solve(rows, depth, regression::full_tree(depth), {}, nullptr, cutoff);
+        work_ += (scans() - before) * rows.n * kScan;
+        return found.plan && found.best.cost < cutoff ? written_out(rows, found.plan) : nullptr;
+    }
+    std::vector<Candidate<double>> tests(const Rows& rows) {
+        const auto before = scans();
+        std::vector<Candidate<double>> all;
+        for (const auto& one : search_.best_of_each(rows)) all.push_back({{one.feature, one.key}, one.cost});
+        work_ += (scans() - before) * rows.n * kScan;
+        return all;
+    }
+    bool split(const Rows& rows, Test test, Rows& left, Rows& right) {
+        if (rows.weight < settings_.min_flow) return false;
+        control_.check();
+        regression::part(table_, rows, static_cast<std::size_t>(test.feature), test.key, left, right, marks_);
+        left.id = ++made_, right.id = ++made_;
+        work_ += rows.n * table_.features * 4;
+        return left.n > 0 && right.n > 0 && std::min(left.weight, right.weight) >= settings_.min_support;
+    }
+    void sample(const Rows& rows, std::size_t wanted, Random& random, Rows& out) {
+        const std::uint64_t salt = random.next(), limit = ~std::uint64_t{0} / rows.n * wanted;
+        std::size_t below = 0;
+        for (std::size_t k = 0; k < rows.n; ++k) {
+            const auto row = rows.order[0][k];
+            below += marks_[row] = scrambled(salt ^ row) < limit;
+        }
+        regression::divide(table_, rows, marks_, below, out, rest_);
+        out.id = ++made_;
+    }
+    Test greedy_test(const Rows& rows) {
+        const auto found = search_.solve(rows, 1, 1, {}, nullptr);
+        if (!found.plan) return {};
+        return {found.plan->feature, found.plan->key};
+    }
+    std::vector<Candidate<double>> routing_tests(const Rows& rows, const Tree<double>& left, const Tree<double>& right,
+                                                 Random& random, int noise) {
+        double mean = 0;
+        for (std::size_t k = 0; k < rows.n; ++k) {
+            const auto row = rows.order[0][k];
+            gain_[row] = cost_in(right, row) - cost_in(left, row);
+            mean += std::fabs(gain_[row]) / static_cast<double>(rows.n);
+        }
+        for (std::size_t k = 0; noise > 0 && k < rows.n; ++k)
+            if (random.below(static_cast<std::uint64_t>(noise)) == 0)
+                gain_[rows.order[0][k]] += random.below(2) ? 4 * mean : -4 * mean;
+        work_ += rows.n * table_.features * 4;
+        std::vector<Candidate<double>> found;
+        for (std::size_t f = 0; f < table_.features; ++f) {
+            const auto& order = rows.order[f];
+            const auto& rank = table_.rank[f];
+            double sum = 0, most = -infinite();
+            std::uint32_t at = 0;
+            for (std::size_t k = 1; k < rows.n; ++k) {
+                sum += gain_[order[k - 1]];
+                if (rank[order[k]] != rank[order[k - 1]] && sum > most) most = sum, at = rank[order[k]];
+            }
+            if (most > -infinite()) found.push_back({{static_cast<int>(f), at}, -most});
+        }
+        return found;
+    }
+    Test random_test(const Rows& rows, Random& random) const {
+        const auto f = static_cast<std::size_t>(random.below(table_.features));
+        return {static_cast<int>(f), table_.rank[f][rows.order[f][random.below(rows.n)]]};
+    }
+
+    PlanPtr plan(const Ptr& tree) const {
+        if (tree->is_leaf()) return regression::leaf_plan();
+        return regression::test_plan(static_cast<std::size_t>(tree->test.feature), tree->test.key, plan(tree->left),
+                                     plan(tree->right));
+    }
+    Ptr written_out(const Rows& rows, const PlanPtr& plan) {
+        if (plan->feature < 0) return leaf(rows);
+        Rows left, right;
+        regression::part(table_, rows, static_cast<std::size_t>(plan->feature), plan->key, left, right, marks_);
+        work_ += rows.n * table_.features * 4;
+        return join({plan->feature, plan->key}, written_out(left, plan->left), written_out(right, plan->right));
+    }
+    /// The cost with what it takes to compare it exactly.
+    regression::Value value(const Rows& rows, const Ptr& tree) {
+        if (tree->is_leaf()) return search_.leaf(rows).best;
+        Rows left, right;
+        regression::part(table_, rows, static_cast<std::size_t>(tree->test.feature), tree->test.key, left, right,
+                         marks_);
+        regression::Value sum = value(left, tree->left), other = value(right, tree->right);
+        sum.cost += other.cost + search_.price(), sum.tests += other.tests + 1;
+        sum.leaves.insert(sum.leaves.end(), other.leaves.begin(), other.leaves.end());
+        return sum;
+    }
+
+private:
+    static constexpr std::uint64_t kScan = 8;  // the time of an element of a scan, in those of scans of classes
+
+    const regression::Table& table_;
+    const regression::Settings& settings_;
+    regression::Control& control_;
+    regression::Search<LossOf> search_;
+    std::vector<std::uint8_t> marks_;
+    std::vector<double> gain_;
+    Rows rest_;
+    std::uint64_t work_ = 0, made_ = std::uint64_t{1} << 62;
+
+    std::uint64_t scans() const { return search_.counters.scans + search_.counters.exact; }
+    double cost_in(const Tree<double>& tree, regression::Row row) const {
+        const Tree<double>* node = &tree;
+        while (!node->is_leaf())
+            node = (table_.rank[static_cast<std::size_t>(node->test.feature)][row] < node->test.key ? node->left
+                                                                                                    : node->right)
+                       .get();
+        const double off = static_cast<double>(table_.target[row]) - node->value;
+        const auto weight = static_cast<double>(table_.weight[row]);
+        return settings_.loss == regression::Loss::squared ? weight * off * off : weight * std::fabs(off);
+    }
+    /// The mean, or the lower median.
+    double value_of(const Rows& rows) const {
+        if (settings_.loss == regression::Loss::squared)
+            return static_cast<double>(rows.centre)
+                   + (rows.weight > 0 ? static_cast<double>(rows.sum) / static_cast<double>(rows.weight) : 0);
+        const auto& order = rows.order.back();
+        std::int64_t below = 0;
+        for (std::size_t k = 0; k < rows.n; ++k)
+            if (2 * (below += table_.weight[order[k]]) >= rows.weight) return static_cast<double>(table_.target[order[k]]);
+        return 0;
+    }
+};
+
+}  // namespace treeform::deep
