@@ -436,7 +436,7 @@ class Problem:
             If ``within`` is negative, or models of this shape, objective or table cannot be listed.
         """
         options = SolveOptions(solver, formulation, time_limit=time_limit, on_progress=on_progress)
-        return list_near_optimal(self.question, options, within=within, limit=limit)
+        return list_near_optimal(self.question, options, within, limit, self._sensitive)
 
     def explain(self, solver: Any = None, *, formulation: Any = None) -> Explanation:
         """How the problem would reach the solver: route and size of each block. Nothing is solved."""

@@ -184,8 +184,8 @@ def test_too_many_models_are_counted_as_far_as_they_go(monkeypatch: pytest.Monke
     whole = problem.near_optimal(within=6, limit=10**6)
     monkeypatch.setattr("treeform.tradeoff.listing.MOST_TREES", 60)
     counted = problem.near_optimal(within=6, limit=10**6)
-    assert counted.counted and counted.count == whole.count > len(counted.models) > 0
-    monkeypatch.setattr("treeform.engines.enumeration.WIDEST", 0)
+    assert counted.complete and [m.objective for m in counted.models] == [m.objective for m in whole.models]
+    monkeypatch.setattr("treeform.engines.tree_counts.MOST_NUMBERS", 0)
     part = problem.near_optimal(within=6, limit=10**6)
     assert not part.counted and part.counted_to is not None
     assert part.counted_to < whole.threshold
@@ -337,4 +337,4 @@ def test_trees_are_counted_without_a_list(seed: int) -> None:
     assert priced is not None
     every = Enumeration(trees, priced, 10**6)
     for more in (0, 2, 6):
-        assert every.count(priced.lower + more) == len(every.trees(priced.lower + more).adds) > 0
+        assert every.counts(priced.lower + more).size == len(every.trees(priced.lower + more).adds) > 0

@@ -12,9 +12,7 @@ from treeform.cli.files import check_writable
 from treeform.cli.messages import Exit
 from treeform.cli.spec import Settings
 from treeform.cli.stating import states_problem
-from treeform.cli.tradeoff import refuse_threads_alone, run_tradeoff
-from treeform.language.requirement import Requirement
-from treeform.language.requirement_text import parse
+from treeform.cli.tradeoff import refuse_threads_alone, requirement_of, run_tradeoff
 from treeform.problem import Problem
 from treeform.solve import Limit
 from treeform.tradeoff.frontier import Frontier
@@ -57,7 +55,7 @@ def frontier(
         check_writable([plot], inputs=settings.inputs)
 
     def trace(problem: Problem, *args: Any, **kwargs: Any) -> Frontier:
-        return problem.frontier(*args, over=_requirement(problem, over), **kwargs)
+        return problem.frontier(*args, over=requirement_of(problem, over), **kwargs)
 
     curve: Frontier = run_tradeoff(
         trace, settings, output, quiet=quiet, verbose=verbose, between=(loosest, tightest)
@@ -70,9 +68,3 @@ def frontier(
     if curve.points:
         return Exit.DONE
     return Exit.INFEASIBLE if curve.complete else Exit.NO_MODEL
-
-
-def _requirement(problem: Problem, text: str) -> Requirement | str:
-    """A requirement of the problem by its name or label, or else one that the text describes."""
-    names = {*problem.question.labels, *(requirement.name for requirement in problem.requirements)}
-    return text if text in names else parse(text)

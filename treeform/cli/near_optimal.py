@@ -7,14 +7,21 @@ from typing import Annotated, Any
 
 import typer
 
+from treeform import report
 from treeform.cli import options as opt
+from treeform.cli.files import check_writable
 from treeform.cli.messages import Exit, exit_code
+from treeform.cli.report import FORMATS, format_of
 from treeform.cli.spec import Settings
 from treeform.cli.stating import states_problem
-from treeform.cli.tradeoff import run_tradeoff
+from treeform.cli.tradeoff import requirement_of, run_tradeoff
+from treeform.language.requirement import Requirement
 from treeform.problem import Problem
 from treeform.solve import Limit
+from treeform.tradeoff.axis import find_axis
 from treeform.tradeoff.near_optimal import NearOptimal
+from treeform.utils.files import write_text
+from treeform.utils.text import exact_text
 
 
 @states_problem("warm_start")
@@ -27,6 +34,27 @@ def near_optimal(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write the models here (JSON).")
     ] = None,
+    distinct: Annotated[
+        bool, typer.Option("--distinct", help="Count models that predict alike for all rows as one.")
+    ] = False,
+    importance: Annotated[
+        bool, typer.Option("--importance", help="Print the range of each column's importance.")
+    ] = False,
+    tightest: Annotated[
+        str | None,
+        typer.Option(
+            help="Print the model that satisfies a requirement with the tightest bound, such as "
+            "statistical_parity:groups=sex: the fairest one.",
+            metavar="REQUIREMENT",
+        ),
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the range of each column's importance (.svg, .png or .pdf).")
+    ] = None,
+    report_file: Annotated[
+        Path | None,
+        typer.Option("--report", help="Write a report of the best model and these: .html, .md or .json."),
+    ] = None,
     verbose: opt.Verbose = False,
     quiet: opt.Quiet = False,
 ) -> Exit:
@@ -35,11 +63,39 @@ def near_optimal(
     Example: treeform near-optimal examples/data/german-credit.csv --target creditworthy --shape tree:2 --within 0.02
     """
 
+    written = [path for path in (plot, report_file) if path is not None]
+    check_writable(written, inputs=settings.inputs)
+    over: list[Requirement | str] = []
+
     def listed(problem: Problem, solver: Any, *, warm_start: Any, **options: Any) -> NearOptimal:
+        if tightest is not None:
+            over.append(requirement_of(problem, tightest))
+            find_axis(problem.question, over[0])  # refused before anything is solved
         return problem.near_optimal(solver, within=within, limit=most, **options)
 
     found: NearOptimal = run_tradeoff(listed, settings, output, quiet=quiet, verbose=verbose)
+    if distinct and found.trees is not None:
+        found = found.distinct()
     print(found)
+    if found.trees is not None and found.count:
+        if importance:
+            print(found.importance().to_string(index=False))
+        for one in over:
+            _show_tightest(found, one)
+        if plot is not None:
+            found.plot().save(plot)
+    if report_file is not None:
+        facts = report.of_result(found.best, near_optimal=found)
+        write_text(report_file, FORMATS[format_of(report_file)](facts))
     if found.limit is Limit.INTERRUPTED:
         return Exit.INTERRUPTED
     return exit_code(found.best)
+
+
+def _show_tightest(found: NearOptimal, over: Requirement | str) -> None:
+    model = found.tightest(over)
+    _, axis = find_axis(found.question, over)
+    measured = axis.measure.format(exact_text(axis.measured(model.graph, found.question.data)))
+    print(f"tightest: objective {model.objective}, {measured}")
+    for rule in model.graph.rules():
+        print(f"  {rule}")

@@ -15,6 +15,8 @@ from treeform.cli.problems import How, choose_how, load_problem
 from treeform.cli.progress import ProgressDisplay
 from treeform.cli.spec import Settings
 from treeform.errors import SpecError
+from treeform.language.requirement import Requirement
+from treeform.language.requirement_text import parse
 from treeform.problem import Problem
 from treeform.utils.files import write_text
 from treeform.utils.progress import observe_steps
@@ -60,6 +62,12 @@ def run_tradeoff(
     if output is not None and answer is not None:
         write_text(output, json.dumps(answer.to_json(), indent=1) + "\n")
     return answer
+
+
+def requirement_of(problem: Problem, text: str) -> Requirement | str:
+    """A requirement of the problem by its name or label, or else one that the text describes."""
+    names = {*problem.question.labels, *(requirement.name for requirement in problem.requirements)}
+    return text if text in names else parse(text)
 
 
 def refuse_threads_alone(settings: Settings) -> None:

@@ -11,96 +11,25 @@ class, and tests of a node that read the same column of the table and part its s
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treeform.engines.and_or_graph import MOST_ALTERNATIVES, GraphOfTrees, Priced
+from treeform.engines.tree_counts import Stopped, TreeCounts
+from treeform.engines.tree_lists import Level, TreeList
 from treeform.utils.progress import report_step
 
 if TYPE_CHECKING:
     from treeform.language.alternatives import AndOrGraph
 
 Ints = NDArray[np.int64]
-Nested = int | tuple[int, "Nested", "Nested"]
-"""A class code, or (test, left, right)."""
 LARGEST_KEY = 2**62
-WIDEST = 4096
-"""Different costs above the least one that trees are counted by."""
-MOST_NUMBERS = 2**27
-EXACT = 2**53
-"""Numbers of trees below it are exact."""
 
 
 class TooManyTrees(Exception):
     """More trees than may be held at once."""
-
-
-class Stopped(Exception):
-    """The enumeration was stopped before its end."""
-
-
-@dataclass(frozen=True)
-class Level:
-    """The trees of all nodes of one depth, in the order of nodes, then of prices.
-
-    Attributes
-    ----------
-    node, price : (m,)
-    adds : (m, 1 + R) int64
-        Cost and rows of each.
-    label : (m,) int64
-        The class where the tree is a leaf, else -1.
-    alternative : (m,) int64
-    left, right : (m,) int64
-        Places of both subtrees in the level below.
-    """
-
-    node: Ints
-    price: Ints
-    adds: Ints
-    label: Ints
-    alternative: Ints
-    left: Ints
-    right: Ints
-
-    def only(self, kept: Ints) -> Level:
-        """Some of the trees, in the order given."""
-        return Level(*(getattr(self, name)[kept] for name in self.__dataclass_fields__))
-
-    def ordered(self) -> Level:
-        """The same in the order of nodes and prices."""
-        return self.only(np.lexsort((self.price, self.node)))
-
-
-@dataclass(frozen=True)
-class TreeList:
-    """N trees, the cheapest first.
-
-    Attributes
-    ----------
-    adds : (N, 1 + R) int64
-        Cost and rows of each.
-    """
-
-    adds: Ints
-    levels: list[Level]
-    graph: AndOrGraph | None
-
-    def tree(self, index: int) -> Nested:
-        """A tree as nested tuples of tests of the table and class codes."""
-        return self._tree(len(self.levels) - 1, index)
-
-    def _tree(self, depth: int, index: int) -> Nested:
-        level = self.levels[depth]
-        if level.label[index] >= 0:
-            return int(level.label[index])
-        assert self.graph is not None
-        test = int(self.graph.test[level.alternative[index]])
-        sides = (int(level.left[index]), int(level.right[index]))
-        return test, self._tree(depth - 1, sides[0]), self._tree(depth - 1, sides[1])
 
 
 class Enumeration:
@@ -155,7 +84,7 @@ class Enumeration:
             raise Stopped if self.stop() else TooManyTrees
         width = self.adds.shape[2]
         if not graph.n_nodes:
-            return TreeList(np.zeros((0, width), dtype=np.int64), [], None)
+            return TreeList(np.zeros((0, width), dtype=np.int64), [], graph)
         # cost * unit + sum m_r row_r <= limit * unit + sum m_r side_r
         budget = self._budgets(graph, cost * int(self.prices[0]) + self.slack)
         levels: list[Level] = []
@@ -169,11 +98,8 @@ class Enumeration:
             levels.append(level)
         return self._satisfying(cost, levels, graph)
 
-    def count(self, cost: int) -> int | None:
-        """How many trees cost at most ``cost``, without a list of them; None where rows, or a wide range of costs,
-        forbid.
-
-        From the leaves up, each node gets the number of its trees of each cost above its least one.
+    def counts(self, cost: int) -> TreeCounts | None:
+        """The same trees in numbers, without a list of them; None where rows, or a wide range of costs, forbid.
 
         Raises
         ------
@@ -181,52 +107,10 @@ class Enumeration:
             When ``stop`` answers true.
         """
         graph = None if len(self.prices) > 1 else self._graph(cost)
-        if graph is None:
+        if graph is None or not graph.n_nodes:
             return None
-        if not graph.n_nodes:
-            return 0
-        unit = int(self.prices[0])
-        self._budgets(graph, cost * unit)
-        width = cost - int(self.least[0]) // unit + 1
-        if width > WIDEST or width * graph.n_alternatives > MOST_NUMBERS:
-            return None
-        numbers = np.zeros((graph.n_nodes, width))
-        for depth in range(int(graph.depth[0]) + 1):
-            if self.stop():
-                raise Stopped
-            at = graph.depth[graph.node] == depth
-            leaves, tests = (part[at[part]] for part in (graph.leaves, graph.tests))
-            here = (self.own[leaves] @ self.prices - self.least[graph.node[leaves]]) // unit
-            kept = here < width
-            np.add.at(numbers, (graph.node[leaves[kept]], here[kept]), 1.0)
-            if len(tests):
-                self._add_tests(graph, tests, numbers, unit)
-        total = numbers[0].sum()
-        return int(total) if total < EXACT else None
-
-    def _add_tests(self, graph: AndOrGraph, tests: Ints, numbers: NDArray[np.float64], unit: int) -> None:
-        """Add the trees that begin with these tests: all pairs of subtrees, less two leaves of one class."""
-        width = numbers.shape[1]
-        low, high = numbers[graph.left[tests]], numbers[graph.right[tests]]
-        pairs = np.zeros((len(tests), width))
-        for more in range(width):
-            pairs[:, more:] += low[:, [more]] * high[:, : width - more]
-        least = self.least[graph.left[tests]] + self.least[graph.right[tests]]
-        self._drop_one_class(graph, tests, pairs, least, unit)
-        above = (least + self.own[tests] @ self.prices - self.least[graph.node[tests]]) // unit
-        for shift in np.unique(above[above < width]).tolist():
-            which = np.flatnonzero(above == shift)
-            np.add.at(numbers[:, shift:], graph.node[tests[which]], pairs[which, : width - shift])
-
-    def _drop_one_class(
-        self, graph: AndOrGraph, tests: Ints, pairs: NDArray[np.float64], least: Ints, unit: int
-    ) -> None:
-        classes = self.adds.shape[1]
-        leaf = np.full((graph.n_nodes, classes), LARGEST_KEY // 4)
-        leaf[graph.node[graph.leaves], graph.label[graph.leaves]] = self.own[graph.leaves] @ self.prices
-        both = leaf[graph.left[tests]] + leaf[graph.right[tests]] - least[:, None]
-        test, label = np.nonzero(both < pairs.shape[1] * unit)
-        np.subtract.at(pairs, (test, both[test, label] // unit), 1.0)
+        counts = TreeCounts(graph, self._sums(graph)[:, 0], cost, self.stop)
+        return counts if counts.fits() else None
 
     def _satisfying(self, cost: int, levels: list[Level], graph: AndOrGraph) -> TreeList:
         """The trees of the root that cost no more and satisfy the rows."""
@@ -250,23 +134,8 @@ class Enumeration:
     def _budgets(self, graph: AndOrGraph, limit: int) -> Ints:
         """(N,) the most that a tree of each node may cost: what the cheapest of everything else leaves of the limit."""
         self.own = self._sums(graph)
-        price = self.own @ self.prices
-        least = np.full(graph.n_nodes, LARGEST_KEY)
-        at = graph.depth[graph.node]
-        for depth in range(int(graph.depth[0]) + 1):
-            tests = graph.tests[at[graph.tests] == depth]
-            price[tests] += least[graph.left[tests]] + least[graph.right[tests]]
-            here = np.flatnonzero(at == depth)
-            np.minimum.at(least, graph.node[here], price[here])
-        budget = np.full(graph.n_nodes, -LARGEST_KEY)
-        budget[0] = limit
-        for depth in range(int(graph.depth[0]), 0, -1):
-            tests = graph.tests[at[graph.tests] == depth]
-            room = budget[graph.node[tests]] - price[tests]
-            for side in (graph.left[tests], graph.right[tests]):
-                np.maximum.at(budget, side, room + least[side])
-        self.least = least
-        return budget
+        self.least, around = graph.passes(self.own @ self.prices)
+        return limit - around
 
     def _leaves(self, graph: AndOrGraph, depth: int) -> Level:
         leaves = graph.leaves[graph.depth[graph.node[graph.leaves]] == depth]

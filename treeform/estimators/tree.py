@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
+from sklearn.base import clone
 from sklearn.utils import Bunch
 
 from treeform.estimators.classifier import OptimalClassifier
@@ -136,6 +137,49 @@ class OptimalTreeClassifier(OptimalClassifier):
 
     def _shape(self) -> Shape:
         return Tree(self.max_depth)
+
+    def near_optimal(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        sensitive_features: Any = None,
+        *,
+        within: Any = "0.01",
+        limit: int = 100,
+    ) -> list[Self]:
+        """Fitted classifiers for the models that are almost as good as the best, the best first.
+
+        Parameters
+        ----------
+        X, y, sample_weight, sensitive_features
+            As in `fit`.
+        within, limit
+            As in `treeform.Problem.near_optimal`: a share of the optimum, and how many models are listed at most.
+
+        Returns
+        -------
+        list of OptimalTreeClassifier
+            Copies of this one. ``certificate_`` and ``result_`` are None: each model was evaluated, and all of them
+            counted, but only the best has a proof of its own.
+        """
+        found = self._problem(self._prepared(X, y, sample_weight), sensitive_features).near_optimal(
+            self.solver,
+            within=within,
+            limit=limit,
+            formulation=self.formulation,
+            time_limit=self.time_limit,
+            on_progress=self.on_progress,
+        )
+        fitted = []
+        for model in found.models:
+            one = clone(self)
+            data = one._prepared(X, y, sample_weight)
+            one.certificate_, one.result_ = None, None
+            one._keep(model.graph, data)
+            one._check_decision()
+            fitted.append(one)
+        return fitted
 
     def cost_complexity_path(self, X: Any, y: Any, sample_weight: Any = None) -> Bunch:
         """The best tree for every price of a test, from one size table.

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+FAR = 2**62
+"""A price above that of any tree."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +114,35 @@ class AndOrGraph:
             test=self.test[kept],
             up_to=cost if self.up_to is None else min(cost, self.up_to),
         )
+
+    def passes(self, own: Ints) -> tuple[Ints, Ints]:
+        """The least price of the tree of each node, and of the rest of a tree around it.
+
+        Parameters
+        ----------
+        own : (A,) int
+            What a leaf or a test adds by itself.
+
+        Returns
+        -------
+        least, around : (N,) int
+            `FAR` where there is none.
+        """
+        price = own.astype(np.int64)
+        least, around = np.full(self.n_nodes, FAR), np.full(self.n_nodes, FAR)
+        at = self.depth[self.node]
+        for depth in range(int(self.depth[0]) + 1):
+            tests = self.tests[at[self.tests] == depth]
+            price[tests] += least[self.left[tests]] + least[self.right[tests]]
+            here = np.flatnonzero(at == depth)
+            np.minimum.at(least, self.node[here], price[here])
+        around[0] = 0
+        for depth in range(int(self.depth[0]), 0, -1):
+            tests = self.tests[at[self.tests] == depth]
+            through = around[self.node[tests]] + price[tests]
+            for side in (self.left[tests], self.right[tests]):
+                np.minimum.at(around, side, through - least[side])
+        return least, around
 
     def tree(self, chosen: Callable[[int], int], data: Dataset) -> DecisionGraph:
         """The tree of some choices.

@@ -17,6 +17,7 @@ from treeform.report.plot import plot_trace, trace_svg
 from treeform.report.texts import render_json, render_markdown
 from treeform.solve import SolveResult
 from treeform.tradeoff.frontier import Frontier
+from treeform.tradeoff.near_optimal import NearOptimal
 from treeform.tradeoff.prices import Prices
 from treeform.utils.files import write_text
 
@@ -61,6 +62,7 @@ def html(
     source: str | None = None,
     prices: Prices | None = None,
     frontiers: Sequence[Frontier] | None = None,
+    near_optimal: NearOptimal | None = None,
     about: About = NOTHING,
     held_out: HeldOut | None = None,
 ) -> str:
@@ -81,6 +83,8 @@ def html(
     frontiers : sequence of Frontier, optional
         Curves of the best objective against the bound of a requirement, from `Problem.frontier`. Left out,
         those that a native engine finds in as long as the solve took, or half a second; see `trace_curves`.
+    near_optimal : NearOptimal, optional
+        Models that are almost as good, from `Problem.near_optimal`: what they have in common and where they differ.
     about : About, optional
         What people say about the model; `read_about` reads it from a file.
     held_out : HeldOut, optional
@@ -99,6 +103,7 @@ def html(
         prices=prices,
         frontiers=shown,
         crossed=price_crossings(result, 10 * result.seconds),
+        near_optimal=near_optimal,
         about=about,
         held_out=held_out,
     )

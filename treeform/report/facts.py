@@ -11,6 +11,7 @@ from treeform.data import Dataset
 from treeform.graph.evaluate import errors
 from treeform.language.question import Question
 from treeform.report.about import NOTHING, About
+from treeform.report.alternatives import Alternatives, alternatives
 from treeform.report.claims import ClaimFact, claims_of_certificate, claims_of_result
 from treeform.report.crossing import Crossing
 from treeform.report.curves import Curve, curves
@@ -32,6 +33,7 @@ from treeform.utils.text import count_of
 if TYPE_CHECKING:
     from treeform.graph import DecisionGraph
     from treeform.tradeoff.frontier import Frontier
+    from treeform.tradeoff.near_optimal import NearOptimal
     from treeform.tradeoff.prices import Prices
 
 
@@ -77,6 +79,8 @@ class Facts:
     """Parities that hold of each attribute alone and not of the attributes crossed."""
     curves: tuple[Curve, ...] = ()
     """The best objective against the bound of a requirement."""
+    alternatives: Alternatives | None = None
+    """What near-optimal models have in common."""
     residuals: tuple[ResidualTable, ...] = ()
     """Of a regression model, by leaf and by group."""
     columns: tuple[tuple[str, ...], ...] = ()
@@ -100,6 +104,7 @@ def of_result(
     prices: Prices | None = None,
     frontiers: Sequence[Frontier] = (),
     crossed: Sequence[Crossing] | None = None,
+    near_optimal: NearOptimal | None = None,
     about: About = NOTHING,
     held_out: HeldOut | None = None,
 ) -> Facts:
@@ -118,6 +123,8 @@ def of_result(
         Curves to show, such as `treeform.report.trace_curves` gives.
     crossed : sequence of Crossing, optional
         From `treeform.report.price_crossings`; left out, without what joint parity would cost.
+    near_optimal : NearOptimal, optional
+        What `treeform.Problem.near_optimal` found.
     about : About, optional
         What people say about the model.
     held_out : HeldOut, optional
@@ -156,7 +163,12 @@ def of_result(
         (words.get(row.requirement, row.requirement), value_text(row.without.objective), str(row))
         for row in rows
     )
-    facts = replace(facts, prices=shown, curves=curves(frontiers, result.question))
+    facts = replace(
+        facts,
+        prices=shown,
+        curves=curves(frontiers, result.question),
+        alternatives=alternatives(near_optimal),
+    )
     return facts if crossed is None else replace(facts, crossings=tuple(crossed))
 
 

@@ -18,7 +18,7 @@ from treeform.report import plot
 from treeform.report.facts import Facts
 from treeform.report.fairness import GroupTable
 from treeform.report.figures import interval_text, percent
-from treeform.tradeoff import frontier_plot
+from treeform.tradeoff import frontier_plot, near_plot
 
 SCRIPTS = ("explore.js", "decide.js", "ask.js")
 
@@ -109,7 +109,7 @@ def _digest(text: str) -> str:
 
 def page_style() -> str:
     """The style sheet of every page."""
-    return "\n" + _text("templates/report.css") + plot.STYLE + frontier_plot.STYLE + "\n"
+    return "\n" + _text("templates/report.css") + plot.STYLE + frontier_plot.STYLE + near_plot.STYLE + "\n"
 
 
 @lru_cache(maxsize=8)
@@ -124,7 +124,10 @@ def _plain(facts: Facts) -> Facts:
         for curve in facts.curves
     )
     trace = None if facts.trace is None else facts.trace.replace(f"<style>{plot.STYLE}</style>", "")
-    return replace(facts, curves=curves, trace=trace)
+    near = facts.alternatives
+    if near is not None:
+        near = replace(near, svg=near.svg.replace(f"<style>{near_plot.STYLE}</style>", ""))
+    return replace(facts, curves=curves, trace=trace, alternatives=near)
 
 
 def _sections(facts: Facts) -> list[tuple[str, str]]:

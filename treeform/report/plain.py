@@ -22,6 +22,9 @@ def render_text(facts: Facts, verbose: bool = True) -> str:
         parts.append("what each requirement costs\n" + "\n".join(_price_lines(facts)))
     for curve in facts.curves:
         parts.append(f"{curve.requirement}\n  {curve.sentence}")
+    if facts.alternatives is not None:
+        sentences = "\n".join(f"  {sentence}" for sentence in facts.alternatives.sentences)
+        parts.append(f"models that are almost as good\n{sentences}")
     if facts.confusion and verbose:
         parts.append("confusion (rows: true class, columns: predicted)\n" + _matrix(facts))
     if verbose:

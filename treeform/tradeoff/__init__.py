@@ -7,7 +7,8 @@ from treeform.tradeoff.explain_conflict import explain_conflict
 from treeform.tradeoff.fill import fill_size_table
 from treeform.tradeoff.frontier import Frontier, FrontierPoint, SoftOptimum
 from treeform.tradeoff.listing import list_near_optimal
-from treeform.tradeoff.near_optimal import Indispensable, NearModel, NearOptimal
+from treeform.tradeoff.near_optimal import Indispensable, Multiplicity, NearOptimal
+from treeform.tradeoff.near_trees import NearModel
 from treeform.tradeoff.pareto import Pareto, ParetoPoint, curve
 from treeform.tradeoff.prices import Price, Prices
 from treeform.tradeoff.size_table import PriceOptimum, SizeRow, SizeTable
@@ -19,6 +20,7 @@ __all__ = [
     "Frontier",
     "FrontierPoint",
     "Indispensable",
+    "Multiplicity",
     "NearModel",
     "NearOptimal",
     "Pareto",

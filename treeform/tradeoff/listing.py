@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -13,10 +13,12 @@ import numpy as np
 from treeform.certify.answer import CertifiedResult
 from treeform.engines import TotalsSearch
 from treeform.engines.and_or_graph import MOST_TESTS, MOST_TESTS_BELOW, GraphOfTrees
-from treeform.engines.enumeration import Enumeration, Nested, Stopped, TooManyTrees, TreeList
+from treeform.engines.enumeration import Enumeration, TooManyTrees
 from treeform.engines.totals import reason_against
-from treeform.errors import ContradictionError, SpecError
-from treeform.graph import DecisionGraph
+from treeform.engines.tree_counts import Stopped
+from treeform.engines.tree_lists import TreeList
+from treeform.engines.tree_sets import TreeSet
+from treeform.errors import SpecError
 from treeform.language.numbers import as_fraction
 from treeform.language.question import Question
 from treeform.requirements.excluded import NoTestOn
@@ -28,10 +30,10 @@ from treeform.solve.ledger import Pace
 from treeform.solve.options import USUAL, SolveOptions
 from treeform.solve.regression import refuse_regression
 from treeform.solve.relaxation import Relaxation, relax
-from treeform.solve.result import Limit, Progress, Status, as_number
-from treeform.solve.verification import verify
+from treeform.solve.result import Limit, Progress, Status
 from treeform.tradeoff.asking import Solves, part_of, with_model
-from treeform.tradeoff.near_optimal import Indispensable, NearModel, NearOptimal
+from treeform.tradeoff.near_optimal import Indispensable, NearOptimal
+from treeform.tradeoff.near_trees import Judge, NearModel, NearTrees
 from treeform.utils.progress import Step, observe_steps, report_step
 
 MOST_TREES = 1_000_000
@@ -49,9 +51,23 @@ class _Counted(TotalsSearch):
 
 
 def list_near_optimal(
-    question: Question, options: SolveOptions = USUAL, *, within: Any = "0.01", limit: int = 1000
+    question: Question,
+    options: SolveOptions = USUAL,
+    within: Any = "0.01",
+    limit: int = 1000,
+    sensitive: Any = None,
 ) -> NearOptimal:
-    """The near-optimal models of a question; see `treeform.Problem.near_optimal`."""
+    """The near-optimal models of a question; see `treeform.Problem.near_optimal`.
+
+    Parameters
+    ----------
+    question : Question
+    options : SolveOptions
+    within, limit
+        As there.
+    sensitive : array or None
+        Groups for requirements that name none.
+    """
     refuse_regression(question, "a list of near-optimal models")
     refuse_restriction(question, options, "a list of near-optimal models")
     share = _checked(within, limit)
@@ -61,7 +77,7 @@ def list_near_optimal(
     search.uncounted = uncounted
     with interruptible(search.budget):
         search.run()
-    return search.found()
+    return replace(search.found(), sensitive=sensitive)
 
 
 class _Search:
@@ -77,9 +93,7 @@ class _Search:
         self.share, self.most = share, limit
         self.budget = Budget(options.time_limit)
         self.solves = Solves()
-        self.models: tuple[NearModel, ...] = ()
-        self.count = 0
-        self.counted_to: Fraction | None = None
+        self.listed = _Listed()
         self.without: dict[str, CertifiedResult] = {}
         """The best answer where no test may read a column."""
         self.tries: dict[str | None, int] = {}
@@ -96,7 +110,7 @@ class _Search:
     @property
     def proved(self) -> bool:
         """Whether it is settled what the optimum is: by the solver, or since all models up to it were counted."""
-        return self.best.status in (Status.OPTIMAL, Status.INFEASIBLE) or self.counted_to is not None
+        return self.best.status in (Status.OPTIMAL, Status.INFEASIBLE) or self.listed.counted_to is not None
 
     def run(self) -> None:
         """Find the optimum, count, and ask about columns; then go on with what is open."""
@@ -123,7 +137,7 @@ class _Search:
         """The columns that all models in hand test; no other one can be indispensable."""
         if self.best.graph is None or self.best.objective is None:
             return []
-        known = [*self.models, NearModel(self.best.objective, self.best.graph)]
+        known = [*self.listed.models, NearModel(self.best.objective, self.best.graph)]
         return sorted(set.intersection(*(model.columns() for model in known)))
 
     def indispensable(self) -> tuple[Indispensable, ...]:
@@ -165,17 +179,17 @@ class _Search:
         """Count and list the models up to the threshold."""
         assert self.best.graph is not None and self.best.objective is not None
         if self.uncounted is not None:
-            self.models = (NearModel(self.best.objective, self.best.graph),)
+            self.listed = _Listed((NearModel(self.best.objective, self.best.graph),))
             return
         with observe_steps(_counting(self.options, self.budget, self.best)):
             search = _Listing(self.question, self.relaxation, self.budget, self.most)
             listed = search.up_to(Fraction(self.best.objective), self.threshold)
-            least = listed[0][0] if listed[0] else None
+            least = listed.models[0] if listed.models else None
             if least is not None and least.objective < self.best.objective:
                 # The enumeration found a better optimum: the threshold follows it.
                 self.best = with_model(self.best, least.graph)
                 listed = search.up_to(Fraction(least.objective), self.threshold)
-        self.models, self.count, self.counted_to = listed
+        self.listed = listed
 
     def found(self) -> NearOptimal:
         """What is known."""
@@ -187,14 +201,15 @@ class _Search:
             self.question,
             self.best,
             self.threshold,
-            self.models,
-            self.count,
-            self.counted_to,
+            self.listed.models,
+            self.listed.count,
+            self.listed.counted_to,
             self.indispensable(),
             self.budget.seconds,
             limit,
             self.uncounted,
             tuple(self.solves.notes),
+            self.listed.trees,
         )
 
 
@@ -277,27 +292,31 @@ def _too_many_tests(question: Question, relaxation: Relaxation) -> str | None:
     return f"the table has {tests:,} distinct tests, and {trees} are counted up to {most:,}"
 
 
+@dataclass(frozen=True)
+class _Listed:
+    """Trees, how many there are, and the objective up to which that is all."""
+
+    models: tuple[NearModel, ...] = ()
+    count: int = 0
+    counted_to: Fraction | None = None
+    trees: NearTrees | None = None
+
+
 class _Listing:
     """Enumeration in growing parts, and the models that come of it."""
 
     def __init__(self, question: Question, relaxation: Relaxation, budget: Budget, limit: int) -> None:
         self.question, self.relaxation, self.budget, self.limit = question, relaxation, budget, limit
-        self.trees = GraphOfTrees(question.data, relaxation.task, "column")
-        self.table = self.trees.table
+        of = GraphOfTrees(question.data, relaxation.task, "column")
+        self.judge = Judge(question, relaxation, of)
         seconds = schedule.NEAR_OPTIMUM.of(budget).remaining
-        none = (0,) * self.trees.n_rows
-        priced = self.trees.relax(None, seconds, budget.stop) or self.trees.price(none, 1, None, budget.stop)
-        self.enumeration = (
-            None if priced is None else Enumeration(self.trees, priced, MOST_TREES, budget.stop)
-        )
-        # What the enumeration does not count by itself is judged on each model.
-        self.judged = bool(relaxation.dropped) or question.limits.max_errors is not None
+        none = (0,) * of.n_rows
+        priced = of.relax(None, seconds, budget.stop) or of.price(none, 1, None, budget.stop)
+        self.enumeration = None if priced is None else Enumeration(of, priced, MOST_TREES, budget.stop)
 
-    def up_to(
-        self, best: Fraction, threshold: Fraction
-    ) -> tuple[tuple[NearModel, ...], int, Fraction | None]:
-        """(models, how many there are, the objective up to which they were counted)."""
-        listed: tuple[tuple[NearModel, ...], int, Fraction | None] = ((), 0, None)
+    def up_to(self, best: Fraction, threshold: Fraction) -> _Listed:
+        """The models up to a threshold, as far as they can be found."""
+        listed = _Listed()
         if self.enumeration is None:
             return listed
         self.enumeration.prepare(self._cost(threshold))
@@ -305,81 +324,48 @@ class _Listing:
             reach = best if part == 0 else best + (threshold - best) / part
             try:
                 trees = self.enumeration.trees(self._cost(reach))
-                listed = (*self._models(trees), reach)
+                listed = self._listed(self._judged(trees), reach)
             except TooManyTrees:
-                return self._counted(threshold, listed)
+                return self._counted(threshold) or listed
             except Stopped:
                 break
         return listed
 
-    def _counted(
-        self, threshold: Fraction, listed: tuple[tuple[NearModel, ...], int, Fraction | None]
-    ) -> tuple[tuple[NearModel, ...], int, Fraction | None]:
-        """All models counted without a list of them, where nothing has to be judged; else what was listed."""
+    def _counted(self, threshold: Fraction) -> _Listed | None:
+        """All models in numbers, without a list of them, where nothing has to be judged."""
         assert self.enumeration is not None
         try:
-            number = None if self.judged else self.enumeration.count(self._cost(threshold))
+            counts = None if self.judge.is_needed else self.enumeration.counts(self._cost(threshold))
+            return None if counts is None else self._listed(counts, threshold)
         except Stopped:
-            number = None
-        return listed if number is None else (listed[0], number, threshold)
+            return None
 
     def _cost(self, objective: Fraction) -> int:
         """The largest cost in the engine's units of a model with at most this objective."""
         return self.relaxation.upper(math.floor(objective * self.question.scale))
 
-    def _models(self, trees: TreeList) -> tuple[tuple[NearModel, ...], int]:
-        order = np.argsort(trees.adds[:, 0], kind="stable")
-        models: list[NearModel] = []
-        count = 0
-        for index in order.tolist():
-            if len(models) >= self.limit and not self.judged:
-                count = len(order)
-                break
+    def _listed(self, trees: TreeSet, reach: Fraction) -> _Listed:
+        near = NearTrees(self.judge, trees)
+        models = []
+        for index in range(min(self.limit, near.size)):
             if index % 64 == 0:
-                report_step(count, "models judged")
-                if self.budget.stop():
-                    raise Stopped
-            model = self._judged(trees.tree(index), int(trees.adds[index, 0]))
-            if model is not None:
-                count += 1
-                models += [model] if len(models) < self.limit else []
-        return tuple(models), count
+                self._report(index)
+            models.append(near.model(index))
+        return _Listed(tuple(models), near.size, reach, near)
 
-    def _judged(self, nested: Nested, cost: int) -> NearModel | None:
-        """The model, if it satisfies everything; its value is evaluated again."""
-        graph = self._graph(nested)
-        judged = verify(self.question, graph)
-        value = self.relaxation.factor * cost + self.relaxation.offset
-        broken = {name for name, rest in judged.violations.items() if rest}
-        if judged.value != value or judged.misfit or (broken and not self.judged):
-            raise ContradictionError(
-                "a model was counted wrongly, so no answer is given",
-                cause=f"counted {value}, evaluated {judged.value}, misses {', '.join(sorted(broken)) or 'nothing'}",
-                fix="report this with the data: the enumeration or a requirement is wrong",
-            )
-        return None if broken else NearModel(as_number(self.question.to_units(judged.value)), graph)
+    def _judged(self, trees: TreeList) -> TreeList:
+        """Those that satisfy what the enumeration does not count by itself."""
+        if not self.judge.is_needed:
+            return trees
+        kept: list[int] = []
+        for index in range(trees.size):
+            if index % 64 == 0:
+                self._report(len(kept))
+            if self.judge.model(trees.tree(index), trees.cost(index)) is not None:
+                kept.append(index)
+        return trees.only(np.array(kept, dtype=np.int64))
 
-    def _graph(self, nested: Nested) -> DecisionGraph:
-        feature: list[int] = []
-        threshold: list[float] = []
-        left: list[int] = []
-        right: list[int] = []
-        label: list[int] = []
-
-        def add(node: Nested) -> int:
-            index = len(feature)
-            left.append(-1)
-            right.append(-1)
-            if isinstance(node, int):
-                feature.append(-1)
-                threshold.append(math.nan)
-                label.append(node)
-                return index
-            feature.append(int(self.table.feature[node[0]]))
-            threshold.append(float(self.table.threshold[node[0]]))
-            label.append(-1)
-            left[index], right[index] = add(node[1]), add(node[2])
-            return index
-
-        add(nested)
-        return DecisionGraph.from_arrays(feature, threshold, left, right, label, self.question.data)
+    def _report(self, count: int) -> None:
+        report_step(count, "models judged")
+        if self.budget.stop():
+            raise Stopped

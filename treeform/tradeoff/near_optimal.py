@@ -2,35 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from treeform.certify.answer import CertifiedResult
-from treeform.graph import DecisionGraph
+from treeform.errors import SpecError
+from treeform.graph.svg import Drawing
 from treeform.language.question import Question
 from treeform.solve.result import Limit, Number, Status
+from treeform.tradeoff.axis import find_axis
+from treeform.tradeoff.near_plot import range_plot
+from treeform.tradeoff.near_trees import NearModel, NearTrees
 from treeform.utils.notebook import Printed
-
-
-@dataclass(frozen=True)
-class NearModel:
-    """One of the models.
-
-    Attributes
-    ----------
-    objective : int or Fraction
-    graph : DecisionGraph
-    """
-
-    objective: Number
-    graph: DecisionGraph
-
-    def columns(self) -> set[str]:
-        """The columns of the table that it tests."""
-        return {self.graph.columns[f].source for f in self.graph.features_used()}
+from treeform.utils.text import count_of
 
 
 @dataclass(frozen=True)
@@ -60,6 +48,22 @@ class Indispensable:
         return None
 
 
+@dataclass(frozen=True)
+class Multiplicity:
+    """How far near-optimal models differ in what they predict for training rows.
+
+    Attributes
+    ----------
+    ambiguity : Fraction
+        The share of weight of the rows for which some model predicts another class than the best one.
+    discrepancy : Fraction
+        The largest share of weight of the rows that a single model predicts otherwise than the best one.
+    """
+
+    ambiguity: Fraction
+    discrepancy: Fraction
+
+
 @dataclass(frozen=True, repr=False)
 class NearOptimal(Printed):
     """The models within a share of the optimum that satisfy all requirements, in normal form.
@@ -86,6 +90,10 @@ class NearOptimal(Printed):
         Why no models were counted, if the table has too many tests; the optimum alone is listed then.
     notes : tuple of str
         What broke down on the way.
+    trees : NearTrees or None
+        All models up to ``counted_to``, listed or not; None when none were counted.
+    sensitive : array or None
+        Groups for requirements that name none.
     """
 
     question: Question
@@ -99,6 +107,8 @@ class NearOptimal(Printed):
     limit: Limit | None = None
     uncounted: str | None = None
     notes: tuple[str, ...] = ()
+    trees: NearTrees | None = field(default=None, repr=False)
+    sensitive: Any = field(default=None, repr=False)
 
     @property
     def proved(self) -> bool:
@@ -115,34 +125,179 @@ class NearOptimal(Printed):
         """Whether all near-optimal models are listed."""
         return self.counted and self.count == len(self.models)
 
-    def columns(self) -> pd.DataFrame:
-        """One row for each column: how many of the listed models test it, the optimum without it, and what follows.
+    # ---------------------------------------------------------------- columns
 
-        ``indispensable`` is True where every near-optimal model tests the column, listed or not: no model without it
-        is within the threshold.
+    def columns(self) -> pd.DataFrame:
+        """One row for each column of the table, those that the most models test first.
+
+        ``models`` and ``share`` are over all models that were counted, listed or not. ``indispensable`` is True where
+        every near-optimal model tests the column: no model without it is within the threshold, which ``optimum
+        without`` shows. It is None where that is open.
         """
-        names = list(dict.fromkeys(column.source for column in self.question.data.columns))
-        used = [model.columns() for model in self.models]
+        names, size = self._names(), self._size()
         asked = {demanded.column: demanded for demanded in self.indispensable}
         rows: list[dict[str, Any]] = []
         for name in names:
-            tested = sum(name in columns for columns in used)
-            demanded = asked.get(name)
+            tested, demanded = self._using(name), asked.get(name)
             least = None if demanded is None else demanded.without.objective
             is_optimum = demanded is not None and demanded.without.status is Status.OPTIMAL
-            missing = bool(used) and tested < len(used)
+            is_open = None if demanded is None else demanded.proved
             rows.append(
                 {
                     "column": name,
                     "models": tested,
-                    "share": tested / len(used) if used else None,
+                    "share": tested / size if size else None,
                     "optimum without": float(least) if least is not None and is_optimum else None,
-                    "indispensable": False if missing else None if demanded is None else demanded.proved,
+                    "indispensable": False if tested < size else is_open,
                 }
             )
         frame = pd.DataFrame(rows, columns=["column", "models", "share", "optimum without", "indispensable"])
         frame["indispensable"] = frame["indispensable"].astype(object)
         return frame.sort_values(["models", "column"], ascending=[False, True], ignore_index=True)
+
+    def importance(self) -> pd.DataFrame:
+        """How much each column contributes, as a range over all models that were counted.
+
+        A model's importance of a column is the share of the Gini impurity of all training rows that its tests of the
+        column take off: ``least`` is 0 where some model does without the column, ``largest`` where none tests it. This
+        is the sum behind scikit-learn's ``feature_importances_``, divided by the same number for all models, so that
+        models compare. The range over near-optimal models is that of A. Fisher, C. Rudin, F. Dominici, "All models are
+        wrong, but many are useful", JMLR 20, 2019, there for another measure.
+
+        Returns
+        -------
+        DataFrame
+            ``column``, ``models``, ``least``, ``best`` (in the best model), ``largest``; the largest first.
+        """
+        trees = self._counted_trees("the range of an importance")
+        rows = []
+        for name in self._names():
+            least, largest = trees.importance(name)
+            rows.append((name, self._using(name), least, trees.importance_of(self.models[0], name), largest))
+        frame = pd.DataFrame(rows, columns=["column", "models", "least", "best", "largest"])
+        return frame.sort_values(["largest", "column"], ascending=[False, True], ignore_index=True)
+
+    def plot(self) -> Drawing:
+        """The range of each column's importance as a drawing: ``.svg``, and ``.save(path)``."""
+        frame = self.importance()
+        bars = [
+            (name, least, best, largest)
+            for name, models, least, best, largest in frame.to_numpy().tolist()
+            if models
+        ]
+        size = self._size()
+        return Drawing(range_plot(bars, f"share of the impurity, over {count_of(size, 'model')}"))
+
+    # ---------------------------------------------------------------- rows
+
+    def disagreement(self) -> pd.DataFrame:
+        """What all models that were counted predict for each training row: predictive multiplicity.
+
+        Returns
+        -------
+        DataFrame
+            ``row`` (its position), ``best`` (the prediction of the best model), ``others`` (how many of the models
+            predict something else), ``share`` (of all models), and a column ``share of CLASS`` for each class.
+        """
+        data = self.question.data
+        predicted = self._counted_trees("disagreement on rows").predicted()
+        size = max(1, self._size())
+        best = self.models[0].graph.predict_codes(data.X)
+        others = predicted.sum(axis=1) - predicted[np.arange(len(best)), best]
+        frame = pd.DataFrame(
+            {
+                "row": np.arange(len(best)),
+                "best": np.asarray(data.classes, dtype=object)[best],
+                "others": others,
+                "share": others / size,
+            }
+        )
+        for code, label in enumerate(data.classes):
+            frame[f"share of {label}"] = predicted[:, code] / size
+        return frame
+
+    def multiplicity(self) -> Multiplicity:
+        """Ambiguity and discrepancy of the models that were counted, beside the best one.
+
+        References
+        ----------
+        C. Marx, F. Calmon, B. Ustun, "Predictive multiplicity in classification", ICML 2020, definitions 2 and 3.
+        """
+        trees, data = self._counted_trees("predictive multiplicity"), self.question.data
+        best = self.models[0].graph
+        predicted = trees.predicted()
+        is_ambiguous = predicted[np.arange(data.n_samples), best.predict_codes(data.X)] < trees.size
+        ambiguous = int(data.weights[is_ambiguous].sum())
+        return Multiplicity(
+            Fraction(ambiguous, data.total_weight), Fraction(trees.differing(best)[1], data.total_weight)
+        )
+
+    # ---------------------------------------------------------------- models
+
+    def sample(self, n: int, seed: int | None = None) -> tuple[NearModel, ...]:
+        """Models drawn from all that were counted, independently and each with the same chance.
+
+        Parameters
+        ----------
+        n : int
+        seed : int, optional
+            The same seed draws the same models.
+        """
+        if isinstance(n, bool) or not isinstance(n, int) or n < 0:
+            raise SpecError(f"n={n!r} is no number of models", cause="it is 0 or more", fix="use sample(10)")
+        return tuple(self._counted_trees("a sample").sample(n, seed))
+
+    def sparsest(self) -> NearModel:
+        """The model with the fewest tests of all that were counted."""
+        return self._counted_trees("the sparsest model").sparsest()
+
+    def tightest(self, over: Any) -> NearModel:
+        """The model that satisfies a requirement with the tightest bound: the fairest, the most stable one.
+
+        All models that were counted are measured, so that none of them is better; of equal ones, the first in the
+        list is given. ``over.measured(model.graph, data)`` is its measure.
+
+        Parameters
+        ----------
+        over : Requirement or str
+            With any bound or none, such as ``tf.StatisticalParity(groups="sex", difference=None)``,
+            ``tf.Stability(0)``; or the name of a requirement of the problem.
+        """
+        trees = self._counted_trees("the tightest model")
+        _, axis = find_axis(self.question, over, self.sensitive)
+        return trees.tightest(axis)[0]
+
+    def distinct(self) -> NearOptimal:
+        """The same with one model for all that predict the same class for every training row.
+
+        It is the one of the least objective, and then of the fewest tests. What is asked about the result, its count
+        included, is then about different predictions.
+        """
+        trees = self._counted_trees("a count of different predictions").distinct()
+        listed = tuple(trees.model(index) for index in range(min(trees.size, len(self.models))))
+        return replace(self, models=listed, count=trees.size, trees=trees)
+
+    def _counted_trees(self, what: str) -> NearTrees:
+        if self.trees is None or not self.trees.size:
+            none = self.counted_to is not None or self.best.objective is None
+            why = "none is near-optimal" if none else self.uncounted or "too many, or the time was spent"
+            raise SpecError(
+                f"{what} needs models that were counted",
+                cause=f"there are none: {why}",
+                fix="use fewer tests (round or bin columns), a smaller share (within), or more time",
+            )
+        return self.trees
+
+    def _names(self) -> list[str]:
+        return list(dict.fromkeys(column.source for column in self.question.data.columns))
+
+    def _size(self) -> int:
+        return len(self.models) if self.trees is None else self.trees.size
+
+    def _using(self, name: str) -> int:
+        if self.trees is None:
+            return sum(name in model.columns() for model in self.models)
+        return self.trees.using(name)
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each listed model: objective, errors, tests, depth, and the columns that it tests."""
@@ -168,6 +323,7 @@ class NearOptimal(Printed):
             "count": self.count,
             "counted_to": None if self.counted_to is None else str(self.counted_to),
             "complete": self.complete,
+            "columns": {name: self._using(name) for name in self._names()},
             "indispensable": [one.column for one in self.indispensable if one.proved],
             "models": [
                 {"objective": str(Fraction(model.objective)), "model": model.graph.to_json()}

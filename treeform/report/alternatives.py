@@ -1,0 +1,51 @@
+"""What near-optimal models have in common and where they differ, as a report shows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from treeform.report.figures import value_text
+from treeform.tradeoff.near_optimal import NearOptimal
+from treeform.utils.text import count_of
+
+MOST_NAMES = 6
+
+
+@dataclass(frozen=True)
+class Alternatives:
+    """Near-optimal models beside the model of a report.
+
+    Attributes
+    ----------
+    svg : str
+        The range of each column's importance.
+    sentences : tuple of str
+    """
+
+    svg: str
+    sentences: tuple[str, ...]
+
+
+def alternatives(found: NearOptimal | None) -> Alternatives | None:
+    """What there is to show; None where no models were counted."""
+    if found is None or found.trees is None or not found.trees.size or found.counted_to is None:
+        return None
+    columns, spread = found.columns(), found.multiplicity()
+    some = columns["models"] > 0
+    needed = columns["column"][columns["models"] == found.count].tolist()
+    unused = columns["column"][~some].tolist()
+    sentences = [
+        f"Requirements are satisfied by {count_of(f'{found.count:,}', 'model')} with an objective of at most "
+        f"{value_text(found.counted_to)}; the best has {value_text(found.best.objective)}.",
+        f"All of them test {_names(needed)}; none tests {_names(unused)}.",
+        f"Some of them predict {float(spread.ambiguity):.1%} of the training weight otherwise than the best model; "
+        f"a single one, {float(spread.discrepancy):.1%} at most.",
+    ]
+    return Alternatives(found.plot().svg, tuple(sentences))
+
+
+def _names(names: list[str]) -> str:
+    if not names:
+        return "no column"
+    more = len(names) - MOST_NAMES
+    return ", ".join(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
