@@ -39,7 +39,7 @@ MINIMISED = [
     tf.F1Loss(positive="no"),
     tf.MatthewsLoss(positive="no"),
     tf.Error() + tf.MaxNodes(1).soft(8),
-    tf.Error() + tf.StatisticalParity("sex", difference="0.01", favourable="yes").soft(300),
+    tf.Error() + tf.StatisticalParity("sex", difference="0.01", positive="yes").soft(300),
 ]
 
 # %%

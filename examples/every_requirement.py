@@ -21,7 +21,7 @@ import treeform as tf
 table = pd.read_csv(Path(__file__).parent / "data" / "german-credit.csv")
 table["age_years"] = table["age_years"].map({"<26": 18, ">=26": 26})
 table["instalment_rate"] = table["instalment_rate"].str.removeprefix("rate ").astype(int)
-TREE, YES = tf.Tree(depth=2), {"favourable": "yes"}
+TREE, YES = tf.Tree(depth=2), {"positive": "yes"}
 
 
 DATA = tf.Dataset.from_user(table, "creditworthy", exclude=["sex"])
@@ -53,7 +53,7 @@ ASKED = {
         tf.PredictiveEquality("sex", difference="0.01", **YES),
         tf.EqualizedOdds("sex", difference="0.02", **YES),
         tf.AccuracyParity("sex", difference="0.02"),
-        tf.GroupErrorAtMost("sex", rate="0.3"),
+        tf.GroupErrorAtMost("sex", at_most="0.3"),
     ],
     "performance": [
         tf.MaxErrors(272),
@@ -84,7 +84,7 @@ ASKED = {
         tf.Below("checking_account", above="savings"),
         tf.Monotone("age_years", "increasing", **YES),
         tf.Fix(first),
-        tf.StayCloseTo(in_use, changed="0.02"),
+        tf.StayCloseTo(in_use, at_most="0.02"),
     ],
 }
 

@@ -27,7 +27,7 @@ X, y = table.drop(columns="creditworthy"), table["creditworthy"]
 
 problem = tf.Problem(X, y, shape=tf.Tree(depth=3))
 problem.minimize(tf.Error())
-problem += tf.StatisticalParity(groups="sex", ratio=0.8, favourable="yes")
+problem += tf.StatisticalParity(groups="sex", ratio=0.8, positive="yes")
 problem += tf.MinSupport(0.05)
 print(problem)
 
@@ -55,7 +55,7 @@ result.graph.plot()
 
 for ratio in (0.8, 0.95):
     problem = tf.Problem(X, y, shape=tf.Tree(depth=3))
-    problem += [tf.MinSupport(0.05), tf.StatisticalParity("sex", ratio=ratio, favourable="yes")]
+    problem += [tf.MinSupport(0.05), tf.StatisticalParity("sex", ratio=ratio, positive="yes")]
     result = problem.solve("highs", formulation="odd", time_limit=60)
     parity = problem.requirements[-1]
     rates = {row.group: f"{float(row.rate):.1%}" for row in parity.report(result.graph, problem.data)}

@@ -20,7 +20,7 @@ NOTE = f"""\
 *errors without the rule*, *ratio without*: the best model that ignores it, proved by the native engine unless marked
 with an asterisk (20 s), and the smaller of its two rates over the larger. Then the best model found with a ratio of at
 least {RATIO}, from ``formulation="odd"`` on HiGHS with the native engine for warm start and bounds, 60 s. *rates*:
-share of each group (column 0 / 1) that is predicted the favourable class; *bound*: no admissible model makes fewer
+share of each group (column 0 / 1) that is predicted the positive class; *bound*: no admissible model makes fewer
 errors; *gap*: (errors - bound) / errors."""
 
 
@@ -37,9 +37,9 @@ def rates_of(parity: tf.StatisticalParity, problem: tf.Problem, graph: Any) -> t
 def measure(name: str, shape: str) -> dict[str, Any]:
     """One line of the table."""
     X, y = read_set("fairness", name)
-    column, favourable = SENSITIVE[name]
+    column, positive = SENSITIVE[name]
     engine = "contree" if shape.startswith("tree") else "diagram-search"
-    parity = tf.StatisticalParity(column, ratio=RATIO, favourable=favourable)
+    parity = tf.StatisticalParity(column, ratio=RATIO, positive=positive)
     free = tf.Problem(X, y, shape=shape)
     unruled = free.solve(engine, time_limit=20)
     problem = tf.Problem(X, y, shape=shape)

@@ -24,9 +24,9 @@ WAYS = {"with totals": None, "CP-SAT": "cp-sat", "HiGHS": "highs"}
 def solved(name: str, shape: str, way: str, seconds: float) -> dict[str, Any]:
     """One run; the two solvers go without the search with totals."""
     X, y = read_set("fairness", name)
-    column, favourable = SENSITIVE[name]
+    column, positive = SENSITIVE[name]
     problem = tf.Problem(X, y, shape=shape)
-    problem += tf.StatisticalParity(column, difference=DIFFERENCE, favourable=favourable)
+    problem += tf.StatisticalParity(column, difference=DIFFERENCE, positive=positive)
     solver = WAYS[way]
     began = user_seconds()
     if solver is None:

@@ -32,9 +32,9 @@ def case_of(text: str, **settings: Any) -> tuple[Any, Dataset, TreeTask]:
 
 def _totals(rows: str, depth: int, **settings: Any) -> tuple[Any, Dataset, TreeTask]:
     X, y = read_set("fairness", rows)
-    sensitive, favourable = SENSITIVE[rows]
+    sensitive, positive = SENSITIVE[rows]
     problem = tf.Problem(X.drop(columns=sensitive), y, shape=tf.Tree(depth))
-    problem += tf.StatisticalParity(groups=X[sensitive], favourable=favourable, difference="0.05")
+    problem += tf.StatisticalParity(groups=X[sensitive], positive=positive, difference="0.05")
     engine = tf.TotalsSearch(**settings)
     relaxation = relax(problem.question, engine)
     assert relaxation is not None

@@ -1,7 +1,7 @@
 """What helps a solver where no engine honours a requirement: models, bounds, and bounds as rows.
 
 Tables of 1000 rows, ODD on HiGHS and CP-SAT, and requirements of one's own that nothing but the solver can prove: at
-most two columns, and a share of favourable predictions in each tenth of the table. *engine's models*: those of the
+most two columns, and a share of positive predictions in each tenth of the table. *engine's models*: those of the
 native engine, leaves relabelled. *start*: with those of ``treeform.solve.neighbourhoods``. *bound*: the engine's
 optimum without the requirement. *rows*: a bound for each test at the root, as a row. One thread.
 """

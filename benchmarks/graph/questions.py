@@ -24,10 +24,10 @@ BESIDE_SETS = ("compas", "student-mat")
 def stated(name: str, depth: int, rule: str) -> tf.Problem:
     """One question."""
     X, y = read_set("fairness", name)
-    column, favourable = SENSITIVE[name]
+    column, positive = SENSITIVE[name]
     kind, amount, _ = RULES[rule]
     problem = tf.Problem(X.drop(columns=column), y, shape=tf.Tree(depth)).minimize(tf.Error())
-    return problem + kind(groups=X[column], favourable=favourable, **amount)
+    return problem + kind(groups=X[column], positive=positive, **amount)
 
 
 def one(name: str, depth: int, rule: str, formulation: str, solver: str, seconds: float) -> dict[str, Any]:

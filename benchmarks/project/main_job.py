@@ -22,7 +22,7 @@ def solve(ratio: float, solver: str, warm: bool, limit: float) -> dict[str, Any]
     """One line."""
     frame = pd.read_csv(ROOT / "examples" / "data" / "german-credit.csv")
     problem = tf.Problem(frame, "creditworthy", shape=tf.Tree(depth=3))
-    problem += [tf.StatisticalParity(groups="sex", ratio=ratio, favourable="yes"), tf.MinSupport(0.05)]
+    problem += [tf.StatisticalParity(groups="sex", ratio=ratio, positive="yes"), tf.MinSupport(0.05)]
     if solver == DEFAULT:
         result = problem.solve(time_limit=limit)
     else:

@@ -47,7 +47,7 @@ def main(samples: int = 60) -> None:
     """Measure."""
     frame = pd.read_csv(ROOT / "examples" / "data" / "german-credit.csv")
     frame = frame.sample(samples, random_state=0).reset_index(drop=True)
-    parity = {"groups": frame["sex"], "favourable": "yes"}
+    parity = {"groups": frame["sex"], "positive": "yes"}
     sets = {
         "none": [],
         "parity 0.95": [tf.StatisticalParity(ratio=0.95, **parity)],

@@ -27,11 +27,11 @@ STUDIES: dict[str, dict[str, list[Any]]] = {
 def problem_of(name: str, depth: int, fair: bool) -> tf.Problem:
     """The least error, with parity where it is asked."""
     X, y = read_set("fairness", name)
-    column, favourable = SENSITIVE[name]
+    column, positive = SENSITIVE[name]
     frame = X.assign(target=y)
     problem = tf.Problem(frame, "target", shape=tf.Tree(depth), exclude=[column])
     if fair:
-        problem += tf.StatisticalParity(groups=column, difference="0.2", favourable=favourable)
+        problem += tf.StatisticalParity(groups=column, difference="0.2", positive=positive)
     return problem
 
 

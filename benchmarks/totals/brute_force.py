@@ -1,6 +1,6 @@
 """The optima over all thresholds at depth 2 again, by enumeration in NumPy that shares no code with the search.
 
-For every test at the root and each side of it, every test below is counted by prefix sums: errors and favourable
+For every test at the root and each side of it, every test below is counted by prefix sums: errors and positive
 predictions of both groups, for both ways to label its leaves. A rule is two rows; of these the one that the cheapest
 tree without the rule breaks is kept. Root tests are passed over where their sides' least errors, or least errors less
 a price on the row, leave nothing as good as the optimum that is to be confirmed; elsewhere the sides are sorted by the
@@ -34,7 +34,7 @@ PRICES = (8, 16, 32, 64, 96, 128, 192, 256, 320, 480, 640)
 
 @dataclass
 class Row:
-    """A row ``a0 * favourable in group 0 + a1 * favourable in group 1 >= least``."""
+    """A row ``a0 * positive in group 0 + a1 * positive in group 1 >= least``."""
 
     a0: int
     a1: int
@@ -74,9 +74,9 @@ def _unpacked(sums: Whole) -> Whole:
 
 
 def trees(below: Whole, side: Whole) -> tuple[Whole, Whole]:
-    """Errors, and favourable samples of each kind, of all trees of at most one test on a side of so many rows."""
+    """Errors, and positive samples of each kind, of all trees of at most one test on a side of so many rows."""
     above = side - below
-    low_high = (below[:, 0] + below[:, 1] + above[:, 2] + above[:, 3], below)  # favourable below the test
+    low_high = (below[:, 0] + below[:, 1] + above[:, 2] + above[:, 3], below)  # positive below the test
     high_low = (above[:, 0] + above[:, 1] + below[:, 2] + below[:, 3], above)
     leaves = np.array([side[2] + side[3], side[0] + side[1]]), np.stack([np.zeros_like(side), side])
     parts = (low_high, high_low, leaves)
@@ -94,7 +94,7 @@ def rows_of(rule: str, kind: Whole) -> tuple[list[Row], list[int]]:
 
 
 def amount(row: Row, counted: list[int], kinds: Whole) -> Whole:
-    """The row of trees with so many favourable samples of each kind."""
+    """The row of trees with so many positive samples of each kind."""
     weight = np.zeros(KINDS, dtype=np.int64)
     for label in counted:
         weight[2 * label : 2 * label + 2] = row.a0, row.a1
@@ -120,14 +120,14 @@ class Enumeration:
         self.total = np.bincount(kind, minlength=KINDS)
 
     def sides(self, t: int, inside: NDArray[np.bool_]) -> list[tuple[Whole, Whole]]:
-        """Errors and favourable samples of the trees on both sides of a root test."""
+        """Errors and positive samples of the trees on both sides of a root test."""
         if user_seconds() > self.until:
             raise TimeoutError
         low = self.tests.below(inside)
         return [trees(low, self.whole[t]), trees(self.whole - low, self.total - self.whole[t])]
 
     def plain(self) -> tuple[Whole, Whole]:
-        """Per root test the least errors; favourable samples of each kind of the cheapest tree."""
+        """Per root test the least errors; positive samples of each kind of the cheapest tree."""
         least = np.zeros(len(self.tests.feature), dtype=np.int64)
         best, kinds = len(self.kind) + 1, np.zeros(KINDS, dtype=np.int64)
         for t, inside in self.tests.roots():
@@ -161,12 +161,12 @@ class Enumeration:
 
 def judged(graph: tf.DecisionGraph, X: Any, kind: Whole, rule: str) -> int | None:
     """Errors of a tree, from its predictions; None if it breaks the rule."""
-    favourable = np.asarray(graph.predict(X)).astype(int) == 1
+    positive = np.asarray(graph.predict(X)).astype(int) == 1
     rows, counted = rows_of(rule, kind)
-    kinds = np.bincount(kind[favourable], minlength=KINDS)
+    kinds = np.bincount(kind[positive], minlength=KINDS)
     if any(amount(row, counted, kinds) < row.least for row in rows):
         return None
-    return int((favourable != (kind >= 2)).sum())
+    return int((positive != (kind >= 2)).sum())
 
 
 def broken(rule: str, kind: Whole, kinds: Whole) -> tuple[Row | None, list[int]]:

@@ -56,17 +56,17 @@ MONOTONE = {
 
 def combinations(name: str, frame: Frame) -> dict[str, list[tf.Requirement]]:
     """The requirements of every line."""
-    column, favourable = SENSITIVE[name]
+    column, positive = SENSITIVE[name]
 
     def parity(group: Any, difference: str = "0.05") -> tf.Requirement:
-        return tf.StatisticalParity(groups=group, difference=difference, favourable=favourable)
+        return tf.StatisticalParity(groups=group, difference=difference, positive=positive)
 
     first = parity(frame[column])
     second, third = (parity(frame[c]) for c in SECOND[name])
     a, b = (frame[c].to_numpy() for c in GROUPS[name])
     three = parity(np.where(a == 1, "a", np.where(b == 1, "b", "other")))
-    group = {"groups": frame[column], "difference": "0.05", "favourable": favourable}
-    monotone = [tf.Monotone(*one, favourable=favourable) for one in MONOTONE[name]]
+    group = {"groups": frame[column], "difference": "0.05", "positive": positive}
+    monotone = [tf.Monotone(*one, positive=positive) for one in MONOTONE[name]]
     odds = [tf.EqualizedOdds(**group), tf.MaxNodes(5), tf.MinSupport(fraction=0.05)]
     return {
         "parity": [first],

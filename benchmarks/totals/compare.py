@@ -23,7 +23,7 @@ SENSITIVE = {
     "german-credit": ("Gender=Male", 1),
     "student-mat": ("sex:M", 1),
 }
-"""The column whose groups are compared, and the favourable class."""
+"""The column whose groups are compared, and the positive class."""
 DEEP = ("compas", "adult")
 RULES: dict[str, tuple[type[tf.Requirement], dict[str, str], str | None]] = {
     "difference .05": (tf.StatisticalParity, {"difference": "0.05"}, "group-fairness"),
@@ -38,7 +38,7 @@ KEY = ("set", "column", "rule", "depth", "program")
 def own(name: str, column: str, rule: str, depth: int, seconds: float) -> dict[str, Any]:
     """The native search on one question."""
     X, y = read_set("fairness", name)
-    sensitive, favourable = SENSITIVE[name]
+    sensitive, positive = SENSITIVE[name]
     kind, amount, _ = RULES[rule]
     tested = X if column == "allowed" else X.drop(columns=sensitive)
     problem: tf.Problem
@@ -47,7 +47,7 @@ def own(name: str, column: str, rule: str, depth: int, seconds: float) -> dict[s
     def encode() -> None:
         nonlocal problem, task
         problem = tf.Problem(tested, y, shape=tf.Tree(depth))
-        problem += kind(groups=X[sensitive], favourable=favourable, **amount)
+        problem += kind(groups=X[sensitive], positive=positive, **amount)
         relaxation = relax(problem.question, tf.TotalsSearch())
         assert relaxation is not None
         task = relaxation.task
@@ -72,10 +72,10 @@ def fit_pystreed(name: str, rule: str, depth: int, seconds: float) -> tuple[int,
     from pystreed import STreeDGroupFairnessClassifier
 
     X, y = read_set("fairness", name)
-    sensitive, favourable = SENSITIVE[name]
+    sensitive, positive = SENSITIVE[name]
     _, amount, task = RULES[rule]
     X = X[[sensitive, *(c for c in X.columns if c != sensitive)]].astype(int).to_numpy()
-    y = (y == favourable).astype(int).to_numpy()
+    y = (y == positive).astype(int).to_numpy()
     # Its own limit counts wall time, and it does not always stop: the limit that counts is the process's CPU time.
     model = STreeDGroupFairnessClassifier(
         task, 0, float(amount["difference"]), max_depth=depth, time_limit=100 * seconds

@@ -1,7 +1,7 @@
 """Rules over totals on continuous columns, all thresholds, one thread.
 
 Groups: whether the first column is above its median; that column is not tested. More than two classes: the most
-frequent one against the rest; favourable: class 1, the rest. User CPU seconds from the encoded data to the proof.
+frequent one against the rest; positive: class 1, the rest. User CPU seconds from the encoded data to the proof.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def problem_of(name: str, rule: str, depth: int) -> tf.Problem:
     group = (X[first] > X[first].median()).to_numpy().astype(int)
     kind, amount = RULES[rule]
     problem = tf.Problem(X.drop(columns=first), y, shape=tf.Tree(depth))
-    problem += kind(groups=group, favourable=1, **amount)
+    problem += kind(groups=group, positive=1, **amount)
     return problem
 
 

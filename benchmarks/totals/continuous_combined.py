@@ -25,7 +25,7 @@ def monotone(problem: tf.Problem, along: bool) -> tf.Requirement:
         correlation = np.nan_to_num([np.corrcoef(column, data.y)[0, 1] for column in data.X.T])
     best = int(np.abs(correlation).argmax())
     direction = "increasing" if (correlation[best] > 0) == along else "decreasing"
-    return tf.Monotone(data.columns[best].source, direction, favourable=1)
+    return tf.Monotone(data.columns[best].source, direction, positive=1)
 
 
 MORE: dict[str, Callable[[tf.Problem], list[tf.Requirement]]] = {

@@ -19,9 +19,9 @@ FORMS: dict[str, dict[str, Any]] = {"difference": {"difference": None}, "ratio":
 
 def trace(name: str, X: Frame, y: Any, depth: int, form: str, seconds: float) -> dict[str, Any]:
     """One curve."""
-    column, favourable = SENSITIVE[name]
+    column, positive = SENSITIVE[name]
     problem = tf.Problem(X.drop(columns=column), y, shape=tf.Tree(depth))
-    over = tf.StatisticalParity(groups=X[column], favourable=favourable, **FORMS[form])
+    over = tf.StatisticalParity(groups=X[column], positive=positive, **FORMS[form])
     began = user_seconds()
     found = problem.frontier(over=over, time_limit=seconds)
     spent = user_seconds() - began

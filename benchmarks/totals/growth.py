@@ -85,9 +85,9 @@ def synthetic(rows: int, tests: int, groups: int, requirements: int, difference:
 def question(name: str, depth: int, difference: str) -> tf.Problem:
     """A question on a fairness set."""
     X, y = read_set("fairness", name)
-    column, favourable = SENSITIVE[name]
+    column, positive = SENSITIVE[name]
     problem = tf.Problem(X.drop(columns=column), y, shape=tf.Tree(depth))
-    problem += tf.StatisticalParity(groups=X[column], difference=difference, favourable=favourable)
+    problem += tf.StatisticalParity(groups=X[column], difference=difference, positive=positive)
     return problem
 
 

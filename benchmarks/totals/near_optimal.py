@@ -16,10 +16,10 @@ from benchmarks.totals.compare import SENSITIVE
 
 def enumerate_models(name: str, X: Frame, y: Any, depth: int, parity: bool, seconds: float) -> dict[str, Any]:
     """One question."""
-    column, favourable = SENSITIVE[name]
+    column, positive = SENSITIVE[name]
     problem = tf.Problem(X.drop(columns=column), y, shape=tf.Tree(depth))
     if parity:
-        problem += tf.StatisticalParity(groups=X[column], difference="0.05", favourable=favourable)
+        problem += tf.StatisticalParity(groups=X[column], difference="0.05", positive=positive)
     began = user_seconds()
     found = problem.near_optimal(within="0.01", limit=1000, time_limit=seconds)
     spent = user_seconds() - began

@@ -27,13 +27,13 @@ OBJECTIVES = (
 def solve(name: str, objective: str, parity: str, depth: int, seconds: float) -> dict[str, Any]:
     """One question."""
     X, y = read_set("fairness", name)
-    sensitive, favourable = SENSITIVE[name]
+    sensitive, positive = SENSITIVE[name]
     groups = X[sensitive]
     problem = tf.Problem(X.drop(columns=sensitive), y, shape=tf.Tree(depth))
     problem.minimize(
         {
-            "F1 loss": tf.F1Loss(positive=favourable),
-            "Matthews loss": tf.MatthewsLoss(positive=favourable),
+            "F1 loss": tf.F1Loss(positive=positive),
+            "Matthews loss": tf.MatthewsLoss(positive=positive),
             "largest group error": tf.MaxGroupError(groups=groups),
             "mean group error": tf.GroupError(groups=groups),
             "balanced error": tf.BalancedError(),
@@ -41,7 +41,7 @@ def solve(name: str, objective: str, parity: str, depth: int, seconds: float) ->
         }[objective]
     )
     if parity:
-        problem += tf.StatisticalParity(groups=groups, difference=parity, favourable=favourable)
+        problem += tf.StatisticalParity(groups=groups, difference=parity, positive=positive)
     began = user_seconds()
     result = problem.solve(time_limit=seconds)
     spent = user_seconds() - began

@@ -32,10 +32,10 @@ ODTLEARN = {
 
 
 def ready(name: str) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
-    """Columns that tests may use, 1 for the favourable class, and the group."""
+    """Columns that tests may use, 1 for the positive class, and the group."""
     X, y = read_set("fairness", name)
-    sensitive, favourable = SENSITIVE[name]
-    return X.drop(columns=sensitive), (y == favourable).to_numpy().astype(int), X[sensitive].to_numpy()
+    sensitive, positive = SENSITIVE[name]
+    return X.drop(columns=sensitive), (y == positive).to_numpy().astype(int), X[sensitive].to_numpy()
 
 
 def measured(rule: str, chance: np.ndarray, y: np.ndarray, group: np.ndarray) -> tuple[float, float, bool]:
@@ -67,7 +67,7 @@ def own(name: str, rule: str, depth: int) -> dict[str, Any]:
     X, y, group = ready(name)
     kind, amount, _ = RULES[rule]
     problem = tf.Problem(X, y, shape=tf.Tree(depth))
-    problem += kind(groups=group, favourable=1, **amount)
+    problem += kind(groups=group, positive=1, **amount)
     began = user_seconds()
     result = problem.solve(tf.TotalsSearch(), time_limit=60)
     spent = user_seconds() - began

@@ -133,10 +133,10 @@ def beside(problem: tf.Problem, engine: Engine, program: Path, seconds: float) -
 def binary_problem(name: str, rule: str, depth: int) -> tf.Problem:
     """A question of `benchmarks.totals.compare`, the sensitive column left out."""
     X, y = read_set("fairness", name)
-    sensitive, favourable = compare.SENSITIVE[name]
+    sensitive, positive = compare.SENSITIVE[name]
     kind, amount, _ = compare.RULES[rule]
     problem = tf.Problem(X.drop(columns=sensitive), y, shape=tf.Tree(depth))
-    problem += kind(groups=X[sensitive], favourable=favourable, **amount)
+    problem += kind(groups=X[sensitive], positive=positive, **amount)
     return problem
 
 

@@ -28,7 +28,7 @@ def coarsened(name: str, rule: str, depth: int, values: int) -> tf.Problem:
     kind, amount = RULES[rule]
     few = X.drop(columns=first).apply(lambda column: pd.qcut(column, values, labels=False, duplicates="drop"))
     problem = tf.Problem(few.astype(float), y, shape=tf.Tree(depth))
-    problem += kind(groups=group, favourable=1, **amount)
+    problem += kind(groups=group, positive=1, **amount)
     return problem
 
 

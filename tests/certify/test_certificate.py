@@ -31,7 +31,7 @@ def solved():
     )
     y = np.where((frame.age > 40) | (frame.job == "skilled"), "good", "bad")
     problem = tf.Problem(frame, y, shape=tf.Tree(depth=2), exclude=["sex"])
-    problem += [tf.StatisticalParity(groups="sex", ratio=0.8, favourable="good"), tf.MinSupport(0.05)]
+    problem += [tf.StatisticalParity(groups="sex", ratio=0.8, positive="good"), tf.MinSupport(0.05)]
     result = problem.solve("highs", time_limit=60)
     # Through JSON, as a file would do.
     return frame, y, result, json.loads(json.dumps(result.certificate()))
@@ -340,7 +340,7 @@ def test_multipliers_prove_no_more_than_they_prove(solved):
     y = np.where((frame.age > 40) ^ (frame.job == "skilled"), "good", "bad")
     y[:6] = "bad"
     problem = tf.Problem(frame, y, shape=tf.Tree(depth=2), exclude=["sex"])
-    problem += [tf.StatisticalParity(groups="sex", ratio=0.95, favourable="good"), tf.MinSupport(0.05)]
+    problem += [tf.StatisticalParity(groups="sex", ratio=0.95, positive="good"), tf.MinSupport(0.05)]
     certificate = json.loads(
         json.dumps(problem.solve("cp-sat", warm_start="contree", time_limit=60).certificate())
     )

@@ -73,7 +73,7 @@ def genuine(rng: np.random.Generator) -> Case:
 def forged(case: Case, rng: np.random.Generator) -> dict[str, Any]:
     body = copy.deepcopy(case.certificate)
     pick = [tf.MaxNodes(2), tf.MinSupport(3), tf.Stability(5), tf.MaxErrors(3)]
-    pick.append(tf.StatisticalParity(groups="sex", difference=0.2, favourable=1))
+    pick.append(tf.StatisticalParity(groups="sex", difference=0.2, positive=1))
     chosen = [pick[i] for i in np.flatnonzero(rng.random(len(pick)) < 0.25)]
     body["problem"] = {
         "shape": SHAPES[rng.integers(len(SHAPES))],

@@ -111,7 +111,7 @@ def lagrangian(_: Path) -> Case:
     X, y = table(5)
     X = X.drop(columns="age")
     problem = tf.Problem(X, y, shape=tf.Tree(2))
-    problem += tf.StatisticalParity(groups="debt", difference=0.05, favourable="good")
+    problem += tf.StatisticalParity(groups="debt", difference=0.05, positive="good")
     return solved(problem, (X, y), "highs", warm_start="contree")
 
 
@@ -127,7 +127,7 @@ def arrays(_: Path) -> Case:
     X, y = table(7)
     groups = X.pop("debt").map({0: "p", 1: "q"}).to_numpy()
     problem = tf.Problem(X, y, shape=tf.Tree(2), sensitive_features=groups)
-    problem += tf.StatisticalParity(difference=0.2, favourable="good")
+    problem += tf.StatisticalParity(difference=0.2, positive="good")
     return solved(problem, (X, y), "highs", {"sensitive_features": groups})
 
 

@@ -29,9 +29,9 @@ def question_of(seed: int) -> Question:
     problem = tf.Problem(X, y, shape=tf.Diagram(*WIDTHS[seed % len(WIDTHS)]), sample_weight=weight)
     share = str(rng.choice(["0", "0.1", "0.3", "0.5"]))
     amount = {"difference": share} if rng.random() < 0.5 else {"ratio": "0.8"}
-    problem += tf.StatisticalParity(group, favourable=int(rng.integers(0, classes)), **amount)
+    problem += tf.StatisticalParity(group, positive=int(rng.integers(0, classes)), **amount)
     if rng.random() < 0.4:
-        problem += tf.EqualOpportunity(group, difference=share, favourable=0)
+        problem += tf.EqualOpportunity(group, difference=share, positive=0)
     if rng.random() < 0.4:
         problem += tf.MaxNodes(int(rng.integers(0, 4)))
     if rng.random() < 0.4:
@@ -66,7 +66,7 @@ def test_the_bound_of_the_search_with_totals_is_verified(monkeypatch: pytest.Mon
     y = (X[:, 0] ^ (X[:, 1] & X[:, 2]) ^ (rng.random(60) < 0.2)).astype(int)
     group = (X[:, 0] ^ (rng.random(60) < 0.3)).astype(int)
     problem = tf.Problem(X, y, shape=tf.Diagram(1, 2, 2))
-    problem += tf.StatisticalParity(group, difference="0.04", favourable=1)
+    problem += tf.StatisticalParity(group, difference="0.04", positive=1)
     result = problem.solve()
     lower = [claim.by for claim in result.claims if claim.kind == "lower"]
     assert result.status is tf.Status.OPTIMAL and lower[-1] == "diagram-search with totals"

@@ -22,7 +22,7 @@ def inverted(shape: Shape | str = "tree:1") -> tf.Problem:
     """The one admissible model predicts every row wrong: it costs what no model costs more than."""
     problem = tf.Problem([[0.0], [1.0]], ["a", "b"], shape=shape)
     wrong = tf.DecisionGraph.from_nested((0, 0.5, 1, 0), problem.data)
-    return problem + tf.StayCloseTo(wrong, changed=0)
+    return problem + tf.StayCloseTo(wrong, at_most=0)
 
 
 def some_rows() -> tf.Problem:

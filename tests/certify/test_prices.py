@@ -35,7 +35,7 @@ def case(seed: int) -> tf.Problem:
     problem += tf.StatisticalParity(groups=groups, difference=Fraction(int(draw.integers(0, 6)), 10))
     if draw.random() < 0.5:
         problem += tf.EqualOpportunity(
-            groups=groups, ratio=Fraction(int(draw.integers(5, 11)), 10), favourable=1
+            groups=groups, ratio=Fraction(int(draw.integers(5, 11)), 10), positive=1
         )
     if draw.random() < 0.4:
         problem += tf.MinSupport(int(draw.integers(1, 4)))

@@ -46,7 +46,7 @@ def test_wrong_hints_prove_nothing_wrong():
 
 
 def test_check_names_who_proved_it(benchmark_data):
-    problem, X, y = fair(benchmark_data, name="fairness/adult", column="Sex=Male", favourable=1)
+    problem, X, y = fair(benchmark_data, name="fairness/adult", column="Sex=Male", positive=1)
     result = problem.solve()
     assert result.errors == 8681
     report = tf.check(result.certificate(), X, y)

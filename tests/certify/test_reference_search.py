@@ -23,7 +23,7 @@ REQUIREMENTS = [
     [tf.MinSupport(0.25), tf.MaxErrors(0.5)],
     [tf.Stability(0.5)],
     [tf.StatisticalParity(groups="group", difference=0.3)],
-    [tf.Monotone("age", favourable=1)],
+    [tf.Monotone("age", positive=1)],
     [tf.FeatureBudget(1), tf.MaxNodes(2)],
 ]
 SHAPES = (Tree(2), Diagram(1, 1), Tree(1))

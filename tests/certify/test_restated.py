@@ -41,7 +41,7 @@ def test_rounded_rows_of_mean_parity_are_not_verified(monkeypatch: pytest.Monkey
 
 def requirements() -> list[tf.Requirement]:
     """One of each kind that is restated for classes, such that some models satisfy it and others do not."""
-    parity = {"groups": "g", "favourable": 1}
+    parity = {"groups": "g", "positive": 1}
     return [
         tf.MaxNodes(1),
         tf.MaxLeaves(2),
@@ -58,7 +58,7 @@ def requirements() -> list[tf.Requirement]:
         tf.PredictiveEquality(difference="0.1", **parity),
         tf.EqualizedOdds(difference="0.5", **parity),
         tf.AccuracyParity("g", difference="0.1"),
-        tf.ConditionalParity("g", "s", difference="0.5", favourable=1),
+        tf.ConditionalParity("g", "s", difference="0.5", positive=1),
         tf.MinPrecision("0.8"),
         tf.MinRecall("0.8"),
         tf.MinSpecificity("0.8"),

@@ -21,7 +21,7 @@ from treeform.cli.app import app
 from treeform.cli.table_files import read_table
 
 CREDIT = ROOT / "examples" / "data" / "german-credit.csv"
-PARITY = "statistical_parity:groups=sex,ratio=0.8,favourable=yes"
+PARITY = "statistical_parity:groups=sex,ratio=0.8,positive=yes"
 
 
 def run(*words: object) -> Result:

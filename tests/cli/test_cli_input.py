@@ -187,7 +187,7 @@ TABLES = """
 target = "y"
 [[requirements]]
 name = "max_nodes"
-k = 7
+at_most = 7
 [[requirements]]
 name = "statistical_parity"
 groups = "sex"
@@ -227,7 +227,7 @@ def test_requirements_as_tables(tmp_path: Path) -> None:
         (TABLES.replace("0.8", "1.5"), "p.toml: requirements[1].ratio: "),
         (TABLES.replace("0.8", "'x'"), "p.toml: requirements[1].ratio: "),
         (TABLES.replace("ratio", "ration"), "p.toml: requirements[1].ration: "),
-        (TABLES.replace("k = 7", ""), "p.toml: requirements[0]: max_nodes lacks its parameter 'k'"),
+        (TABLES.replace("at_most = 7", ""), "p.toml: requirements[0]: max_nodes lacks its parameter 'at_most'"),
     ],
 )
 def test_spec_errors_point_at_the_key(

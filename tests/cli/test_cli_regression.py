@@ -28,7 +28,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     frame.to_csv(folder / "homes.csv", index=False)
     (folder / "spec.toml").write_text(
         'data = "homes.csv"\ntarget = "price"\nshape = "tree:2"\nminimize = "squared_error + 10*nodes"\n'
-        'model = "m.json"\ncertificate = "c.json"\nreport = "r.html"\nrequirements = ["min_support:amount=5"]\n'
+        'model = "m.json"\ncertificate = "c.json"\nreport = "r.html"\nrequirements = ["min_support:at_least=5"]\n'
     )
     fitted = run("fit", "--spec", folder / "spec.toml")
     assert fitted.exit_code == 0, fitted.output

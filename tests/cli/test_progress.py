@@ -219,7 +219,7 @@ def test_nodes_of_every_search(solver: Any, shape: Any, requirement: Any) -> Non
     if requirement == "value":
         problem.minimize(tf.SquaredError())
     elif requirement:
-        problem += tf.StatisticalParity(groups=(X[:, 2] > 5).astype(int), difference="0.1", favourable=1)
+        problem += tf.StatisticalParity(groups=(X[:, 2] > 5).astype(int), difference="0.1", positive=1)
     more = {} if solver != "highs" else {"formulation": "odd", "warm_start": None}
     seen = steps_of(lambda report: problem.solve(solver, on_progress=report, time_limit=30, **more))
     counts = [p.step.done for p in seen if p.step is not None and p.step.unit == "nodes"]
@@ -246,7 +246,7 @@ def test_a_model_tells_how_far_it_is_built() -> None:
 def test_every_long_piece_of_work_tells_how_far_it_is() -> None:
     X, y = noisy(200)
     problem = tf.Problem(X, y, shape=tf.Tree(2))
-    parity = tf.StatisticalParity(groups=(X[:, 2] > 5).astype(int), difference="0.05", favourable=1)
+    parity = tf.StatisticalParity(groups=(X[:, 2] > 5).astype(int), difference="0.05", positive=1)
     pareto = steps_of(lambda report: problem.pareto(on_progress=report, time_limit=30))
     assert {p.parts for p in pareto} >= {(0, 2), (1, 2)}
     table = steps_of(lambda report: problem.size_table(on_progress=report, time_limit=30))
@@ -267,7 +267,7 @@ def test_every_long_piece_of_work_tells_how_far_it_is() -> None:
 def test_ctrl_c_stops_the_whole_and_keeps_what_was_found(what: str) -> None:
     X, y = noisy(200)
     problem = tf.Problem(X, y, shape=tf.Tree(4))
-    over = {"over": tf.StatisticalParity(groups=(X[:, 2] > 5).astype(int), difference=None, favourable=1)}
+    over = {"over": tf.StatisticalParity(groups=(X[:, 2] > 5).astype(int), difference=None, positive=1)}
     if what == "conflict":
         problem += [tf.MaxErrors(0), tf.MinSupport(0.2)]
     pressed: list[Progress] = []

@@ -261,7 +261,7 @@ def test_monotone_orders_the_values_and_leaves_gaps_aside(direction):
         )  # the wrong way round
         problem = tf.Problem(table[["x0", "x1"]], y, shape=tf.Tree(2))
         free = problem.solve().objective
-        problem += tf.Monotone("x0", direction, favourable=1)
+        problem += tf.Monotone("x0", direction, positive=1)
         best = brute_force(problem.data, problem.shape, tf.Error(), problem.requirements)[0]
         bound += best > free
         for solver, formulation in [("totals-search", None), ("cp-sat", "odd")][: 1 + (turn == 0)]:
@@ -285,9 +285,9 @@ def test_is_missing_is_free_under_monotone():
     table = pd.DataFrame({"a": [1.0, 2, 3, 4, np.nan, np.nan]})
     for gap in (0, 1):
         y = [0, 0, 1, 1, gap, gap]
-        up = tf.Problem(table, y, shape=tf.Tree(2)).add(tf.Monotone("a", "increasing", favourable=1)).solve()
+        up = tf.Problem(table, y, shape=tf.Tree(2)).add(tf.Monotone("a", "increasing", positive=1)).solve()
         down = (
-            tf.Problem(table, y, shape=tf.Tree(2)).add(tf.Monotone("a", "decreasing", favourable=1)).solve()
+            tf.Problem(table, y, shape=tf.Tree(2)).add(tf.Monotone("a", "decreasing", positive=1)).solve()
         )
         assert (up.errors, down.errors) == (0, 2)
 

@@ -36,7 +36,7 @@ def table(seed: int, n: int = 90, features: int = 6) -> pd.DataFrame:
 def problem(seed: int, *more: tf.Requirement, depth: int = 4, **size: int) -> tf.Problem:
     frame = table(seed, **size)
     stated = tf.Problem(frame.drop(columns=["group", "y"]), frame["y"], shape=tf.Tree(depth))
-    stated += tf.StatisticalParity(groups=frame["group"], favourable=1, difference=["0.1", "0.02"][seed % 2])
+    stated += tf.StatisticalParity(groups=frame["group"], positive=1, difference=["0.1", "0.02"][seed % 2])
     for one in more:
         stated += one
     return stated
@@ -54,7 +54,7 @@ def more_of(seed: int) -> list[tf.Requirement]:
         [tf.MinSupport(4)],
         [tf.FeatureBudget(5)],
         [tf.MaxNodes(9)],
-        [tf.EqualOpportunity(groups=table(seed)["group"], favourable=1, difference="0.05")],
+        [tf.EqualOpportunity(groups=table(seed)["group"], positive=1, difference="0.05")],
         [],
     ][seed]
 

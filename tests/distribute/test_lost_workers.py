@@ -77,7 +77,7 @@ def _totals_task() -> tuple[TotalsSearch, Dataset, TreeTask]:
     rng = np.random.default_rng(1)
     X = pd.DataFrame(rng.integers(0, 2, (90, 6)), columns=list("abcdef"))
     problem = tf.Problem(X, (X["a"] ^ X["b"]) ^ (rng.random(90) < 0.2), shape=tf.Tree(4))
-    problem += tf.StatisticalParity(groups=rng.choice(["m", "f"], 90), favourable=1, difference="0.05")
+    problem += tf.StatisticalParity(groups=rng.choice(["m", "f"], 90), positive=1, difference="0.05")
     relaxation = relax(problem.question, TotalsSearch())
     assert relaxation is not None
     return TotalsSearch(), problem.data, relaxation.task

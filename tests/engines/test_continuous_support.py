@@ -27,7 +27,7 @@ def test_a_support_that_binds_is_proved_on_weighted_rows(depth, classes):
             rng.random(120) < 0.2, rng.integers(0, classes, 120), (X[:, 0] * classes / 2.1).astype(int)
         )
         problem = tf.Problem(X, y, shape=tf.Tree(depth), sample_weight=rng.integers(1, 5, 120))
-        problem += tf.StatisticalParity(groups=(X[:, 0] > 1).astype(int), difference="0.2", favourable=1)
+        problem += tf.StatisticalParity(groups=(X[:, 0] > 1).astype(int), difference="0.2", positive=1)
         loose = run(problem, tf.ContinuousTotals())
         problem += tf.MinSupport(fraction=["0.2", "0.35", "0.45"][seed])
         own, other = run(problem, tf.ContinuousTotals(threads=1 + seed % 2)), run(problem, tf.TotalsSearch())
@@ -45,7 +45,7 @@ def test_a_support_that_binds_is_proved_alike_on_every_instruction_set(weighted)
     groups = (X[:, 1] + X[:, 0] > 0).astype(int)
     problem = tf.Problem(X, y, shape=tf.Tree(2), sample_weight=weight)
     problem += [
-        tf.StatisticalParity(groups=groups, difference="0.1", favourable=1),
+        tf.StatisticalParity(groups=groups, difference="0.1", positive=1),
         tf.MinSupport(fraction="0.3"),
     ]
     usual = run(problem, tf.ContinuousTotals())

@@ -14,21 +14,21 @@ from treeform.errors import SpecError
 from treeform.solve.relaxation import relax
 
 
-def draw_rates(rng, group, favourable):
+def draw_rates(rng, group, positive):
     amount = [
         {"difference": rng.choice(["0", "0.05", "0.2"])},
         {"ratio": rng.choice(["0.8", "1", "1/3"])},
     ][int(rng.integers(0, 2))]
-    return RATES[int(rng.integers(0, 4))](groups=group, favourable=favourable, **amount)
+    return RATES[int(rng.integers(0, 4))](groups=group, positive=positive, **amount)
 
 
-def draw_meeting(rng, problem, favourable):
+def draw_meeting(rng, problem, positive):
     data = problem.data
     feature = int(rng.integers(0, data.n_features))
     if rng.random() < 0.5:
         return NoMeeting(feature, rng.random(data.n_samples) < 0.5)
     direction = ("increasing", "decreasing")[int(rng.integers(0, 2))]
-    return tf.Monotone(data.columns[feature].source, direction, favourable)
+    return tf.Monotone(data.columns[feature].source, direction, positive)
 
 
 def draw(seed, rows=(4, 11)):
@@ -46,16 +46,16 @@ def draw(seed, rows=(4, 11)):
     cost = tf.Cost(rng.integers(0, 5, (classes, classes)))
     objectives = [tf.Error(), tf.Error() + tf.Nodes() / 2, 2 * tf.Error() + tf.Leaves() / 3, cost]
     problem.minimize(objectives[int(rng.integers(0, 4))])
-    favourable = int(rng.integers(0, classes))
+    positive = int(rng.integers(0, classes))
     for _ in range(int(rng.integers(1, 4))):
         least = int(rng.integers(0, 7))
         problem += [
-            draw_rates(rng, group, favourable),
+            draw_rates(rng, group, positive),
             tf.FeatureBudget(int(rng.integers(0, 3))),
             AtMostApproved(least + int(rng.integers(0, 4)), least),
             tf.MinSupport(int(rng.integers(1, 4))),
             [tf.MaxNodes(int(rng.integers(0, 3))), tf.Stability(int(rng.integers(1, 5)))][seed % 2],
-            draw_meeting(rng, problem, favourable),
+            draw_meeting(rng, problem, positive),
         ][int(rng.integers(0, 6))]
     return problem
 
@@ -147,7 +147,7 @@ def continuous(seed, rows, columns=3, depth=2, difference="0.05", ties=None):
     group = (X[:, 0] + 0.3 * rng.random(rows) > 0.6 * X[:, 0].max()).astype(int)
     y = ((X[:, 0] + X[:, 1] > X.mean() * 2) ^ (rng.random(rows) < 0.15)).astype(int)
     problem = tf.Problem(X, y, shape=tf.Tree(depth))
-    problem += tf.StatisticalParity(groups=group, difference=difference, favourable=1)
+    problem += tf.StatisticalParity(groups=group, difference=difference, positive=1)
     return problem
 
 
@@ -354,9 +354,9 @@ def test_odd_groups(groups):
         "label": y,
     }[groups]
     problem = tf.Problem(X, y, shape=tf.Tree(2))
-    problem += tf.EqualOpportunity(groups=group, difference="0.1", favourable=1)
+    problem += tf.EqualOpportunity(groups=group, difference="0.1", positive=1)
     for _ in range(2):
-        problem += tf.StatisticalParity(groups=group.copy(), ratio="0.9", favourable=1)
+        problem += tf.StatisticalParity(groups=group.copy(), ratio="0.9", positive=1)
     answer = run(problem, tf.ContinuousTotals())
     assert answer.proved and answer.upper == least_cost(
         problem.data, relax(problem.question, tf.ContinuousTotals()).task
@@ -393,7 +393,7 @@ def test_more_active_rows_than_solutions_carry_end_the_search_with_a_true_bound(
     X, y = rng.random((30, 2)), np.arange(30) % 2
     problem = tf.Problem(X, y, shape=tf.Tree(1))
     for k in range(9):
-        problem += tf.StatisticalParity(groups=rng.integers(0, 3, 30), difference=f"0.{k + 1}", favourable=1)
+        problem += tf.StatisticalParity(groups=rng.integers(0, 3, 30), difference=f"0.{k + 1}", positive=1)
     answer = run(problem, tf.ContinuousTotals(parts=tuple(part for part in PARTS if part != "lazy")))
     assert not answer.proved and answer.reason == "memory" and "16 rows" in answer.notes[0]
     usual = run(problem, tf.ContinuousTotals())

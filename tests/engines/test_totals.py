@@ -86,7 +86,7 @@ def test_totals_of_rates_say_what_their_rows_say(kind):
         group[:3] = (0, 1, 2)
         problem = tf.Problem(X, y, shape=tf.Tree(2), sample_weight=rng.integers(1, 4, 12))
         amount = {"ratio": "0.8"} if seed % 2 else {"difference": "0.1"}
-        requirement = kind(groups=group, favourable=1, **amount).bind(problem.data)
+        requirement = kind(groups=group, positive=1, **amount).bind(problem.data)
         own = requirement.totals(problem.data)
         derived = of_prediction_rows(requirement.prediction_rows(problem.data), "rows")
         assert own.n_totals <= 6 and len(own.rows) <= len(derived.rows)
@@ -215,9 +215,9 @@ def test_odd_groups(groups):
         "label": y.astype(int),
     }[groups]
     problem = tf.Problem(X, y.astype(int), shape=tf.Tree(2))
-    problem += tf.EqualOpportunity(groups=group, difference="0.1", favourable=1)
+    problem += tf.EqualOpportunity(groups=group, difference="0.1", positive=1)
     for _ in range(2):
-        problem += tf.StatisticalParity(groups=group.copy(), ratio="0.9", favourable=1)
+        problem += tf.StatisticalParity(groups=group.copy(), ratio="0.9", positive=1)
     question = problem.question
     wanted = brute_force(problem.data, question.shape, question.objective, question.requirements)
     for engine in BOTH:
@@ -228,7 +228,7 @@ def test_conditional_parity_compares_within_strata():
     frame = pd.DataFrame({"a": [0, 1] * 8, "s": [0, 0, 1, 1] * 4, "g": [0] * 8 + [1] * 8})
     y = (frame["a"] ^ (frame["g"] & frame["s"])).to_numpy()
     problem = tf.Problem(frame, y, shape=tf.Tree(2))
-    problem += tf.ConditionalParity(groups="g", given="s", difference=0, favourable=1)
+    problem += tf.ConditionalParity(groups="g", given="s", difference=0, positive=1)
     question = problem.question
     wanted = brute_force(problem.data, question.shape, question.objective, question.requirements)
     assert problem.solve(tf.TotalsSearch()).objective == wanted[0]
@@ -287,7 +287,7 @@ def test_a_stopped_search_keeps_a_valid_bound_and_a_model(benchmark_data):
         depth=5,
         name="fairness/german-credit",
         column="Gender=Male",
-        favourable=1,
+        positive=1,
         difference=0.01,
     )
     result = problem.solve(tf.TotalsSearch(), time_limit=0.3)
@@ -336,7 +336,7 @@ def test_the_deepest_tree():
     """A path to a leaf has one test more than the keys of subproblems hold."""
     alone = np.eye(11)  # every test sets one sample apart
     problem = tf.Problem(alone, np.arange(11), shape=tf.Tree(9))
-    problem += tf.StatisticalParity(groups=np.arange(11) % 2, difference="0.1", favourable=0)
+    problem += tf.StatisticalParity(groups=np.arange(11) % 2, difference="0.1", positive=0)
     result = problem.solve(tf.TotalsSearch())
     assert (result.status, result.errors, result.graph.depth) == (tf.Status.OPTIMAL, 1, 9)
 

@@ -97,7 +97,7 @@ def test_requirements_hold_on_all_rows_and_groups_follow_the_folds():
     X = pd.DataFrame(rng.integers(0, 4, size=(90, 3)), columns=list("abc"))
     sex = np.where(rng.random(90) < 0.5, "f", "m")
     y = np.where(X.a + X.b + (sex == "f") + rng.integers(0, 2, 90) > 3, "yes", "no")
-    rule = tf.StatisticalParity(difference="0.05", favourable="yes")
+    rule = tf.StatisticalParity(difference="0.05", positive="yes")
     model = tf.OptimalTreeClassifierCV([1, 2], cv=3, requirements=[rule], time_limit=None)
     model.fit(X, y, sensitive_features=sex)
     rates = [np.mean(model.predict(X)[sex == value] == "yes") for value in "fm"]

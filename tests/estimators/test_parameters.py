@@ -80,10 +80,10 @@ def test_a_grid_searches_over_the_bound_of_a_requirement(table):
     assert str(clf.get_params()[key]) in ("0.1", "1/10")  # the one that was given is as it was
     assert clone(clf).get_params()["exclude"] == "sex"
     named = tf.OptimalTreeClassifier(requirements={"small": tf.MaxNodes(3), "few": tf.FeatureBudget(2)})
-    named.set_params(requirements__small__k=1)
-    assert [r.k for r in named.requirements.values()] == [1, 2]
+    named.set_params(requirements__small__at_most=1)
+    assert [r.at_most for r in named.requirements.values()] == [1, 2]
     with pytest.raises(ValueError, match="no requirement 'large'"):
-        named.set_params(requirements__large__k=1)
+        named.set_params(requirements__large__at_most=1)
     with pytest.raises(ValueError, match="no parameter 'n'"):
         named.set_params(requirements__small__n=1)
 

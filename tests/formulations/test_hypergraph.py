@@ -26,10 +26,10 @@ from treeform.testing.cases import GROUP, Case, draw_cases
 
 TREES = (tf.Tree(2), tf.Tree(1), tf.Tree(2))
 REQUIREMENTS: tuple[tf.Requirement, ...] = (
-    tf.StatisticalParity(groups=GROUP, difference="0.2", favourable=0),
+    tf.StatisticalParity(groups=GROUP, difference="0.2", positive=0),
     tf.MinSupport(2),
     tf.Stability(3),
-    tf.EqualOpportunity(groups=GROUP, ratio="0.7", favourable=1),
+    tf.EqualOpportunity(groups=GROUP, ratio="0.7", positive=1),
     tf.MaxNodes(2),
 )
 
@@ -170,7 +170,7 @@ def test_a_requirement_of_ones_own_and_one_that_asks_for_tests() -> None:
 def test_a_certificate_counts_the_graph_again() -> None:
     X, y, group = bits(200, 14)
     problem = tf.Problem(X, y, shape=tf.Tree(2), sensitive_features=group).minimize(tf.Error())
-    problem += [tf.StatisticalParity(difference="0.05", favourable=1), FewTests(1)]
+    problem += [tf.StatisticalParity(difference="0.05", positive=1), FewTests(1)]
     result = problem.solve("highs", formulation="hypergraph-flow", warm_start=None)
     claims = result.certificate()["claims"]
     claim = next(c for c in claims if "graph" in c["metadata"]["details"])
@@ -188,7 +188,7 @@ def test_a_certificate_counts_the_graph_again() -> None:
 def test_under_rows_over_totals_the_certificate_is_verified() -> None:
     X, y, group = bits()
     problem = tf.Problem(X, y, shape=tf.Tree(2), sensitive_features=group).minimize(tf.Error())
-    problem += tf.StatisticalParity(difference="0.05", favourable=1)
+    problem += tf.StatisticalParity(difference="0.05", positive=1)
     result = problem.solve("cp-sat", formulation="hypergraph-flow", warm_start=None)
     report = tf.check(result.certificate(), X, y, sensitive_features=group, independent=True)
     assert report.ok, str(report)
@@ -197,7 +197,7 @@ def test_under_rows_over_totals_the_certificate_is_verified() -> None:
 def test_explain_shows_the_graph_and_what_is_stated() -> None:
     X, y, group = bits()
     problem = tf.Problem(X, y, shape=tf.Tree(2), sensitive_features=group).minimize(tf.Error())
-    problem += tf.StatisticalParity(difference="0.05", favourable=1)
+    problem += tf.StatisticalParity(difference="0.05", positive=1)
     text = str(problem.explain("highs", formulation="hypergraph-flow"))
     assert "hypergraph-flow on highs" in text
     assert "priced with 1 multiplier" in text

@@ -81,10 +81,10 @@ def test_costs_and_leaves(seed: int) -> None:
 REQUIREMENTS = {
     "support": [tf.MinSupport(2)],
     "support and nodes": [tf.MinSupport(0.2), tf.MaxNodes(2)],
-    "ratio": [tf.StatisticalParity([0, 1] * 4, ratio=0.8, favourable=1)],
-    "difference": [tf.StatisticalParity([0, 1, 2, 0, 1, 2, 0, 1], difference="1/10", favourable=0)],
+    "ratio": [tf.StatisticalParity([0, 1] * 4, ratio=0.8, positive=1)],
+    "difference": [tf.StatisticalParity([0, 1, 2, 0, 1, 2, 0, 1], difference="1/10", positive=0)],
     "errors": [tf.MaxErrors(1), tf.MinSupport(1)],
-    "all": [tf.StatisticalParity([0, 1] * 4, ratio=0.8, favourable=1), tf.MinSupport(2), tf.MaxNodes(2)],
+    "all": [tf.StatisticalParity([0, 1] * 4, ratio=0.8, positive=1), tf.MinSupport(2), tf.MaxNodes(2)],
 }
 
 
@@ -174,7 +174,7 @@ def test_last_layer_suits_solver_and_requirements() -> None:
 @pytest.mark.parametrize("seed", [71, 72])
 def test_both_forms_of_the_last_layer(seed: int, disaggregate: bool) -> None:
     data = random_data(seed, n_classes=seed - 69)
-    requirements = [tf.MinSupport(2), tf.StatisticalParity([0, 1] * 4, difference="1/4", favourable=1)]
+    requirements = [tf.MinSupport(2), tf.StatisticalParity([0, 1] * 4, difference="1/4", positive=1)]
     agree(data, tf.Tree(2), tf.Error(), requirements, ODD(disaggregate=disaggregate))
     agree(data, tf.Tree(1), tf.Error(), [], ODD(disaggregate=disaggregate))
 

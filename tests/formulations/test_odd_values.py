@@ -99,9 +99,9 @@ def test_requirements_are_bound_to_the_target_as_it_is_read() -> None:
     X, y = homes()
     problem = tf.Problem(X, y > 2, shape=tf.Tree(1))
     problem += tf.Monotone("size")
-    assert problem.requirements[0].favourable is True
+    assert problem.requirements[0].positive is True
     problem.minimize(tf.SquaredError())
-    assert problem.requirements[0].favourable is None
+    assert problem.requirements[0].positive is None
     assert "value" in problem.requirements[0].needs
 
 
@@ -111,7 +111,7 @@ def test_requirements_are_bound_to_the_target_as_it_is_read() -> None:
         (lambda p: p.minimize(tf.SquaredError()).solve("highs"), "takes squares"),
         (lambda p: p.minimize(tf.SquaredError()).solve("cp-sat"), "takes a linear objective"),
         (lambda p: p.minimize(tf.SquaredError()).add(tf.Monotone("size")).solve("scip"), "leave out solver"),
-        (lambda p: p.add(tf.Monotone("size", favourable=3)), "names a favourable class"),
+        (lambda p: p.add(tf.Monotone("size", positive=3)), "names a positive class"),
         (lambda p: p.add(tf.MeanParity("area")), "has no bound"),
         (lambda p: p.add(tf.MeanParity(difference=1)), "has no groups"),
         (lambda p: p.add(tf.MeanParity("area", difference=-1)), "is not possible"),

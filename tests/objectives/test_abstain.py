@@ -89,7 +89,7 @@ def test_what_is_not_possible(rows):
 def test_a_test_on_the_sensitive_column_is_said():
     frame = pd.DataFrame({"sex": ["f"] * 10 + ["m"] * 10, "income": [1] * 6 + [2] * 9 + [3] * 5})
     y = (frame.income > 1).astype(int)
-    fair = tf.StatisticalParity("sex", difference="0.1", favourable=1)
+    fair = tf.StatisticalParity("sex", difference="0.1", positive=1)
     problem = tf.Problem(frame, y, shape=tf.Tree(2))
     problem += fair
     told = [note for note in problem.solve().notes if note.startswith("warning")]

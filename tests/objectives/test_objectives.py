@@ -43,7 +43,7 @@ def problem_of(seed, rows=10):
         ][seed % 7]
     )
     if rng.random() < 0.5:
-        problem += tf.StatisticalParity(difference=str(rng.choice(["0", "0.2"])), favourable=positive)
+        problem += tf.StatisticalParity(difference=str(rng.choice(["0", "0.2"])), positive=positive)
     if rng.random() < 0.3:
         problem += tf.MaxNodes(int(rng.integers(0, 3)))
     return problem

@@ -18,12 +18,12 @@ from treeform.solve.result import Limit
 from treeform.testing import brute_force, draw_cases
 
 OF_TOTALS = [
-    tf.StatisticalParity("group", difference="0.1", favourable=1),
-    tf.StatisticalParity("group", ratio=0.8, favourable=0),
-    tf.EqualizedOdds("group", difference=0, favourable=1),
-    tf.ConditionalParity("group", given="age", ratio=0.5, favourable=1),
+    tf.StatisticalParity("group", difference="0.1", positive=1),
+    tf.StatisticalParity("group", ratio=0.8, positive=0),
+    tf.EqualizedOdds("group", difference=0, positive=1),
+    tf.ConditionalParity("group", given="age", ratio=0.5, positive=1),
     tf.AccuracyParity("group", difference="0.1"),
-    tf.GroupErrorAtMost("group", rate="0.1"),
+    tf.GroupErrorAtMost("group", at_most="0.1"),
     tf.MinPrecision(0.9, positive=1),
     tf.MinRecall(0.9, positive=1),
     tf.MaxFalsePositiveRate(0.1, positive=1),
@@ -211,7 +211,7 @@ def test_what_cannot_be_soft_says_why():
     case = next(iter(draw_cases(1)))
     problem = tf.Problem(case.data, None, shape=case.shape)
     with pytest.raises(SpecError, match="cannot be soft"):
-        problem += tf.Monotone("age", favourable=1).soft(1)
+        problem += tf.Monotone("age", positive=1).soft(1)
     with pytest.raises(SpecError, match=r"negative|-1"):
         problem += tf.MaxNodes(1).soft(-1)
     with pytest.raises(SpecError, match=r"soft\[\]"):

@@ -22,7 +22,7 @@ def problem(table: Any = X, y: Any = Y, **given: Any) -> tf.Problem:
 
 
 def parity(**given: Any) -> tf.Requirement:
-    return tf.StatisticalParity(difference=0.1, favourable=1, **given)
+    return tf.StatisticalParity(difference=0.1, positive=1, **given)
 
 
 BAD: dict[str, Callable[[], object]] = {

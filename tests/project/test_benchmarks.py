@@ -285,7 +285,7 @@ def test_an_enumeration_finds_the_optimum_over_all_thresholds() -> None:
     for rule, (requirement, amounts) in RULES.items():
         problem = tf.Problem(X, y, shape=tf.Tree(2))
         free = problem.solve()
-        problem += requirement(groups=group, favourable=1, **amounts)
+        problem += requirement(groups=group, positive=1, **amounts)
         own = problem.solve(tf.ContinuousTotals())
         row, counted = broken(rule, kind, kinds)
         assert row is not None and own.errors > free.errors == least.min()

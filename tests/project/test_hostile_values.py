@@ -60,7 +60,7 @@ def test_values_of_leaves_of_thousands_of_digits() -> None:
 def test_a_requirement_of_a_certificate_without_its_bound() -> None:
     groups = ["a", "a", "b", "b"]
     problem = tf.Problem(X, Y, shape="tree:1", sensitive_features=groups)
-    problem += tf.StatisticalParity(difference="0.5", favourable="p")
+    problem += tf.StatisticalParity(difference="0.5", positive="p")
     body = json.loads(json.dumps(problem.solve().certificate()))
     del body["problem"]["requirements"][0]["parameters"]["difference"]
     with pytest.raises(TreeformError, match="no bound"):

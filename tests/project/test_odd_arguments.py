@@ -64,12 +64,12 @@ REQUIREMENTS: list[Callable[[Any], Any]] = [
     ),
     *(lambda v, kind=kind: kind(v, 1) for kind in (tf.MaxThresholds, tf.MaxTestsPerPath, tf.Below)),
     lambda v: tf.Below(v, "a"),
-    lambda v: tf.Monotone("a", favourable=v),
+    lambda v: tf.Monotone("a", positive=v),
     lambda v: tf.MaxCost([[0, 1], [1, 0]], v),
     lambda v: tf.MaxCost(v, 1),
     *(
         lambda v, key=key: tf.StatisticalParity(**{"groups": "b", "difference": "0.5", key: v})
-        for key in ("groups", "difference", "favourable")
+        for key in ("groups", "difference", "positive")
     ),
     lambda v: tf.MinPrecision(v),
     lambda v: tf.MinPrecision(0.5, v),

@@ -36,7 +36,7 @@ def test_the_sentences_about_the_first_command_hold(result: tf.Result) -> None:
     assert f"Without the two rules the best tree makes {plain.errors} errors" in text
     gaps = {}
     for groups in ("sex", "age_group"):
-        rule = tf.StatisticalParity(groups=groups, difference=0, favourable="yes")
+        rule = tf.StatisticalParity(groups=groups, difference=0, positive="yes")
         gaps[groups] = [rule.violation(one.graph, one.question.data) for one in (result, plain)]
         assert gaps[groups][0] < 0.02
     assert round(100 * gaps["age_group"][1]) == 10

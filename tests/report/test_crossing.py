@@ -30,7 +30,7 @@ def stated(table, **bound):
     problem = tf.Problem(
         table.drop(columns=["good", "copy"]), table["good"], shape=tf.Tree(1), exclude=["sex", "age"]
     )
-    problem += [tf.StatisticalParity(groups=name, favourable=True, **bound) for name in ("sex", "age")]
+    problem += [tf.StatisticalParity(groups=name, positive=True, **bound) for name in ("sex", "age")]
     return problem
 
 
@@ -44,7 +44,7 @@ def test_the_cells_are_named_and_joint_parity_is_priced(crossed_table, bound):
     for cell in ("m & young 100.0 % (10 of 10)", "f & young 0.0 % (0 of 10)"):
         assert cell in one.sentence
     joint = stated(crossed_table, **bound)
-    joint += tf.StatisticalParity(groups=["sex", "age"], favourable=True, **bound)
+    joint += tf.StatisticalParity(groups=["sex", "age"], positive=True, **bound)
     best = joint.solve()
     assert best.status is tf.Status.OPTIMAL
     assert f"the best model would have {best.objective} errors, {best.objective} more (proved in" in one.cost
@@ -57,13 +57,13 @@ def test_the_cells_are_named_and_joint_parity_is_priced(crossed_table, bound):
 def test_nothing_is_warned_of_where_cells_are_bounded_or_an_attribute_alone_is_violated(crossed_table):
     problem = stated(crossed_table, difference="0.1")
     graph = problem.solve().graph
-    problem += tf.StatisticalParity(groups="sex & age", difference="0.9", favourable=True)
+    problem += tf.StatisticalParity(groups="sex & age", difference="0.9", positive=True)
     assert report.of_model(graph, problem.question).crossings == ()
     columns = ["sex", "age", "score", "noise"]
     one = tf.Problem(
         crossed_table[columns], crossed_table["good"], shape=tf.Tree(1), exclude=["sex", "age"]
     )
-    one += tf.StatisticalParity(groups="sex", difference="0.1", favourable=True)
+    one += tf.StatisticalParity(groups="sex", difference="0.1", positive=True)
     assert report.of_model(graph, one.question).crossings == ()
     kept = crossed_table[(crossed_table["sex"] == "f") | (crossed_table["copy"] < 5)].query(
         "age == 'old' or sex == 'm'"
@@ -93,7 +93,7 @@ def test_rates_have_intervals_unless_rows_have_weights_and_a_mark_at_the_bound(c
         problem.data.frame, crossed_table["good"], shape=tf.Tree(1), exclude=["sex", "age"],
         sample_weight=np.where(crossed_table["copy"] > 0, 2, 1),
     )  # fmt: skip
-    weighted += tf.StatisticalParity(groups="sex", ratio="0.8", favourable=True)
+    weighted += tf.StatisticalParity(groups="sex", ratio="0.8", positive=True)
     facts = report.of_result(weighted.solve())
     assert all(
         rate.interval is None and rate.limit == pytest.approx(0.4) for rate in facts.requirements[0].rates

@@ -39,7 +39,7 @@ def nasty_table() -> tuple[pd.DataFrame, pd.Series]:
 def problem() -> tf.Problem:
     X, y = nasty_table()
     problem = tf.Problem(X, y, shape=tf.Tree(depth=2))
-    problem += tf.StatisticalParity(groups="sex", ratio=0.5, favourable=NASTY)
+    problem += tf.StatisticalParity(groups="sex", ratio=0.5, positive=NASTY)
     problem += tf.MinSupport(2)
     return problem
 
@@ -115,7 +115,7 @@ def test_everything_of_the_data_is_escaped(result: tf.Result) -> None:
     assert page.count("<script") == 3
     assert NASTY not in page
     text = " ".join(Outline(page).texts)
-    for part in (f"age{NASTY}", f"y{NASTY}", f"favourable={NASTY}"):
+    for part in (f"age{NASTY}", f"y{NASTY}", f"positive={NASTY}"):
         assert part in text
 
 
@@ -139,8 +139,8 @@ def test_group_rates_are_recounted(problem: tf.Problem, result: tf.Result) -> No
     parity = facts.requirements[0]
     assert result.graph is not None
     X, _ = nasty_table()
-    favourable = pd.Series(result.graph.predict(X) == NASTY)
-    expected = favourable.groupby(X["sex"]).mean()
+    positive = pd.Series(result.graph.predict(X) == NASTY)
+    expected = positive.groupby(X["sex"]).mean()
     assert {rate.group: rate.share for rate in parity.rates} == pytest.approx(expected.to_dict())
     assert parity.ok
     assert "ratio" in parity.measured

@@ -131,7 +131,7 @@ def audited():
     table = pd.read_csv(Path(__file__).parents[2] / "examples" / "data" / "german-credit.csv")
     problem = tf.Problem(table, "creditworthy", shape=tf.Tree(3), exclude=["sex", "age_years"])
     for column in ("sex", "age_years"):
-        problem += tf.StatisticalParity(groups=column, difference="0.02", favourable="yes")
+        problem += tf.StatisticalParity(groups=column, difference="0.02", positive="yes")
     result = problem.solve()
     return report.of_result(result, crossed=report.price_crossings(result))
 

@@ -35,7 +35,7 @@ def table(seed: int, n: int = 120) -> pd.DataFrame:
 @pytest.fixture(scope="module")
 def fitted() -> tuple[tf.Problem, tf.Result]:
     problem = tf.Problem(table(0), "credit", shape=tf.Tree(2), exclude=["sex", "region"])
-    problem += tf.StatisticalParity(groups="sex", difference="0.6", favourable="good")
+    problem += tf.StatisticalParity(groups="sex", difference="0.6", positive="good")
     return problem, problem.solve()
 
 

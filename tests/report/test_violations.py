@@ -18,7 +18,7 @@ from treeform.language.findings import apart, finding
 
 ROOT = Path(__file__).parents[2]
 TABLE = ROOT / "examples/data/german-credit.csv"
-PARITY = "statistical_parity:groups=sex,difference=0.01,favourable=yes"
+PARITY = "statistical_parity:groups=sex,difference=0.01,positive=yes"
 DRAWN = {
     "column": "checking_account",
     "is": "below 0 DM",
@@ -29,7 +29,7 @@ DRAWN = {
 
 def judged() -> tf.Judgement:
     problem = tf.Problem(pd.read_csv(TABLE), "creditworthy", shape=tf.Tree(2), exclude=["sex"])
-    problem += tf.StatisticalParity(groups="sex", difference="0.01", favourable="yes")
+    problem += tf.StatisticalParity(groups="sex", difference="0.01", positive="yes")
     problem += tf.MinSupport("0.05")
     return problem.judge(DRAWN)
 
@@ -134,10 +134,10 @@ def test_findings_in_the_units_of_requirements() -> None:
 
 
 def test_a_group_without_a_rate_is_shown_without_one() -> None:
-    """No sample of the group is of the favourable class, so that there is nothing to compare."""
+    """No sample of the group is of the positive class, so that there is nothing to compare."""
     table = pd.DataFrame({"a": [0.0, 1.0, 2.0, 3.0], "g": list("uuvw")})
     problem = tf.Problem(table, [1, 0, 1, 0], shape=tf.Tree(1), exclude=["g"])
-    problem += tf.EqualOpportunity("g", difference=0, favourable=1)
+    problem += tf.EqualOpportunity("g", difference=0, positive=1)
     result = problem.solve()
     page = report.html(result)
     assert "w –" in page

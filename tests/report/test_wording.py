@@ -25,18 +25,18 @@ def test_every_requirement_is_a_clause_without_the_syntax_of_specifications(requ
 
 def test_words_are_those_that_were_meant():
     wordings = {
-        tf.StatisticalParity(groups="sex", difference="0.05", favourable="yes"):
+        tf.StatisticalParity(groups="sex", difference="0.05", positive="yes"):
             "the shares predicted yes differ by at most 0.05 between the groups of sex",
         tf.StatisticalParity(groups="sex", difference=0):
-            "the share predicted the favourable class is the same in every group of sex",
-        tf.EqualOpportunity(groups="sex", ratio=0.8, favourable="yes"):
+            "the share predicted the positive class is the same in every group of sex",
+        tf.EqualOpportunity(groups="sex", ratio=0.8, positive="yes"):
             "of the rows that are yes, the share predicted yes is in every group of sex at least 0.8 times that in "
             "any other",
         tf.MinSupport(1): "each side of every test gets at least 1 row",
         tf.MaxErrors(fraction=0.05): "the model misclassifies at most 5 % of the rows",
         tf.MaxLeaves(1): "the model has at most 1 leaf",
         tf.MinRecall("2/3", positive="yes"): "of the rows that are yes, at least 2/3 are predicted yes",
-        tf.Monotone("age", "decreasing", favourable="yes"): "a greater age never makes yes more likely",
+        tf.Monotone("age", "decreasing", positive="yes"): "a greater age never makes yes more likely",
     }  # fmt: skip
     for requirement, words in wordings.items():
         assert requirement.in_words() == words
@@ -77,7 +77,7 @@ def test_the_guarantee_and_every_form_of_the_report_say_them():
     ):
         assert words in text
     page = report.render_html(facts).replace("<wbr>", "")
-    assert "statistical_parity:groups=sex,difference=0.5,favourable=yes" in page
+    assert "statistical_parity:groups=sex,difference=0.5,positive=yes" in page
 
 
 def test_what_is_violated_is_said():

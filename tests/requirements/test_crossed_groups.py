@@ -32,9 +32,9 @@ def solved(table, requirement, **options):
 def test_all_ways_to_name_them_agree(table):
     frame, _ = table
     ways = [["sex", "town"], "sex & town", "sex&town", frame[["sex", "town"]]]
-    results = [solved(table, tf.StatisticalParity(way, difference="0.3", favourable=1))[1] for way in ways]
+    results = [solved(table, tf.StatisticalParity(way, difference="0.3", positive=1))[1] for way in ways]
     assert len({result.objective for result in results}) == 1
-    problem, result = solved(table, parse("statistical_parity:groups=sex & town,difference=0.3,favourable=1"))
+    problem, result = solved(table, parse("statistical_parity:groups=sex & town,difference=0.3,positive=1"))
     assert result.objective == results[0].objective
     report = problem.requirements[0].report(result.graph, problem.data)
     assert [row.group for row in report] == ["f & n", "f & s", "m & n", "m & s"]
@@ -42,7 +42,7 @@ def test_all_ways_to_name_them_agree(table):
 
 def test_texts_files_and_certificates_keep_the_names(table):
     frame, y = table
-    problem, result = solved(table, tf.EqualOpportunity(["sex", "town"], difference="0.4", favourable=1))
+    problem, result = solved(table, tf.EqualOpportunity(["sex", "town"], difference="0.4", positive=1))
     bound = problem.requirements[0]
     assert "groups=sex & town" in str(bound)
     assert Requirement.from_json(bound.to_json()).groups == parse(str(bound)).groups == "sex & town"
@@ -51,7 +51,7 @@ def test_texts_files_and_certificates_keep_the_names(table):
 
 def test_others_that_compare_groups(table):
     problem, _ = solved(
-        table, tf.ConditionalParity("sex", given=["town", "x"], difference="0.9", favourable=1)
+        table, tf.ConditionalParity("sex", given=["town", "x"], difference="0.9", positive=1)
     )
     assert "given=town & x" in str(problem.requirements[0])
     frame, y = table
@@ -62,7 +62,7 @@ def test_others_that_compare_groups(table):
 
 
 def test_a_test_on_one_of_them_is_said(table):
-    _, result = solved(table, tf.StatisticalParity(["sex", "town"], difference="0.6", favourable=1))
+    _, result = solved(table, tf.StatisticalParity(["sex", "town"], difference="0.6", positive=1))
     assert {t.columns for t in result.graph.tests()}
     used = {result.graph.columns[f].source for f in result.graph.features_used()}
     told = [note for note in result.notes if note.startswith("warning")]

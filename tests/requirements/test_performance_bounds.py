@@ -28,7 +28,7 @@ def problem_of(seed):
     made = [
         tf.AccuracyParity(groups=group, difference=str(rng.choice(["0.1", "0.3"]))),
         tf.AccuracyParity(groups=group, ratio=rate),
-        tf.GroupErrorAtMost(groups=group, rate=str(rng.choice(["0.2", "0.4"]))),
+        tf.GroupErrorAtMost(groups=group, at_most=str(rng.choice(["0.2", "0.4"]))),
         tf.MinPrecision(rate, positive),
         tf.MinRecall(rate, positive),
         tf.MinSpecificity(rate, positive),
@@ -109,8 +109,8 @@ def test_nothing_positive_has_no_precision():
     "text",
     [
         "min_precision:0.8,positive=yes",
-        "max_false_positive_rate:rate=0.1,positive=no",
-        "group_error_at_most:groups=sex,rate=0.25",
+        "max_false_positive_rate:at_most=0.1,positive=no",
+        "group_error_at_most:groups=sex,at_most=0.25",
         "accuracy_parity:groups=sex,difference=0.05",
         "must_classify_right:0 2",
     ],
@@ -132,7 +132,7 @@ def test_text_and_files(text):
     ("made", "message"),
     [
         (lambda: tf.MinPrecision(1.5), "not possible"),
-        (lambda: tf.GroupErrorAtMost("g"), "has no rate"),
+        (lambda: tf.GroupErrorAtMost("g"), "has no bound"),
         (lambda: tf.MustClassifyRight(["a"]), "are no rows"),
         (lambda: tf.MustClassifyRight([7]), "no row 7"),
         (lambda: tf.MinRecall(0.5, "x"), "no class 'x'"),

@@ -41,7 +41,7 @@ def test_rates_and_shortfall(data: Dataset) -> None:
     # age <= 25 is "no": rates 2/3 for f, 1 for m
     graph = stump(data, 25.0)
     parity = tf.StatisticalParity("sex", ratio=0.8).bind(data)
-    assert [(r.group, r.weight, r.favourable, r.rate) for r in parity.report(graph, data)] == [
+    assert [(r.group, r.weight, r.positive, r.rate) for r in parity.report(graph, data)] == [
         ("f", 3, 2, Fraction(2, 3)),
         ("m", 3, 3, 1),
     ]
@@ -53,14 +53,14 @@ def test_rates_and_shortfall(data: Dataset) -> None:
     assert tf.StatisticalParity("sex", difference="1/3").violation(graph, data) == 0
 
 
-def test_favourable_class_is_stated(data: Dataset) -> None:
-    assert "favourable" not in str(tf.StatisticalParity("sex", ratio=0.8))
+def test_positive_class_is_stated(data: Dataset) -> None:
+    assert "positive" not in str(tf.StatisticalParity("sex", ratio=0.8))
     assert str(tf.StatisticalParity("sex", ratio=0.8).bind(data)) == (
-        "statistical_parity:groups=sex,ratio=0.8,favourable=yes"
+        "statistical_parity:groups=sex,ratio=0.8,positive=yes"
     )
     graph = stump(data, 25.0)
     # rates of "no": 1/3 and 0
-    assert tf.StatisticalParity("sex", ratio=0.8, favourable="no").violation(graph, data) == Fraction(4, 15)
+    assert tf.StatisticalParity("sex", ratio=0.8, positive="no").violation(graph, data) == Fraction(4, 15)
 
 
 def test_weights_count(frame: pd.DataFrame) -> None:
@@ -135,13 +135,13 @@ def test_one_of_ratio_and_difference() -> None:
         tf.StatisticalParity("sex", ratio=0.8, difference=0.1)
 
 
-def test_favourable_that_is_unknown_or_missing(data: Dataset, frame: pd.DataFrame) -> None:
+def test_positive_that_is_unknown_or_missing(data: Dataset, frame: pd.DataFrame) -> None:
     with pytest.raises(SpecError, match="no class 'maybe'"):
-        tf.StatisticalParity("sex", ratio=0.8, favourable="maybe").bind(data)
+        tf.StatisticalParity("sex", ratio=0.8, positive="maybe").bind(data)
     three = Dataset.from_user(frame, [1, 2, 3, 1, 2, 3])
-    with pytest.raises(SpecError, match="which class is favourable"):
+    with pytest.raises(SpecError, match="which class is positive"):
         tf.StatisticalParity("sex", ratio=0.8).bind(three)
-    assert tf.StatisticalParity("sex", ratio=0.8, favourable="2").bind(three).favourable == 2
+    assert tf.StatisticalParity("sex", ratio=0.8, positive="2").bind(three).positive == 2
 
 
 def test_rows_agree_with_violation(data: Dataset) -> None:
@@ -225,7 +225,7 @@ def test_max_errors(data: Dataset) -> None:
     "requirement",
     [
         tf.StatisticalParity("sex", ratio=0.8),
-        tf.StatisticalParity(SEX, difference="1/3", favourable="no"),
+        tf.StatisticalParity(SEX, difference="1/3", positive="no"),
         tf.StatisticalParity(pd.Series(SEX, name="sex"), ratio=1),
         tf.MinSupport(2),
         tf.MinSupport(0.05),

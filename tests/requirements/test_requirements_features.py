@@ -41,7 +41,7 @@ def test_a_test_the_wrong_way_round_is_counted(problem: tf.Problem) -> None:
     good_low = tf.DecisionGraph.from_nested((0, 2.5, 1, 0), data)
     assert tf.Monotone("age").bind(data).violation(good_low, data) == 1
     assert tf.Monotone("age", "decreasing").bind(data).violation(good_low, data) == 0
-    assert tf.Monotone("age", favourable=0).bind(data).violation(good_low, data) == 0
+    assert tf.Monotone("age", positive=0).bind(data).violation(good_low, data) == 0
     assert tf.Monotone("debt").bind(data).violation(good_low, data) == 0
 
 
@@ -61,11 +61,11 @@ def test_the_model_is_monotone_in_fact(problem: tf.Problem, solver: tuple[str, s
 
 
 def test_text_and_json_lead_back(problem: tf.Problem) -> None:
-    for text in ("feature_budget:2", "monotone:age,decreasing,favourable=1", "monotone:column=debt"):
+    for text in ("feature_budget:2", "monotone:age,decreasing,positive=1", "monotone:column=debt"):
         requirement = parse(text).bind(problem.data)
         again = tf.Requirement.from_json(requirement.to_json())
         assert str(again) == str(requirement)
-    assert str(parse("monotone:age").bind(problem.data)) == "monotone:age,increasing,favourable=1"
+    assert str(parse("monotone:age").bind(problem.data)) == "monotone:age,increasing,positive=1"
 
 
 def test_bad_input(problem: tf.Problem) -> None:
@@ -78,7 +78,7 @@ def test_bad_input(problem: tf.Problem) -> None:
         with pytest.raises(SpecError, match="whole number"):
             tf.FeatureBudget(k)  # type: ignore[arg-type]
     three = tf.Dataset.from_user([[1], [2], [3]], ["a", "b", "c"])
-    with pytest.raises(SpecError, match="which class is favourable"):
+    with pytest.raises(SpecError, match="which class is positive"):
         tf.Monotone("x0").bind(three)
 
 

@@ -17,14 +17,14 @@ def test_parity() -> None:
     made = parse("statistical_parity:groups=sex,ratio=0.8")
     assert made == tf.StatisticalParity("sex", ratio=0.8)
     assert made.ratio == Fraction(4, 5)
-    assert parse("statistical_parity: sex , difference=1/20 , favourable=good") == tf.StatisticalParity(
-        "sex", difference=0.05, favourable="good"
+    assert parse("statistical_parity: sex , difference=1/20 , positive=good") == tf.StatisticalParity(
+        "sex", difference=0.05, positive="good"
     )
 
 
 def test_quoted_values() -> None:
-    made = parse("statistical_parity:groups=\"race, ethnicity\",ratio=0.8,favourable='<=50K'")
-    assert (made.groups, made.favourable) == ("race, ethnicity", "<=50K")
+    made = parse("statistical_parity:groups=\"race, ethnicity\",ratio=0.8,positive='<=50K'")
+    assert (made.groups, made.positive) == ("race, ethnicity", "<=50K")
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_quoted_values() -> None:
         ("min_support:count=20", tf.MinSupport(count=20)),
         ("min_support:fraction=1", tf.MinSupport(fraction=1.0)),
         ("max_nodes:7", tf.MaxNodes(7)),
-        ("max_nodes:k=7", tf.MaxNodes(7)),
+        ("max_nodes:at_most=7", tf.MaxNodes(7)),
         ("max_errors:0", tf.MaxErrors(0)),
     ],
 )
@@ -55,10 +55,10 @@ def test_from_a_table_of_values() -> None:
         ("parity:ratio=0.8", ["no requirement 'parity'", "statistical_parity"]),
         ("min_suport:3", ["did you mean 'min_support'"]),
         ("statistical_parity:group=sex,ratio=0.8", ["'group'", "groups, ratio", "did you mean 'groups'"]),
-        ("max_nodes:seven", ["'k'", "'seven'", "integer"]),
-        ("max_nodes", ["lacks its parameter 'k'"]),
+        ("max_nodes:seven", ["'at_most'", "'seven'", "integer"]),
+        ("max_nodes", ["lacks its parameter 'at_most'"]),
         ("max_nodes:7,8", ["'8'", "no parameter"]),
-        ("max_nodes:k=7,k=8", ["twice"]),
+        ("max_nodes:at_most=7,at_most=8", ["twice"]),
         ("statistical_parity:groups=sex,ratio=high", ["'high'"]),
         ("statistical_parity:groups=sex,ratio=1.25", ["ratio 1.25", "(0, 1]", "ratio=0.8"]),
         ("min_support:1.5", ["1.5"]),

@@ -42,7 +42,7 @@ def test_native_answers(requirement, with_parity, shape):
             problem += requirement
         return
     problem += requirement
-    problem += tf.StatisticalParity("group", difference="0.3", favourable=1) if with_parity else []
+    problem += tf.StatisticalParity("group", difference="0.3", positive=1) if with_parity else []
     q = problem.question
     best = brute_force(problem.data, shape, q.objective, q.requirements)
     result = problem.solve()
@@ -89,7 +89,7 @@ def test_updates_of_a_model_in_use(table, tmp_path):
     first = tf.Problem(frame, y, shape=tf.Tree(2)).solve().graph
     first.save(tmp_path / "model.json")
     problem = tf.Problem(frame.iloc[::-1], 1 - y[::-1], shape=tf.Tree(2))
-    problem += parse(f"stay_close_to:graph={tmp_path / 'model.json'},changed=0.25")
+    problem += parse(f"stay_close_to:graph={tmp_path / 'model.json'},at_most=0.25")
     result = problem.solve()
     changed = (result.graph.predict(frame) != first.predict(frame)).sum()
     assert result.solver == "totals-search" and changed == 10
@@ -134,9 +134,9 @@ def test_text_and_files(requirement):
         ("feature_cost:'a=-1',at_most=2", SpecError, "negative"),
         ("feature_cost:'a',at_most=2", SpecError, "prices"),
         ("feature_cost:'a=1',at_most=-2", SpecError, "budget"),
-        ("max_thresholds:a,k=-1", SpecError, "whole number"),
-        ("max_tests_per_path:a,k=-1", SpecError, "whole number"),
-        ("stay_close_to:graph=none.json,changed=0.1", TreeformError, "none.json"),
+        ("max_thresholds:a,at_most=-1", SpecError, "whole number"),
+        ("max_tests_per_path:a,at_most=-1", SpecError, "whole number"),
+        ("stay_close_to:graph=none.json,at_most=0.1", TreeformError, "none.json"),
         ("uses:d", Infeasible, "one value"),
     ],
 )

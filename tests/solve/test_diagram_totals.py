@@ -39,11 +39,11 @@ def random_question(seed: int) -> tuple[Question, np.random.Generator]:
     problem = tf.Problem(data, None, shape=tf.Diagram(*widths))
     share = str(rng.choice(["0", "0.1", "0.3", "0.5"]))
     if rng.random() < 0.5:
-        problem += tf.StatisticalParity(group, difference=share, favourable=0)
+        problem += tf.StatisticalParity(group, difference=share, positive=0)
     else:
-        problem += tf.StatisticalParity(group, ratio="0.8", favourable=1)
+        problem += tf.StatisticalParity(group, ratio="0.8", positive=1)
     if rng.random() < 0.4:
-        problem += tf.EqualOpportunity(other, difference=share, favourable=0)
+        problem += tf.EqualOpportunity(other, difference=share, positive=0)
     if rng.random() < 0.3:
         problem += tf.MaxNodes(int(rng.integers(1, 4)))
     if rng.random() < 0.4:

@@ -72,7 +72,7 @@ def test_what_is_named_suffices():
 def test_notes_name_requirements_and_rows():
     X, group = [[0, 0], [0, 1], [1, 0], [1, 1]] * 2, [0, 1] * 4
     problem = tf.Problem(X, [0, 1] * 4, shape=tf.Tree(1))
-    problem += [Approved(3, 3), tf.StatisticalParity(groups=group, difference="0.9", favourable=1)]
+    problem += [Approved(3, 3), tf.StatisticalParity(groups=group, difference="0.9", positive=1)]
     notes = problem.solve(tf.TotalsSearch()).notes
     assert "the proof that nothing fits rests on the rows: approved:least=3,most=3 (approved)" in notes
     assert any("satisfies approved:least=3,most=3, even without statistical_parity" in note for note in notes)

@@ -110,7 +110,7 @@ def test_bounds_are_those_of_the_priced_problem(goal, weights):
 
 
 def test_parity_at_depth_two():
-    q = question("error", tf.StatisticalParity(difference=0, favourable=1))
+    q = question("error", tf.StatisticalParity(difference=0, positive=1))
     dual, _ = dual_of(q)
     assert len(dual.rows) == 2
     for point in ((Fraction(1, 8), Fraction(0)), (Fraction(0), Fraction(3, 16))):
@@ -121,7 +121,7 @@ def test_parity_at_depth_two():
 def test_what_is_priced_is_not_ignored():
     q = question("error", AtMost([favoured(1, 2)]), tf.Monotone("x0"))
     dual, r = dual_of(q)
-    assert len(r.dropped) == 2 and dual.ignored == ("monotone:x0,increasing,favourable=1",)
+    assert len(r.dropped) == 2 and dual.ignored == ("monotone:x0,increasing,positive=1",)
 
 
 def test_engines_are_asked_for_kinds_of_samples():
@@ -211,7 +211,7 @@ def test_a_row_that_no_model_satisfies_is_refuted():
     assert ledger.impossible and ledger.upper is None
     claim = ledger.claims[-1]
     assert (claim.kind, claim.by) == ("infeasible", "contree, Lagrangian")
-    assert claim.relaxation == ("monotone:x0,increasing,favourable=1",)
+    assert claim.relaxation == ("monotone:x0,increasing,positive=1",)
     assert claim.recheck["kind"] == "lagrangian" and len(claim.recheck["multipliers"]) == 1
 
 

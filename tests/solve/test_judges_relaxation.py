@@ -82,7 +82,7 @@ def test_what_an_engine_does_not_know_is_dropped_by_name():
     r = relax(question("error + 2*leaves"), Scripted({"cost"}))
     assert r.dropped == ("the objective term leaves",) and r.offset == 0
     assert relax(question("error", tf.Monotone("x0")), Scripted()).dropped == (
-        "monotone:x0,increasing,favourable=1",
+        "monotone:x0,increasing,positive=1",
     )
 
 
@@ -133,14 +133,14 @@ def test_hyperplanes_are_no_business_of_engines():
 
 
 def test_totals_are_given_to_engines_that_know_them():
-    fair = tf.StatisticalParity(ratio=0.5, favourable=1)
+    fair = tf.StatisticalParity(ratio=0.5, positive=1)
     r = relax(question("error", fair), Scripted(ALL | {"totals"}))
     assert r.exact and r.task.totals is not None and len(r.task.totals.rows) == 2
     assert relax(question("error", fair), Scripted()).dropped == (
-        "statistical_parity:groups=<array>,ratio=0.5,favourable=1",
+        "statistical_parity:groups=<array>,ratio=0.5,positive=1",
     )
     two = relax(
-        question("error", fair, tf.StatisticalParity(difference=0.5, favourable=0)),
+        question("error", fair, tf.StatisticalParity(difference=0.5, positive=0)),
         Scripted(ALL | {"totals"}),
     )
     assert two.exact and len(two.task.totals.rows) == 3
@@ -218,7 +218,7 @@ def test_totals_that_tests_add_to_say_nothing_about_diagrams():
         r = relax(question("error", PerTest(tests), shape=shape), engine)
         assert r.dropped == dropped and (r.task.totals is None) == ("per_test_in_bounds" in dropped)
     assert relax(question("error", tf.Monotone("x0")), engine).dropped == (
-        "monotone:x0,increasing,favourable=1",
+        "monotone:x0,increasing,positive=1",
     )
     assert lagrangian.ceiling(question("error + cost[0 4; 1 0]")) == 6 + 2 * 4 + 4 * 1
 

@@ -110,7 +110,7 @@ def test_the_number_of_tests_the_wrong_way_round():
     ]
     graph = DecisionGraph.build(nodes, data)
     assert tf.Monotone("age").bind(data).violation(graph, data) == 3
-    assert tf.Monotone("age", favourable=0).bind(data).violation(graph, data) == 1
+    assert tf.Monotone("age", positive=0).bind(data).violation(graph, data) == 1
     form = DecisionGraph.build(
         [{"weights": {0: -1.0}, "threshold": -2.5, "left": 1, "right": 2}, {"label": 0}, {"label": 1}], data
     )
@@ -121,9 +121,9 @@ def test_the_number_of_tests_the_wrong_way_round():
 
 def test_rates_and_their_distance():
     data = data_of([1, 1, 1, 1, 2, 1])
-    graph = stump(data, 3.5)  # favourable: rows 3, 4, 5
+    graph = stump(data, 3.5)  # positive: rows 3, 4, 5
     rule = tf.StatisticalParity(groups="sex", difference=0.1).bind(data)
-    assert [(r.group, r.weight, r.favourable, r.rate) for r in rule.report(graph, data)] == [
+    assert [(r.group, r.weight, r.positive, r.rate) for r in rule.report(graph, data)] == [
         ("f", 3, 2, Fraction(2, 3)),
         ("m", 4, 2, Fraction(1, 2)),
     ]
@@ -133,7 +133,7 @@ def test_rates_and_their_distance():
     ) - Fraction(1, 2)
     assert tf.StatisticalParity(groups="sex", ratio=0.75).bind(data).violation(graph, data) == 0
     assert tf.StatisticalParity(groups="sex", difference="1/6").bind(data).violation(graph, data) == 0
-    other = tf.StatisticalParity(groups="sex", difference=0, favourable=0).bind(data)
+    other = tf.StatisticalParity(groups="sex", difference=0, positive=0).bind(data)
     assert other.violation(graph, data) == Fraction(1, 6)
     # True positives: rows 2 to 5, of which f has two of two, m two of three of weight.
     chance = tf.EqualOpportunity(groups="sex", difference=0).bind(data)
@@ -151,7 +151,7 @@ def test_rates_and_their_distance():
     assert within.violation(graph, data) == 1  # of job a: m (row 0) is not favoured, f (row 3) is
     halves = data_of([0.5, 0.5, 1, 1, 2, 1])
     half = tf.StatisticalParity(groups="sex", difference=0).bind(halves)
-    assert [(r.weight, r.favourable) for r in half.report(stump(halves, 3.5), halves)] == [
+    assert [(r.weight, r.positive) for r in half.report(stump(halves, 3.5), halves)] == [
         (Fraction(5, 2), 2),
         (Fraction(7, 2), 2),
     ]
@@ -190,8 +190,8 @@ def test_amounts_as_text_and_json():
         (tf.MinSupport(fraction=1), "min_support:fraction=1", {"fraction": "1"}),
         (tf.Stability(fraction=Fraction(1, 3)), "stability:1/3", {"fraction": "1/3"}),
         (tf.MaxErrors(count=0), "max_errors:0", {"count": 0}),
-        (tf.MaxNodes(3), "max_nodes:3", {"k": 3}),
-        (tf.FeatureBudget(2), "feature_budget:2", {"k": 2}),
+        (tf.MaxNodes(3), "max_nodes:3", {"at_most": 3}),
+        (tf.FeatureBudget(2), "feature_budget:2", {"at_most": 2}),
     ):
         assert str(requirement) == text
         assert requirement.to_json() == {"name": text.split(":")[0], "parameters": parameters}
@@ -259,9 +259,9 @@ def test_binding():
     ):
         tf.MaxErrors(0).bind(same)
     rule = tf.Monotone("age").bind(data)
-    assert (rule.column, rule.direction, rule.favourable) == ("age", "increasing", 1)
+    assert (rule.column, rule.direction, rule.positive) == ("age", "increasing", 1)
     assert (
-        str(rule) == "monotone:age,increasing,favourable=1"
+        str(rule) == "monotone:age,increasing,positive=1"
         and str(tf.Monotone("age", "decreasing")) == "monotone:age,decreasing"
     )
     with pytest.raises(
@@ -272,24 +272,24 @@ def test_binding():
         tf.Monotone("sex").bind(data)
     three = data_of(y=(0, 0, 1, 1, 2, 2))
     with pytest.raises(
-        SpecError, match=r"does not say which class is favourable\n.*3 classes: 0, 1, 2\n.*add favourable="
+        SpecError, match=r"does not say which class is positive\n.*3 classes: 0, 1, 2\n.*add positive="
     ):
         tf.Monotone("age").bind(three)
-    assert tf.Monotone("age", favourable=0).bind(three).favourable == 0
+    assert tf.Monotone("age", positive=0).bind(three).positive == 0
     with pytest.raises(SpecError, match=r"^there is no class 5"):
-        tf.Monotone("age", favourable=5).bind(three)
+        tf.Monotone("age", positive=5).bind(three)
     with pytest.raises(SpecError, match=r"statistical_parity:ratio=0.8 has no groups"):
         tf.StatisticalParity(ratio=0.8).bind(data)
-    with pytest.raises(SpecError, match=r"does not say which class is favourable"):
+    with pytest.raises(SpecError, match=r"does not say which class is positive"):
         tf.StatisticalParity("sex", ratio=0.8).bind(three)
     bound = tf.StatisticalParity(ratio=0.8).bind(data, sensitive_features=list("pppqqq"))
-    assert isinstance(bound.groups, Groups) and bound.favourable == 1
-    assert str(bound) == "statistical_parity:groups=<array>,ratio=0.8,favourable=1"
+    assert isinstance(bound.groups, Groups) and bound.positive == 1
+    assert str(bound) == "statistical_parity:groups=<array>,ratio=0.8,positive=1"
     named = tf.StatisticalParity("sex", difference=0.25).bind(data, sensitive_features=list("pppqqq"))
     assert (
-        named.groups == "sex" and str(named) == "statistical_parity:groups=sex,difference=0.25,favourable=1"
+        named.groups == "sex" and str(named) == "statistical_parity:groups=sex,difference=0.25,positive=1"
     )
-    assert named.to_json()["parameters"] == {"groups": "sex", "difference": "0.25", "favourable": 1}
+    assert named.to_json()["parameters"] == {"groups": "sex", "difference": "0.25", "positive": 1}
     assert str(Requirement.from_json(named.to_json())) == str(named)
     array = Requirement.from_json(bound.to_json()).bind(data)
     assert (
@@ -370,7 +370,7 @@ def test_class_codes():
     numbers = data_of()
     assert class_code(1, numbers) == class_code("1", numbers) == class_code(1.0, numbers) == 1
     with pytest.raises(
-        SpecError, match=r"^there is no class 'z'\n.*the classes are 'n', 'y'\n.*favourable='y'"
+        SpecError, match=r"^there is no class 'z'\n.*the classes are 'n', 'y'\n.*positive='y'"
     ):
         class_code("z", data)
 
@@ -385,7 +385,7 @@ def test_weights_too_fine_for_exact_rows_are_refused():
 def test_specifications_are_made_as_they_read():
     """The driver's own specifications reach treeform with the parameters that they name."""
     made = questions.make(
-        {"kind": "monotone", "column": "age", "direction": "decreasing", "favourable": 0}, None
+        {"kind": "monotone", "column": "age", "direction": "decreasing", "positive": 0}, None
     )
-    assert str(made) == "monotone:age,decreasing,favourable=0"
+    assert str(made) == "monotone:age,decreasing,positive=0"
     assert replace(Limits(), max_nodes=1).tighten(Limits(max_nodes=2)) == Limits(max_nodes=1)

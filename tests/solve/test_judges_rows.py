@@ -61,7 +61,7 @@ def drawn():
             continue
         world, rng = World(bundle), random.Random(number)
         for spec in bundle.requirements:
-            if spec["kind"] in ("at_least_tests", "few_favourable", "apart"):
+            if spec["kind"] in ("at_least_tests", "few_positive", "apart"):
                 continue
             case = Case(bundle.table, bundle.shape, bundle.goals[0], (spec,), Road())
             try:

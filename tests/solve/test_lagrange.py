@@ -41,13 +41,13 @@ def problem_of(seed):
         cost,
     ]
     problem.minimize(objectives[int(rng.integers(0, 4))])
-    favourable = int(rng.choice(problem.data.classes))
+    positive = int(rng.choice(problem.data.classes))
     for _ in range(int(rng.integers(1, 3))):
         if rng.random() < 0.5:
             how = {"ratio": RATIOS[int(rng.integers(0, len(RATIOS)))]}
         else:
             how = {"difference": DIFFERENCES[int(rng.integers(0, len(DIFFERENCES)))]}
-        problem += tf.StatisticalParity(groups=group, favourable=favourable, **how)
+        problem += tf.StatisticalParity(groups=group, positive=positive, **how)
     if rng.random() < 0.4:
         problem += tf.MinSupport(int(rng.integers(1, 4)))
     if rng.random() < 0.3:
@@ -106,7 +106,7 @@ def test_leaves_are_relabelled_only_towards_something_better() -> None:
     y, group = (X[:, 0] == 1).astype(int), X[:, 1]
     problem = tf.Problem(X, y, shape=tf.Tree(2))
     perfect = problem.solve("contree").graph
-    problem += tf.StatisticalParity(group, ratio=0.8, favourable=1)
+    problem += tf.StatisticalParity(group, ratio=0.8, positive=1)
     question = problem.question
     found = relabel(question, perfect, Budget())
     assert verify(question, found).ok
@@ -122,7 +122,7 @@ def test_arcs_of_a_diagram_are_relabelled_one_by_one() -> None:
     problem = tf.Problem(X, y, shape=tf.Diagram(1, 2))
     perfect = problem.solve("diagram-search").graph
     assert perfect.n_leaves == 2
-    problem += tf.StatisticalParity(group, ratio=0.8, favourable=1)
+    problem += tf.StatisticalParity(group, ratio=0.8, positive=1)
     found = relabel(problem.question, perfect, Budget())
     assert verify(problem.question, found).ok
     assert weighted_errors(found, problem.data) == 3
@@ -151,7 +151,7 @@ def test_a_fair_diagram_is_no_worse_than_a_fair_tree_in_it() -> None:
     found = {}
     for shape in (tf.Tree(2), tf.Diagram(1, 2)):
         problem = tf.Problem(X, y, shape=shape)
-        problem += tf.StatisticalParity(group, ratio=0.8, favourable=1)
+        problem += tf.StatisticalParity(group, ratio=0.8, positive=1)
         ledger, budget = Ledger(problem.question, Budget(10)), Budget(10)
         constants(problem.question, ledger)
         _by_trees(problem.question, ledger, budget)

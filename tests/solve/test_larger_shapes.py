@@ -32,7 +32,7 @@ def problem(shape, values=2, rows=400):
     y = (z[:, 0] & z[:, 1]) ^ (z[:, 2] | z[:, 3]) ^ (rng.random(rows) < 0.2)
     group = z[:, 0] ^ (rng.random(rows) < 0.3)
     problem = tf.Problem(X, y.astype(int), shape=shape)
-    return problem, tf.StatisticalParity(groups=group.astype(int), difference="0.02", favourable=1)
+    return problem, tf.StatisticalParity(groups=group.astype(int), difference="0.02", positive=1)
 
 
 @pytest.mark.parametrize("shape", [tf.Tree(4), tf.Diagram(1, 2, 4, 4)], ids=str)

@@ -30,7 +30,7 @@ def problem(shape: str = "tree:2", *requirements: tf.Requirement, minimize: str 
 
 
 def parity() -> tf.Requirement:
-    return tf.StatisticalParity(difference="0.1", favourable=1)
+    return tf.StatisticalParity(difference="0.1", positive=1)
 
 
 SOLVES: dict[str, Callable[[], Any]] = {

@@ -50,7 +50,7 @@ def test_no_limit_is_too_short_for_a_constant_model(solver: str | None, shape: s
 )
 def test_whatever_is_minimised_and_required(shape: str, minimize: str) -> None:
     asked = problem(shape, minimize)
-    asked += [tf.StatisticalParity(difference=0.1, favourable=1), tf.MinSupport(5), tf.MaxNodes(2)]
+    asked += [tf.StatisticalParity(difference=0.1, positive=1), tf.MinSupport(5), tf.MaxNodes(2)]
     assert asked.solve(time_limit=1e-6).graph is not None
 
 

@@ -49,7 +49,7 @@ def asked(seed: int, *requirements: tf.Requirement, n: int = 30, depth: int = 2)
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_totals_of_a_part_and_of_the_rest_are_those_of_the_whole(seed: int) -> None:
-    parity = tf.StatisticalParity(groups=[0, 1, 2] * 10, difference=0.1, favourable=1)
+    parity = tf.StatisticalParity(groups=[0, 1, 2] * 10, difference=0.1, positive=1)
     question = asked(seed, parity, tf.MaxNodes(3))
     relaxation = relax(question, TotalsSearch())
     assert relaxation is not None
@@ -73,7 +73,7 @@ def test_the_totals_of_a_part_and_of_the_rest_are_those_of_the_whole(seed: int) 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_subtree_under_the_totals_of_the_rest_keeps_the_whole_admissible(seed: int) -> None:
-    parity = tf.StatisticalParity(groups=[0, 1] * 15, difference=0.15, favourable=1)
+    parity = tf.StatisticalParity(groups=[0, 1] * 15, difference=0.15, positive=1)
     question = asked(seed, parity)
     ledger = Ledger(question, Budget(None))
     relaxation = relax(question, TotalsSearch())

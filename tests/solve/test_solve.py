@@ -35,7 +35,7 @@ def table():
 def parity_problem(table, depth=2):
     X, y, sex = table
     problem = tf.Problem(X, y, shape=tf.Tree(depth=depth))
-    problem += [tf.StatisticalParity(groups=sex, ratio=0.9, favourable="yes"), tf.MinSupport(3)]
+    problem += [tf.StatisticalParity(groups=sex, ratio=0.9, positive="yes"), tf.MinSupport(3)]
     return problem
 
 
@@ -253,7 +253,7 @@ def test_the_process_ends_cleanly_after_a_search_that_did_not_react():
 import pandas as pd, treeform as tf
 X = pd.read_csv({str(table)!r})
 problem = tf.Problem(X, "creditworthy", shape="tree:3")
-problem += tf.StatisticalParity("sex", ratio=0.8, favourable="yes")
+problem += tf.StatisticalParity("sex", ratio=0.8, positive="yes")
 print(problem.solve("highs", formulation="odd", warm_start=None, time_limit=1).status)
 """
     done = subprocess.run(
@@ -276,7 +276,7 @@ def test_costs_beyond_64_bits_are_refused_at_once(table):
 def test_a_ratio_of_two_thirds_is_exact(table):
     X, y, sex = table
     problem = tf.Problem(X, y, shape=tf.Tree(depth=1))
-    problem += tf.StatisticalParity(groups=sex, ratio=2 / 3, favourable="yes")
+    problem += tf.StatisticalParity(groups=sex, ratio=2 / 3, positive="yes")
     assert problem.requirements[0].ratio == Fraction(2, 3)
     assert tf.MinSupport(0.1).amount.fraction == Fraction(1, 10)
 

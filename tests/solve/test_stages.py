@@ -30,7 +30,7 @@ STAGES = ["_first_models", "_warm_up", "_over_tests", "_neighbourhoods"]
 def problem(shape: str = "tree:2", parity: bool = True) -> tf.Problem:
     stated = tf.Problem(X, Y, shape=shape, sensitive_features=np.arange(40) % 2)
     if parity:
-        stated += tf.StatisticalParity(difference="0.1", favourable=1)
+        stated += tf.StatisticalParity(difference="0.1", positive=1)
     return stated
 
 

@@ -128,7 +128,7 @@ def test_a_certificate_of_something_else_helps_nobody(
 def test_bounds_never_come_from_questions_that_have_fewer_models(problem: tf.Problem) -> None:
     def at(shape: str, difference: str) -> Any:
         one = tf.Problem(table(), "y", shape=shape, exclude=["sex"])
-        return one.add(tf.StatisticalParity("sex", difference=difference, favourable=1)).question
+        return one.add(tf.StatisticalParity("sex", difference=difference, positive=1)).question
 
     assert has_all_models(at("tree:3", "0.2"), at("tree:2", "0.1"))
     assert has_all_models(at("tree:2", "0.2"), at("tree:2", "0.2"))

@@ -27,7 +27,7 @@ amount = 3
 
 [grid]
 shape = ["tree:1", "tree:2"]
-min_support__amount = [0.05, 12, 0.2, 2]
+min_support__at_least = [0.05, 12, 0.2, 2]
 """
 
 

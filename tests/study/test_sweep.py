@@ -43,7 +43,7 @@ def test_every_run_is_a_row_and_equals_its_own_solve(problem: tf.Problem) -> Non
     for row in study.table.to_dict("records"):
         alone = tf.Problem(frame, "y", shape=row["shape"], exclude=["sex"])
         alone.minimize(tf.Error() + row["price"] * tf.Nodes())
-        alone += tf.StatisticalParity("sex", difference=row["statistical_parity__difference"], favourable=1)
+        alone += tf.StatisticalParity("sex", difference=row["statistical_parity__difference"], positive=1)
         assert row["objective"] == alone.solve().objective
         assert row["status"] == "optimal"
         assert row["gap"] == 0
@@ -58,7 +58,7 @@ def test_folds_are_held_out(problem: tf.Problem) -> None:
     for train, test in splitter.split(frame):
         part = frame.iloc[train]
         one = tf.Problem(part, "y", shape="tree:2", exclude=["sex"])
-        one += tf.StatisticalParity("sex", difference="0.1", favourable=1)
+        one += tf.StatisticalParity("sex", difference="0.1", positive=1)
         graph = one.solve().graph
         assert graph is not None
         held = frame.iloc[test]
@@ -251,7 +251,7 @@ def test_what_does_not_fit_is_refused_first(
 def test_groups_by_an_array_are_refused_with_folds() -> None:
     frame = table()
     one = tf.Problem(frame.drop(columns="sex"), "y", shape="tree:1")
-    one += tf.StatisticalParity(frame["sex"].to_numpy(), difference="0.1", favourable=1)
+    one += tf.StatisticalParity(frame["sex"].to_numpy(), difference="0.1", positive=1)
     assert tf.sweep(one, {"shape": ["tree:1"]}).complete
     with pytest.raises(SpecError, match="array"):
         tf.sweep(one, {"shape": ["tree:1"]}, cv=2)
@@ -294,7 +294,7 @@ folder = "study"
 name = "statistical_parity"
 groups = "sex"
 difference = 0.1
-favourable = 1
+positive = 1
 
 [grid]
 shape = ["tree:1", "tree:2"]

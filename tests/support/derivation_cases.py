@@ -140,7 +140,7 @@ def telling(
     held = [graph for lacking, graph in judged if not lacking]
     if isinstance(requirement, Bounded):
         with suppress(TreeformError):
-            held.sort(key=lambda graph: requirement.measured(graph, data), reverse=requirement.at_most)
+            held.sort(key=lambda graph: requirement.measured(graph, data), reverse=requirement.is_upper)
     return [graph for pair in zip_longest(held[:most], missed[:most]) for graph in pair if graph is not None][
         :most
     ]
@@ -179,7 +179,7 @@ def _parity(kind: Any, **more: Any) -> Make:
         which = {"difference": min(bound, Fraction(9, 10))}
         if rng.random() < 0.5:
             which = {"ratio": bound or Fraction(1, 2)}
-        label = {} if kind is tf.AccuracyParity else {"favourable": _label(rng, case)}
+        label = {} if kind is tf.AccuracyParity else {"positive": _label(rng, case)}
         groups = rng.choice(["group", "part", "group & part"])
         return kind(groups=str(groups), **which, **label, **more)
 

@@ -258,15 +258,16 @@ SPEC: dict[str, Any] = {
     "requirements": [
         {"name": "min_support", "amount": 1}, "statistical_parity:groups=c,difference=0.1",
         {"name": "max_nodes", "k": 3},
-        {"name": "statistical_parity", "groups": "c", "ratio": "4/5", "favourable": "p"},
+        {"name": "statistical_parity", "groups": "c", "ratio": "4/5", "positive": "p"},
         "max_errors:3",
-        {"name": "monotone", "column": "a", "direction": "increasing", "favourable": "p"},
+        {"name": "monotone", "column": "a", "direction": "increasing", "positive": "p"},
         {"name": "feature_budget", "k": 2},
         {"name": "max_thresholds", "column": "a", "k": 2}, {"name": "exclusive", "columns": ["a", "b"]},
     ],
 }  # fmt: skip
 GRID: dict[str, Any] = {
-    "shape": ["tree:1", "tree:2"], "price": [0, "1/2", 1.5], "min_support__amount": [1, 2], "solver": ["contree", None],
+    "shape": ["tree:1", "tree:2"], "price": [0, "1/2", 1.5], "min_support__at_least": [1, 2],
+    "solver": ["contree", None],
     "rows": [5], "alpha": [0.1], "minimize": ["error"], "formulation": ["odd"],
 }  # fmt: skip
 STUDY: dict[str, Any] = {

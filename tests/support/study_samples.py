@@ -23,4 +23,4 @@ def table(n: int = 90, seed: int = 0) -> pd.DataFrame:
 def under_parity() -> tf.Problem:
     """Trees of depth two on `table`, whose groups are accepted alike."""
     out = tf.Problem(table(), "y", shape="tree:2", exclude=["sex"])
-    return out.add(tf.StatisticalParity("sex", difference="0.1", favourable=1))
+    return out.add(tf.StatisticalParity("sex", difference="0.1", positive=1))

@@ -127,7 +127,7 @@ def problem_of(seed):
     cost = tf.Cost(rng.integers(0, 5, (classes, classes)))
     objectives = [tf.Error(), tf.Error() + tf.Nodes() / 2, 2 * tf.Error() + tf.Leaves() / 3, cost]
     problem.minimize(objectives[int(rng.integers(0, 4))])
-    favourable = int(rng.integers(0, classes))
+    positive = int(rng.integers(0, classes))
     whole = int(problem.data.total_weight * problem.data.weight_unit)  # more than that is refused when stated
     for _ in range(int(rng.integers(1, 4))):
         kind, least = int(rng.integers(0, 12)), int(rng.integers(0, 7))
@@ -135,7 +135,7 @@ def problem_of(seed):
             feature = int(rng.integers(0, X.shape[1]))
             name = problem.data.columns[feature].source
             direction = ("increasing", "decreasing")[least % 2]
-            monotone = tf.Monotone(name, direction, favourable=favourable)
+            monotone = tf.Monotone(name, direction, positive=positive)
             problem += NoMeeting(feature, rng.random(n) < 0.5) if kind == 11 else monotone
         elif kind < 5:
             amount = (
@@ -143,7 +143,7 @@ def problem_of(seed):
                 if kind % 2
                 else {"difference": rng.choice(["0", "0.1", "0.3"])}
             )
-            problem += RATES[int(rng.integers(0, 4))](groups=group, favourable=favourable, **amount)
+            problem += RATES[int(rng.integers(0, 4))](groups=group, positive=positive, **amount)
         else:
             problem += [
                 tf.MinSupport(int(rng.integers(1, 4))),
@@ -158,9 +158,9 @@ def problem_of(seed):
 
 
 def fair(
-    benchmark_data, depth=3, name="fairness/compas", column="Race=African-American", favourable=0, **amount
+    benchmark_data, depth=3, name="fairness/compas", column="Race=African-American", positive=0, **amount
 ):
     X, y = benchmark_data(name)
     problem = tf.Problem(X, y, shape=tf.Tree(depth))
-    problem += tf.StatisticalParity(groups=column, favourable=favourable, **(amount or {"ratio": 0.8}))
+    problem += tf.StatisticalParity(groups=column, positive=positive, **(amount or {"ratio": 0.8}))
     return problem, X, y

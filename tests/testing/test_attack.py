@@ -86,7 +86,7 @@ def test_definitions_by_hand():
     assert lack("interaction", sets=(("a",), ("b",))) == 1 and lack("once_per_path", columns=None) == 0
     assert lack("max_tests_per_path", columns=("a", "b"), k=1) == 1
     assert lack("feature_cost", costs={"a": "1", "b": "1/2"}, at_most="1", per_path=True) == Fraction(1, 2)
-    parity = {"groups": "array", "favourable": 1}
+    parity = {"groups": "array", "positive": 1}
     assert lack("statistical_parity", difference="1/4", **parity) == Fraction(1, 4)
     assert lack("statistical_parity", ratio="1/2", **parity) == Fraction(1, 4)
     assert lack("equal_opportunity", difference="0", **parity) == 0

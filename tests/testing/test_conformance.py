@@ -187,7 +187,7 @@ class TooLoose(tf.MaxNodes):
     name: ClassVar[str] = "too_loose"
 
     def build(self, model, ports):
-        model.add(ports.active.sum() <= self.k + 1)
+        model.add(ports.active.sum() <= self.at_most + 1)
 
 
 class TooTight(tf.MaxNodes):
@@ -196,7 +196,7 @@ class TooTight(tf.MaxNodes):
     name: ClassVar[str] = "too_tight"
 
     def build(self, model, ports):
-        model.add(ports.active.sum() <= max(0, self.k - 1))
+        model.add(ports.active.sum() <= max(0, self.at_most - 1))
 
 
 @pytest.mark.parametrize("wrong", [TooLoose(1), TooTight(2)], ids=str)

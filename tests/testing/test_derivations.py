@@ -152,7 +152,7 @@ class Sloppy(tf.MaxNodes, listed=False):
     """A limit that is one test too low."""
 
     def limits(self, data: Dataset) -> Limits:
-        return Limits(max_nodes=max(0, self.k - 1))
+        return Limits(max_nodes=max(0, self.at_most - 1))
 
 
 @pytest.mark.parametrize(

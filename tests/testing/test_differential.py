@@ -36,7 +36,7 @@ SLICE, NIGHTLY_SLICE = 240, 5000
 
 # Disagreements that are known and not mended yet, by shape, requirement, road and text: none may be left at a release.
 OPEN: list[tuple[str, str, str, str]] = [
-    ("diagram", "few_favourable", "mathopt:scip", "without a limit"),  # SCIP gives up, and says so
+    ("diagram", "few_positive", "mathopt:scip", "without a limit"),  # SCIP gives up, and says so
 ]
 
 
@@ -92,7 +92,7 @@ def test_hyperplanes_in_the_plane():
 
 
 def test_signs_of_hyperplanes_are_followed():
-    rising = {"kind": "monotone", "column": "a", "direction": "increasing", "favourable": 1}
+    rising = {"kind": "monotone", "column": "a", "direction": "increasing", "positive": 1}
     falling = {**rising, "direction": "decreasing"}
     for spec, least in ((rising, 0), (falling, 1)):
         bundle = Bundle(AND, Shape(1, None, True), (spec,), (Goal(),))
@@ -276,7 +276,7 @@ def test_rates_are_what_they_are_by_hand():
 
 @pytest.mark.parametrize("name", ["f1_loss", "max_group_error", "group_error", "balanced_error"])
 def test_objectives_that_are_rates_agree_with_enumeration(name):
-    parity = {"kind": "parity", "groups": "array", "given": "problem", "favourable": 1, "difference": "1/4"}
+    parity = {"kind": "parity", "groups": "array", "given": "problem", "positive": 1, "difference": "1/4"}
     table = Table({"a": (0, 0, 1, 1, 2), "b": (0, 1, 0, 1, 1)}, (0, 1, 1, 0, 1), None, tuple("ppqqp"))
     goal = Goal(error="0", term=RateTerm(name, 1 if name == "f1_loss" else None))
     for solver in ("totals-search", "continuous-totals"):

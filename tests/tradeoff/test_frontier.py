@@ -24,7 +24,7 @@ from treeform.testing import all_models, draw_cases
 from treeform.tradeoff import asking
 
 AXES = {
-    "difference": tf.StatisticalParity(groups="group", favourable=None),
+    "difference": tf.StatisticalParity(groups="group", positive=None),
     "ratio": tf.StatisticalParity(groups="group", ratio=0.5),
     "opportunity": tf.EqualOpportunity(groups="group", difference=None),
     "odds": tf.EqualizedOdds(groups="group", ratio=0.9),

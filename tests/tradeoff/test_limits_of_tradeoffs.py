@@ -32,7 +32,7 @@ def problem(*requirements: tf.Requirement) -> tf.Problem:
 
 
 def parity() -> tf.Requirement:
-    return tf.StatisticalParity(difference="0.1", favourable=1)
+    return tf.StatisticalParity(difference="0.1", positive=1)
 
 
 def ends(run: Callable[[], Any]) -> Iterator[tuple[Limit, Any]]:
@@ -47,7 +47,7 @@ def ends(run: Callable[[], Any]) -> Iterator[tuple[Limit, Any]]:
 
 
 def test_frontier() -> None:
-    over = tf.StatisticalParity(favourable=1, difference=None)
+    over = tf.StatisticalParity(positive=1, difference=None)
     whole = problem().frontier(over=over)
     best = {point.value: point.objective for point in whole.points}
     for reason, found in ends(lambda: problem().frontier(over=over, time_limit=LONG)):

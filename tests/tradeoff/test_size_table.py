@@ -248,7 +248,7 @@ def test_a_size_table_of_a_problem_with_other_groups_is_refused() -> None:
         return made
 
     def parity(codes: np.ndarray) -> tf.Requirement:
-        return tf.StatisticalParity(groups=codes, difference=0.1, favourable=1)
+        return tf.StatisticalParity(groups=codes, difference=0.1, positive=1)
 
     whole = problem(parity(groups)).size_table(time_limit=60)
     again = problem(parity(groups.copy())).size_table(start=whole, time_limit=1e-6)

@@ -76,7 +76,7 @@ class Restated(Requirement, listed=False):
         of: Any = self.judge
         tests = sum(ports.shape.widths)
         if type(of) in (known.MaxNodes, known.MaxLeaves):
-            most = of.k - (type(of) is known.MaxLeaves)
+            most = of.at_most - (type(of) is known.MaxLeaves)
             if most < tests:
                 model.add(ports.active.sum() <= most, str(self))
             return
@@ -159,10 +159,10 @@ def _most(amount: Amount, data: Dataset) -> int:
 
 
 LIMITS: dict[type, Callable[[Any, Dataset], Limits]] = {
-    known.MaxNodes: lambda one, data: Limits(max_nodes=one.k),
-    known.MaxLeaves: lambda one, data: Limits(max_nodes=one.k - 1),  # a tree has one leaf more than tests
-    known.MaxDepth: lambda one, data: Limits(max_depth=one.k),
-    known.FeatureBudget: lambda one, data: Limits(max_features=one.k),
+    known.MaxNodes: lambda one, data: Limits(max_nodes=one.at_most),
+    known.MaxLeaves: lambda one, data: Limits(max_nodes=one.at_most - 1),  # a tree has one leaf more than tests
+    known.MaxDepth: lambda one, data: Limits(max_depth=one.at_most),
+    known.FeatureBudget: lambda one, data: Limits(max_features=one.at_most),
     known.MinSupport: lambda one, data: _for_tests(one.amount, data, "min_support"),
     known.Stability: lambda one, data: _for_tests(one.amount, data, "min_flow"),
     known.MaxErrors: lambda one, data: Limits(max_errors=_most(one.amount, data)),
@@ -236,14 +236,14 @@ def _close(one: known.StayCloseTo, data: Dataset) -> Totals:
     table = _Table(data)
     before = one.decided_before(data)
     changed = before[:, None] != np.arange(data.n_classes)
-    return _one_row(table, changed, one.changed * sum(table.weights))
+    return _one_row(table, changed, one.at_most * sum(table.weights))
 
 
 def _group_errors(one: known.GroupErrorAtMost, data: Dataset) -> Totals:
     groups, table = Groups.of(one.groups, data), _Table(data)
     for g in range(len(groups.labels)):
         own = groups.codes == g
-        table.row({table.total(~table.right & own[:, None]): 1}, one.rate * table.weight(own))
+        table.row({table.total(~table.right & own[:, None]): 1}, one.at_most * table.weight(own))
     return table.totals()
 
 
@@ -262,9 +262,9 @@ def _rates(one: Any, data: Dataset) -> Totals:
     """Of each set of samples and group: the weight of which something is predicted, over the weight of all."""
     groups, table = Groups.of(one.groups, data), _Table(data)
     accuracy = type(one) is known.AccuracyParity
-    favourable = 0 if accuracy else class_code(one.favourable, data)
-    event = table.right if accuracy else table.predicted(favourable)
-    for among in _compared(one, data, favourable):
+    positive = 0 if accuracy else class_code(one.positive, data)
+    event = table.right if accuracy else table.predicted(positive)
+    for among in _compared(one, data, positive):
         weight, counted = [], []
         for g in range(len(groups.labels)):
             own = among & (groups.codes == g)
@@ -285,13 +285,13 @@ def _rates(one: Any, data: Dataset) -> Totals:
     return table.totals()
 
 
-def _compared(one: Any, data: Dataset, favourable: int) -> list[Mask]:
+def _compared(one: Any, data: Dataset, positive: int) -> list[Mask]:
     """The sets of samples within which rates are compared."""
     truth, kind = np.asarray(data.y), type(one)
     if kind is known.EqualOpportunity:
-        return [truth == favourable]
+        return [truth == positive]
     if kind is known.PredictiveEquality:
-        return [truth != favourable]
+        return [truth != positive]
     if kind is known.EqualizedOdds:
         return [truth == code for code in range(data.n_classes)]
     if kind is known.ConditionalParity:
@@ -341,7 +341,7 @@ def _costs(one: known.MaxCost, data: Dataset) -> Totals | None:
                 entries[t][g] += coefficient * data.weight_unit * price
     scale = math.lcm(*(v.denominator for row in entries for v in row))
     whole = np.array([[int(v * scale) for v in row] for row in entries], dtype=np.int64)
-    return _one_row(_Table(data), whole[np.asarray(data.y)], one.budget * scale)
+    return _one_row(_Table(data), whole[np.asarray(data.y)], one.at_most * scale)
 
 
 ROWS: dict[type, Callable[[Any, Dataset], Totals | None]] = {
@@ -381,12 +381,12 @@ def _has_value(column: str, data: Dataset) -> tuple[list[int], Mask]:
 
 def _marks(one: known.Monotone, data: Dataset) -> Meetings:
     features, counted = _has_value(one.column, data)
-    favoured = np.asarray(np.arange(data.n_classes) == class_code(one.favourable, data))
+    favoured = np.asarray(np.arange(data.n_classes) == class_code(one.positive, data))
     carried = np.stack([favoured, ~favoured], axis=1)[None] & counted[:, None, None]
-    # Where greater values are for the favourable class, it is not found below while another one is found above.
+    # Where greater values are for the positive class, it is not found below while another one is found above.
     below, above = ((0,), (1,)) if one.direction == "increasing" else ((1,), (0,))
     return Meetings(
-        ("favourable", "not favourable"), carried, tuple(Clash(f, below, above) for f in features)
+        ("positive", "not positive"), carried, tuple(Clash(f, below, above) for f in features)
     )
 
 

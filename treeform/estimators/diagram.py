@@ -19,7 +19,7 @@ class OptimalDiagramClassifier(OptimalClassifier):
         Largest number of test nodes in each layer, root first.
     requirements : sequence of Requirement, or mapping from names, optional
         What the model has to satisfy, for example ``[tf.MinSupport(0.05)]``. Their parameters can be set and searched
-        over as ``requirements__min_support__amount``.
+        over as ``requirements__min_support__at_least``.
     objective : Objective or str, optional
         What to minimise; `Error` when left out.
     solver, formulation, warm_start, time_limit

@@ -42,7 +42,7 @@ def weights_of(class_weight: Any, y: NDArray[Any], sample_weight: Any) -> Any:
     return by_class if sample_weight is None else by_class * np.asarray(sample_weight, dtype=np.float64)
 
 
-def monotone_of(monotonic_cst: Any, names: Sequence[str], favourable: Any) -> list[Requirement]:
+def monotone_of(monotonic_cst: Any, names: Sequence[str], positive: Any) -> list[Requirement]:
     """`Monotone` for each column that has a direction.
 
     Parameters
@@ -51,7 +51,7 @@ def monotone_of(monotonic_cst: Any, names: Sequence[str], favourable: Any) -> li
         1: the greater class of two is never less likely for greater values; -1 the reverse; 0 no condition.
     names : sequence of str
         Of the columns.
-    favourable : label
+    positive : label
         The class that is meant.
 
     Raises
@@ -83,7 +83,7 @@ def monotone_of(monotonic_cst: Any, names: Sequence[str], favourable: Any) -> li
     if odd:
         raise SpecError(f"monotonic_cst has the entry {odd[0]!r}", fix="use 1, 0 or -1 for each column")
     words = {1: "increasing", -1: "decreasing"}
-    return [Monotone(str(name), words[sign], favourable) for name, sign in signs_by_column.items() if sign]
+    return [Monotone(str(name), words[sign], positive) for name, sign in signs_by_column.items() if sign]
 
 
 def nested_parameters(requirements: Any) -> dict[str, Any]:

@@ -22,7 +22,7 @@ class OptimalTreeClassifier(OptimalClassifier):
         The largest number of tests on a path.
     requirements : sequence of Requirement, or mapping from names, optional
         What the model has to satisfy, for example ``[tf.MinSupport(0.05)]``. Their parameters can be set and searched
-        over as ``requirements__min_support__amount``.
+        over as ``requirements__min_support__at_least``.
     objective : Objective or str, optional
         What to minimise; `Error` when left out.
     solver, formulation, warm_start, time_limit

@@ -37,7 +37,7 @@ class Bounded(ABC):
     """
 
     @property
-    def at_most(self) -> bool:
+    def is_upper(self) -> bool:
         """Whether the bound is an upper one, so that a smaller number is stricter; False: a greater number is."""
         return True
 
@@ -80,12 +80,12 @@ class Bounded(ABC):
 
         No model's measure is strictly between the two. The default is for whole numbers that are not negative.
         """
-        step = int(value) - 1 if self.at_most else int(value) + 1
+        step = int(value) - 1 if self.is_upper else int(value) + 1
         return step if step >= 0 else None
 
     def is_tighter(self, a: Value, b: Value) -> bool:
         """Whether the bound ``a`` is stricter than the bound ``b``."""
-        return a < b if self.at_most else a > b
+        return a < b if self.is_upper else a > b
 
 
 def closed(requirement: Requirement) -> Requirement:

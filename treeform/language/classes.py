@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from treeform.data import Dataset
 
 
-def class_code(label: Any, data: Dataset, called: str = "favourable") -> int:
+def class_code(label: Any, data: Dataset, called: str = "positive") -> int:
     """The code of the class that ``label`` names; text that spells a label counts as that label.
 
     Raises
@@ -52,8 +52,8 @@ def refuse_no_label(label: Any, called: str, classes: Sequence[Any] = ("yes",)) 
         )
 
 
-def favourable_code(label: Any, data: Dataset, owner: object, called: str = "favourable") -> int:
-    """The code of the favourable (positive) class; with two it may be left out, and is the greater label then.
+def positive_code(label: Any, data: Dataset, owner: object) -> int:
+    """The code of the positive class; with two it may be left out, and is the greater label then.
 
     Raises
     ------
@@ -61,13 +61,13 @@ def favourable_code(label: Any, data: Dataset, owner: object, called: str = "fav
         If the label is unknown, or left out with more than two classes. ``owner`` is the requirement, for the message.
     """
     if label is not None:
-        return class_code(label, data, called)
+        return class_code(label, data)
     labels = data.n_classes - (data.abstain_code is not None)
     if labels > 2:
         raise SpecError(
-            f"{owner} does not say which class is {called}",
+            f"{owner} does not say which class is positive",
             cause=f"there are {labels} classes: {', '.join(map(str, data.classes[:labels]))}",
-            fix=f"add {called}={plain_label(data.classes[labels - 1])!r}",
+            fix=f"add positive={plain_label(data.classes[labels - 1])!r}",
         )
     return labels - 1
 

@@ -36,7 +36,7 @@ def finding(requirement: Requirement, graph: DecisionGraph, data: Dataset) -> st
     except TreeformError:  # a count of samples whose weights are fractions
         return lacking
     found, bound = apart(measured, requirement.bound)
-    allowed = f"at most {bound} is allowed" if requirement.at_most else f"at least {bound} is required"
+    allowed = f"at most {bound} is allowed" if requirement.is_upper else f"at least {bound} is required"
     clause = re.sub(r"^1 (\w+?)s\b", r"1 \1", requirement.measure.format(found))
     return f"{clause}; {allowed}"
 

@@ -2,7 +2,7 @@
 
 A subtree carries *marks*: those that its samples get from their predictions. Marks are joined by union from the leaves
 to the root, and a *clash* forbids that marks meet at a test of a column. That a column acts monotonically is of this
-kind: a favourable prediction on the lower side of its tests must not meet an unfavourable one on the upper side.
+kind: a positive prediction on the lower side of its tests must not meet an negative one on the upper side.
 """
 
 from __future__ import annotations

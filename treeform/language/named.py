@@ -9,6 +9,7 @@ from treeform.errors import SpecError
 from treeform.language.component import parameters_of
 from treeform.language.objective import Objective
 from treeform.language.requirement import Requirement
+from treeform.utils.arguments import current_names
 
 
 def listed(requirements: Any) -> list[Requirement]:
@@ -72,13 +73,22 @@ def with_parameters(requirements: Any, changes: Mapping[str, Any]) -> Any:
                 f"there is no requirement {name!r} to set {parameter!r} of; there are {', '.join(current) or 'none'}"
             )
         known = parameters_of(current[name])
+        kind = type(current[name])
+        parameter = next(iter(current_names(kind.__init__, {parameter: None}, kind.__name__)))
         if parameter not in known:
             raise ValueError(f"{name} has no parameter {parameter!r}; it has {', '.join(known)}")
         by_name.setdefault(name, {})[parameter] = value
     made = {
-        name: type(requirement)(**{**parameters_of(requirement), **by_name[name]})
+        name: type(requirement)(**_changed(requirement, by_name[name]))
         if name in by_name
         else requirement
         for name, requirement in current.items()
     }
     return made if isinstance(requirements, Mapping) else list(made.values())
+
+
+def _changed(requirement: Requirement, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """All parameters with some of them changed; of `alternatives` only the one that is set."""
+    dropped = requirement.alternatives if set(requirement.alternatives) & set(changes) else ()
+    kept = {key: value for key, value in parameters_of(requirement).items() if key not in dropped}
+    return {**kept, **changes}

@@ -38,11 +38,11 @@ R = TypeVar("R", bound="Requirement")
 
 
 class Requirement(Component, ABC):
-    """Something that every admissible model satisfies; it has two faces.
+    """Something that every admissible model satisfies, defined twice.
 
-    ``build`` is the symbolic face: rows over ports, for solvers. ``violation`` is the semantic face: what a
-    finished model lacks, computed from the model and the data alone. Every answer is judged by the second
-    face, and the conformance kit (``treeform.testing.check_requirement``) checks one against the other.
+    ``build`` states it as rows over ports, for solvers. ``violation`` computes from a finished model and the data
+    by how much it is violated. Every answer is judged by ``violation``, and the conformance kit
+    (``treeform.testing.check_requirement``) compares the two.
 
     Subclasses are registered under ``name`` (the class name in snake case unless they set it), which is what
     the command line, specification files and certificates use.
@@ -59,12 +59,15 @@ class Requirement(Component, ABC):
         less, and are faster.
     of_values : bool
         Whether it may be asked of regression models: it reads tests and weights, and no predicted class.
+    alternatives : tuple of str
+        Parameters of which one is given, such as ``ratio`` and ``difference``: to set one clears the others.
     """
 
     name: ClassVar[str] = ""
     continuous: ClassVar[bool] = False
     demands_tests: ClassVar[bool] = True
     of_values: ClassVar[bool] = False
+    alternatives: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, listed: bool = True, **kwargs: Any) -> None:
         """Enter the class under its name; ``listed=False`` for what is a part of something else."""

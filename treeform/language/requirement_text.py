@@ -13,6 +13,7 @@ from treeform.errors import SpecError, did_you_mean
 from treeform.language.numbers import as_fraction
 from treeform.language.objective import Objective
 from treeform.language.requirement import Requirement, class_of
+from treeform.utils.arguments import current_names
 
 SOFT = "soft"
 """The key of a price, beside the parameters of a requirement."""
@@ -65,7 +66,7 @@ def _parts(text: str) -> tuple[str, dict[str, Any]]:
                     f"the value {item.strip()!r} in {text!r} belongs to no parameter of {kind.name}"
                 )
             key, value = positional[0], item
-        key = key.strip()
+        key = next(iter(current_names(kind.__init__, {key.strip(): None}, kind.__name__)))
         if key in parameters:
             raise SpecError(f"the parameter {key!r} appears twice in {text!r}")
         parameters[key] = _unquoted(value.strip())
@@ -85,6 +86,7 @@ def make(name: str, parameters: Mapping[str, Any]) -> Requirement:
 
     kind = class_of(name)
     fields = signature(kind)
+    parameters = current_names(kind.__init__, parameters, kind.__name__)
     for key in parameters:
         if key not in fields:
             raise SpecError(

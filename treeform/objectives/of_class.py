@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from treeform.language.classes import favourable_code, refuse_no_label
+from treeform.language.classes import positive_code, refuse_no_label
 from treeform.language.composed import Count
 from treeform.language.objective import Term
 from treeform.language.objective_text import quoted, settings_in
@@ -31,7 +31,7 @@ class OfClass(Term):
         return replace(self, positive=label.item() if isinstance(label, np.generic) else label)
 
     def _code(self, data: Dataset) -> int:
-        return favourable_code(self.positive, data, self, "positive")
+        return positive_code(self.positive, data, self)
 
     def _positives(self, data: Dataset) -> int:
         """The weight of the class."""

@@ -188,7 +188,7 @@ class SoftCount(SoftPorts, SteppedTerm):
     def counted(self, data: Dataset) -> tuple[Term, int] | None:
         assert isinstance(self.requirement, PayableAtMost)
         size = self.requirement.size
-        return None if size is None else (size, self.requirement.k)
+        return None if size is None else (size, self.requirement.at_most)
 
 
 class SoftRows(Soft, LargestTerm):

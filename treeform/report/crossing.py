@@ -125,7 +125,7 @@ def _crossing(joint: RateParity, graph: DecisionGraph, data: Dataset) -> Crossin
     assert joint.bound is not None
     found, bound = apart(joint.measured(graph, data), joint.bound)
     cells = ", ".join(
-        f"{row.group} {percent(rate)} ({value_text(row.favourable)} of {value_text(row.weight)})"
+        f"{row.group} {percent(rate)} ({value_text(row.positive)} of {value_text(row.weight)})"
         for row, rate in (worst[-1], worst[0])
     )
     what = "the ratio of rates is" if ratio else "rates differ by"

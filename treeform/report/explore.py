@@ -30,7 +30,7 @@ def explore_values(
     shown: DecisionGraph,
     data: Dataset,
     attributes: Sequence[tuple[str, Attribute]],
-    favourable: int = 0,
+    positive: int = 0,
 ) -> dict[str, Any] | None:
     """The drawing and the facts of each node.
 
@@ -42,7 +42,7 @@ def explore_values(
         The same nodes, with the columns worded.
     data : Dataset
     attributes : sequence of (name, column or groups)
-    favourable : int
+    positive : int
         Class code; without meaning in regression.
 
     Returns
@@ -56,7 +56,7 @@ def explore_values(
     reached = members(graph, data)
     tested = graph.tested(data.X)
     known = _groups(data, attributes)
-    of_group = targets.group_facts(graph, data) if graph.is_regression else _selected(graph, data, favourable)
+    of_group = targets.group_facts(graph, data) if graph.is_regression else _selected(graph, data, positive)
     rule = {leaf: number for number, leaf in enumerate(leaves_in_order(shown), start=1)}
     nodes = []
     for node, rows in enumerate(reached):
@@ -90,7 +90,7 @@ def explore_values(
     classes = (
         {}
         if graph.is_regression
-        else {"classes": [str(label) for label in graph.classes], "favourable": favourable}
+        else {"classes": [str(label) for label in graph.classes], "positive": positive}
     )
     colours = [PALETTE[code % len(PALETTE)] for code in range(max(1, graph.n_classes))]
     return {"tree": graph.is_tree, **classes, "colours": colours, "nodes": nodes}
@@ -115,10 +115,10 @@ def _groups(data: Dataset, attributes: Sequence[tuple[str, Attribute]]) -> list[
 
 
 def _selected(
-    graph: DecisionGraph, data: Dataset, favourable: int
+    graph: DecisionGraph, data: Dataset, positive: int
 ) -> Callable[[Groups, NDArray[np.int64]], list[list[Any]]]:
-    """Of rows, how many are of each group, and how many of these are predicted the favourable class in the end."""
-    selected = predictions(graph, data) == favourable
+    """Of rows, how many are of each group, and how many of these are predicted the positive class in the end."""
+    selected = predictions(graph, data) == positive
 
     def counted(groups: Groups, rows: NDArray[np.int64]) -> list[list[Any]]:
         count = np.bincount(groups.codes[rows], minlength=len(groups.labels))

@@ -31,9 +31,9 @@ class GroupRow:
     rows : int
         Rows of the group.
     selected : Fraction or None
-        Share of its weight that is predicted the favourable class.
+        Share of its weight that is predicted the positive class.
     true_positive : Fraction or None
-        The same among rows whose true class is the favourable one.
+        The same among rows whose true class is the positive one.
     false_positive : Fraction or None
         The same among the others.
     wrong : int
@@ -64,7 +64,7 @@ class GroupTable:
         The sensitive column, or several of them crossed.
     rows_of : str
         Which rows: "training" or "held-out".
-    favourable : str
+    positive : str
     rows : tuple of GroupRow
     note : str
         Why there are no rows, where there are none.
@@ -72,7 +72,7 @@ class GroupTable:
 
     attribute: str
     rows_of: str
-    favourable: str
+    positive: str
     rows: tuple[GroupRow, ...]
     note: str = ""
 
@@ -107,11 +107,11 @@ def attributes_of(question: Question, named: Iterable[str] = ()) -> tuple[tuple[
     return tuple(found.items())
 
 
-def favourable_of(question: Question) -> int:
-    """The favourable class: that of a fairness requirement, else the greater label, as the requirements take it."""
+def positive_of(question: Question) -> int:
+    """The positive class: that of a fairness requirement, else the greater label, as the requirements take it."""
     labels = question.data.classes.tolist()
     for requirement in question.requirements:
-        label = getattr(requirement, "favourable", None)
+        label = getattr(requirement, "positive", None)
         if label in labels:
             return int(labels.index(label))
     return len(labels) - 1
@@ -121,11 +121,11 @@ def group_tables(
     graph: DecisionGraph,
     data: Dataset,
     attributes: Sequence[tuple[str, Attribute]],
-    favourable: int,
+    positive: int,
     rows_of: str,
 ) -> tuple[GroupTable, ...]:
     """A table for each attribute, and one for all of them crossed where there are several."""
-    label = str(data.classes[favourable])
+    label = str(data.classes[positive])
     predicted = predictions(graph, data)
     found, made = [], []
     for name, attribute in attributes:
@@ -137,12 +137,12 @@ def group_tables(
             )
             continue
         found.append((name, groups))
-        made.append(GroupTable(name, rows_of, label, _rows(groups, data, predicted, favourable)))
+        made.append(GroupTable(name, rows_of, label, _rows(groups, data, predicted, positive)))
     if len(found) > 1:
         crossed = _crossed([groups for _, groups in found])
         names = " × ".join(name for name, _ in found)
         if len(crossed.labels) <= MAX_GROUPS:
-            made.append(GroupTable(names, rows_of, label, _rows(crossed, data, predicted, favourable)))
+            made.append(GroupTable(names, rows_of, label, _rows(crossed, data, predicted, positive)))
         else:
             note = f"{len(crossed.labels)} groups; at most {MAX_GROUPS} are listed"
             made.append(GroupTable(names, rows_of, label, (), note))
@@ -161,16 +161,16 @@ def _crossed(parts: Sequence[Groups]) -> Groups:
 
 
 def _rows(
-    groups: Groups, data: Dataset, predicted: NDArray[np.int64], favourable: int
+    groups: Groups, data: Dataset, predicted: NDArray[np.int64], positive: int
 ) -> tuple[GroupRow, ...]:
-    positive, selected, wrong = data.y == favourable, predicted == favourable, predicted != data.y
+    actual, selected, wrong = data.y == positive, predicted == positive, predicted != data.y
     made = []
     for code, label in enumerate(groups.labels):
         members = groups.codes == code
         shares = {
             "selected": (members, selected),
-            "true_positive": (members & positive, selected),
-            "false_positive": (members & ~positive, selected),
+            "true_positive": (members & actual, selected),
+            "false_positive": (members & ~actual, selected),
             "error": (members, wrong),
         }
         counted = {

@@ -25,7 +25,7 @@ class Rate:
 
     group: str
     weight: str
-    favourable: str
+    positive: str
     share: float | None
     """None where no sample of the group counts, so that it has no rate."""
     interval: Interval | None = None
@@ -132,7 +132,7 @@ def _judged(requirement: Requirement, graph: DecisionGraph, data: Dataset) -> st
 
 
 def _rates(requirement: Requirement, graph: DecisionGraph, data: Dataset) -> tuple[Rate, ...]:
-    """Rates of a requirement that reports them: one row per group with weight, favourable weight and rate."""
+    """Rates of a requirement that reports them: one row per group with weight, positive weight and rate."""
     if hasattr(requirement, "reports"):
         sets = list(requirement.reports(graph, data).values())
     elif hasattr(requirement, "report"):
@@ -143,9 +143,9 @@ def _rates(requirement: Requirement, graph: DecisionGraph, data: Dataset) -> tup
         Rate(
             str(row.group),
             value_text(row.weight),
-            value_text(row.favourable),
+            value_text(row.positive),
             _share(row.rate),
-            interval_of(row.favourable, row.weight, data),
+            interval_of(row.positive, row.weight, data),
             _limit(requirement, [one.rate for one in rows if one.rate is not None]),
         )
         for rows in sets

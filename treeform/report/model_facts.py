@@ -19,7 +19,7 @@ from treeform.language.question import Question
 from treeform.report.ask import ask_values
 from treeform.report.crossing import crossings
 from treeform.report.explore import explore_values
-from treeform.report.fairness import favourable_of, group_tables
+from treeform.report.fairness import group_tables, positive_of
 from treeform.report.figures import size_text
 from treeform.report.judged import requirement_facts
 from treeform.report.proxies import proxies
@@ -98,14 +98,14 @@ def _of_classes(
     attributes: Sequence[tuple[str, Any]],
     tables: Sequence[tuple[str, Dataset]],
 ) -> dict[str, Any]:
-    favourable = favourable_of(question)
-    groups = [group_tables(graph, data, attributes, favourable, rows_of) for rows_of, data in tables]
+    positive = positive_of(question)
+    groups = [group_tables(graph, data, attributes, positive, rows_of) for rows_of, data in tables]
     matrices = [_matrix(graph, data) for _, data in tables]
     return {
         "confusion": matrices[0],
         "held_out_confusion": () if len(matrices) == 1 else matrices[1],
         "groups": tuple(chain.from_iterable(groups)),
-        "explore": explore_values(graph, shown, question.data, attributes, favourable),
+        "explore": explore_values(graph, shown, question.data, attributes, positive),
     }
 
 

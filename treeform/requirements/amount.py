@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from treeform.errors import SpecError
 from treeform.language.bounded import Bounded, Value
 from treeform.language.numbers import as_fraction
+from treeform.utils.arguments import renamed
 from treeform.utils.text import count_of
 
 if TYPE_CHECKING:
@@ -159,7 +160,7 @@ def whole_bound(bound: Value) -> int:
 
 
 class OfAmount(Bounded):
-    """What requirements share whose only parameter is an amount of samples; a mixin that precedes `Requirement`.
+    """What requirements share that bound an amount of samples; a mixin that precedes `Requirement`.
 
     Where the amount is a count, so is its bound; where it is a fraction, the bound is one of the total weight.
     """
@@ -168,14 +169,24 @@ class OfAmount(Bounded):
     called: ClassVar[tuple[str, str]] = ("weight", "share")
     """What is bounded, as a count and as a fraction."""
 
-    def __init__(
-        self,
-        amount: int | Fraction | float | None = None,
-        *,
-        count: int | None = None,
-        fraction: Fraction | float | None = None,
-    ) -> None:
-        self.amount = Amount(type(self).__name__, amount, count, fraction)
+    amount: Amount
+
+    @property
+    def count(self) -> int | None:
+        """None; the parameter of this name says only how a number is meant."""
+        return None
+
+    @property
+    def fraction(self) -> Fraction | None:
+        """The fraction where it is a whole number, so that its name says what it is; else None."""
+        exact = self.amount.fraction
+        return exact if exact is not None and exact.denominator == 1 else None
+
+    def _plain(self) -> int | Fraction | None:
+        """The amount as a number that says by itself whether it is a count; None for fractions of 0 and 1."""
+        if self.fraction is not None:
+            return None
+        return self.amount.fraction if self.amount.count is None else self.amount.count
 
     @abstractmethod
     def weight_of(self, graph: DecisionGraph, data: Dataset) -> int:
@@ -199,14 +210,15 @@ class OfAmount(Bounded):
 
     def with_bound(self, bound: Value) -> Any:
         counted = self.amount.count is not None
-        return type(self)(count=whole_bound(bound)) if counted else type(self)(fraction=Fraction(bound))
+        kind: Any = type(self)
+        return kind(count=whole_bound(bound)) if counted else kind(fraction=Fraction(bound))
 
     def measured(self, graph: DecisionGraph, data: Dataset) -> Value:
         return self._in_bounds(self.weight_of(graph, data), data)
 
     def beyond(self, value: Value, data: Dataset) -> Value | None:
         step = self._in_bounds(1, data)
-        other = value - step if self.at_most else value + step
+        other = value - step if self.is_upper else value + step
         return other if 0 <= other <= self._in_bounds(data.total_weight, data) else None
 
     def _in_bounds(self, units: int, data: Dataset) -> Value:
@@ -226,6 +238,50 @@ class OfAmount(Bounded):
 
     def __str__(self) -> str:
         return f"{self.name}:{self.amount}"
+
+
+class AtLeastAmount(OfAmount):
+    """A lower bound on an amount."""
+
+    alternatives: ClassVar[tuple[str, ...]] = ("at_least", "count", "fraction")
+
+    @renamed(amount="at_least")
+    def __init__(
+        self,
+        at_least: int | Fraction | float | None = None,
+        *,
+        count: int | None = None,
+        fraction: Fraction | float | None = None,
+    ) -> None:
+        self.amount = Amount(type(self).__name__, at_least, count, fraction)
+
+    @property
+    def at_least(self) -> int | Fraction | None:
+        return self._plain()
+
+    @property
+    def is_upper(self) -> bool:
+        return False
+
+
+class AtMostAmount(OfAmount):
+    """An upper bound on an amount."""
+
+    alternatives: ClassVar[tuple[str, ...]] = ("at_most", "count", "fraction")
+
+    @renamed(amount="at_most")
+    def __init__(
+        self,
+        at_most: int | Fraction | float | None = None,
+        *,
+        count: int | None = None,
+        fraction: Fraction | float | None = None,
+    ) -> None:
+        self.amount = Amount(type(self).__name__, at_most, count, fraction)
+
+    @property
+    def at_most(self) -> int | Fraction | None:
+        return self._plain()
 
 
 def _is_whole(value: Any) -> bool:

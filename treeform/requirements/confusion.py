@@ -10,12 +10,13 @@ import numpy as np
 
 from treeform.errors import SpecError
 from treeform.language.bounded import Bounded, Value
-from treeform.language.classes import favourable_code
+from treeform.language.classes import positive_code
 from treeform.language.forms import Inequality, Rows, Sum
 from treeform.language.linear import LinearRequirement
 from treeform.language.numbers import as_fraction
 from treeform.language.rational import least_above
 from treeform.requirements.amount import decimal_text, percent_text
+from treeform.utils.arguments import renamed
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -33,7 +34,8 @@ class RateBound(LinearRequirement, Bounded, listed=False):
 
     Parameters
     ----------
-    rate : float, str or Fraction
+    at_least : float, str or Fraction
+        The bound; of an upper bound the parameter is called ``at_most``.
         Within [0, 1]; taken as the decimal that it is written as.
     positive : label, optional
         The positive class; all others count as negative. With two classes it may be left out: the greater label then.
@@ -52,7 +54,11 @@ class RateBound(LinearRequirement, Bounded, listed=False):
     wording: ClassVar[str] = ""
     """Of which rows how many have to be what, with places for `positive` and `share`."""
 
-    def __init__(self, rate: Fraction | float | str, positive: Any = None) -> None:
+    @renamed(rate="at_least")
+    def __init__(self, at_least: Fraction | float | str, positive: Any = None) -> None:
+        self._set(at_least, positive)
+
+    def _set(self, rate: Fraction | float | str, positive: Any) -> None:
         self.rate = as_fraction(rate, f"the rate of {self.name}")
         self.positive = positive
         if not 0 <= self.rate <= 1:
@@ -67,7 +73,7 @@ class RateBound(LinearRequirement, Bounded, listed=False):
         return self._copy(positive=label.item() if isinstance(label, np.generic) else label)
 
     def _code(self, data: Dataset) -> int:
-        return favourable_code(self.positive, data, self, "positive")
+        return positive_code(self.positive, data, self)
 
     def forms(self, rows: Rows) -> Iterator[Inequality]:
         counted, among = (self._weight(cells, rows) for cells in (self.counted, self.among))
@@ -102,10 +108,15 @@ class RateBound(LinearRequirement, Bounded, listed=False):
             return Fraction(0)
         return max(Fraction(0), self.rate - value if self.least else value - self.rate)
 
+    @property
+    def at_least(self) -> Fraction:
+        """The bound, under the name of its parameter."""
+        return self.rate
+
     # -- the bound ----------------------------------------------------------------------------------
 
     @property
-    def at_most(self) -> bool:
+    def is_upper(self) -> bool:
         return not self.least
 
     @property
@@ -132,7 +143,7 @@ class RateBound(LinearRequirement, Bounded, listed=False):
     # -- text and files -----------------------------------------------------------------------------
 
     def to_json(self) -> dict[str, Any]:
-        parameters: dict[str, Any] = {"rate": decimal_text(self.rate)}
+        parameters: dict[str, Any] = {"at_least" if self.least else "at_most": decimal_text(self.rate)}
         if self.positive is not None:
             plain = isinstance(self.positive, bool | int | float | str)
             parameters["positive"] = self.positive if plain else str(self.positive)
@@ -148,14 +159,14 @@ class RateBound(LinearRequirement, Bounded, listed=False):
 
 
 class MinPrecision(RateBound):
-    """Of the weight that is predicted positive, at least this share is: ``TP / (TP + FP) >= rate``.
+    """Of the weight that is predicted positive, at least this share is: ``TP / (TP + FP) >= at_least``.
 
-    A model that predicts nothing positive satisfies it. Soft, what lacks is ``rate * (TP + FP) - TP``, a weight of
+    A model that predicts nothing positive satisfies it. Soft, what lacks is ``at_least * (TP + FP) - TP``, a weight of
     samples: the rate itself is no sum.
 
     Parameters
     ----------
-    rate, positive
+    at_least, positive
         See `RateBound`.
     """
 
@@ -166,11 +177,11 @@ class MinPrecision(RateBound):
 
 
 class MinRecall(RateBound):
-    """Of the positive weight, at least this share is predicted positive: ``TP / (TP + FN) >= rate``.
+    """Of the positive weight, at least this share is predicted positive: ``TP / (TP + FN) >= at_least``.
 
     Parameters
     ----------
-    rate, positive
+    at_least, positive
         See `RateBound`.
     """
 
@@ -181,11 +192,11 @@ class MinRecall(RateBound):
 
 
 class MinSpecificity(RateBound):
-    """Of the negative weight, at least this share is predicted negative: ``TN / (TN + FP) >= rate``.
+    """Of the negative weight, at least this share is predicted negative: ``TN / (TN + FP) >= at_least``.
 
     Parameters
     ----------
-    rate, positive
+    at_least, positive
         See `RateBound`.
     """
 
@@ -198,11 +209,11 @@ class MinSpecificity(RateBound):
 
 
 class MaxFalsePositiveRate(RateBound):
-    """Of the negative weight, at most this share is predicted positive: ``FP / (FP + TN) <= rate``.
+    """Of the negative weight, at most this share is predicted positive: ``FP / (FP + TN) <= at_most``.
 
     Parameters
     ----------
-    rate, positive
+    at_most, positive
         See `RateBound`.
     """
 
@@ -211,3 +222,12 @@ class MaxFalsePositiveRate(RateBound):
     least: ClassVar[bool] = False
     counted: ClassVar[Cells] = ((0, 1), (0, 0))
     among: ClassVar[Cells] = ((1, 1), (0, 0))
+
+    @renamed(rate="at_most")
+    def __init__(self, at_most: Fraction | float | str, positive: Any = None) -> None:
+        self._set(at_most, positive)
+
+    @property
+    def at_most(self) -> Fraction:
+        """The bound, under the name of its parameter."""
+        return self.rate

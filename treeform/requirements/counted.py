@@ -23,38 +23,38 @@ if TYPE_CHECKING:
     from treeform.shape import Shape
 
 
-def whole_count(k: object, least: int, refused: str, example: str) -> int:
+def whole_count(count: object, least: int, refused: str, example: str) -> int:
     """A whole number of at least ``least``; ``refused`` and ``example`` are the error's sentence and its remedy.
 
     Raises
     ------
     SpecError
     """
-    if isinstance(k, bool) or not isinstance(k, Integral) or k < least:
+    if isinstance(count, bool) or not isinstance(count, Integral) or count < least:
         raise SpecError(
             f"{refused} is not possible",
-            cause=f"k is a whole number, at least {least}",
+            cause=f"it is a whole number, at least {least}",
             fix=f"use for example {example}",
         )
-    return int(k)
+    return int(count)
 
 
 class AtMost(Requirement, Bounded):
-    """At most ``k`` of what `measured` counts. A subclass takes ``k`` and states the rows."""
+    """At most ``at_most`` of what `measured` counts. A subclass takes ``at_most`` and states the rows."""
 
     counts: ClassVar[str]
     """What is counted, for tables and names of rows."""
     least: ClassVar[int] = 0
-    """The smallest k."""
+    """The smallest bound."""
     demands_tests: ClassVar[bool] = False
-    k: int
+    at_most: int
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> int:
-        return max(0, int(self.measured(graph, data)) - self.k)
+        return max(0, int(self.measured(graph, data)) - self.at_most)
 
     @property
     def bound(self) -> int:
-        return self.k
+        return self.at_most
 
     @property
     def bound_name(self) -> str:
@@ -65,16 +65,16 @@ class AtMost(Requirement, Bounded):
         return f"{{}} {self.counts}"
 
     def with_bound(self, bound: Value) -> Self:
-        return type(self)(**{**parameters_of(self), "k": whole_bound(bound)})
+        return type(self)(**{**parameters_of(self), "at_most": whole_bound(bound)})
 
     def beyond(self, value: Value, data: Dataset) -> Value | None:
         return int(value) - 1 if value > self.least else None
 
     def __str__(self) -> str:
-        return f"{self.name}:{self.k}"
+        return f"{self.name}:{self.at_most}"
 
     def in_words(self) -> str:
-        return f"at most {self.k} {self.counts}"
+        return f"at most {self.at_most} {self.counts}"
 
 
 class PayableAtMost(AtMost):
@@ -92,21 +92,21 @@ class PayableAtMost(AtMost):
         """No model of ``shape`` has more."""
 
     def steps(self, data: Dataset, shape: Shape) -> list[tuple[Requirement | None, Fraction]]:
-        """From any model of the shape down to ``k``, each bound with what lies between; see `SteppedTerm`."""
+        """From any model of the shape down to ``at_most``, each bound with what lies between; see `SteppedTerm`."""
         most = self.most(data, shape)
-        bounds = range(most - 1, self.k - 1, -1)
+        bounds = range(most - 1, self.at_most - 1, -1)
         return [
-            (None, Fraction(max(0, most - self.k))),
-            *((self.with_bound(bound), Fraction(bound - self.k)) for bound in bounds),
+            (None, Fraction(max(0, most - self.at_most))),
+            *((self.with_bound(bound), Fraction(bound - self.at_most)) for bound in bounds),
         ]
 
     def slack_unit(self, data: Dataset) -> Fraction:
         return Fraction(1)
 
     def largest_slack(self, data: Dataset, shape: Shape) -> int:
-        return max(0, self.most(data, shape) - self.k)
+        return max(0, self.most(data, shape) - self.at_most)
 
     def slack(self, model: Model, ports: Ports) -> Expr:
         amount = whole_number(model, f"{self}: beyond", self.largest_slack(ports.data, ports.shape))
-        model.add(amount >= self.number(model, ports) - self.k, f"{self}: {self.counts} beyond")
+        model.add(amount >= self.number(model, ports) - self.at_most, f"{self}: {self.counts} beyond")
         return amount

@@ -10,7 +10,7 @@ import numpy as np
 from treeform.errors import Infeasible, SpecError
 from treeform.language.forms import Inequality, Rows
 from treeform.language.linear import LinearRequirement
-from treeform.requirements.amount import OfAmount
+from treeform.requirements.amount import AtLeastAmount
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from treeform.graph import DecisionGraph
 
 
-class MinCoverage(OfAmount, LinearRequirement):
+class MinCoverage(AtLeastAmount, LinearRequirement):
     """At least this much training weight gets a decision; for the rest the model abstains.
 
     Parameters
     ----------
-    amount : int or float
+    at_least : int or float
         A whole number counts samples (weight), anything else is a fraction of the total weight.
     count : int, optional
     fraction : float, optional
@@ -69,10 +69,6 @@ class MinCoverage(OfAmount, LinearRequirement):
 
     def weight_of(self, graph: DecisionGraph, data: Dataset) -> int:
         return int(data.weights[graph.predict_codes(data.X) != data.abstain_code].sum())
-
-    @property
-    def at_most(self) -> bool:
-        return False
 
     def in_words(self) -> str:
         return f"the model decides at least {self.amount.words}, and abstains on the others"

@@ -1,4 +1,4 @@
-"""Fairness between groups of samples: which samples' rates of favourable predictions are compared."""
+"""Fairness between groups of samples: which samples' rates of positive predictions are compared."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from treeform.errors import SpecError
 from treeform.requirements.groups import Groups, by_name, groups_from_json, groups_text, groups_to_json
 from treeform.requirements.rates import GroupRate, RateParity, decimal_or_plain
+from treeform.utils.arguments import renamed
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -32,9 +33,9 @@ Masks = Sequence[tuple[str, NDArray[np.bool_]]]
 
 
 class StatisticalParity(RateParity):
-    """Every group is predicted the favourable class at a similar rate.
+    """Every group is predicted the positive class at a similar rate.
 
-    With rate(g) the weighted share of group g that is predicted favourable, for every ordered pair of groups:
+    With rate(g) the weighted share of group g that is predicted positive, for every ordered pair of groups:
     ``rate(a) >= ratio * rate(b)``, or ``rate(a) - rate(b) <= difference``. ``ratio=0.8`` is the four-fifths
     rule. A constant model always satisfies it.
 
@@ -48,14 +49,14 @@ class StatisticalParity(RateParity):
         Within (0, 1]; taken as the decimal that it is written as.
     difference : float, str or Fraction, optional
         Within [0, 1). Exactly one of ``ratio`` and ``difference`` is given.
-    favourable : label, optional
-        The favourable class. With two classes it may be left out: the greater label then (the second of the
+    positive : label, optional
+        The positive class. With two classes it may be left out: the greater label then (the second of the
         sorted labels, scikit-learn's positive class); with more it has to be given.
 
     Raises
     ------
     SpecError
-        If ratio or difference is out of range, both or none are given, or the favourable class is unknown.
+        If ratio or difference is out of range, both or none are given, or the positive class is unknown.
     DataError
         When bound to data: one group only, missing values, wrong length, unknown column.
 
@@ -68,12 +69,12 @@ class StatisticalParity(RateParity):
     name: ClassVar[str] = "statistical_parity"
     title: ClassVar[str] = "statistical parity"
 
-    def among(self, data: Dataset, favourable: int) -> Masks:
+    def among(self, data: Dataset, positive: int) -> Masks:
         return [("samples", np.ones(data.n_samples, dtype=bool))]
 
 
 class EqualOpportunity(RateParity):
-    """Among samples whose true class is the favourable one, every group is predicted it at a similar rate.
+    """Among samples whose true class is the positive one, every group is predicted it at a similar rate.
 
     The rates compared are true positive rates. A group without such samples has no rate and is compared with no other
     one. A constant model always satisfies it.
@@ -86,8 +87,8 @@ class EqualOpportunity(RateParity):
         Within (0, 1]: ``rate(a) >= ratio * rate(b)`` for every ordered pair of groups.
     difference : float, str or Fraction, optional
         Within [0, 1): ``rate(a) - rate(b) <= difference``. Exactly one of the two is given.
-    favourable : label, optional
-        The favourable class. With two classes it may be left out: the greater label then.
+    positive : label, optional
+        The positive class. With two classes it may be left out: the greater label then.
 
     Raises
     ------
@@ -102,21 +103,21 @@ class EqualOpportunity(RateParity):
 
     name: ClassVar[str] = "equal_opportunity"
     title: ClassVar[str] = "equal opportunity"
-    of: ClassVar[str] = "of the rows that are {favourable}, "
+    of: ClassVar[str] = "of the rows that are {positive}, "
 
-    def among(self, data: Dataset, favourable: int) -> Masks:
-        return [(f"samples of class {data.classes[favourable]}", np.asarray(data.y == favourable))]
+    def among(self, data: Dataset, positive: int) -> Masks:
+        return [(f"samples of class {data.classes[positive]}", np.asarray(data.y == positive))]
 
 
 class PredictiveEquality(RateParity):
-    """Among samples whose true class is not the favourable one, every group is predicted it at a similar rate.
+    """Among samples whose true class is not the positive one, every group is predicted it at a similar rate.
 
     The rates compared are false positive rates. A group without such samples is compared with no other one. A constant
     model always satisfies it.
 
     Parameters
     ----------
-    groups, ratio, difference, favourable
+    groups, ratio, difference, positive
         See `EqualOpportunity`.
 
     Raises
@@ -132,10 +133,10 @@ class PredictiveEquality(RateParity):
 
     name: ClassVar[str] = "predictive_equality"
     title: ClassVar[str] = "predictive equality"
-    of: ClassVar[str] = "of the rows that are not {favourable}, "
+    of: ClassVar[str] = "of the rows that are not {positive}, "
 
-    def among(self, data: Dataset, favourable: int) -> Masks:
-        return [(f"samples not of class {data.classes[favourable]}", np.asarray(data.y != favourable))]
+    def among(self, data: Dataset, positive: int) -> Masks:
+        return [(f"samples not of class {data.classes[positive]}", np.asarray(data.y != positive))]
 
 
 class EqualizedOdds(RateParity):
@@ -143,7 +144,7 @@ class EqualizedOdds(RateParity):
 
     Parameters
     ----------
-    groups, ratio, difference, favourable
+    groups, ratio, difference, positive
         See `EqualOpportunity`.
 
     Raises
@@ -154,14 +155,14 @@ class EqualizedOdds(RateParity):
     Notes
     -----
     Hardt, Price and Srebro, NeurIPS 2016, definition 2.1, with rates that may differ by a bound. With more than two
-    classes the rate of the favourable prediction is compared within each true class.
+    classes the rate of the positive prediction is compared within each true class.
     """
 
     name: ClassVar[str] = "equalized_odds"
     title: ClassVar[str] = "equalized odds"
-    of: ClassVar[str] = "of the rows that are {favourable}, and of those that are not, "
+    of: ClassVar[str] = "of the rows that are {positive}, and of those that are not, "
 
-    def among(self, data: Dataset, favourable: int) -> Masks:
+    def among(self, data: Dataset, positive: int) -> Masks:
         return [
             (f"samples of class {label}", np.asarray(data.y == code))
             for code, label in enumerate(data.classes)
@@ -206,15 +207,15 @@ class AccuracyParity(RateParity):
 
     def bind(self, data: Dataset, **context: Any) -> AccuracyParity:
         bound: AccuracyParity = super().bind(data, **context)
-        return bound._copy(favourable=None)
+        return bound._copy(positive=None)
 
-    def _favourable_code(self, data: Dataset) -> int:
+    def _positive_code(self, data: Dataset) -> int:
         return 0  # no class is favoured
 
-    def among(self, data: Dataset, favourable: int) -> Masks:
+    def among(self, data: Dataset, positive: int) -> Masks:
         return [("samples", np.ones(data.n_samples, dtype=bool))]
 
-    def events(self, data: Dataset, favourable: int) -> NDArray[np.int64]:
+    def events(self, data: Dataset, positive: int) -> NDArray[np.int64]:
         return np.eye(data.n_classes, dtype=np.int64)
 
     def counted(self, rows: Rows, label: str, *where: Any) -> Sum:
@@ -230,7 +231,7 @@ class ConditionalParity(RateParity):
         See `StatisticalParity`.
     given : str, array, Series or DataFrame
         The strata: the name of a column, or one entry per row of the table as passed.
-    ratio, difference, favourable
+    ratio, difference, positive
         See `EqualOpportunity`.
 
     Raises
@@ -247,15 +248,16 @@ class ConditionalParity(RateParity):
     name: ClassVar[str] = "conditional_parity"
     title: ClassVar[str] = "conditional parity"
 
+    @renamed(favourable="positive")
     def __init__(
         self,
         groups: Any = None,
         given: Any = None,
         ratio: Fraction | float | str | None = None,
         difference: Fraction | float | str | None = None,
-        favourable: Any = None,
+        positive: Any = None,
     ) -> None:
-        super().__init__(groups, ratio, difference, favourable)
+        super().__init__(groups, ratio, difference, positive)
         if given is None:
             raise SpecError(
                 "conditional parity does not say within what rates are compared",
@@ -271,7 +273,7 @@ class ConditionalParity(RateParity):
         bound: ConditionalParity = super(ConditionalParity, self._copy(given=kept)).bind(data, **context)
         return bound
 
-    def among(self, data: Dataset, favourable: int) -> Masks:
+    def among(self, data: Dataset, positive: int) -> Masks:
         strata = Groups.of(self.given, data)
         return [
             (f"samples with {label}", np.asarray(strata.codes == s)) for s, label in enumerate(strata.labels)

@@ -65,11 +65,11 @@ class FeatureCost(Requirement, Bounded):
 
     def __init__(self, costs: Any, at_most: Fraction | float | str = 0, per_path: bool = False) -> None:
         self.costs = _prices(costs)
-        self.at_most_cost = as_fraction(at_most, "the budget of feature_cost")
+        self.at_most = as_fraction(at_most, "the budget of feature_cost")
         self.per_path = per_path
-        if self.at_most_cost < 0:
+        if self.at_most < 0:
             raise SpecError(
-                f"a budget of {self.at_most_cost} is not possible",
+                f"a budget of {self.at_most} is not possible",
                 cause="prices are not negative",
                 fix="use for example FeatureCost({'age': 1, 'income': 5}, at_most=4)",
             )
@@ -88,7 +88,7 @@ class FeatureCost(Requirement, Bounded):
 
     def _unit(self) -> Fraction:
         """All sums of prices are multiples of it, as is the budget."""
-        return Fraction(1, math.lcm(self.at_most_cost.denominator, *(c.denominator for _, c in self.costs)))
+        return Fraction(1, math.lcm(self.at_most.denominator, *(c.denominator for _, c in self.costs)))
 
     def _whole(self) -> tuple[np.ndarray, int]:
         """Prices and budget in that unit.
@@ -106,7 +106,7 @@ class FeatureCost(Requirement, Bounded):
                 fix="round them to fewer digits",
             )
         prices = np.array([int(c / unit) for _, c in self.costs], dtype=np.int64)
-        return prices, min(int(self.at_most_cost / unit), int(prices.sum()))  # nothing costs more than all
+        return prices, min(int(self.at_most / unit), int(prices.sum()))  # nothing costs more than all
 
     def _paid(self, model: Model, ports: Ports) -> Expr:
         """What the model costs, (1,); or what each path does, (P,)."""
@@ -136,7 +136,7 @@ class FeatureCost(Requirement, Bounded):
         return amount
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
-        return max(Fraction(0), self.measured(graph, data) - self.at_most_cost)
+        return max(Fraction(0), self.measured(graph, data) - self.at_most)
 
     def allowed_features(self, data: Dataset) -> list[frozenset[int]] | None:
         """The largest sets that can be paid together; None for paths, and for too many columns."""
@@ -148,7 +148,7 @@ class FeatureCost(Requirement, Bounded):
         for size in range(len(dear), -1, -1):
             for chosen in combinations(dear, size):
                 names = frozenset(name for name, _ in chosen)
-                if sum(c for _, c in chosen) <= self.at_most_cost and not any(names < one for one in sets):
+                if sum(c for _, c in chosen) <= self.at_most and not any(names < one for one in sets):
                     sets.append(names)
         unpaid = [[name for name, _ in dear if name not in names] for names in sets]
         return [every - {int(f) for name in out for f in features_of(data, name)} for out in unpaid]
@@ -161,7 +161,7 @@ class FeatureCost(Requirement, Bounded):
 
     @property
     def bound(self) -> Fraction:
-        return self.at_most_cost
+        return self.at_most
 
     @property
     def bound_name(self) -> str:
@@ -193,19 +193,19 @@ class FeatureCost(Requirement, Bounded):
 
     def to_json(self) -> dict[str, Any]:
         costs = {name: decimal_text(cost) for name, cost in self.costs}
-        entry = {"costs": costs, "at_most": decimal_text(self.at_most_cost), "per_path": self.per_path}
+        entry = {"costs": costs, "at_most": decimal_text(self.at_most), "per_path": self.per_path}
         return {"name": self.name, "parameters": entry}
 
     def __str__(self) -> str:
         costs = ",".join(f"{name}={decimal_text(cost)}" for name, cost in self.costs)
         path = ",per_path=true" if self.per_path else ""
-        return f'{self.name}:"{costs}",at_most={decimal_text(self.at_most_cost)}{path}'
+        return f'{self.name}:"{costs}",at_most={decimal_text(self.at_most)}{path}'
 
     def in_words(self) -> str:
         prices = ", ".join(f"{name} {decimal_text(price)}" for name, price in self.costs)
         where = "on each path" if self.per_path else "in the model"
         return (
-            f"the columns tested {where} cost at most {decimal_text(self.at_most_cost)} together ({prices})"
+            f"the columns tested {where} cost at most {decimal_text(self.at_most)} together ({prices})"
         )
 
 

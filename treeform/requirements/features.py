@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.errors import DataError, SpecError
-from treeform.language.classes import favourable_code
+from treeform.language.classes import positive_code
 from treeform.language.limits import Limits
 from treeform.language.meetings import Clash, Meetings
 from treeform.language.requirement import Requirement
@@ -17,6 +17,7 @@ from treeform.model import any_of
 from treeform.requirements.columns import column_name
 from treeform.requirements.counted import PayableAtMost, whole_count
 from treeform.shape import UNIVARIATE
+from treeform.utils.arguments import renamed
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -29,13 +30,13 @@ DIRECTIONS = ("increasing", "decreasing")
 
 
 class FeatureBudget(PayableAtMost):
-    """At most ``k`` columns of the table are tested, each as often as one likes.
+    """At most ``at_most`` columns of the table are tested, each as often as one likes.
 
     The levels of a categorical column are one column.
 
     Parameters
     ----------
-    k : int
+    at_most : int
         At least 0.
     """
 
@@ -44,13 +45,14 @@ class FeatureBudget(PayableAtMost):
     of_values: ClassVar[bool] = True
     needs = frozenset({"feature"})
 
-    def __init__(self, k: int) -> None:
-        self.k = whole_count(k, 0, f"a model that tests at most {k!r} columns", "FeatureBudget(3)")
+    @renamed(k="at_most")
+    def __init__(self, at_most: int) -> None:
+        self.at_most = whole_count(at_most, 0, f"a model that tests at most {at_most!r} columns", "FeatureBudget(3)")
 
     def build(self, model: Model, ports: Ports) -> None:
-        # feature[v, f] => used[column of f],   sum(used) <= k
-        if self.most(ports.data, ports.shape) > self.k:
-            model.add(self.number(model, ports) <= self.k, str(self))
+        # feature[v, f] => used[column of f],   sum(used) <= at_most
+        if self.most(ports.data, ports.shape) > self.at_most:
+            model.add(self.number(model, ports) <= self.at_most, str(self))
 
     def number(self, model: Model, ports: Ports) -> Expr:
         return tested_columns(model, ports, str(self)).sum()
@@ -62,10 +64,10 @@ class FeatureBudget(PayableAtMost):
         return len({data.columns[f].source for f in graph.features_used()})
 
     def limits(self, data: Dataset) -> Limits:
-        return Limits(max_features=self.k)
+        return Limits(max_features=self.at_most)
 
     def in_words(self) -> str:
-        return f"at most {self.k} {'columns are' if self.k != 1 else 'column is'} tested"
+        return f"at most {self.at_most} {'columns are' if self.at_most != 1 else 'column is'} tested"
 
 
 def tested_columns(model: Model, ports: Ports, owner: str) -> Expr:
@@ -79,12 +81,12 @@ def tested_columns(model: Model, ports: Ports, owner: str) -> Expr:
 
 
 class Monotone(Requirement):
-    """A greater value of a column never makes the favourable class less likely, or the predicted value smaller.
+    """A greater value of a column never makes the positive class less likely, or the predicted value smaller.
 
-    For every test of the column: if some sample that goes to the lower side is predicted the favourable class,
+    For every test of the column: if some sample that goes to the lower side is predicted the positive class,
     so are all that go to the upper side. A multivariate test is one of the column if the column's weight in it is
     not 0; where the weight is negative, the side of greater sums is the lower one. In a tree whose leaves all have
-    samples, raising the column's value of anything, and nothing else, then never turns a favourable prediction into
+    samples, raising the column's value of anything, and nothing else, then never turns a positive prediction into
     another one: the two paths part at a test of the column. The condition is sufficient, not necessary: a tree can
     be monotone without it. Under losses of regression the same is asked of values: at every test of the column, no
     sample that goes to the lower side is predicted a greater value than one that goes to the upper side.
@@ -98,14 +100,14 @@ class Monotone(Requirement):
     column : str
         A numeric, boolean, ordered or date column.
     direction : {"increasing", "decreasing"}
-        Whether greater values are for or against the favourable class, or a greater prediction.
-    favourable : label, optional
+        Whether greater values are for or against the positive class, or a greater prediction.
+    positive : label, optional
         With two classes it may be left out: the greater label then. None under losses of regression.
 
     Raises
     ------
     SpecError
-        If the direction is unknown, or the favourable class is not given or unknown, or given in regression.
+        If the direction is unknown, or the positive class is not given or unknown, or given in regression.
     DataError
         When bound to data: an unknown or categorical column.
     """
@@ -115,7 +117,8 @@ class Monotone(Requirement):
     of_values: ClassVar[bool] = True
     needs = frozenset({"falling", "feature", "branch", "predicted"})
 
-    def __init__(self, column: str, direction: str = "increasing", favourable: Any = None) -> None:
+    @renamed(favourable="positive")
+    def __init__(self, column: str, direction: str = "increasing", positive: Any = None) -> None:
         if not isinstance(direction, str) or direction not in DIRECTIONS:
             raise SpecError(
                 f"the direction {direction!r} is not known",
@@ -124,7 +127,7 @@ class Monotone(Requirement):
             )
         self.column = column_name(column, "Monotone")
         self.direction = direction
-        self.favourable = favourable
+        self.positive = positive
 
     def bind(self, data: Dataset, **context: Any) -> Monotone:
         self._features(data)
@@ -136,11 +139,11 @@ class Monotone(Requirement):
         return Monotone(self.column, self.direction, label)
 
     def _of_values(self) -> Monotone:
-        if self.favourable is not None:
+        if self.positive is not None:
             raise SpecError(
-                f"{self} names a favourable class",
+                f"{self} names a positive class",
                 cause="the leaves of a regression model hold values",
-                fix="leave out favourable: greater predictions are compared",
+                fix="leave out positive: greater predictions are compared",
             )
         bound = Monotone(self.column, self.direction)
         bound.needs = frozenset({"feature", "branch", "value"})
@@ -170,7 +173,7 @@ class Monotone(Requirement):
         return ~data.columns[f].missing_values(X[:, f])
 
     def _code(self, data: Dataset) -> int:
-        return favourable_code(self.favourable, data, self)
+        return positive_code(self.positive, data, self)
 
     def build(self, model: Model, ports: Ports) -> None:
         # not (feature[v, f] and good[v] and bad[v]), where the lower side is the left one; and with falling[v, f] in
@@ -209,25 +212,25 @@ class Monotone(Requirement):
         return np.asarray(rows[self._has_value(ports.data, ports.data.X[rows])])
 
     def _reached(self, model: Model, ports: Ports, low: int) -> tuple[Expr, Expr]:
-        """Whether a favourable sample is on side ``low`` of each test, and an unfavourable one on the other side."""
+        """Whether a positive sample is on side ``low`` of each test, and an negative one on the other side."""
         # side[i, v, low] and favoured[i]      =>  good[v]
         # side[i, v, high] and not favoured[i]  =>  bad[v]
         favoured = ports.predicted[:, self._code(ports.data)][:, None]
         n_tests = ports.feature.shape[0]
-        good = model.bool("favourable on the lower side", n_tests)
-        bad = model.bool("unfavourable on the upper side", n_tests)
+        good = model.bool("positive on the lower side", n_tests)
+        bad = model.bool("negative on the upper side", n_tests)
         rows = self._rows(ports)
         model.add(good[None, :] >= ports.branch[rows, :, low] + favoured[rows] - 1, f"{self}: lower side")
         model.add(bad[None, :] >= ports.branch[rows, :, 1 - low] - favoured[rows], f"{self}: upper side")
         return good, bad
 
     def meetings(self, data: Dataset) -> Meetings:
-        favourable = np.arange(data.n_classes) == self._code(data)
-        by_class = np.stack([favourable, ~favourable], axis=1)
+        positive = np.arange(data.n_classes) == self._code(data)
+        by_class = np.stack([positive, ~positive], axis=1)
         per_sample = by_class & self._has_value(data, data.X)[:, None, None]
         sides = ((0,), (1,)) if self.direction == "increasing" else ((1,), (0,))
         clashes = tuple(Clash(f, *sides) for f in self._features(data))
-        return Meetings((f"{self}: favourable", f"{self}: unfavourable"), per_sample, clashes)
+        return Meetings((f"{self}: positive", f"{self}: negative"), per_sample, clashes)
 
     def value_rule(self, data: Dataset) -> ValueRule | None:
         if data.quantity is None:
@@ -258,7 +261,7 @@ class Monotone(Requirement):
         return broken
 
     def __str__(self) -> str:
-        more = "" if self.favourable is None else f",favourable={self.favourable}"
+        more = "" if self.positive is None else f",positive={self.positive}"
         return f"{self.name}:{self.column},{self.direction}{more}"
 
     def in_words(self) -> str:
@@ -266,5 +269,5 @@ class Monotone(Requirement):
             lowers = "lowers" if self.direction == "increasing" else "raises"
             return f"a greater {self.column} never {lowers} the predicted value"
         more = "less" if self.direction == "increasing" else "more"
-        favourable = "the favourable class" if self.favourable is None else self.favourable
-        return f"a greater {self.column} never makes {favourable} {more} likely"
+        positive = "the positive class" if self.positive is None else self.positive
+        return f"a greater {self.column} never makes {positive} {more} likely"

@@ -17,6 +17,7 @@ from treeform.language.numbers import as_fraction
 from treeform.requirements.amount import decimal_text, percent_text
 from treeform.requirements.by_groups import ByGroups
 from treeform.requirements.groups import Groups, groups_to_json, of_groups
+from treeform.utils.arguments import renamed
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -50,21 +51,22 @@ class GroupErrorAtMost(ByGroups, LinearRequirement, Bounded):
     """
 
     name: ClassVar[str] = "group_error_at_most"
-    example: ClassVar[str] = "rate=0.2"
+    example: ClassVar[str] = "at_most=0.2"
     needs = frozenset({"correct"})
 
-    def __init__(self, groups: Any = None, rate: Fraction | float | str | None = None) -> None:
-        if rate is None:
+    @renamed(rate="at_most")
+    def __init__(self, groups: Any = None, at_most: Fraction | float | str | None = None) -> None:
+        if at_most is None:
             raise SpecError(
-                "group_error_at_most has no rate",
+                "group_error_at_most has no bound",
                 cause="every group's error rate is bounded by it",
-                fix="write for example GroupErrorAtMost(groups='sex', rate=0.2)",
+                fix="write for example GroupErrorAtMost(groups='sex', at_most=0.2)",
             )
         self.groups = groups
-        self.rate = as_fraction(rate, f"the rate of {self.name}")
-        if not 0 <= self.rate <= 1:
+        self.at_most = as_fraction(at_most, f"the rate of {self.name}")
+        if not 0 <= self.at_most <= 1:
             raise SpecError(
-                f"{self.name} with rate {self.rate} is not possible",
+                f"{self.name} with rate {self.at_most} is not possible",
                 cause="a rate is within [0, 1]",
                 fix="use 0.2",
             )
@@ -81,7 +83,7 @@ class GroupErrorAtMost(ByGroups, LinearRequirement, Bounded):
         for g, label in enumerate(groups.labels):
             own = (groups.codes, g)
             if weight := rows.weight(own):
-                yield rows.errors(own, name=f"errors of group {label}") / weight <= self.rate
+                yield rows.errors(own, name=f"errors of group {label}") / weight <= self.at_most
 
     def rates(self, graph: DecisionGraph, data: Dataset) -> list[Fraction]:
         """The error rate of every group, exactly."""
@@ -92,13 +94,13 @@ class GroupErrorAtMost(ByGroups, LinearRequirement, Bounded):
         return [Fraction(int(e), w) for e, w in zip(errors, groups.weights(data), strict=True)]
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
-        return max(Fraction(0), self.measured(graph, data) - self.rate)
+        return max(Fraction(0), self.measured(graph, data) - self.at_most)
 
     # -- the bound ----------------------------------------------------------------------------------
 
     @property
     def bound(self) -> Fraction:
-        return self.rate
+        return self.at_most
 
     @property
     def bound_name(self) -> str:
@@ -124,11 +126,12 @@ class GroupErrorAtMost(ByGroups, LinearRequirement, Bounded):
     def to_json(self) -> dict[str, Any]:
         return {
             "name": self.name,
-            "parameters": {"groups": groups_to_json(self.groups), "rate": decimal_text(self.rate)},
+            "parameters": {"groups": groups_to_json(self.groups), "at_most": decimal_text(self.at_most)},
         }
 
     def __str__(self) -> str:
-        return f"{self.name}:{','.join([*self._groups_part(), f'rate={decimal_text(self.rate)}'])}"
+        return f"{self.name}:{','.join([*self._groups_part(), f'at_most={decimal_text(self.at_most)}'])}"
 
     def in_words(self) -> str:
-        return f"in every group{of_groups(self.groups)} at most {percent_text(self.rate)} of the rows are misclassified"
+        where = f"in every group{of_groups(self.groups)}"
+        return f"{where} at most {percent_text(self.at_most)} of the rows are misclassified"

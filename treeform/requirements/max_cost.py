@@ -52,7 +52,7 @@ class MaxCost(LinearRequirement, Bounded):
     def __init__(self, cost: Any, at_most: Fraction | float | str) -> None:
         known = isinstance(cost, str) or hasattr(cost, "terms")
         self.cost = Objective.of(cost if known else Cost(cost))
-        self.budget = as_fraction(at_most, "the budget of max_cost")
+        self.at_most = as_fraction(at_most, "the budget of max_cost")
         other = [term for _, term in self.cost.terms if not isinstance(term, ClassCost | Error)]
         if other or not self.cost.terms:
             raise SpecError(
@@ -60,9 +60,9 @@ class MaxCost(LinearRequirement, Bounded):
                 cause="costs are by true and predicted class here",
                 fix=EXAMPLE + "; error rates of groups are bounded by GroupErrorAtMost",
             )
-        if self.budget < 0:
+        if self.at_most < 0:
             raise SpecError(
-                f"a budget of {self.budget} is not possible", cause="costs are not negative", fix=EXAMPLE
+                f"a budget of {self.at_most} is not possible", cause="costs are not negative", fix=EXAMPLE
             )
 
     def bind(self, data: Dataset, **context: Any) -> MaxCost:
@@ -89,16 +89,16 @@ class MaxCost(LinearRequirement, Bounded):
 
     def forms(self, rows: Rows) -> Iterator[Inequality]:
         entries, unit = self._entries(rows.data)
-        yield rows.cost(entries, name=str(self)) * (unit / rows.data.weight_unit) <= self.budget
+        yield rows.cost(entries, name=str(self)) * (unit / rows.data.weight_unit) <= self.at_most
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
-        return max(Fraction(0), self.measured(graph, data) - self.budget)
+        return max(Fraction(0), self.measured(graph, data) - self.at_most)
 
     # -- the bound ----------------------------------------------------------------------------------
 
     @property
     def bound(self) -> Fraction:
-        return self.budget
+        return self.at_most
 
     @property
     def bound_name(self) -> str:
@@ -116,17 +116,17 @@ class MaxCost(LinearRequirement, Bounded):
     # -- text and files -----------------------------------------------------------------------------
 
     def to_json(self) -> dict[str, Any]:
-        entry = {"cost": str(self.cost), "at_most": decimal_text(self.budget)}
+        entry = {"cost": str(self.cost), "at_most": decimal_text(self.at_most)}
         return {"name": self.name, "parameters": entry}
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, MaxCost) and (self.cost, self.budget) == (other.cost, other.budget)
+        return isinstance(other, MaxCost) and (self.cost, self.at_most) == (other.cost, other.at_most)
 
     def __hash__(self) -> int:
-        return hash((self.cost, self.budget))
+        return hash((self.cost, self.at_most))
 
     def __str__(self) -> str:
-        return f'{self.name}:"{self.cost}",at_most={decimal_text(self.budget)}'
+        return f'{self.name}:"{self.cost}",at_most={decimal_text(self.at_most)}'
 
     def in_words(self) -> str:
-        return f"the predictions cost at most {decimal_text(self.budget)} together, counted as {self.cost}"
+        return f"the predictions cost at most {decimal_text(self.at_most)} together, counted as {self.cost}"

@@ -10,6 +10,7 @@ from treeform.language.objective import Leaves, Nodes, Term
 from treeform.requirements.columns import distinct_rows
 from treeform.requirements.counted import PayableAtMost, whole_count
 from treeform.shape import Tree
+from treeform.utils.arguments import renamed
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -20,27 +21,28 @@ if TYPE_CHECKING:
 
 
 class _OfModel(PayableAtMost):
-    """A count that takes nothing but ``k``."""
+    """A count that takes nothing but ``at_most``."""
 
     of: ClassVar[str]
     """What is counted, in messages."""
     one: ClassVar[str]
     """The same in the singular."""
 
-    def __init__(self, k: int) -> None:
+    @renamed(k="at_most")
+    def __init__(self, at_most: int) -> None:
         example = f"{type(self).__name__}({max(self.least, 3)})"
-        self.k = whole_count(k, self.least, f"a model with at most {k!r} {self.of}", example)
+        self.at_most = whole_count(at_most, self.least, f"a model with at most {at_most!r} {self.of}", example)
 
     def in_words(self) -> str:
-        return f"the model has at most {self.k} {self.of if self.k != 1 else self.one}"
+        return f"the model has at most {self.at_most} {self.of if self.at_most != 1 else self.one}"
 
 
 class MaxNodes(_OfModel):
-    """At most ``k`` tests in the model (a constant model has none).
+    """At most ``at_most`` tests in the model (a constant model has none).
 
     Parameters
     ----------
-    k : int
+    at_most : int
         At least 0.
 
     Notes
@@ -56,12 +58,12 @@ class MaxNodes(_OfModel):
     needs = frozenset({"active"})
 
     def build(self, model: Model, ports: Ports) -> None:
-        # sum_v d_v <= k
-        if self.k < self.most(ports.data, ports.shape):
-            model.add(ports.active.sum() <= self.k, str(self))
+        # sum_v d_v <= at_most
+        if self.at_most < self.most(ports.data, ports.shape):
+            model.add(ports.active.sum() <= self.at_most, str(self))
 
     def limits(self, data: Dataset) -> Limits:
-        return Limits(max_nodes=self.k)
+        return Limits(max_nodes=self.at_most)
 
     def number(self, model: Model, ports: Ports) -> Expr:
         return ports.active.sum()
@@ -74,11 +76,11 @@ class MaxNodes(_OfModel):
 
 
 class MaxLeaves(_OfModel):
-    """At most ``k`` leaves in the tree, one more than it has tests.
+    """At most ``at_most`` leaves in the tree, one more than it has tests.
 
     Parameters
     ----------
-    k : int
+    at_most : int
         At least 1.
 
     Notes
@@ -104,12 +106,12 @@ class MaxLeaves(_OfModel):
         )
 
     def build(self, model: Model, ports: Ports) -> None:
-        # sum_v d_v + 1 <= k
-        if self.k < self.most(ports.data, ports.shape):
-            model.add(ports.active.sum() <= self.k - 1, str(self))
+        # sum_v d_v + 1 <= at_most
+        if self.at_most < self.most(ports.data, ports.shape):
+            model.add(ports.active.sum() <= self.at_most - 1, str(self))
 
     def limits(self, data: Dataset) -> Limits:
-        return Limits(max_nodes=self.k - 1)
+        return Limits(max_nodes=self.at_most - 1)
 
     def number(self, model: Model, ports: Ports) -> Expr:
         return ports.active.sum() + 1
@@ -122,13 +124,13 @@ class MaxLeaves(_OfModel):
 
 
 class MaxDepth(_OfModel):
-    """At most ``k`` tests on a path.
+    """At most ``at_most`` tests on a path.
 
     The shape is a bound on the depth already; this one can be moved, priced and found in conflict with others.
 
     Parameters
     ----------
-    k : int
+    at_most : int
         At least 1; a model without a test is ``MaxNodes(0)``.
     """
 
@@ -142,12 +144,12 @@ class MaxDepth(_OfModel):
     needs = frozenset({"reaches"})
 
     def build(self, model: Model, ports: Ports) -> None:
-        # Every test is reached by some row: sum_v reaches[i, v] <= k
-        if self.k < ports.shape.depth:
-            model.add(ports.reaches[distinct_rows(ports)].sum(axis=1) <= self.k, str(self))
+        # Every test is reached by some row: sum_v reaches[i, v] <= at_most
+        if self.at_most < ports.shape.depth:
+            model.add(ports.reaches[distinct_rows(ports)].sum(axis=1) <= self.at_most, str(self))
 
     def limits(self, data: Dataset) -> Limits:
-        return Limits(max_depth=self.k)
+        return Limits(max_depth=self.at_most)
 
     def number(self, model: Model, ports: Ports) -> Expr:
         return ports.reaches[distinct_rows(ports)].sum(axis=1)

@@ -22,6 +22,7 @@ from treeform.requirements.columns import (
     tests_on,
 )
 from treeform.requirements.counted import AtMost, whole_count
+from treeform.utils.arguments import renamed
 from treeform.utils.text import count_of
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class MaxTestsPerPath(AtMost):
-    """At most ``k`` tests of these columns on a path, all of them together.
+    """At most ``at_most`` tests of these columns on a path, all of them together.
 
     A path is what a row of the training data takes; in a tree these are all paths.
 
@@ -42,13 +43,13 @@ class MaxTestsPerPath(AtMost):
     ----------
     columns : str or sequence of str
         Names of columns; as text with commas between them.
-    k : int
+    at_most : int
         At least 0.
 
     Raises
     ------
     SpecError
-        If k is no such number.
+        If ``at_most`` is no such number.
     DataError
         When bound to data: a column that is not there.
 
@@ -62,28 +63,29 @@ class MaxTestsPerPath(AtMost):
     counts: ClassVar[str] = "tests on a path"
     needs = frozenset({"feature", "reaches"})
 
-    def __init__(self, columns: Any, k: int) -> None:
+    @renamed(k="at_most")
+    def __init__(self, columns: Any, at_most: int) -> None:
         self.columns = column_list(columns, "MaxTestsPerPath")
         example = "MaxTestsPerPath(['age', 'income'], 2)"
-        self.k = whole_count(k, 0, f"at most {k!r} tests on a path", example)
+        self.at_most = whole_count(at_most, 0, f"at most {at_most!r} tests on a path", example)
 
     def bind(self, data: Dataset, **context: Any) -> MaxTestsPerPath:
         check_columns(data, self.columns, self)
         return self
 
     def build(self, model: Model, ports: Ports) -> None:
-        # passed[p, v] >= reaches[p, v] + tests[v] - 1,   sum_v passed[p, v] <= k
+        # passed[p, v] >= reaches[p, v] + tests[v] - 1,   sum_v passed[p, v] <= at_most
         names = [name for name in self.columns if name in sources(ports.data)]
-        if names and self.k < ports.shape.depth:
+        if names and self.at_most < ports.shape.depth:
             tests = tests_on(model, ports, names, str(self))
             if len(names) > 1:
                 any_of_them = model.bool("test reads one of the columns", tests.shape[0])
                 model.add(tests <= any_of_them[:, None], f"{self}: tests")
                 tests = any_of_them.reshape(-1, 1)
-            add_counted(model, ports, tests, self.k, str(self))
+            add_counted(model, ports, tests, self.at_most, str(self))
 
     def path_rule(self, data: Dataset) -> PathRule:
-        return _AFewTimes(self.k, column_groups(data, [self.columns]))
+        return _AFewTimes(self.at_most, column_groups(data, [self.columns]))
 
     def measured(self, graph: DecisionGraph, data: Dataset) -> int:
         tested = reads(graph, data, self.columns).any(axis=1)
@@ -91,10 +93,10 @@ class MaxTestsPerPath(AtMost):
 
     def __str__(self) -> str:
         columns = ",".join(self.columns)
-        return f'{self.name}:"{columns}",k={self.k}'
+        return f'{self.name}:"{columns}",at_most={self.at_most}'
 
     def in_words(self) -> str:
-        return f"a path has at most {count_of(self.k, 'test')} of {' and '.join(self.columns)} together"
+        return f"a path has at most {count_of(self.at_most, 'test')} of {' and '.join(self.columns)} together"
 
 
 class OncePerPath(Requirement):

@@ -16,7 +16,7 @@ from treeform.errors import Infeasible, SpecError
 from treeform.language.forms import Inequality, Rows
 from treeform.language.limits import Limits
 from treeform.language.linear import LinearRequirement
-from treeform.requirements.amount import OfAmount
+from treeform.requirements.amount import AtMostAmount
 from treeform.utils.text import count_of
 
 if TYPE_CHECKING:
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from treeform.graph import DecisionGraph
 
 
-class MaxErrors(OfAmount, LinearRequirement):
+class MaxErrors(AtMostAmount, LinearRequirement):
     """At most this much training weight is misclassified.
 
     Parameters
     ----------
-    amount : int or float
+    at_most : int or float
         A whole number counts samples (weight), anything else is a fraction of the total weight.
     count : int, optional
     fraction : float, optional

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from treeform.errors import SpecError
 from treeform.language.bounded import Bounded, Value
-from treeform.language.classes import favourable_code
+from treeform.language.classes import positive_code
 from treeform.language.forms import Inequality, Rows, Sum
 from treeform.language.linear import LinearRequirement
 from treeform.language.numbers import as_fraction
@@ -24,6 +24,7 @@ from treeform.requirements.amount import decimal_text
 from treeform.requirements.by_groups import ByGroups
 from treeform.requirements.groups import Groups, groups_to_json, of_groups
 from treeform.requirements.rate_cells import RateCells
+from treeform.utils.arguments import renamed
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -39,17 +40,17 @@ class GroupRate:
     group: Any
     weight: Fraction
     """Weight of the group's samples that count."""
-    favourable: Fraction
-    """Weight predicted the favourable class, of these."""
+    positive: Fraction
+    """Weight predicted the positive class, of these."""
 
     @property
     def rate(self) -> Fraction | None:
-        """Share predicted favourable; None where no sample of the group counts."""
-        return self.favourable / self.weight if self.weight else None
+        """Share predicted positive; None where no sample of the group counts."""
+        return self.positive / self.weight if self.weight else None
 
 
 class RateParity(ByGroups, LinearRequirement, Bounded):
-    """Every group is predicted the favourable class at a similar rate, among the samples that count.
+    """Every group is predicted the positive class at a similar rate, among the samples that count.
 
     A subclass defines which samples count: `among` gives one set or several, and the rates of each are compared.
     Without ratio and difference its bound is left open, as a difference, for `treeform.Problem.frontier`.
@@ -59,20 +60,23 @@ class RateParity(ByGroups, LinearRequirement, Bounded):
     title: ClassVar[str]
     """What the requirement is called in messages."""
     of: ClassVar[str] = ""
-    wording: ClassVar[str] = "predicted {favourable}"
+    wording: ClassVar[str] = "predicted {positive}"
     """What is compared, and among which rows, in the words of a report."""
     needs = frozenset({"predicted"})
 
+    alternatives: ClassVar[tuple[str, ...]] = ("ratio", "difference")
+
+    @renamed(favourable="positive")
     def __init__(
         self,
         groups: Any = None,
         ratio: Fraction | float | str | None = None,
         difference: Fraction | float | str | None = None,
-        favourable: Any = None,
+        positive: Any = None,
     ) -> None:
         self.groups = groups
         self.ratio, self.difference = self._checked(ratio, difference)
-        self.favourable = favourable
+        self.positive = positive
         self._bound: tuple[Dataset, Groups, int, RateCells] | None = None
 
     @classmethod
@@ -102,19 +106,19 @@ class RateParity(ByGroups, LinearRequirement, Bounded):
         return least, most
 
     @abstractmethod
-    def among(self, data: Dataset, favourable: int) -> Sequence[tuple[str, NDArray[np.bool_]]]:
-        """Sets of samples that count, each as (what they are, (n,) mask); ``favourable`` is a class code."""
+    def among(self, data: Dataset, positive: int) -> Sequence[tuple[str, NDArray[np.bool_]]]:
+        """Sets of samples that count, each as (what they are, (n,) mask); ``positive`` is a class code."""
 
-    def events(self, data: Dataset, favourable: int) -> NDArray[np.int64]:
+    def events(self, data: Dataset, positive: int) -> NDArray[np.int64]:
         """(K, K) of 0 and 1: whether predicting class k for a sample of class c is what the rate counts."""
         events = np.zeros((data.n_classes, data.n_classes), dtype=np.int64)
-        events[:, favourable] = 1
+        events[:, positive] = 1
         return events
 
     def counted(self, rows: Rows, label: str, *where: Any) -> Sum:
         """The weight of some rows that the rate counts."""
         counted: Sum = rows.weight(
-            *where, predicted=self.favourable, name=f"{label}: predicted {self.favourable}"
+            *where, predicted=self.positive, name=f"{label}: predicted {self.positive}"
         )
         return counted
 
@@ -122,17 +126,17 @@ class RateParity(ByGroups, LinearRequirement, Bounded):
 
     def bind(self: P, data: Dataset, **context: Any) -> P:
         kept, resolved = self._resolved_groups(data, context)
-        code = self._favourable_code(data)
+        code = self._positive_code(data)
         label = data.classes[code]
         label = label.item() if isinstance(label, np.generic) else label
         cells = RateCells.of(resolved, self.among(data, code), data)
-        bound = self._copy(groups=kept, favourable=label, _bound=(data, resolved, code, cells))
+        bound = self._copy(groups=kept, positive=label, _bound=(data, resolved, code, cells))
         if bound.bound is not None:
             bound.totals(data)  # refuses weights too fine for exact rows
         return bound
 
-    def _favourable_code(self, data: Dataset) -> int:
-        return favourable_code(self.favourable, data, self)
+    def _positive_code(self, data: Dataset) -> int:
+        return positive_code(self.positive, data, self)
 
     def _resolved(self, data: Dataset) -> tuple[Groups, int, RateCells]:
         if self._bound is None or self._bound[0] is not data:
@@ -200,7 +204,7 @@ class RateParity(ByGroups, LinearRequirement, Bounded):
     # -- the bound ----------------------------------------------------------------------------------
 
     @property
-    def at_most(self) -> bool:
+    def is_upper(self) -> bool:
         """A difference is an upper bound, a ratio a lower one."""
         return self.ratio is None
 
@@ -253,9 +257,9 @@ class RateParity(ByGroups, LinearRequirement, Bounded):
         for key in ("ratio", "difference"):
             if getattr(self, key) is not None:
                 parameters[key] = decimal_or_plain(getattr(self, key))
-        if self.favourable is not None:
-            plain = isinstance(self.favourable, bool | int | float | str)
-            parameters["favourable"] = self.favourable if plain else str(self.favourable)
+        if self.positive is not None:
+            plain = isinstance(self.positive, bool | int | float | str)
+            parameters["positive"] = self.positive if plain else str(self.positive)
         return {"name": self.name, "parameters": parameters}
 
     def __str__(self) -> str:
@@ -263,13 +267,13 @@ class RateParity(ByGroups, LinearRequirement, Bounded):
         for key in ("ratio", "difference"):
             if getattr(self, key) is not None:
                 parts.append(f"{key}={decimal_or_plain(getattr(self, key))}")
-        if self.favourable is not None:
-            parts.append(f"favourable={self.favourable}")
+        if self.positive is not None:
+            parts.append(f"positive={self.positive}")
         return f"{self.name}:{','.join(parts)}"
 
     def in_words(self) -> str:
-        favourable = "the favourable class" if self.favourable is None else str(self.favourable)
-        of, counted = (text.format(favourable=favourable) for text in (self.of, self.wording))
+        positive = "the positive class" if self.positive is None else str(self.positive)
+        of, counted = (text.format(positive=positive) for text in (self.of, self.wording))
         groups = of_groups(self.groups)
         if self.ratio is not None:
             ratio = decimal_or_plain(self.ratio)

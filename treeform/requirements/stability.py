@@ -10,7 +10,7 @@ import numpy as np
 from treeform.language.limits import Limits
 from treeform.language.requirement import Requirement
 from treeform.language.shortfall import whole_number
-from treeform.requirements.amount import Amount, OfAmount
+from treeform.requirements.amount import Amount, AtLeastAmount
 from treeform.utils.text import exact_text
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from treeform.shape import Shape
 
 
-class MinSupport(OfAmount, Requirement):
+class MinSupport(AtLeastAmount, Requirement):
     """Each side of every test gets at least this much training weight.
 
     In a tree that is a minimum support per leaf. A constant model satisfies it: all samples are in its leaf. A
@@ -29,7 +29,7 @@ class MinSupport(OfAmount, Requirement):
 
     Parameters
     ----------
-    amount : int or float
+    at_least : int or float
         A whole number counts samples (weight), anything else is a fraction of the total weight.
     count : int, optional
     fraction : float, optional
@@ -83,10 +83,6 @@ class MinSupport(OfAmount, Requirement):
     def measure(self) -> str:
         return "a side of a test gets {}" + ("" if self.amount.count is not None else " of the weight")
 
-    @property
-    def at_most(self) -> bool:
-        return False
-
     def limits(self, data: Dataset) -> Limits:
         return _limits(self.amount, data, "min_support")
 
@@ -97,7 +93,7 @@ class MinSupport(OfAmount, Requirement):
         return f"each side of every test gets at least {self.amount.words}"
 
 
-class Stability(OfAmount, Requirement):
+class Stability(AtLeastAmount, Requirement):
     """Each test is reached by at least this much training weight.
 
     Weaker than `MinSupport`, which bounds what leaves a test on either side: here a leaf may be small. A constant
@@ -105,7 +101,7 @@ class Stability(OfAmount, Requirement):
 
     Parameters
     ----------
-    amount : int or float
+    at_least : int or float
         A whole number counts samples (weight), anything else is a fraction of the total weight.
     count : int, optional
     fraction : float, optional
@@ -153,10 +149,6 @@ class Stability(OfAmount, Requirement):
     @property
     def measure(self) -> str:
         return "a test is reached by {}" + ("" if self.amount.count is not None else " of the weight")
-
-    @property
-    def at_most(self) -> bool:
-        return False
 
     def limits(self, data: Dataset) -> Limits:
         return _limits(self.amount, data, "min_flow")

@@ -14,6 +14,7 @@ from treeform.model import concatenate, constant
 from treeform.requirements.columns import check_columns, column_name, distinct_rows, features_of
 from treeform.requirements.counted import AtMost, whole_count
 from treeform.shape import UNIVARIATE
+from treeform.utils.arguments import renamed
 from treeform.utils.text import count_of
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ MOST_SETS = 64
 
 
 class MaxThresholds(AtMost):
-    """The tests of a column compare it with at most ``k`` different thresholds.
+    """The tests of a column compare it with at most ``at_most`` different thresholds.
 
     Tests that one threshold would let part their training rows in the same way count once, and get that threshold. Of a
     categorical column each level that is tested counts.
@@ -37,13 +38,13 @@ class MaxThresholds(AtMost):
     Parameters
     ----------
     column : str
-    k : int
+    at_most : int
         At least 0.
 
     Raises
     ------
     SpecError
-        If k is no such number; in shapes with hyperplanes, which compare sums of columns.
+        If ``at_most`` is no such number; in shapes with hyperplanes, which compare sums of columns.
     DataError
         When bound to data: a column that is not there.
     """
@@ -52,9 +53,10 @@ class MaxThresholds(AtMost):
     counts: ClassVar[str] = "thresholds"
     needs = frozenset({"feature", "reaches", "branch"})
 
-    def __init__(self, column: str, k: int) -> None:
+    @renamed(k="at_most")
+    def __init__(self, column: str, at_most: int) -> None:
         self.column = column_name(column, "MaxThresholds")
-        self.k = whole_count(k, 0, f"at most {k!r} thresholds", f"MaxThresholds({column!r}, 2)")
+        self.at_most = whole_count(at_most, 0, f"at most {at_most!r} thresholds", f"MaxThresholds({column!r}, 2)")
 
     def bind(self, data: Dataset, **context: Any) -> MaxThresholds:
         check_columns(data, [self.column], self)
@@ -72,7 +74,7 @@ class MaxThresholds(AtMost):
     def build(self, model: Model, ports: Ports) -> None:
         # below[v, t]: the threshold of test v is at most the t-th;   used[t] >= below[v, t] - below[v, t - 1]
         # branch[p, v, right] <= below[v, rank of p - 1],   branch[p, v, left] <= 1 - below[v, rank of p - 1]
-        # where v tests the feature;   sum_t used[t] <= k over all features of the column
+        # where v tests the feature;   sum_t used[t] <= at_most over all features of the column
         one, counted = distinct_rows(ports), []
         for f in features_of(ports.data, self.column).tolist():
             n_cuts = len(ports.data.ranks.values[f]) - 1
@@ -95,13 +97,13 @@ class MaxThresholds(AtMost):
             model.add(right + tests[None, :] - 1 <= reached.T, f"{self}: who goes right")
             model.add(left + tests[None, :] - 1 <= 1 - reached.T, f"{self}: who goes left")
             counted.append(used)
-        if sum(used.size for used in counted) > self.k:
-            model.add(concatenate(counted, axis=0).sum() <= self.k, str(self))
+        if sum(used.size for used in counted) > self.at_most:
+            model.add(concatenate(counted, axis=0).sum() <= self.at_most, str(self))
 
     def allowed_features(self, data: Dataset) -> list[frozenset[int]] | None:
         """The largest sets of levels, where each feature of the column has one threshold and the sets are few."""
         own = features_of(data, self.column).tolist()
-        size = min(self.k, len(own))
+        size = min(self.at_most, len(own))
         if any(len(data.ranks.values[f]) > 2 for f in own) or comb(len(own), size) > MOST_SETS:
             return None
         rest = frozenset(range(data.n_features)) - frozenset(own)
@@ -150,7 +152,7 @@ class MaxThresholds(AtMost):
         return self._shared(graph, data)[0]
 
     def __str__(self) -> str:
-        return f"{self.name}:{self.column},k={self.k}"
+        return f"{self.name}:{self.column},at_most={self.at_most}"
 
     def in_words(self) -> str:
-        return f"tests compare {self.column} with at most {count_of(self.k, 'threshold')}"
+        return f"tests compare {self.column} with at most {count_of(self.at_most, 'threshold')}"

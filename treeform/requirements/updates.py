@@ -20,6 +20,7 @@ from treeform.language.requirement import Requirement
 from treeform.requirements.amount import decimal_text, percent_text
 from treeform.requirements.columns import check_columns, distinct_rows, features_of
 from treeform.shape import UNIVARIATE
+from treeform.utils.arguments import renamed
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -35,8 +36,8 @@ class StayCloseTo(LinearRequirement, Bounded):
     graph : DecisionGraph or path
         The model in use; as text the JSON file that `DecisionGraph.save` wrote. It may come from another table with the
         same columns. A class that is not among those of these data counts as another one whatever is predicted.
-    changed : float, str or Fraction
-        Within [0, 1]; taken as the decimal that it is written as.
+    at_most : float, str or Fraction
+        The share. Within [0, 1]; taken as the decimal that it is written as.
 
     Raises
     ------
@@ -52,14 +53,15 @@ class StayCloseTo(LinearRequirement, Bounded):
 
     name: ClassVar[str] = "stay_close_to"
 
-    def __init__(self, graph: Any, changed: Fraction | float | str) -> None:
+    @renamed(changed="at_most")
+    def __init__(self, graph: Any, at_most: Fraction | float | str) -> None:
         self.graph = model_in_use(graph, "StayCloseTo")
-        self.changed = as_fraction(changed, "the share of stay_close_to")
-        if not 0 <= self.changed <= 1:
+        self.at_most = as_fraction(at_most, "the share of stay_close_to")
+        if not 0 <= self.at_most <= 1:
             raise SpecError(
-                f"a share of {decimal_text(abs(self.changed))} is not possible",
+                f"a share of {decimal_text(abs(self.at_most))} is not possible",
                 cause="it is within [0, 1]",
-                fix="write for example StayCloseTo(graph, changed=0.05)",
+                fix="write for example StayCloseTo(graph, at_most=0.05)",
             )
         self._codes: tuple[Dataset, np.ndarray] | None = None
 
@@ -75,21 +77,21 @@ class StayCloseTo(LinearRequirement, Bounded):
     def forms(self, rows: Rows) -> Iterator[Inequality]:
         before, codes = self.decided_before(rows.data), np.arange(rows.data.n_classes)
         changed = sum(rows.weight((before, code), predicted=codes != code) for code in np.unique(before))
-        yield changed / rows.weight() <= self.changed
+        yield changed / rows.weight() <= self.at_most
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
-        return max(Fraction(0), self.measured(graph, data) - self.changed)
+        return max(Fraction(0), self.measured(graph, data) - self.at_most)
 
     @property
     def bound(self) -> Fraction:
-        return self.changed
+        return self.at_most
 
     @property
     def bound_name(self) -> str:
         return "changed"
 
     def with_bound(self, bound: Value) -> StayCloseTo:
-        return self._copy(changed=Fraction(bound))
+        return self._copy(at_most=Fraction(bound))
 
     def measured(self, graph: DecisionGraph, data: Dataset) -> Fraction:
         other = graph.predict_codes(data.X) != self.decided_before(data)
@@ -99,15 +101,15 @@ class StayCloseTo(LinearRequirement, Bounded):
         return Fraction(value) - Fraction(1, data.total_weight) if value else None
 
     def to_json(self) -> dict[str, Any]:
-        entry = {"graph": self.graph.to_json(), "changed": decimal_text(self.changed)}
+        entry = {"graph": self.graph.to_json(), "at_most": decimal_text(self.at_most)}
         return {"name": self.name, "parameters": entry}
 
     def __str__(self) -> str:
-        return f"{self.name}:changed={decimal_text(self.changed)}"
+        return f"{self.name}:at_most={decimal_text(self.at_most)}"
 
     def in_words(self) -> str:
         return (
-            f"at most {percent_text(self.changed)} of the rows are decided otherwise than by the model in use"
+            f"at most {percent_text(self.at_most)} of the rows are decided otherwise than by the model in use"
         )
 
 

@@ -54,7 +54,7 @@ class BoundNeeded:
             )
             return f"{self.requirement}: {what}"
         best = "is the best there is" if self.proved else "would do, a tighter one perhaps as well"
-        asked = rounded(Fraction(self.axis.bound or 0), looser_is_up=not self.axis.at_most)
+        asked = rounded(Fraction(self.axis.bound or 0), looser_is_up=not self.axis.is_upper)
         return f"{self.requirement}: {name} {_loose(self.axis, self.bound)} {best} (asked for: {asked})"
 
 
@@ -143,7 +143,7 @@ class Conflict(Printed):
 
 
 def _loose(axis: Bounded, bound: Value) -> str:
-    return rounded(Fraction(bound), looser_is_up=axis.at_most)
+    return rounded(Fraction(bound), looser_is_up=axis.is_upper)
 
 
 def rounded(value: Fraction, *, looser_is_up: bool) -> str:

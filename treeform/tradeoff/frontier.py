@@ -284,7 +284,7 @@ class Frontier(Printed):
         if not self.complete:
             lines.append(f"stopped ({self.limit}): tighter bounds are open")
         elif self.end is not None:
-            word = "smaller" if self.axis.at_most else "greater"
+            word = "smaller" if self.axis.is_upper else "greater"
             lines.append(
                 f"no model has a {word} {name}" if self.points else "no model satisfies the requirements"
             )

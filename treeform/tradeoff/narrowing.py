@@ -109,5 +109,5 @@ def _middle(axis: Bounded, tight: Value, loose: Value) -> Value:
     """A bound half way, looser than ``tight`` and at most as loose as ``loose``."""
     middle = Fraction(tight + loose) / 2
     if isinstance(tight, int) and isinstance(loose, int):
-        return math.ceil(middle) if axis.at_most else math.floor(middle)
+        return math.ceil(middle) if axis.is_upper else math.floor(middle)
     return middle

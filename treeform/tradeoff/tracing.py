@@ -126,7 +126,7 @@ class _Trace:
     def _best(self, bound: Value | None) -> _Model | None:
         """The best model known under a bound; of equal ones that with the tightest measure."""
         fitting = [m for m in self.models if bound is None or not self.axis.is_tighter(bound, m.value)]
-        tight = 1 if self.axis.at_most else -1
+        tight = 1 if self.axis.is_upper else -1
         return min(fitting, key=lambda m: (m.objective, tight * m.value), default=None)
 
     def _proofs(self, bound: Value | None) -> list[CertifiedResult]:
@@ -136,7 +136,7 @@ class _Trace:
             for asked, result in self.answers.items()
             if asked is None or (bound is not None and not self.axis.is_tighter(asked, bound))
         ]
-        tight = 1 if self.axis.at_most else -1
+        tight = 1 if self.axis.is_upper else -1
         key = lambda one: (one[0] is not None, -tight * (one[0] or 0))  # noqa: E731
         return [result for _, result in sorted(found, key=key)]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import enum
 import functools
 import inspect
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Mapping
 from typing import Any, ParamSpec, TypeVar
 
 from treeform.errors import CallError, TreeformError, did_you_mean
@@ -13,6 +14,7 @@ from treeform.utils.text import count_of
 
 P = ParamSpec("P")
 R = TypeVar("R")
+T = TypeVar("T")
 K = TypeVar("K", bound=type)
 _BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
@@ -43,6 +45,52 @@ def clear_calls(kind: K) -> K:
         if inspect.isfunction(made) and (name == "__init__" or not name.startswith("_")):
             setattr(kind, name, clear_call(made))
     return kind
+
+
+def renamed(**former: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """A method that takes parameters by former names, too, with a `DeprecationWarning` that names the new one.
+
+    ``@renamed(k="at_most")``: ``k`` was renamed to ``at_most``. It refuses wrong arguments as `clear_call` does.
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        clear = clear_call(function)
+
+        @functools.wraps(function)
+        def called(*args: P.args, **kwargs: P.kwargs) -> R:
+            if former.keys() & kwargs.keys():
+                kwargs = current_names(called, kwargs, type(args[0]).__name__, stacklevel=3)  # type: ignore[assignment]
+            return clear(*args, **kwargs)
+
+        setattr(called, "former_names", former)  # noqa: B010 (mypy knows no attributes of functions)
+        return called
+
+    return decorate
+
+
+def current_names(
+    function: Callable[..., Any], given: Mapping[str, T], owner: str, stacklevel: int = 2
+) -> dict[str, T]:
+    """Arguments by the present names of their parameters; former ones get a `DeprecationWarning`.
+
+    ``owner`` is what the message calls the function.
+
+    Raises
+    ------
+    CallError
+        If one parameter is given by both names.
+    """
+    former: Mapping[str, str] = getattr(function, "former_names", {})
+    made: dict[str, T] = {}
+    for name, value in given.items():
+        now = former.get(name, name)
+        if now in made:
+            raise CallError(f"{now} is given twice", cause=f"{name} is its former name", fix=f"give {now} only")
+        if now != name:
+            text = f"the parameter {name} of {owner} is called {now} now"
+            warnings.warn(text, DeprecationWarning, stacklevel=stacklevel + 1)
+        made[now] = value
+    return made
 
 
 @functools.cache

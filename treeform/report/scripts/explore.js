@@ -355,7 +355,7 @@
     table(panel, `Classes (${rowsText(node.rows)})`, ["class", "weight", "share"],
       data.classes.map((label, code) => [label, node.counts[code], percent(node.shares[code])]));
     for (const group of node.groups) {
-      table(panel, `${group.name}: who comes here, and who is predicted ${data.classes[data.favourable]}`,
+      table(panel, `${group.name}: who comes here, and who is predicted ${data.classes[data.positive]}`,
         ["group", "rows", "predicted", "rate"],
         group.rows.map(([label, rows, predicted]) => [label, rows, predicted, percent(predicted / rows)]));
     }

@@ -135,7 +135,7 @@ def draw_requirement(
         known = [n for n in tested if not any(isinstance(v, str) for v in plain.columns[n])]
         direction = rng.choice(("increasing", "decreasing"))
         spec |= {"column": rng.choice(known) if known else "", "direction": direction}
-        return None if not known else spec if of_values else spec | {"favourable": label}
+        return None if not known else spec if of_values else spec | {"positive": label}
     return _of_columns(rng, spec, plain, models, trees, abstain)
 
 
@@ -154,7 +154,7 @@ def _of_groups(rng: random.Random, spec: dict[str, Any], plain: Plain, label: An
             spec["kind"] = "statistical_parity"
             spec.pop("given")
     if kind != "accuracy_parity":
-        spec["favourable"] = label
+        spec["positive"] = label
     if rng.random() < 0.5:
         return spec | {"ratio": rng.choice(("4/5", "1/2", "1", "0.9"))}
     return spec | {"difference": rng.choice(("0", "1/10", "1/4", "0.5"))}

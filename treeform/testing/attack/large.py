@@ -79,7 +79,7 @@ def _problem(q: dict[str, Any]) -> tuple[tf.Problem, Any, Any]:
     rules = {
         "none": [], "min_support": [tf.MinSupport(0.05)], "max_nodes": [tf.MaxNodes(4)],
         "parity": [
-            tf.MeanParity(difference="0.1") if of_values else tf.StatisticalParity(difference=0.02, favourable=1)
+            tf.MeanParity(difference="0.1") if of_values else tf.StatisticalParity(difference=0.02, positive=1)
         ],
         "per_path": [] if of_values else [tf.MaxTestsPerPath(names[:2], 1)],
         "precision": [] if of_values else [tf.MinPrecision("0.8", 1)],

@@ -64,7 +64,7 @@ PARITIES = (
 def _rates(spec: Spec, m: Facts, plain: Plain) -> list[list[Fraction]]:
     """The rates of the groups, for each set of rows within which they are compared."""
     kind, groups = spec["kind"], plain.values_of(spec["groups"])
-    rows, label = plain.kept, spec.get("favourable")
+    rows, label = plain.kept, spec.get("positive")
     sets = [list(rows)]
     if kind == "equal_opportunity":
         sets = [[i for i in rows if plain.target[i] == label]]
@@ -187,7 +187,7 @@ def _not_right(spec: Spec, m: Facts, plain: Plain) -> int:
 
 
 def _monotone(spec: Spec, m: Facts, plain: Plain) -> int:
-    label = plain.classes.index(spec["favourable"])
+    label = plain.classes.index(spec["positive"])
     rising = spec["direction"] == "increasing"
     return counts.broken_order(m, plain, spec["column"], rising, lambda p: m.predicted[p] == label)
 
@@ -260,8 +260,13 @@ def make(spec: Spec, data: Any, groups: Any) -> Any:
         settings["groups"] = groups if spec.get("hand") == "directly" else None
     if "graph" in settings:
         settings["graph"] = given.graph_of(settings["graph"], data)
-    if "amount" in settings and spec.get("share"):
-        settings["fraction"] = Fraction(settings.pop("amount"))
+    name = BOUNDS.get(spec["kind"], "amount")
+    if name in settings:
+        value = settings.pop(name)
+        if name == "amount" and spec.get("share"):
+            settings["fraction"] = Fraction(value)
+        else:
+            settings["at_least" if MEASURES[spec["kind"]][1] else "at_most"] = value
     if spec["kind"] == "max_cost":
         cost = spec["cost"]
         settings["cost"] = cost if isinstance(cost, str) else [[Fraction(c) for c in row] for row in cost]

@@ -261,17 +261,17 @@ def _draw_requirement(rng: random.Random, kind: str, table: Table, shape: Shape)
         if not numeric:
             return None
         direction = rng.choice(("increasing", "decreasing"))
-        return {"kind": kind, "column": rng.choice(numeric), "direction": direction, "favourable": label}
+        return {"kind": kind, "column": rng.choice(numeric), "direction": direction, "positive": label}
     if kind == "confusion":
         which = rng.choice(("min_precision", "min_recall"))
-        return {"kind": which, "rate": rng.choice(("1/2", "0.8", "1", "2/3")), "favourable": label}
+        return {"kind": which, "rate": rng.choice(("1/2", "0.8", "1", "2/3")), "positive": label}
     if kind in ("parity", "accuracy_parity", "group_error"):
         return _draw_of_groups(rng, kind, table, label)
-    which = rng.choice(("at_least_tests", "few_favourable", "apart"))
+    which = rng.choice(("at_least_tests", "few_positive", "apart"))
     if which == "at_least_tests":
         return {"kind": which, "k": rng.randint(1, 3)}
-    if which == "few_favourable":
-        return {"kind": which, "amount": rng.randint(0, 3), "favourable": label}
+    if which == "few_positive":
+        return {"kind": which, "amount": rng.randint(0, 3), "positive": label}
     if len(table.columns) < 2:
         return None
     return {"kind": "apart", "columns": tuple(rng.sample(list(table.columns), 2))}
@@ -289,7 +289,7 @@ def _draw_of_groups(rng: random.Random, kind: str, table: Table, label: Any) -> 
     if kind == "group_error":
         return spec | {"rate": rng.choice(("0", "1/4", "1/3", "0.5"))}
     if kind == "parity":
-        spec["favourable"] = label
+        spec["positive"] = label
         spec["rate"] = rng.choice(("statistical", "statistical", "opportunity", "predictive", "odds"))
     if rng.random() < 0.5:
         spec["ratio"] = rng.choice(("4/5", "1/2", "1", "0.9"))

@@ -23,19 +23,19 @@ class AtLeastTests(Requirement):
         return max(0, self.k - int(graph.n_nodes))
 
 
-class FewFavourable(Requirement):
+class FewPositive(Requirement):
     """At most this much weight is predicted a class."""
 
-    name: ClassVar[str] = "few_favourable"
+    name: ClassVar[str] = "few_positive"
     needs = frozenset({"predicted"})
 
-    def __init__(self, amount: int, favourable: Any = None) -> None:
+    def __init__(self, amount: int, positive: Any = None) -> None:
         self.amount = amount
-        self.favourable = favourable
+        self.positive = positive
 
     def _code(self, data: Any) -> int:
         return int(
-            data.n_classes - 1 if self.favourable is None else data.classes.tolist().index(self.favourable)
+            data.n_classes - 1 if self.positive is None else data.classes.tolist().index(self.positive)
         )
 
     def _most(self, data: Any) -> int:

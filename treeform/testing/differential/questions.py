@@ -41,8 +41,8 @@ def watch_of(table: Table, spec: Spec) -> Watch:
 
 
 def _label(table: Table, spec: Spec) -> int:
-    favourable = spec.get("favourable")
-    return len(table.classes) - 1 if favourable is None else table.classes.index(favourable)
+    positive = spec.get("positive")
+    return len(table.classes) - 1 if positive is None else table.classes.index(positive)
 
 
 def amount(table: Table, spec: Spec) -> Fraction:
@@ -58,7 +58,7 @@ def test_of(spec: Spec, reference: Reference) -> Callable[[Outcome], bool]:
         return rates.rate_test(spec, table)
     if kind in ("max_nodes", "feature_budget", "at_least_tests"):
         return _of_count(kind, spec["k"])
-    if kind in ("min_support", "stability", "max_errors", "few_favourable"):
+    if kind in ("min_support", "stability", "max_errors", "few_positive"):
         return _of_amount(kind, amount(table, spec), spec, reference)
     if kind == "monotone":
         bit = 1 << reference.tracked.watches.index(watch_of(table, spec))
@@ -154,18 +154,18 @@ def make(spec: Spec, groups: Any) -> Any:
         value = spec["amount"]
         return cls(value) if isinstance(value, int) else cls(fraction=Fraction(value))
     if kind == "monotone":
-        return tf.Monotone(spec["column"], spec["direction"], spec.get("favourable"))
+        return tf.Monotone(spec["column"], spec["direction"], spec.get("positive"))
     if kind in ("min_precision", "min_recall"):
         return {"min_precision": tf.MinPrecision, "min_recall": tf.MinRecall}[kind](
-            spec["rate"], spec["favourable"]
+            spec["rate"], spec["positive"]
         )
     if kind in ("parity", "accuracy_parity", "group_error"):
-        named = {key: spec[key] for key in ("ratio", "difference", "favourable", "rate") if key in spec}
+        named = {key: spec[key] for key in ("ratio", "difference", "positive", "rate") if key in spec}
         where = None if spec["groups"] == "array" else spec["groups"]
         if spec["groups"] == "array" and spec.get("given") == "directly":
             where = groups
         if kind == "group_error":
-            return tf.GroupErrorAtMost(groups=where, rate=spec["rate"])
+            return tf.GroupErrorAtMost(groups=where, at_most=spec["rate"])
         if kind == "accuracy_parity":
             return tf.AccuracyParity(groups=where, **named)
         named.pop("rate", None)
@@ -178,8 +178,8 @@ def make(spec: Spec, groups: Any) -> Any:
         return classes[spec.get("rate", "statistical")](groups=where, **named)
     if kind == "at_least_tests":
         return own.AtLeastTests(spec["k"])
-    if kind == "few_favourable":
-        return own.FewFavourable(spec["amount"], spec.get("favourable"))
+    if kind == "few_positive":
+        return own.FewPositive(spec["amount"], spec.get("positive"))
     assert kind == "apart"
     return own.Apart(*spec["columns"])
 

@@ -18,7 +18,7 @@ def rate_test(spec: Mapping[str, Any], table: Table) -> Callable[[Outcome], bool
     kind = spec["kind"]
     if kind in ("accuracy_parity", "group_error"):
         return lambda outcome: _of_groups(spec, _errors(spec, outcome, table))
-    positive, rate = table.classes.index(spec["favourable"]), Fraction(spec["rate"])
+    positive, rate = table.classes.index(spec["positive"]), Fraction(spec["rate"])
 
     def holds(outcome: Outcome) -> bool:
         """TP >= rate * (TP + FP), or TP >= rate * (TP + FN)."""

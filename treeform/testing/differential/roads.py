@@ -189,7 +189,7 @@ def draw_road(
     slow = solver is not None and ("pyomo" in solver or solver in ("rc2", "lingeling", "kissat404"))
     interrupt = not slow and rng.random() < 0.02
     after = None
-    if rng.random() < 0.12 and not kinds & {"at_least_tests", "few_favourable", "apart"}:
+    if rng.random() < 0.12 and not kinds & {"at_least_tests", "few_positive", "apart"}:
         after = rng.choices(("check", "mutate"), (1, 1))[0]
     return Road("solve", solver, formulation, warm, limit, interrupt, after)
 
