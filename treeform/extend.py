@@ -10,8 +10,10 @@ from treeform.engines import Engine
 from treeform.language.bounded import Bounded
 from treeform.language.component import Component
 from treeform.language.costs import ClassCost, SampleCost
+from treeform.language.forms import Inequality, Rows, Sum
 from treeform.language.formulation import Formulation
 from treeform.language.limits import Limits
+from treeform.language.linear import LinearRequirement
 from treeform.language.meetings import Clash, Meetings
 from treeform.language.objective import Term
 from treeform.language.paths import PathRule, PathTests
@@ -26,12 +28,16 @@ __all__ = [
     "Component",
     "Engine",
     "Formulation",
+    "Inequality",
     "Limits",
+    "LinearRequirement",
     "Meetings",
     "PathRule",
     "PathTests",
     "Requirement",
+    "Rows",
     "SampleCost",
+    "Sum",
     "Term",
     "TotalRow",
     "Totals",

@@ -95,13 +95,18 @@ class RequirementNames(Directive):
     """Every built-in requirement with its parameters."""
 
     def run(self) -> list[nodes.Node]:
+        import treeform
         from treeform.catalogue.requirements import names
         from treeform.language.requirement import registered
 
         rows = [("name", "parameters", "class")]
         for name, parameters in names().items():
             kind = registered()[name]
-            if not kind.__module__.startswith("treeform.requirements"):  # the examples define their own
+            # The examples define their own; what `Requirement.on` makes has no name of its own there.
+            if (
+                not kind.__module__.startswith("treeform.requirements")
+                or kind.__name__ not in treeform.__all__
+            ):
                 continue
             rows.append((f"``{name}``", parameters, f":class:`~treeform.{kind.__name__}`"))
         return _table(self, rows)

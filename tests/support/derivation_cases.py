@@ -239,6 +239,16 @@ def _below(rng: Rng, case: Drawn) -> Requirement:
     return tf.Below(column, above=above)
 
 
+SUMS = ("max_errors", "min_recall", "min_precision", "max_cost", "statistical_parity", "conditional_parity",
+        "accuracy_parity", "equalized_odds", "group_error_at_most", "must_classify_right", "stay_close_to")  # fmt: skip
+
+
+def _on_rows(rng: Rng, case: Drawn) -> Requirement:
+    of = MAKERS[str(rng.choice(SUMS))](rng, case)
+    rows = str(rng.choice(["age < 40", "owner", "part == 'u' or not owner", "group in ['p', 'r']"]))
+    return [of.on(rows), of.each("part"), of.on(rows).each("group")][int(rng.integers(3))]
+
+
 MAKERS: dict[str, Make] = {
     "max_nodes": lambda rng, case: tf.MaxNodes(_few(rng, 0, 4)),
     "max_leaves": lambda rng, case: tf.MaxLeaves(_few(rng, 1, 4)),
@@ -264,6 +274,7 @@ MAKERS: dict[str, Make] = {
         rng.choice(len(case.labels), int(rng.integers(1, 4)), replace=False).tolist()
     ),
     "max_cost": _max_cost,
+    "on_rows": _on_rows,
     "feature_budget": lambda rng, case: tf.FeatureBudget(_few(rng, 0, 3)),
     "no_test_on": lambda rng, case: tf.NoTestOn(_column(rng, case)),
     "monotone": lambda rng, case: tf.Monotone(

@@ -29,13 +29,14 @@ from treeform.language.ports import Ports
 from treeform.language.question import Question
 from treeform.language.rational import least_at_least
 from treeform.language.requirement import Requirement
-from treeform.language.totals import TotalRow, Totals
+from treeform.language.totals import TotalRow, Totals, joined
 from treeform.language.values import ValueOrder, ValueRow, ValueRule
 from treeform.model import Model
 from treeform.objectives import AbstainCost, BalancedError
 from treeform.objectives.group_error import WorstGroup
 from treeform.requirements.amount import Amount
 from treeform.requirements.groups import Groups
+from treeform.requirements.on_rows import BoundedOnRows
 
 Mask = NDArray[np.bool_]
 
@@ -344,6 +345,20 @@ def _costs(one: known.MaxCost, data: Dataset) -> Totals | None:
     return _one_row(_Table(data), whole[np.asarray(data.y)], one.at_most * scale)
 
 
+def _on_rows(one: known.OnRows, data: Dataset) -> Totals | None:
+    """What the requirement says of a table with the rows of a slice only; other rows add nothing to its totals."""
+    stated = []
+    for part in one.parts(data):
+        state = ROWS.get(type(part.requirement))
+        totals = None if state is None else state(part.requirement, part.data)
+        if totals is None:
+            return None
+        added = np.zeros((data.n_samples, *totals.per_sample.shape[1:]), dtype=np.int64)
+        added[part.positions] = totals.per_sample
+        stated.append(Totals(totals.names, added, totals.rows))
+    return joined(stated)
+
+
 ROWS: dict[type, Callable[[Any, Dataset], Totals | None]] = {
     known.MaxErrors: _errors,
     known.MustClassifyRight: _right_rows,
@@ -352,6 +367,8 @@ ROWS: dict[type, Callable[[Any, Dataset], Totals | None]] = {
     known.GroupErrorAtMost: _group_errors,
     known.MaxCost: _costs,
     WorstGroup: _worst_group,
+    known.OnRows: _on_rows,
+    BoundedOnRows: _on_rows,
     **dict.fromkeys(
         (
             known.StatisticalParity,

@@ -15,6 +15,7 @@ from treeform.errors import SpecError, TreeformError, did_you_mean
 from treeform.language.objective import Objective
 from treeform.language.requirement import Requirement
 from treeform.language.requirement_text import held_or_paid, read
+from treeform.requirements import OnRows
 from treeform.shape import parse_shape
 from treeform.utils.files import read_text
 
@@ -270,5 +271,6 @@ def merge(spec: Settings, given: Settings) -> Settings:
 
 
 def _name(one: Requirement | Objective) -> str:
-    """The name of a requirement, held or paid."""
-    return one.name if isinstance(one, Requirement) else one.terms[0][1].requirement.name  # type: ignore[attr-defined]
+    """The name of a requirement, held or paid, and the rows that it is asked of."""
+    held = one if isinstance(one, Requirement) else one.terms[0][1].requirement  # type: ignore[attr-defined]
+    return f"{held.of.name} on {held.rows} each {held.by}" if isinstance(held, OnRows) else str(held.name)

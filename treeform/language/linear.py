@@ -63,6 +63,11 @@ class LinearRequirement(Requirement, listed=False):
     def forms(self, rows: Rows) -> Iterable[Inequality]:
         """The inequalities, as comparisons of sums: ``yield rows.weight(predicted="yes") <= 20``."""
 
+    def bind(self, data: Dataset, **context: Any) -> Requirement:
+        """Refuse what cannot be stated on these data; override it to resolve what depends on them."""
+        self.totals(data)
+        return self
+
     def violation(self, graph: DecisionGraph, data: Dataset) -> int | Fraction:
         """The largest excess of an inequality, exactly; 0 when all hold."""
         excess = [one.excess.value(graph, data) for one in self.forms(Rows(data))]

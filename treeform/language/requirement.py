@@ -174,6 +174,52 @@ class Requirement(Component, ABC):
         """A model that decides the same on ``data``, in the form that this requirement wants; usually itself."""
         return graph
 
+    # -- asked of some rows ----------------------------------------------------------------------------
+
+    def on(self, rows: Any) -> Requirement:
+        """The same requirement, asked of some of the rows: ``MinRecall(0.8).on("region == 'north'")``.
+
+        Parameters
+        ----------
+        rows : str or mask
+            A condition on columns of the table, or one truth value for each row of it.
+
+        Returns
+        -------
+        Requirement
+
+        Raises
+        ------
+        SpecError
+            If this requirement is no sum over rows; when bound to data, if the condition is not understood.
+        """
+        on_rows: Requirement = class_of("on_rows")(self, rows)  # type: ignore[call-arg]
+        return on_rows
+
+    def each(self, column: Any) -> Requirement:
+        """The same requirement, asked of the rows of each value of a column: ``MinRecall(0.8).each("quarter")``.
+
+        Parameters
+        ----------
+        column : str, array or Series
+            The name of a column, names that are crossed (``"region & quarter"``), or one entry for each row.
+
+        Returns
+        -------
+        Requirement
+
+        Raises
+        ------
+        SpecError
+            If this requirement is no sum over rows.
+        """
+        each: Requirement = class_of("on_rows")(self, None, column)  # type: ignore[call-arg]
+        return each
+
+    def on_positions(self, positions: np.ndarray, data: Dataset) -> Requirement:
+        """The requirement for a table that has only these rows of ``data``: what it holds for each row is cut down."""
+        return self
+
     # -- paid instead of held ------------------------------------------------------------------------
 
     def soft(self, price: Any) -> Objective:

@@ -17,6 +17,8 @@ from treeform.utils.arguments import current_names
 
 SOFT = "soft"
 """The key of a price, beside the parameters of a requirement."""
+ON, EACH = "on", "each"
+"""The keys of a condition on rows, and of a column each of whose values is a slice."""
 
 
 def parse(text: str) -> Requirement:
@@ -86,6 +88,11 @@ def make(name: str, parameters: Mapping[str, Any]) -> Requirement:
 
     kind = class_of(name)
     fields = signature(kind)
+    if not fields.keys() & {ON, EACH} and parameters.keys() & {ON, EACH}:
+        rest = {key: value for key, value in parameters.items() if key not in (ON, EACH)}
+        whole: Any = class_of("on_rows")
+        on_rows: Requirement = whole(make(name, rest), parameters.get(ON), parameters.get(EACH))
+        return on_rows
     parameters = current_names(kind.__init__, parameters, kind.__name__)
     for key in parameters:
         if key not in fields:

@@ -63,6 +63,12 @@ class Soft(Term):
         if isinstance(groups, str) and groups.startswith(AT):
             requirement = requirement._copy(groups=(context.get("arrays") or {}).get(groups.removeprefix(AT)))
         bound = _bound(requirement, data, **context)
+        if bound.name == "on_rows" and '"codes"' in json.dumps(bound.to_json()):
+            raise SpecError(
+                f"{bound} cannot be soft",
+                cause="it rests on an array, and an objective is written as text",
+                fix="give a condition as text, or the name of a column: .on(\"region == 'north'\"), .each('quarter')",
+            )
         rows = bound.shortfall(data)
         if rows is not None and rows.totals.per_test is None and rows.totals.rows:
             return SoftRows(bound, data)

@@ -20,6 +20,7 @@ from treeform.requirements.groups import Groups
 from treeform.requirements.interaction import Interaction
 from treeform.requirements.max_cost import MaxCost
 from treeform.requirements.mean_parity import MeanParity
+from treeform.requirements.on_rows import OnRows
 from treeform.requirements.parsimony import MaxDepth, MaxLeaves, MaxNodes
 from treeform.requirements.path_order import Below, MaxTestsPerPath, OncePerPath
 from treeform.requirements.performance import MaxErrors, MustClassifyRight
@@ -58,6 +59,7 @@ __all__ = [
     "Monotone",
     "MustClassifyRight",
     "NoTestOn",
+    "OnRows",
     "OncePerPath",
     "PredictiveEquality",
     "Stability",

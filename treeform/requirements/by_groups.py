@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+import numpy as np
+
 from treeform.errors import SpecError
 from treeform.language.requirement import Requirement
 from treeform.requirements.groups import Groups, by_name, groups_from_json, groups_text
@@ -40,6 +42,9 @@ class ByGroups(Requirement):
         groups = by_name(groups, data)
         resolved = Groups.of(groups, data)
         return (groups if isinstance(groups, str) else resolved), resolved
+
+    def on_positions(self, positions: np.ndarray, data: Dataset) -> Requirement:
+        return self._copy(groups=Groups.of(self.groups, data).taken(positions))
 
     def _groups_part(self) -> list[str]:
         """The groups as a part of the requirement's text; nothing where the problem names them."""

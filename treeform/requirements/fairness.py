@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.errors import SpecError
+from treeform.language.requirement import Requirement
 from treeform.requirements.groups import Groups, by_name, groups_from_json, groups_text, groups_to_json
 from treeform.requirements.rates import GroupRate, RateParity, decimal_or_plain
 from treeform.utils.arguments import renamed
@@ -272,6 +273,10 @@ class ConditionalParity(RateParity):
         kept = given if isinstance(given, str) else resolved
         bound: ConditionalParity = super(ConditionalParity, self._copy(given=kept)).bind(data, **context)
         return bound
+
+    def on_positions(self, positions: NDArray[np.int64], data: Dataset) -> Requirement:
+        given = Groups.of(self.given, data).taken(positions)
+        return super(ConditionalParity, self._copy(given=given)).on_positions(positions, data)
 
     def among(self, data: Dataset, positive: int) -> Masks:
         strata = Groups.of(self.given, data)

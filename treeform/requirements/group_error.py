@@ -86,12 +86,12 @@ class GroupErrorAtMost(ByGroups, LinearRequirement, Bounded):
                 yield rows.errors(own, name=f"errors of group {label}") / weight <= self.at_most
 
     def rates(self, graph: DecisionGraph, data: Dataset) -> list[Fraction]:
-        """The error rate of every group, exactly."""
+        """The error rate of every group that has a row, exactly."""
         groups = self._of(data)
         errors = np.zeros(len(groups.labels), dtype=np.int64)
         wrong = graph.predict_codes(data.X) != data.y
         np.add.at(errors, groups.codes[wrong], data.weights[wrong])
-        return [Fraction(int(e), w) for e, w in zip(errors, groups.weights(data), strict=True)]
+        return [Fraction(int(e), w) for e, w in zip(errors, groups.weights(data), strict=True) if w]
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
         return max(Fraction(0), self.measured(graph, data) - self.at_most)
@@ -118,7 +118,7 @@ class GroupErrorAtMost(ByGroups, LinearRequirement, Bounded):
 
     def beyond(self, value: Value, data: Dataset) -> Fraction | None:
         # Rates are multiples of 1 / W_g.
-        steps = self._of(data).weights(data)
+        steps = [weight for weight in self._of(data).weights(data) if weight]
         return max(Fraction(math.ceil(value * step) - 1, step) for step in steps) if value else None
 
     # -- text and files -----------------------------------------------------------------------------

@@ -51,7 +51,8 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "path-search": "treeform.engines.paths:PathSearch",
     },
     FORMULATIONS: {},
-    REQUIREMENTS: {},  # importing treeform.requirements enters them
+    # Importing treeform.requirements enters the others.
+    REQUIREMENTS: {"on_rows": "treeform.requirements.on_rows:OnRows"},
     OBJECTIVES: {  # beside those of treeform.language.objective
         "cost": "treeform.language.costs:Cost",
         "balanced_error": "treeform.objectives.balanced:BalancedError",
