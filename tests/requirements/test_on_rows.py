@@ -36,7 +36,7 @@ LABELS = ["no", "yes", "yes", "no", "yes", "no", "yes", "yes"]
 WEIGHTS = [1, 2, 1, 0, 1, 3, 1, 1]
 
 
-def problem(*requirements: Requirement, depth: int = 2) -> tf.Problem:
+def problem(*requirements: Requirement, depth: int = 1) -> tf.Problem:
     made = tf.Problem(
         TABLE, LABELS, sample_weight=WEIGHTS, shape=tf.Tree(depth), exclude=["sex", "vip", "region"]
     )
@@ -99,9 +99,9 @@ def test_what_does_not_fit_the_table_is_refused() -> None:
 
 @cache
 def models() -> list[DecisionGraph]:
-    """A model for each way in which trees of depth two decide."""
+    """A model for each way in which trees of depth one decide."""
     data = problem().data
-    every = all_models(data, tf.Tree(2), limit=10**6)
+    every = all_models(data, tf.Tree(1), limit=10**6)
     return list({graph.predict_codes(data.X).tobytes(): graph for graph in every}.values())
 
 
