@@ -63,6 +63,8 @@ ASKED = {
         tf.MinSpecificity("0.5", positive="yes"),
         tf.MaxFalsePositiveRate("0.4", positive="yes"),
         tf.MustClassifyRight([13, 15]),
+        tf.MinSpecificity("0.45", positive="yes").each("housing"),
+        tf.MaxErrors("0.25").on("age_years >= 26"),
     ],
     "parsimony": [
         tf.MaxNodes(2),

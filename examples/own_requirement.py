@@ -2,8 +2,8 @@
 A requirement of one's own
 ==========================
 
-At most *k* features may be tested in the whole tree. The class has two faces: ``build`` states the rule to
-solvers, ``violation`` judges a finished model. The conformance kit checks one against the other.
+A requirement that is a sum over rows says its inequalities. What is no sum has two methods: ``build`` states the rule
+to solvers, ``violation`` judges a finished model. The conformance kit checks one against the other.
 """
 
 from pathlib import Path
@@ -13,8 +13,34 @@ import pandas as pd
 import treeform as tf
 
 # %%
-# Two faces
-# ---------
+# A sum over rows
+# ---------------
+# Of those who are rejected, at most a share would have paid back. Engines prove it, solvers can state it, and it can be
+# asked of each value of a column.
+
+
+class FalseOmissions(tf.LinearRequirement):
+    """Of those who are rejected, at most a share should have been approved."""
+
+    def __init__(self, rate):
+        self.rate = rate
+
+    def forms(self, rows):
+        yield rows.weight(truth="yes", predicted="no") <= self.rate * rows.weight(predicted="no")
+
+
+table = pd.read_csv(Path(__file__).parent / "data" / "german-credit.csv")
+for requirement in (
+    FalseOmissions(0.45),
+    FalseOmissions(0.45).each("housing"),
+    FalseOmissions(0.4).on("sex == 'female'"),
+):
+    problem = tf.Problem(table, "creditworthy", shape=tf.Tree(depth=2), exclude=["sex"]) + requirement
+    print(requirement, problem.solve(), sep="\n  ")
+
+# %%
+# Two methods
+# -----------
 # ``needs`` names the ports that ``build`` reads: ``ports.feature[v, f]`` is 1 when test node *v* tests feature *f*.
 # Any formulation that offers this port can be used, with any solver.
 
@@ -48,7 +74,6 @@ print(tf.testing.check_requirement(AtMostFeatures(2), backends=["highs", "cp-sat
 # In use
 # ------
 
-table = pd.read_csv(Path(__file__).parent / "data" / "german-credit.csv")
 X, y = table.drop(columns="creditworthy"), table["creditworthy"]
 
 for k in (1, 2, 3):

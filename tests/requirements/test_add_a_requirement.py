@@ -1,0 +1,120 @@
+"""The check-list of `docs/design/forms.rst`, followed with a requirement that treeform does not have."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pandas as pd
+import pytest
+
+import treeform as tf
+from treeform.certify import Verdict
+from treeform.errors import SpecError
+from treeform.testing import all_models
+
+
+class FalseOmissions(tf.LinearRequirement):
+    """Of those who are rejected, at most a share should have been approved."""
+
+    def __init__(self, rate, positive=None):
+        self.rate, self.positive = rate, positive
+
+    def bind(self, data, **context):
+        named = self if self.positive is not None else self._copy(positive=data.classes[-1].item())
+        return tf.LinearRequirement.bind(named, data)
+
+    def forms(self, rows):
+        rejected = rows.data.classes != self.positive
+        yield rows.weight(truth=self.positive, predicted=rejected) <= self.rate * rows.weight(
+            predicted=rejected
+        )
+
+    def in_words(self):
+        return f"of the rows that are not predicted {self.positive}, at most {self.rate} are {self.positive}"
+
+
+TABLE = pd.DataFrame({"age": [20, 30, 40, 50, 60, 70], "region": list("nsnsns")})
+LABELS = ["no", "yes", "no", "yes", "yes", "no"]
+
+
+def asked(requirement: tf.Requirement) -> tf.Problem:
+    return tf.Problem(TABLE, LABELS, shape=tf.Tree(1)) + requirement
+
+
+def test_all_that_follows() -> None:
+    problem = asked(FalseOmissions("0.3"))
+    bound, data = problem.requirements[0], problem.data
+    models = list(all_models(data, tf.Tree(1), limit=10**6))
+    best = min(int((g.predict_codes(data.X) != data.y).sum()) for g in models if not bound.violation(g, data))
+    result = problem.solve()
+    assert (result.objective, result.solver) == (best, "totals-search")
+    assert problem.solve("highs", warm_start=None).objective == best
+    assert tf.check(result.certificate(), TABLE, LABELS).verdict is not Verdict.FALSE
+    assert bound.in_words().startswith("of the rows that are not predicted yes")
+    soft = asked(tf.MaxNodes(1)).minimize(tf.Error() + FalseOmissions("0.3", "yes").soft(2))
+    paid = min(
+        int((g.predict_codes(data.X) != data.y).sum()) + 2 * bound.violation(g, data)
+        for g in models
+        if g.n_nodes <= 1
+    )
+    assert soft.solve().objective == paid
+    sliced = asked(FalseOmissions("0.3", "yes").each("region"))
+    assert sliced.solve().violations == {"false_omissions:rate=0.3,positive=yes,each=region": 0}
+
+
+def test_the_kit_compares_it_with_brute_force() -> None:
+    report = tf.testing.check_requirement(FalseOmissions("0.3", 1), backends=["highs"], cases=1, models=5)
+    assert report.cases == 1
+
+
+def forms_of(states) -> tf.Requirement:
+    class Own(tf.LinearRequirement, listed=False):
+        def forms(self, rows):
+            yield states(rows)
+
+    return Own()
+
+
+@pytest.mark.parametrize(
+    ("states", "message"),
+    [
+        (lambda rows: rows.errors() * rows.errors() <= 1, "not linear"),
+        (lambda rows: rows.errors() / rows.weight(predicted="yes") <= 1, "cannot be divided"),
+        (lambda rows: rows.errors() / rows.weight("age > 90") <= 1, "divided by 0"),
+        (lambda rows: rows.errors() == 1, "two inequalities"),
+        (lambda rows: 0 <= rows.errors() <= 1, "neither true nor false"),
+        (lambda rows: rows.weight(predicted="maybe") <= 1, "no class 'maybe'"),
+        (lambda rows: rows.amount([1, 2], predicted="yes") <= 1, "2 amounts for 6 rows"),
+        (lambda rows: rows.amount("region", predicted="yes") <= 1, "cannot be an amount"),
+        (lambda rows: rows.errors() <= "few", "cannot be a number"),
+    ],
+)
+def test_what_is_no_inequality_between_sums_is_refused(states, message) -> None:
+    with pytest.raises(SpecError, match=message):
+        asked(forms_of(states))
+
+
+def test_amounts_costs_and_tests() -> None:
+    def states(rows):
+        lent = rows.amount("age", "region == 'n'", predicted="yes")
+        return lent + Fraction(1, 3) * rows.cost([[0, 1], [2, 0]]) - rows.right() <= 10
+
+    problem = asked(forms_of(states))
+    bound, data = problem.requirements[0], problem.data
+    for graph in all_models(data, tf.Tree(1), limit=10**6):
+        codes = graph.predict_codes(data.X)
+        lent = sum(a for a, r, c in zip(TABLE.age, TABLE.region, codes, strict=True) if r == "n" and c == 1)
+        costs = sum(1 if y < c else 2 for y, c in zip(data.y, codes, strict=True) if y != c)
+        excess = lent + Fraction(int(costs), 3) - int((codes == data.y).sum()) - 10
+        assert bound.violation(graph, data) == max(0, excess)
+        assert (bound.totals(data).excess(graph, data) == 0) == (excess <= 0)
+
+    class FewTests(tf.LinearRequirement, listed=False):
+        needs = frozenset({"feature"})
+
+        def forms(self, rows):
+            yield rows.tests(range(rows.data.n_features)) <= 0
+
+    for solver in (None, "cp-sat"):
+        result = asked(FewTests()).solve(solver)
+        assert result.graph.n_nodes == 0 and result.status is tf.Status.OPTIMAL
