@@ -118,7 +118,7 @@ SLICED = [
     tf.StatisticalParity("sex", difference="0.2").each("region"),
     tf.EqualOpportunity("sex", ratio="0.8").on("vip or region == 's'"),
     tf.ConditionalParity("sex", given="home town", difference="0.5").on("age < 65"),
-    tf.GroupErrorAtMost("sex", rate="0.3").on("region == 'n'"),
+    tf.GroupErrorAtMost("sex", at_most="0.3").on("region == 'n'"),
     tf.AccuracyParity(TABLE.sex, difference="0.4").each("region"),
     tf.MaxCost([[0, 2], [1, 0]], at_most=1).on("region == 's'"),
     tf.MustClassifyRight([1, 5, 7]).on("region == 's'"),
@@ -241,7 +241,7 @@ def test_a_requirement_on_rows_of_the_command_line_replaces_that_of_the_file(tmp
     spec = tmp_path / "problem.toml"
     spec.write_text(
         'requirements = ["max_errors:3,on=vip", "max_errors:2,each=region", '
-        '{name = "max_errors", amount = 4, each = "vip"}]'
+        '{name = "max_errors", at_most = 4, each = "vip"}]'
     )
     settings = gather(spec, Settings(data=Path("table.csv"), target="y"), ["max_errors:5,each=region"])
     assert [str(one) for _, one in settings.requirements] == [

@@ -208,8 +208,8 @@ class BoundedOnRows(OnRows, Bounded, listed=False):
     name: ClassVar[str] = "on_rows"
 
     @property
-    def at_most(self) -> bool:
-        return bool(self.of.at_most)
+    def is_upper(self) -> bool:
+        return bool(self.of.is_upper)
 
     @property
     def bound(self) -> Value | None:
@@ -229,12 +229,12 @@ class BoundedOnRows(OnRows, Bounded, listed=False):
 
     def measured(self, graph: DecisionGraph, data: Dataset) -> Value:
         values: list[Value] = [part.requirement.measured(graph, part.data) for part in self._movable(data)]
-        return max(values) if self.at_most else min(values)
+        return max(values) if self.is_upper else min(values)
 
     def beyond(self, value: Value, data: Dataset) -> Value | None:
         found = [part.requirement.beyond(value, part.data) for part in self._movable(data)]
         known: list[Value] = [one for one in found if one is not None]
-        return (max(known) if self.at_most else min(known)) if known else None
+        return (max(known) if self.is_upper else min(known)) if known else None
 
     def _movable(self, data: Dataset) -> Sequence[Any]:
         return self.parts(data)
