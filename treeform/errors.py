@@ -87,6 +87,10 @@ class UnseenLevels(TreeformWarning):
     """Rows to predict hold levels that were not there in training."""
 
 
+MOST_MEANT = 5
+"""So many names that hold a word are proposed."""
+
+
 def did_you_mean(word: object, known: Iterable[object], *, others: int = 0) -> str | None:
     """``did you mean ...?`` for a misspelt name, ignoring case; None where nothing is close.
 
@@ -100,7 +104,11 @@ def did_you_mean(word: object, known: Iterable[object], *, others: int = 0) -> s
         How many names to propose beside the closest one.
     """
     by_lower = {str(item).lower(): str(item) for item in known}
-    close = difflib.get_close_matches(str(word).lower(), by_lower, n=1 + others)
+    asked = str(word).lower()
+    # "parity" is a word of four names, and one letter from none of them.
+    close = [name for name in by_lower if asked in name.split("_")]
+    if not 0 < len(close) <= MOST_MEANT:
+        close = difflib.get_close_matches(asked, by_lower, n=1 + others)
     return f"did you mean {' or '.join(repr(by_lower[item]) for item in close)}?" if close else None
 
 

@@ -107,7 +107,7 @@ def test_a_tree_of_scikit_learn_is_judged_and_a_start(trees: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("tree.joblib", "reading a pickle runs whatever its writer put into it"),
+        ("tree.joblib", "runs whatever code its writer put into it"),
         ("pickled.json", "reading a pickle"),
         ("broken.skops", "no model file"),
         ("other.skops", "fitted on other columns"),

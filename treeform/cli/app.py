@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -30,6 +31,7 @@ from treeform.cli.stating import states_problem
 from treeform.cli.stored import load_model, with_policy
 from treeform.cli.tables_out import check_kind, write_table
 from treeform.cli.tradeoff import read_problem
+from treeform.data.notes import Caution
 from treeform.errors import SpecError
 from treeform.problem import Problem
 from treeform.report.facts import Facts
@@ -46,7 +48,8 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
 
@@ -65,7 +68,7 @@ def root(
     """Provably optimal decision trees and diagrams under your own requirements."""
 
 
-@app.command()
+@app.command(short_help="Learn the best model, and write model, certificate and report.")
 @command
 @states_problem()
 def fit(
@@ -79,6 +82,7 @@ def fit(
         Path | None,
         typer.Option(help="Write proofs of what a SAT solver refutes to this folder.", metavar="FOLDER"),
     ] = None,
+    cv: opt.Folds = None,
     executor: opt.Executor = None,
     workers: opt.Workers = None,
     journal: opt.Journal = None,
@@ -92,6 +96,11 @@ def fit(
 ) -> Exit:
     """Learn the best model, print its rules, and write model, certificate and report.
 
+    \b
+    Example: treeform fit examples/data/credit.csv --target creditworthy --shape tree:2 \\
+               --exclude sex --require statistical_parity:groups=sex,difference=0.05 \\
+               --report report.html
+
     Exit codes: 0 done, 2 bad input or usage, 3 infeasible, 4 stopped at a limit without any model,
     130 interrupted by Ctrl-C, 143 by SIGTERM (the best model found is still written; a second one ends at once).
     """
@@ -104,6 +113,13 @@ def fit(
     check_writable(written, inputs=[*settings.inputs, *([about] if about else [])])
     about_model = report.NOTHING if about is None else report.read_about(about)
     with ProgressDisplay(err_console(), enabled=not quiet, log=verbose) as display:
+        chosen = ""
+        if cv is not None:
+            from treeform.cli.cross_validation import choose_size  # loads scikit-learn
+
+            display.begin(f"cross-validation, {cv} folds")
+            choice = choose_size(settings, cv)
+            settings, chosen = choice.settings, choice.sentence
         problem, how = read_problem(settings, display, verbose=verbose)
         # From the first search to the last file: what was found when Ctrl-C comes is written.
         with interruptible(whole := Budget()):
@@ -122,6 +138,8 @@ def fit(
     if result.graph is not None:
         for rule in result.graph.rules():
             print(rule)
+    if chosen and not quiet:
+        print(f"\n{chosen}")
     if not quiet or result.graph is None:
         _summary(facts, verbose)
     if result.status is Status.INFEASIBLE and not whole.interrupted:
@@ -215,14 +233,16 @@ def _with_weight(certificate: dict[str, Any], column: str) -> dict[str, Any]:
 
 def _summary(facts: Facts, verbose: bool) -> None:
     console = Console(highlight=False)
-    text = Text("\n" + report.render_text(facts, verbose=verbose))
+    told = tuple(note for note in facts.notes if not isinstance(note, Caution))  # cautions came first
+    text = Text("\n" + report.render_text(replace(facts, notes=told), verbose=verbose))
+    text.highlight_regex(r"(?m)^warning: ", "bold yellow")
     style = {"optimal": "green", "feasible": "yellow"}.get(facts.status or "", "red")
     text.highlight_regex(f"(?m)^{re.escape(facts.verdict)}", f"bold {style}")
     text.highlight_regex(r"VIOLATED[^\n]*", "bold red")
     console.print(text, soft_wrap=True)
 
 
-@app.command()
+@app.command(short_help="Show solver, formulation and sizes; nothing is solved.")
 @command
 @states_problem("time_limit")
 def explain(settings: Settings) -> None:
@@ -233,7 +253,7 @@ def explain(settings: Settings) -> None:
     print(problem.explain(how.solver, formulation=how.formulation))
 
 
-@app.command()
+@app.command(short_help="Predict every row of a table.")
 @command
 def predict(
     model: Annotated[Path, typer.Argument(help="Model file that fit wrote.", show_default=False)],
@@ -267,21 +287,22 @@ def predict(
         sys.stdout.write(table.to_csv(index=False, lineterminator="\n"))
 
 
-app.command(name="check")(command(check_certificate))
+for _name, _function, _help in (
+    ("check", check_certificate, "Verify a certificate from scratch."),
+    ("judge", judge_model, "Evaluate a given model: errors, objective, violations."),
+    ("report", report_model, "Write a report of a model on a table."),
+    ("export", export.export, "Write a model as SQL, C, Python, ONNX and others."),
+    ("size-table", size_table.size_table, "The least error with at most m tests, for each m."),
+    ("pareto", pareto.pareto, "The best models in depth, number of tests and errors."),
+    ("sweep", sweep.sweep, "Solve every combination of a grid on every fold."),
+    ("frontier", frontier.frontier, "The exact trade-off between objective and a requirement."),
+    ("conflict", conflict.conflict, "Requirements that cannot hold together."),
+    ("near-optimal", near_optimal.near_optimal, "All models that are almost as good as the best."),
+):
+    app.command(name=_name, short_help=_help)(command(_function))
 
 
-app.command(name="judge")(command(judge_model))
-app.command(name="report")(command(report_model))
-app.command(name="export")(command(export.export))
-app.command(name="size-table")(command(size_table.size_table))
-app.command(name="pareto")(command(pareto.pareto))
-app.command(name="sweep")(command(sweep.sweep))
-app.command(name="frontier")(command(frontier.frontier))
-app.command(name="conflict")(command(conflict.conflict))
-app.command(name="near-optimal")(command(near_optimal.near_optimal))
-
-
-@app.command()
+@app.command(short_help="List solvers: installed or not, and why.")
 @command
 def solvers() -> None:
     """List solvers: what is installed, what is not and why."""

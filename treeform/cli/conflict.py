@@ -31,8 +31,9 @@ def conflict(
 
     Exit codes: 0 some model satisfies all requirements, 3 a conflict is proved, 4 neither within the time.
 
-    Example: treeform conflict examples/data/german-credit.csv --target creditworthy --shape tree:2
-    --require min_support:0.2 --require max_errors:0.27
+    \b
+    Example: treeform conflict examples/data/german-credit.csv --target creditworthy \\
+               --shape tree:2 --require min_support:0.2 --require max_errors:0.27
     """
 
     def explain(problem: Problem, solver: Any, *, warm_start: Any, **options: Any) -> Conflict | None:

@@ -31,6 +31,23 @@ def check_writable(outputs: Iterable[Path], inputs: Iterable[Path] = ()) -> None
         _check_one(path, real)
 
 
+def new_file(path: Path) -> Path:
+    """The path, if no file is there: what nobody named is not overwritten.
+
+    Raises
+    ------
+    SpecError
+        If there is one.
+    """
+    if path.exists():
+        raise SpecError(
+            f"{path} is there already",
+            cause="no output was named, and a file that was not named is not overwritten",
+            fix=f"name the output: --output {path} overwrites it",
+        )
+    return path
+
+
 def _check_one(path: Path, real: Path) -> None:
     if is_special(real):
         return

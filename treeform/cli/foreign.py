@@ -17,7 +17,15 @@ NODES = "sklearn.tree._tree.Tree"
 """Untrusted, says skops: scikit-learn follows its indices unchecked. Here they are checked, and never followed."""
 
 _PICKLES = (".pkl", ".pickle", ".joblib", ".dill", ".cloudpickle")
-_OWN_WORDS = "store it where it is trusted: import skops.io; skops.io.dump(tree, 'tree.skops')"
+_OWN_WORDS = (
+    "store it where it is trusted: import skops.io; skops.io.dump(tree, 'tree.skops'); or pass the tree itself in "
+    "Python: problem.solve(warm_start=tree)"
+)
+
+
+def names_model(text: str) -> bool:
+    """Whether a text names a model file rather than a solver, by what it ends in."""
+    return text.lower().endswith((".json", ".skops", *_PICKLES))
 
 
 def is_foreign(path: Path) -> bool:
@@ -43,7 +51,7 @@ def foreign_model(path: Path, rows: Dataset) -> DecisionGraph:
     if path.suffix.lower() in _PICKLES or not _is_zip(path):
         raise SpecError(
             f"{path} is not read: it is a pickle, or no model file",
-            cause="reading a pickle runs whatever its writer put into it, and a model to be judged is somebody's",
+            cause="reading a pickle (.pkl, .joblib) runs whatever code its writer put into it",
             fix=_OWN_WORDS,
         )
     return DecisionGraph.from_sklearn(_loaded(path), rows)

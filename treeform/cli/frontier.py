@@ -47,8 +47,9 @@ def frontier(
 ) -> Exit:
     """The exact trade-off between the objective and one requirement: every bound at which the best model changes.
 
-    Example: treeform frontier examples/data/german-credit.csv --target creditworthy --shape tree:2
-    --exclude sex --over statistical_parity:groups=sex
+    \b
+    Example: treeform frontier examples/data/german-credit.csv --target creditworthy \\
+               --shape tree:2 --exclude sex --over statistical_parity:groups=sex
     """
     refuse_threads_alone(settings)
     if plot is not None:

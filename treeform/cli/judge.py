@@ -45,6 +45,7 @@ def judge_model(
         Path | None, typer.Option("--report", help="Write the report here: .html, .md or .json.")
     ] = None,
     about: opt.About = None,
+    quiet: opt.Quiet = False,
 ) -> Exit:
     """Judge a model that somebody gives: errors, objective, and what it violates of each requirement.
 
@@ -54,13 +55,13 @@ def judge_model(
     written = [path for path in (certificate, report_file) if path is not None]
     check_writable(written, inputs=[*settings.inputs, model, *([about] if about else [])])
     described = report.NOTHING if about is None else report.read_about(about)
-    with shown_as(f"judging {model}"):
+    with shown_as(f"judging {model}", enabled=not quiet):
         rows = load_rows(settings)
         read = rows if settings.minimize is None else Objective.parse(settings.minimize).reading(rows)
         graph = read_model(model, read)
         judgement = state(rows, settings, own_shape(graph)).judge(graph)
         _write(judgement, settings, certificate, report_file, described)
-    _show(judgement)
+    _show(judgement, quiet)
     return Exit.DONE if judgement.ok else Exit.VIOLATED
 
 
@@ -84,10 +85,11 @@ def _write(
         write_text(report_file, FORMATS[format_of(report_file)](facts))
 
 
-def _show(judgement: Judgement) -> None:
-    text = Text(f"{judgement}\n")
+def _show(judgement: Judgement, quiet: bool) -> None:
+    """The judgement, and unless ``quiet`` the rules of the model."""
+    text = Text(f"{judgement}" if quiet else f"{judgement}\n")
     text.highlight_regex(r"(?m)^(VIOLATED|DOES NOT FIT)", "bold red")
     text.highlight_regex(r"(?m)^satisfied", "green")
     Console(highlight=False).print(text, soft_wrap=True)
-    for rule in judgement.graph.rules():
+    for rule in () if quiet else judgement.graph.rules():
         print(rule)

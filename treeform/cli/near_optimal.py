@@ -60,7 +60,9 @@ def near_optimal(
 ) -> Exit:
     """All models that are almost as good as the best, which columns they test, and which none can do without.
 
-    Example: treeform near-optimal examples/data/german-credit.csv --target creditworthy --shape tree:2 --within 0.02
+    \b
+    Example: treeform near-optimal examples/data/german-credit.csv \\
+               --target creditworthy --shape tree:2 --within 0.02
     """
 
     written = [path for path in (plot, report_file) if path is not None]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
+from typer.models import OptionInfo
 
 Data = Annotated[
     Path,
@@ -24,7 +25,11 @@ MaybeData = Annotated[
 ]
 Target = Annotated[
     str | None,
-    typer.Option(help="Column with the classes, or the values of a regression problem.", show_default=False),
+    typer.Option(
+        help="Column with the classes, or the values of a regression problem.",
+        metavar="COLUMN",
+        show_default=False,
+    ),
 ]
 Weight = Annotated[
     str | None, typer.Option(help="Column with sample weights.", metavar="COLUMN", show_default=False)
@@ -85,7 +90,9 @@ MissingAtPrediction = Annotated[
     ),
 ]
 Shape = Annotated[
-    str | None, typer.Option(help="tree:DEPTH or diagram:WIDTH,WIDTH,… (default tree:3).", show_default=False)
+    str | None, typer.Option(
+        help="tree:DEPTH or diagram:WIDTH,WIDTH,… (default tree:3).", metavar="SHAPE", show_default=False
+    )
 ]
 FormulationName = Annotated[
     str | None,
@@ -99,15 +106,15 @@ SolverName = Annotated[
     str | None,
     typer.Option(
         "--solver",
-        help="Who solves it, see `treeform solvers`; settings may follow, as in cp-sat:workers=2.",
+        help="The solver, see `treeform solvers`; settings may follow, as in cp-sat:workers=2.",
         metavar="NAME",
     ),
 ]
 WarmStart = Annotated[
     str | None,
     typer.Option(
-        help="Native engine for bound and first models, a model.json (as `judge` takes it) to start from, or none.",
-        metavar="NAME",
+        help="Where to start: a native engine, a model file (JSON of treeform, or .skops of scikit-learn), or none.",
+        metavar="NAME|FILE",
     ),
 ]
 TimeLimit = Annotated[float | None, typer.Option(help="Seconds for everything together.", metavar="SECONDS")]
@@ -126,12 +133,33 @@ Import = Annotated[
         metavar="MODULE",
     ),
 ]
-Minimize = Annotated[str | None, typer.Option(help="Objective, such as 'error + 2*nodes' (default error).")]
+Minimize = Annotated[
+    str | None,
+    typer.Option(help="Objective, such as 'error + 2*nodes' (default error).", metavar="OBJECTIVE"),
+]
+CcpAlpha = Annotated[
+    str | None,
+    typer.Option(
+        help="Complexity penalty: the price of a test as a share of the total weight, added to the objective.",
+        metavar="NUMBER",
+        show_default=False,
+    ),
+]
+Folds = Annotated[
+    int | None,
+    typer.Option(
+        "--cv",
+        help="Choose depth (up to that of --shape) and complexity penalty by cross-validation with so many folds.",
+        min=2,
+        metavar="FOLDS",
+        show_default=False,
+    ),
+]
 SpecFile = Annotated[
     Path | None,
     typer.Option("--spec", help="Problem file (TOML); options given here override it.", metavar="FILE"),
 ]
-Threads = Annotated[int | None, typer.Option(help="Threads of the solver.", min=1)]
+Threads = Annotated[int | None, typer.Option(help="Threads of the solver.", min=1, metavar="NUMBER")]
 Isolate = Annotated[
     bool | None,
     typer.Option(
@@ -143,7 +171,7 @@ Isolate = Annotated[
 Executor = Annotated[
     str | None,
     typer.Option(
-        help="Who searches the parts of one proof: loky (processes here), dask or dask:tcp://HOST:PORT.",
+        help="Where the parts of one proof are searched: loky (processes here), dask or dask:tcp://HOST:PORT.",
         metavar="NAME",
         show_default=False,
     ),
@@ -203,5 +231,20 @@ EVERYWHERE: dict[str, tuple[Any, Any]] = {"import_": (Import, None), "debug": (D
 
 def accept(function: Callable[..., Any], parameters: Iterable[inspect.Parameter]) -> None:
     """Let a function show these parameters, of which Typer makes its options."""
-    function.__signature__ = inspect.Signature(list(parameters))  # type: ignore[attr-defined]
+    parameters = list(parameters)
+    for parameter in parameters:
+        _name_value(parameter.annotation)
+    function.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     function.__annotations__ = {p.name: p.annotation for p in parameters}
+
+
+_VALUES = {Path: "FILE", int: "NUMBER", float: "NUMBER", str: "TEXT"}
+
+
+def _name_value(annotation: Any) -> None:
+    """Give an option without a name for its value the one of its type; flags take no value."""
+    option = next((one for one in get_args(annotation)[1:] if isinstance(one, OptionInfo)), None)
+    if option is None or option.metavar is not None:
+        return
+    kind = get_args(annotation)[0]
+    option.metavar = next((_VALUES[one] for one in (kind, *get_args(kind)) if one in _VALUES), None)

@@ -7,7 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from treeform.catalogue.solvers import find_solver
+from treeform.cli.foreign import names_model
 from treeform.cli.spec import Settings, merge, read_spec, relocate
 from treeform.cli.stored import read_model
 from treeform.cli.table import split
@@ -54,20 +57,7 @@ def csv_form_of(settings: Settings) -> CsvForm:
 
 def load_rows(settings: Settings) -> Dataset:
     """Read the table, with the target, weights and choices about columns that the settings name."""
-    assert settings.data is not None
-    assert settings.target is not None
-    with csv_form(csv_form_of(settings)):
-        frame = read_table(settings.data)
-    exclude = settings.exclude or ()
-    regression = settings.minimize is not None and Objective.parse(settings.minimize).is_regression
-    X, y, weight = split(
-        frame,
-        target=settings.target,
-        weight=settings.weight,
-        exclude=exclude,
-        source=settings.data,
-        regression=regression,
-    )
+    X, y, weight = load_table(settings)
     options = TableOptions.of(
         settings.categorical,
         settings.missing or "value",
@@ -75,7 +65,25 @@ def load_rows(settings: Settings) -> Dataset:
         settings.abstain,
         settings.weight_grid,
     )
+    exclude = settings.exclude or ()
     return Dataset.from_user(X, y, weight, exclude=exclude, options=options, allow_quantities=True)
+
+
+def load_table(settings: Settings) -> tuple[pd.DataFrame, pd.Series, pd.Series | None]:
+    """Features, target and weights of the table that the settings name."""
+    assert settings.data is not None
+    assert settings.target is not None
+    with csv_form(csv_form_of(settings)):
+        frame = read_table(settings.data)
+    regression = settings.minimize is not None and Objective.parse(settings.minimize).is_regression
+    return split(
+        frame,
+        target=settings.target,
+        weight=settings.weight,
+        exclude=settings.exclude or (),
+        source=settings.data,
+        regression=regression,
+    )
 
 
 def load_problem(settings: Settings) -> Problem:
@@ -94,6 +102,10 @@ def state(rows: Dataset, settings: Settings, shape: Shape | str | None = None) -
     problem = Problem(rows, None, shape=settings.shape or shape or DEFAULT_SHAPE)
     if settings.minimize is not None:
         problem.minimize(settings.minimize)
+    if settings.ccp_alpha is not None:
+        from treeform.estimators.complexity import with_penalty  # loads scikit-learn
+
+        problem.minimize(with_penalty(problem.question.objective, settings.ccp_alpha, problem.data))
     for place, requirement in settings.requirements:
         try:
             problem += requirement
@@ -134,6 +146,6 @@ def choose_how(problem: Problem, settings: Settings) -> How:
 def _warm_start(text: str | None, rows: Dataset) -> Any:
     if text is None:
         return "auto"
-    if text.lower().endswith((".json", ".skops")):
+    if names_model(text):
         return read_model(Path(text), rows)
     return None if text == "none" else find_solver(text)

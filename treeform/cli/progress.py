@@ -146,9 +146,9 @@ class ProgressDisplay:
 
 
 @contextmanager
-def shown_as(work: str, console: Console | None = None) -> Iterator[None]:
+def shown_as(work: str, console: Console | None = None, *, enabled: bool = True) -> Iterator[None]:
     """Show work that has no incumbent and no bound, such as a check, and how far it has come."""
-    with ProgressDisplay(console or stderr_console()) as display, observe_steps(display.on_step):
+    with ProgressDisplay(console or stderr_console(), enabled=enabled) as display, observe_steps(display.on_step):
         display.begin(work)
         yield
 

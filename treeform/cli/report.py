@@ -10,7 +10,7 @@ import typer
 
 from treeform import report
 from treeform.cli import options as opt
-from treeform.cli.files import check_writable
+from treeform.cli.files import check_writable, new_file
 from treeform.cli.stored import held_out_rows, question_for, read_certificate, read_model_or_certificate
 from treeform.errors import SpecError, did_you_mean
 from treeform.report.facts import Facts
@@ -52,7 +52,8 @@ def report_model(
         ),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Where to write it; report.html when left out.")
+        Path | None,
+        typer.Option("--output", "-o", help="Where to write it; a new report.html when left out."),
     ] = None,
 ) -> None:
     """Write a report of a model on a table: one file that a browser shows without a network.
@@ -66,7 +67,7 @@ def report_model(
             cause=f"reports are written as {', '.join(FORMATS)}",
             fix=did_you_mean(form, FORMATS) or "use for example --format md",
         )
-    output = output or Path(f"report.{form or 'html'}")
+    output = output or new_file(Path(f"report.{form or 'html'}"))
     inputs = [path for path in (model, data, certificate, held_out, about) if path is not None]
     check_writable([output], inputs=inputs)
     about_model = report.NOTHING if about is None else report.read_about(about)

@@ -68,9 +68,12 @@ class Spec(BaseModel):
         None, description="tree:3, diagram:1,2,4"
     )
     minimize: Annotated[StrictStr, _checked(Objective.parse)] | None = Field(None, description="objective")
+    ccp_alpha: float | StrictStr | None = Field(
+        None, description="price of a test as a share of the total weight"
+    )
     requirements: list[RequirementTable | StrictStr] = Field(default_factory=list, description="requirements")
     formulation: StrictStr | None = Field(None, description="how the problem is stated to the solver")
-    solver: StrictStr | None = Field(None, description="who solves it")
+    solver: StrictStr | None = Field(None, description="the solver")
     warm_start: StrictStr | None = Field(None, description="engine for bound and first models, or none")
     time_limit: float | None = Field(None, gt=0, allow_inf_nan=False, description="seconds")
     threads: int | None = Field(None, ge=1, strict=True, description="threads of the solver")
@@ -105,6 +108,7 @@ class Settings:
     encoding: str | None = None
     shape: str | None = None
     minimize: str | None = None
+    ccp_alpha: float | str | None = None
     formulation: str | None = None
     solver: str | None = None
     warm_start: str | None = None

@@ -20,6 +20,7 @@ def _stated(
     shape: opt.Shape = None,
     require: opt.Require = None,
     minimize: opt.Minimize = None,
+    ccp_alpha: opt.CcpAlpha = None,
     formulation: opt.FormulationName = None,
     solver: opt.SolverName = None,
     warm_start: opt.WarmStart = None,
@@ -42,7 +43,7 @@ def _stated(
     settings = Settings(
         data=data, target=target, weight=weight, exclude=_several(exclude), categorical=_several(categorical),
         missing=missing, dates=dates, abstain=abstain, weight_grid=weight_grid, shape=shape,
-        minimize=minimize, formulation=formulation, solver=solver,
+        minimize=minimize, ccp_alpha=ccp_alpha, formulation=formulation, solver=solver,
         warm_start=warm_start, time_limit=time_limit, threads=threads, isolate=isolate or None,
         sep=sep, decimal=decimal, encoding=encoding,
     )  # fmt: skip

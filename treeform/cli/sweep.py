@@ -47,11 +47,13 @@ def sweep(
     study: Annotated[Path, typer.Argument(help="The study (TOML): a specification file with a [grid].")],
     executor: Annotated[
         str | None,
-        typer.Option(help="Who does the work: loky, dask, dask:tcp://HOST:PORT or ray.", metavar="NAME"),
+        typer.Option(help="Where the runs are solved: loky, dask, dask:tcp://HOST:PORT or ray.", metavar="NAME"),
     ] = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Processes on this machine.")] = None,
     folder: Annotated[
-        Path | None, typer.Option(help="Keep every run here; the same folder goes on where it stopped.")
+        Path | None, typer.Option(
+            help="Keep every run here; the same folder goes on where it stopped.", metavar="FOLDER"
+        )
     ] = None,
     output: Annotated[
         Path | None,
@@ -64,6 +66,7 @@ def sweep(
 ) -> Exit:
     """Solve a problem with every combination of a grid on every fold: one row for each run, resumable.
 
+    \b
     Example: treeform sweep study.toml --executor loky --folder study -o runs.csv
     """
     # The other commands need none of the estimators that a study may fit.

@@ -10,10 +10,11 @@ from typing import Any
 from rich.text import Text
 
 from treeform.cli.files import check_writable
-from treeform.cli.messages import err_console
+from treeform.cli.messages import err_console, warn
 from treeform.cli.problems import How, choose_how, load_problem
 from treeform.cli.progress import ProgressDisplay
 from treeform.cli.spec import Settings
+from treeform.data.notes import Caution
 from treeform.errors import SpecError
 from treeform.language.requirement import Requirement
 from treeform.language.requirement_text import parse
@@ -28,6 +29,9 @@ def read_problem(settings: Settings, display: ProgressDisplay, *, verbose: bool)
     with observe_steps(display.on_step):
         problem = load_problem(settings)
         how = choose_how(problem, settings)
+    for note in problem.data.notes:
+        if isinstance(note, Caution):
+            warn(note)
     if verbose:
         err_console().print(Text(problem.data.summary().to_string()), soft_wrap=True)
     return problem, how

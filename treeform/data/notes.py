@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from treeform.data.columns import NUMERIC, Column
 from treeform.data.encode import Encoder
 from treeform.data.rows import setting_text
+
+
+class Caution(str):
+    """A note that names a probable mistake: it is shown before all others, and never left out."""
+
+    __slots__ = ()
+
 
 FEW_ROWS = 20  # of which consecutive numbers say nothing
 
@@ -41,7 +50,7 @@ def constant_notes(X: NDArray[np.float64], columns: tuple[Column, ...]) -> list[
 
 def spelling_notes(encoder: Encoder) -> list[str]:
     """Levels that differ in case or spaces only, and are probably one."""
-    notes = []
+    notes: list[str] = []
     for source in encoder.sources:
         spellings: dict[str, list[str]] = {}
         for level in source.levels:
@@ -52,21 +61,25 @@ def spelling_notes(encoder: Encoder) -> list[str]:
             named = "; ".join(" and ".join(map(repr, several)) for several in alike[:3])
             more = f"; and {len(alike) - 3} more" if len(alike) > 3 else ""
             notes.append(
-                f"column {source.name!r} has levels that differ in case or spaces only: {named}{more}; "
-                "they are different levels"
+                Caution(
+                    f"column {source.name!r} has levels that differ in case or spaces only: {named}{more}; "
+                    "they are different levels"
+                )
             )
     return notes
 
 
-def counting_notes(X: NDArray[np.float64], columns: tuple[Column, ...]) -> list[str]:
+def counting_notes(X: NDArray[np.float64], columns: tuple[Column, ...]) -> Sequence[str]:
     """Columns that number the rows."""
     if len(X) < FEW_ROWS:
         return []
     counting = np.flatnonzero((np.diff(X[:FEW_ROWS], axis=0) == 1).all(axis=0))
     counting = counting[(np.diff(X[:, counting], axis=0) == 1).all(axis=0)]
     return [
-        f"column {columns[f].source!r} numbers the rows; an identifier is left out with "
-        f"{setting_text('exclude', columns[f].source, True)}"
+        Caution(
+            f"column {columns[f].source!r} numbers the rows; an identifier is left out with "
+            f"{setting_text('exclude', columns[f].source, True)}"
+        )
         for f in counting
         if columns[f].kind == NUMERIC
     ]

@@ -14,7 +14,7 @@ from treeform.solve.budget import Budget, interruptible
 from treeform.solve.choice import choose
 from treeform.tradeoff.axis import find_axis
 from treeform.tradeoff.frontier import Frontier, FrontierPoint
-from treeform.tradeoff.frontier_plot import step_plot
+from treeform.tradeoff.frontier_plot import bound_words, objective_words, step_plot
 from treeform.tradeoff.tracing import trace_frontier
 from treeform.utils.text import count_of, rounded_text
 
@@ -88,10 +88,11 @@ def curves(frontiers: Sequence[Frontier], question: Question) -> tuple[Curve, ..
 def _curve(frontier: Frontier, question: Question) -> Curve:
     asked = _asked(frontier, question)
     steps = [(float(p.value), float(p.objective), p.proved) for p in frontier.points]
-    objective = str(question.objective) or "objective"
+    objective = objective_words(str(question.objective))
+    across = bound_words(frontier.axis.is_upper, frontier.axis.bound_name)
     mark = None if asked is None else float(asked)
     title = _in_words(frontier.axis if asked is None else frontier.axis.with_bound(asked))
-    svg = step_plot(steps, frontier.axis.bound_name, objective, mark)
+    svg = step_plot(steps, across, objective, mark)
     return Curve(title, svg, _sentence(frontier, asked))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from treeform.data.notes import Caution
 from treeform.report.facts import Facts
 from treeform.report.residuals import ResidualTable
 
@@ -12,10 +13,12 @@ SHORT_NOTES = 5
 
 def render_text(facts: Facts, verbose: bool = True) -> str:
     """Outcome, requirements with measured rates, and (when verbose) confusion matrix and claims."""
-    parts = [facts.verdict, _pairs(facts.outcome)]
+    cautions = [note for note in facts.notes if isinstance(note, Caution)]
+    first = [f"warning: {one.sentence} {one.cost}".rstrip() for one in facts.crossings]
+    first += [f"warning: {note}" for note in cautions]
+    parts = [*(["\n".join(first)] if first else []), facts.verdict, _pairs(facts.outcome)]
     if facts.model_size:
         parts[-1] += "\n" + _pairs([("model", facts.model_size)], width=_width(facts.outcome))
-    parts += [f"warning: {one.sentence} {one.cost}".rstrip() for one in facts.crossings]
     if facts.requirements:
         parts.append("requirements\n" + "\n".join(_requirement_lines(facts)))
     if facts.prices:
@@ -31,10 +34,11 @@ def render_text(facts: Facts, verbose: bool = True) -> str:
         parts += [_residuals(one) for one in facts.residuals]
     if facts.claims and verbose:
         parts.append("claims\n" + "\n".join(_claim_lines(facts)))
-    if facts.notes:
-        shown = facts.notes if verbose else facts.notes[:SHORT_NOTES]
-        more = len(facts.notes) - len(shown)
-        lines = [f"  {note}" for note in shown] + ([f"  … and {more} more"] if more else [])
+    others = [note for note in facts.notes if not isinstance(note, Caution)]
+    if others:
+        shown = others if verbose else others[:SHORT_NOTES]
+        more = len(others) - len(shown)
+        lines = [f"  {note}" for note in shown] + ([f"  … and {more} more (--verbose)"] if more else [])
         parts.append("notes\n" + "\n".join(lines))
     return "\n\n".join(parts)
 

@@ -11,7 +11,7 @@ from treeform.solve.result import Number
 from treeform.utils.text import rounded_text
 
 WIDTH, HEIGHT = 720, 300
-LEFT, RIGHT, TOP, BOTTOM = 64, 148, 16, 44
+LEFT, RIGHT, TOP, BOTTOM = 76, 148, 16, 48
 
 Point = tuple[float, float]
 
@@ -37,7 +37,7 @@ def trace_svg(trace: Sequence[tuple[float, Number | None, Number | None]], secon
     if not upper and not lower:
         return None
     scale = _Scale([t for t, _ in upper + lower], [v for _, v in upper + lower], seconds)
-    parts = [*scale.grid()]
+    parts = [*scale.grid(), *_titles()]
     if upper and lower:
         parts.append(f'<path class="gap" d="{_area(scale, upper, lower)}"/>')
     for name, series in (("lower", lower), ("upper", upper)):
@@ -60,6 +60,15 @@ STYLE = (
     ".trace text.upper{fill:var(--upper,#b2560d);stroke:none;font-weight:600}"
     ".trace text.lower{fill:var(--lower,#1f6f8b);stroke:none;font-weight:600}"
 )
+
+
+def _titles() -> list[str]:
+    """What the axes are."""
+    foot, middle = HEIGHT - 6, (TOP + HEIGHT - BOTTOM) / 2
+    return [
+        f'<text x="{(LEFT + WIDTH - RIGHT) / 2:.0f}" y="{foot}" text-anchor="middle">time</text>',
+        f'<text x="14" y="{middle:.0f}" text-anchor="middle" transform="rotate(-90 14 {middle:.0f})">objective</text>',
+    ]
 
 
 class _Scale:

@@ -21,7 +21,7 @@ from treeform.language.bounded import Bounded, Value
 from treeform.language.numbers import as_fraction
 from treeform.language.question import Question
 from treeform.solve.result import Limit, Number, as_number
-from treeform.tradeoff.frontier_plot import step_plot
+from treeform.tradeoff.frontier_plot import bound_words, objective_words, step_plot
 from treeform.utils.notebook import Printed
 
 
@@ -238,7 +238,9 @@ class Frontier(Printed):
     def plot(self) -> Drawing:
         """The curve as a drawing for notebooks; ``plot().save("frontier.svg")`` writes it."""
         steps = [(float(point.value), float(point.objective), point.proved) for point in self.points]
-        return Drawing(step_plot(steps, self.axis.bound_name, str(self.question.objective) or "objective"))
+        across = bound_words(self.axis.is_upper, self.axis.bound_name)
+        up = objective_words(str(self.question.objective))
+        return Drawing(step_plot(steps, across, up, title=f"The best model under {self.axis}"))
 
     def certificates(self) -> list[dict[str, Any]]:
         """The certificates of all points, and that of the end where it took a proof."""

@@ -10,9 +10,11 @@ from itertools import pairwise
 from treeform.utils.text import count_of, rounded_text
 
 WIDTH, HEIGHT = 640, 360
-LEFT, RIGHT, TOP, BOTTOM = 76, 20, 16, 52
+MOST_LETTERS = 84
+LEFT, RIGHT, TOP, BOTTOM = 76, 20, 36, 52
 STYLE = (
     ".frontier text{font:13px system-ui,sans-serif;fill:var(--ink,#333)}"
+    ".frontier .title{font-weight:600}"
     ".frontier .grid{stroke:var(--ink,#333);stroke-opacity:.15}"
     ".frontier .steps{fill:none;stroke:var(--lower,#1f6f8b);stroke-width:2}"
     ".frontier .proved{fill:var(--lower,#1f6f8b)}"
@@ -23,7 +25,9 @@ STYLE = (
 Step = tuple[float, float, bool]
 
 
-def step_plot(steps: Sequence[Step], across: str, up: str, mark: float | None = None) -> str:
+def step_plot(
+    steps: Sequence[Step], across: str, up: str, mark: float | None = None, title: str = ""
+) -> str:
     """Draw points and the steps between them.
 
     Parameters
@@ -34,13 +38,15 @@ def step_plot(steps: Sequence[Step], across: str, up: str, mark: float | None = 
         What the axes are called.
     mark : float, optional
         A bound that is marked by a dashed line.
+    title : str
+        Above the drawing; cut to its width.
 
     Returns
     -------
     str
         An ``<svg>`` element.
     """
-    parts = names_of_axes(across, up)
+    parts = names_of_axes(across, up) + ([heading(title)] if title else [])
     if steps:
         x = Axis([step[0] for step in steps] + ([] if mark is None else [mark]), LEFT, WIDTH - RIGHT)
         y = Axis([step[1] for step in steps], HEIGHT - BOTTOM, TOP)
@@ -66,6 +72,25 @@ def names_of_axes(across: str, up: str) -> list[str]:
         f'<text x="16" y="{(TOP + HEIGHT - BOTTOM) / 2:.0f}" text-anchor="middle" '
         f'transform="rotate(-90 16 {(TOP + HEIGHT - BOTTOM) / 2:.0f})">{escape(up)}</text>',
     ]
+
+
+def heading(title: str) -> str:
+    """The title, as an element of the drawing; a tooltip has all of a long one."""
+    shown = title if len(title) <= MOST_LETTERS else f"{title[: MOST_LETTERS - 1]}…"
+    return (
+        f'<text class="title" x="{WIDTH / 2:.0f}" y="20" text-anchor="middle">{escape(shown)}'
+        f"<title>{escape(title)}</title></text>"
+    )
+
+
+def objective_words(objective: str) -> str:
+    """What the objective is called beside an axis."""
+    return {"error": "errors on the training rows", "": "objective"}.get(objective, objective)
+
+
+def bound_words(is_upper: bool, name: str) -> str:
+    """What the bound of a requirement is called beside an axis."""
+    return f"{'most' if is_upper else 'least'} {name} allowed"
 
 
 def grid(x: Axis, y: Axis) -> list[str]:

@@ -1,0 +1,137 @@
+"""What a new user sees: warnings first, flags as flags, whole examples, nothing overwritten, cross-validation."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from repository import ROOT
+from typer.main import get_command
+from typer.testing import CliRunner, Result
+
+import treeform as tf
+from treeform.cli.app import app
+
+CREDIT = ROOT / "examples" / "data" / "german-credit.csv"
+COMMANDS = sorted(get_command(app).commands)
+
+
+def run(*words: object) -> Result:
+    return CliRunner().invoke(app, [str(word) for word in words], env={"COLUMNS": "80", "NO_COLOR": "1"})
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """A row number, levels in two spellings, and many columns with notes of their own."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"Customer ID": range(1, 61), "town": ["Bonn", "bonn", "Ulm"] * 20})
+    for j in range(6):
+        frame[f"constant_{j}"] = 1
+    frame["x"] = rng.normal(size=60).round(2)
+    frame["y"] = np.where(frame["x"] > 0, "good", "bad")
+    path = tmp_path / "table.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_shows_flags_as_flags_and_cuts_nothing(command: str) -> None:
+    shown = run(command, "--help").stdout
+    assert "<bool>" not in shown and "<str>" not in shown and "<int" not in shown
+    assert "..." not in shown.split("Options:")[0].replace("1, 2, ...", "").replace("with m = 0", "")
+    assert re.search(r"^  --debug  +Show", shown, re.M)
+
+
+def test_the_list_of_commands_is_not_cut() -> None:
+    assert "..." not in run("--help").stdout.split("Commands:")[1]
+
+
+@pytest.mark.parametrize("command", ["fit", "frontier", "conflict", "near-optimal"])
+def test_the_example_of_the_help_is_a_command_that_parses(command: str) -> None:
+    shown = run(command, "--help").stdout
+    example = re.search(r"Example: (treeform (?:.*\\\n)*.*)", shown)
+    assert example is not None
+    words = shlex.split(example[1].replace("\\\n", " "))
+    assert words[:2] == ["treeform", command]
+    assert (ROOT / words[2]).is_file()
+    context = get_command(app).commands[command].make_context(command, words[2:])
+    assert context.params["target"] == "creditworthy"
+
+
+def test_all_warnings_come_first(table: Path) -> None:
+    done = run("fit", table, "--target", "y", "--shape", "tree:1")
+    lines = done.stderr.splitlines()
+    assert lines[0].startswith("warning: column 'town' has levels that differ in case or spaces only")
+    assert lines[1].startswith("warning: column 'Customer ID' numbers the rows")
+    assert "numbers the rows" not in done.stdout.split("notes")[-1]
+    quiet = run("fit", table, "--target", "y", "--shape", "tree:1", "--quiet")
+    assert "numbers the rows" in quiet.stderr
+    frame = pd.read_csv(table)
+    text = tf.report.text(tf.Problem(frame, "y", shape=tf.Tree(1)).solve())
+    assert text.startswith("warning: column 'town'")
+
+
+@pytest.mark.parametrize("name", ["parity", "Parity"])
+def test_a_word_of_several_names_proposes_all_of_them(name: str) -> None:
+    shown = run(
+        "fit", CREDIT, "--target", "creditworthy", "--require", f"{name}:groups=sex,difference=0.1"
+    ).stderr
+    fix = next(line for line in shown.splitlines() if "fix:" in line)
+    assert all(f"'{kind}_parity'" in fix for kind in ("statistical", "conditional", "accuracy", "mean"))
+
+
+def test_a_report_that_was_not_named_is_not_overwritten(
+    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run("fit", table, "--target", "y", "--shape", "tree:1", "--model", "m.json", "-q").exit_code == 0
+    assert run("report", "m.json", table, "--target", "y").exit_code == 0
+    Path("report.html").write_text("mine")
+    refused = run("report", "m.json", table, "--target", "y")
+    assert refused.exit_code == 2 and "report.html is there already" in refused.stderr
+    assert Path("report.html").read_text() == "mine"
+    assert run("report", "m.json", table, "--target", "y", "-o", "report.html").exit_code == 0
+    assert Path("report.html").read_text() != "mine"
+
+
+def test_a_quiet_judgement_has_no_rules_and_no_progress(table: Path, tmp_path: Path) -> None:
+    model = tmp_path / "m.json"
+    run("fit", table, "--target", "y", "--shape", "tree:1", "--model", model, "-q")
+    words = ("judge", table, "--model", model, "--target", "y", "--require", "max_nodes:0")
+    loud, quiet = run(*words), run(*words, "-q")
+    assert loud.exit_code == quiet.exit_code == 7
+    assert quiet.stdout.startswith("VIOLATED") and "if " in loud.stdout and "if " not in quiet.stdout
+    assert quiet.stderr == ""
+
+
+def test_cross_validation_chooses_depth_and_penalty(table: Path, tmp_path: Path) -> None:
+    certificate = tmp_path / "c.json"
+    done = run("fit", table, "--target", "y", "--shape", "tree:3", "--cv", 3, "--exclude", "Customer ID",
+               "--time-limit", 10, "--certificate", certificate)  # fmt: skip
+    assert done.exit_code == 0, done.stderr
+    chosen = re.search(r"cross-validation, 3 folds: depth (\d), complexity penalty (\S+);", done.stdout)
+    assert chosen is not None and chosen[1] == "1"
+    assert "x <= " in done.stdout and "model              1 test," in done.stdout
+    assert run("check", certificate, table).exit_code == 0
+    refused = run("fit", table, "--target", "y", "--shape", "diagram:1,2", "--cv", 3)
+    assert refused.exit_code == 2 and "--cv chooses the depth of a tree" in refused.stderr
+
+
+def test_the_penalty_is_a_share_of_the_weight(table: Path) -> None:
+    done = run("fit", table, "--target", "y", "--shape", "tree:2", "--ccp-alpha", "0.02")
+    assert "minimize error + 6/5*nodes" in done.stderr
+
+
+def test_drawings_have_titles_and_axes_in_words() -> None:
+    problem = tf.Problem(pd.read_csv(CREDIT), "creditworthy", shape=tf.Tree(1), exclude=["sex"])
+    svg = problem.frontier(over=tf.StatisticalParity(groups="sex")).plot().svg
+    for words in (
+        "The best model under statistical_parity",
+        "most difference allowed",
+        "errors on the training rows",
+    ):
+        assert words in svg

@@ -1,0 +1,95 @@
+"""Depth and complexity penalty of a tree by cross-validation, for the command line."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from sklearn.exceptions import ConvergenceWarning
+
+from treeform.cli.problems import DEFAULT_SHAPE, load_table
+from treeform.cli.spec import Settings
+from treeform.errors import SpecError
+from treeform.estimators.tree_cv import OptimalTreeClassifierCV, OptimalTreeRegressorCV
+from treeform.language.objective import Objective
+from treeform.shape import Tree, parse_shape
+
+PART = 0.5
+"""The share of the time limit that the choice has; the rest is for the tree on all rows."""
+SECONDS = 60.0
+"""For the choice, where no time limit is given."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What cross-validation chose.
+
+    Attributes
+    ----------
+    settings : Settings
+        With the depth and the penalty.
+    sentence : str
+        What was chosen, and its score on the rows held out.
+    """
+
+    settings: Settings
+    sentence: str
+
+
+def choose_size(settings: Settings, folds: int) -> Choice:
+    """Choose depth and penalty by cross-validation with so many folds.
+
+    Raises
+    ------
+    SpecError
+        If the shape is no tree, or the penalty is given already.
+    """
+    shape = parse_shape(settings.shape or DEFAULT_SHAPE)
+    if not isinstance(shape, Tree):
+        raise SpecError(
+            f"--cv chooses the depth of a tree, and the shape is {settings.shape}",
+            fix="leave out --cv, or name a shape such as --shape tree:4; `treeform sweep` compares other shapes",
+        )
+    for name, option in (("ccp_alpha", "--ccp-alpha"), ("weight_grid", "--weight-grid")):
+        if getattr(settings, name) is not None:
+            raise SpecError(f"--cv and {option} are not for the same run", fix="leave out one of the two")
+    X, y, weight = load_table(settings)
+    objective = None if settings.minimize is None else Objective.parse(settings.minimize)
+    is_regression = objective is not None and objective.is_regression
+    parameters: dict[str, Any] = {
+        "max_depth": range(1, shape.depth + 1),
+        "cv": folds,
+        "requirements": [requirement for _, requirement in settings.requirements] or None,
+        "objective": objective,
+        "formulation": settings.formulation,
+        "solver": settings.solver,
+        "time_limit": SECONDS if settings.time_limit is None else PART * settings.time_limit,
+        "threads": settings.threads,
+        "exclude": settings.exclude,
+        "categorical_features": settings.categorical,
+        "missing": settings.missing or "value",
+        "dates": settings.dates,
+    }
+    estimator: Any = (
+        OptimalTreeRegressorCV(**parameters)
+        if is_regression
+        else OptimalTreeClassifierCV(**parameters, abstain=settings.abstain)
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the tree on all rows is solved after this
+        estimator.fit(X, y, sample_weight=weight)
+    depth, alpha = estimator.best_params_["max_depth"], estimator.best_params_["ccp_alpha"]
+    rest = None if settings.time_limit is None else (1 - PART) * settings.time_limit
+    score = "R squared" if is_regression else "accuracy"
+    return Choice(
+        replace(settings, shape=f"tree:{depth}", ccp_alpha=_text(alpha), time_limit=rest),
+        f"cross-validation, {folds} folds: depth {depth}, complexity penalty {float(alpha):.4g}; "
+        f"{score} on the rows held out {estimator.best_score_:.4f}",
+    )
+
+
+def _text(alpha: float | Fraction) -> str:
+    """Exactly, as `treeform.estimators.complexity.price_of` reads it."""
+    return str(alpha) if isinstance(alpha, Fraction) else repr(float(alpha))
