@@ -1,4 +1,4 @@
-"""Problem: data, shape, objective and requirements, and the verbs solve and explain."""
+"""Problem: data, shape, objective, requirements, and what can be asked of them."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from treeform.solve.choice import choose
 from treeform.solve.explain import Explanation, explain_plan
 from treeform.solve.options import SolveOptions
 from treeform.solve.regression import check_regression, whole_values
+from treeform.solve.threads import on_threads
 from treeform.tradeoff.axis import find_axis
 from treeform.tradeoff.conflict import Conflict
 from treeform.tradeoff.explain_conflict import explain_conflict
@@ -37,7 +38,7 @@ from treeform.tradeoff.near_optimal import NearOptimal
 from treeform.tradeoff.pareto import Pareto, curve
 from treeform.tradeoff.size_table import SizeTable
 from treeform.tradeoff.tracing import trace_frontier
-from treeform.utils.arguments import clear_calls
+from treeform.utils.arguments import clear_calls, renamed
 from treeform.utils.notebook import text_html
 
 
@@ -57,7 +58,7 @@ class Problem:
         Non-negative weights; a weight of 2 is the same as the row given twice. Exact, unless ``weight_grid`` is given.
     exclude : str or sequence of str, optional
         Columns that no test may use, but that requirements may refer to (for example as groups).
-    categorical : str or sequence of str, optional
+    categorical_features : str or sequence of str, optional
         Columns whose values are levels, whatever they look like.
     missing : {"value", "error"}, default "value"
         Missing values go left or right, whichever is better, and "is missing" is a test. ``"error"`` refuses them.
@@ -87,6 +88,7 @@ class Problem:
     0
     """
 
+    @renamed(categorical="categorical_features")
     def __init__(
         self,
         X: Any,
@@ -95,7 +97,7 @@ class Problem:
         shape: Shape | str,
         sample_weight: Any = None,
         exclude: Iterable[str] = (),
-        categorical: Iterable[str] = (),
+        categorical_features: Iterable[str] = (),
         missing: Literal["value", "error"] = "value",
         dates: Literal["days"] | None = None,
         abstain: str | None = None,
@@ -103,7 +105,7 @@ class Problem:
         sensitive_features: Any = None,
     ) -> None:
         self.shape = shape_of(shape)
-        options = TableOptions.of(categorical, missing, dates, abstain, weight_grid)
+        options = TableOptions.of(categorical_features, missing, dates, abstain, weight_grid)
         known: dict[str, Any] = {"exclude": exclude, "options": options, "allow_quantities": True}
         self._labelled = X if isinstance(X, Dataset) else Dataset.from_user(X, y, sample_weight, **known)
         self.data = self._labelled
@@ -192,6 +194,7 @@ class Problem:
         formulation: Any = None,
         warm_start: Any = "auto",
         time_limit: float | None = None,
+        threads: int | None = None,
         on_progress: Callable[[Progress], None] | None = None,
         proofs: str | os.PathLike[str] | Proofs | None = None,
         isolate: bool = False,
@@ -205,7 +208,7 @@ class Problem:
         ----------
         solver : Backend, Engine, class or str, optional
             ``tf.HiGHS()``, ``tf.CPSAT()``, ``tf.SAT("cadical195")``, ``tf.ConTree()``, or a name such as ``"highs"``.
-            Left out, a native engine is taken where it honours the whole problem, else a solver; the
+            By default a native engine is taken where it supports the whole problem, else a solver; the
             result's ``notes`` name it.
         formulation : Formulation, class or str, optional
             How the problem is stated to a solver: ``ODD()``, ``SatDepth()``, or a name such as ``"odd"``.
@@ -215,6 +218,8 @@ class Problem:
             not. None leaves all to the solver.
         time_limit : float, optional
             Seconds for everything together.
+        threads : int, optional
+            Threads of the solver or engine, whichever is chosen; left out, its own setting counts (one, by default).
         on_progress : callable, optional
             Called with a `Progress` at each improvement, at each new phase, and once a second in long phases.
         proofs : path or Proofs, optional
@@ -249,7 +254,7 @@ class Problem:
             solver, formulation, self._start(warm_start), time_limit, on_progress, Proofs.of(proofs), isolate,
             Distribution(executor, workers, journal),
         )  # fmt: skip
-        return Result.of(solve_question(self.question, options))
+        return Result.of(solve_question(self.question, on_threads(self.question, options, threads)))
 
     def judge(self, model: Any) -> Judgement:
         """Judge anybody's model: objective, errors, shape, and what it violates of each requirement.
@@ -408,7 +413,8 @@ class Problem:
         solver: Any = None,
         *,
         within: Any = "0.01",
-        limit: int = 1000,
+        max_models: int = 1000,
+        limit: int | None = None,
         formulation: Any = None,
         time_limit: float | None = None,
         on_progress: Callable[[Progress], None] | None = None,
@@ -419,16 +425,10 @@ class Problem:
         ----------
         within : float, str or Fraction
             The share of the optimum by which a model may be worse; 0.01 is one per cent.
-        limit : int
-            Most models to list; they are counted beyond that.
-        solver, formulation, on_progress
-            As in `solve`: who finds the optimum, and the optimum without a column.
-        time_limit : float, optional
-            Seconds for all of it.
-
-        Returns
-        -------
-        NearOptimal
+        max_models : int
+            Most models to list; they are counted beyond that. ``limit`` is the same.
+        solver, formulation, on_progress, time_limit
+            As in `solve`; the time limit is for all of it.
 
         Raises
         ------
@@ -436,7 +436,8 @@ class Problem:
             If ``within`` is negative, or models of this shape, objective or table cannot be listed.
         """
         options = SolveOptions(solver, formulation, time_limit=time_limit, on_progress=on_progress)
-        return list_near_optimal(self.question, options, within, limit, self._sensitive)
+        most = max_models if limit is None else limit
+        return list_near_optimal(self.question, options, within, most, self._sensitive)
 
     def explain(self, solver: Any = None, *, formulation: Any = None) -> Explanation:
         """How the problem would reach the solver: route and size of each block. Nothing is solved."""

@@ -14,7 +14,7 @@ from benchmarks.harness import Figures, Rows, Shown, named, read_set, table, use
 from benchmarks.totals.compare import RULES, SENSITIVE
 from treeform.backends import Backend
 
-SOLVERS: dict[str, Backend] = {"highs": tf.HiGHS(threads=1), "cp-sat": tf.CPSAT(workers=1)}
+SOLVERS: dict[str, Backend] = {"highs": tf.HiGHS(threads=1), "cp-sat": tf.CPSAT(threads=1)}
 OTHERS = ("odd", "flow-oct", "benders-oct")
 """Beside it, on questions of one rule and depth."""
 BESIDE = ("difference .05", 3)

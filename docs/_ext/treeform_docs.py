@@ -1,7 +1,7 @@
 """Directives that quote treeform itself, so that the reference cannot drift from the code.
 
 ``.. cli-commands::`` is the help of every command, a section each; ``.. spec-keys::`` the keys of a specification file;
-``.. requirement-names::`` the requirements by name with their parameters.
+``.. requirement-names::`` the requirements by name with their parameters; ``.. parameter-names::`` all parameters.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class RequirementNames(Directive):
         from treeform.catalogue.requirements import names
         from treeform.language.requirement import registered
 
-        rows = [("name", "parameters", "class")]
+        rows = [("requirement", "each model", "name in texts", "parameters")]
         for name, parameters in names().items():
             kind = registered()[name]
             # The examples define their own; what `Requirement.on` makes has no name of its own there.
@@ -108,7 +108,23 @@ class RequirementNames(Directive):
                 or kind.__name__ not in treeform.__all__
             ):
                 continue
-            rows.append((f"``{name}``", parameters, f":class:`~treeform.{kind.__name__}`"))
+            meaning = (kind.__doc__ or "").splitlines()[0].removesuffix(".")
+            rows.append((f":class:`~treeform.{kind.__name__}`", meaning, f"``{name}``", parameters))
+        return _table(self, rows)
+
+
+class ParameterNames(Directive):
+    """The parameters of the public interface by subject."""
+
+    def run(self) -> list[nodes.Node]:
+        from treeform.catalogue.vocabulary import VOCABULARY
+
+        rows = [("subject", "parameter", "meaning")]
+        for subject, meanings in VOCABULARY.items():
+            for index, (names, meaning) in enumerate(meanings.items()):
+                written = ", ".join(f"``{name.strip()}``" for name in names.split(","))
+                text = re.sub(r"(?<!`)`(\w+)`(?!`)", r"``\1``", meaning)
+                rows.append((subject if index == 0 else "", written, text))
         return _table(self, rows)
 
 
@@ -136,4 +152,5 @@ def setup(app: Any) -> dict[str, Any]:
     app.add_directive("cli-commands", CliCommands)
     app.add_directive("spec-keys", SpecKeys)
     app.add_directive("requirement-names", RequirementNames)
+    app.add_directive("parameter-names", ParameterNames)
     return {"parallel_read_safe": True, "version": "1"}

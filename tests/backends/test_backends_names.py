@@ -232,7 +232,7 @@ def loaded(backend: Backend) -> None:
     "make",
     [
         lambda: HiGHS(threads=-1),
-        lambda: CPSAT(workers=-2),
+        lambda: CPSAT(threads=-2),
         lambda: MathOpt(threads=0),
         lambda: Pyomo(""),
         lambda: loaded(HiGHS(options={"no_such_option": 1})),

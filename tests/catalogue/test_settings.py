@@ -27,9 +27,9 @@ def test_engines() -> None:
 
 
 def test_backends() -> None:
-    made = find_solver("cp-sat:workers=2,seed=7")
-    assert (made.workers, made.seed) == (2, 7)
-    assert find_solver("CP_SAT:workers=2").workers == 2
+    made = find_solver("cp-sat:threads=2,seed=7")
+    assert (made.threads, made.seed) == (2, 7)
+    assert find_solver("CP_SAT:threads=2").threads == 2
     assert find_solver("highs:threads=2").threads == 2
     assert find_solver("cadical153:memory_limit=512").memory_limit == 512
 
@@ -47,7 +47,7 @@ def test_formulations() -> None:
         ("contree:max_gap=5,max_gap=6", ["twice"]),
         ("contree:max_gap=5,prune", ["no value"]),
         ("contree:simd=avx3", ["simd"]),
-        ("cp-sat:workers=many", ["workers"]),
+        ("cp-sat:threads=many", ["threads"]),
         ("contre:max_gap=5", ["no solver 'contre'", "did you mean 'contree'"]),
         ("threads=2", ["after a colon"]),
         ("sat-depth", ["no solver 'sat-depth'", "formulation='sat-depth'"]),

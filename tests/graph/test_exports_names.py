@@ -41,7 +41,7 @@ def chain(problem: tf.Problem) -> tf.DecisionGraph:
 @pytest.fixture(scope="module")
 def named():
     rows = pd.DataFrame(np.vstack([np.eye(len(NAMES)), np.zeros(len(NAMES))]), columns=NAMES)
-    graph = chain(tf.Problem(rows, [1] * len(NAMES) + [0], shape="tree:1", categorical=[]))
+    graph = chain(tf.Problem(rows, [1] * len(NAMES) + [0], shape="tree:1", categorical_features=[]))
     assert graph.predict(rows).tolist() == [1] * len(NAMES) + [0]
     return graph, rows
 

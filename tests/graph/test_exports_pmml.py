@@ -127,7 +127,7 @@ def test_counts_and_shares_stand_at_the_leaves(cases):
 
 def test_what_cannot_be_written():
     levels = pd.DataFrame({"a": pd.Series(["x", 1, "x", 1], dtype=object)})
-    graph = tf.Problem(levels, [0, 1, 0, 1], shape="tree:1", categorical=["a"]).solve().graph
+    graph = tf.Problem(levels, [0, 1, 0, 1], shape="tree:1", categorical_features=["a"]).solve().graph
     with pytest.raises(SpecError, match="different types"):
         graph.to_pmml()
     graph = tf.Problem(pd.DataFrame({"a\x07": [1.0, 2]}), [0, 1], shape="tree:1").solve().graph

@@ -134,7 +134,7 @@ def test_a_conflict_is_minimal_and_relaxations_are_the_smallest(seed, requiremen
             for g in all_models(p.data, p.shape)
             if not any(r.violation(g, p.data) for r in others)
         ]
-        best = None if not measures else min(measures) if own.at_most else max(measures)
+        best = None if not measures else min(measures) if own.is_upper else max(measures)
         assert relaxation.bound == best and relaxation.proved
         if best is not None:
             moved = own.with_bound(best)

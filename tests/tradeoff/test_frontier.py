@@ -67,7 +67,7 @@ def expected(problem: tf.Problem, axis: tf.Requirement) -> list[tuple[Fraction, 
     data = problem.data
     bound = axis.bind(data)
     assert isinstance(bound, tf.Bounded)
-    sign = 1 if bound.at_most else -1
+    sign = 1 if bound.is_upper else -1
     pairs = {
         (sign * Fraction(bound.measured(g, data)), Fraction(problem.objective.evaluate(g, data)))
         for g in all_models(data, problem.shape)
@@ -163,7 +163,7 @@ def test_a_soft_bound_is_paid_for(name: str) -> None:
     }
     frontier = problem.frontier(over=axis)
     part = problem.frontier(over=axis, between=(None, frontier.points[1].value))
-    sign = 1 if bound.at_most else -1
+    sign = 1 if bound.is_upper else -1
     asked = frontier.points[-1].value
     for price in ("0", "5", "20", "200"):
         found = frontier.soft(asked, price)

@@ -20,6 +20,7 @@ from treeform.bridges import integer_rows, whole_objective
 from treeform.errors import SolverFailed, SpecError
 from treeform.model import Block, Cardinality, Clause, Linear, Model, Objective, exact
 from treeform.model.blocks import negated_per_row
+from treeform.utils.arguments import renamed
 
 FURTHEST = 2**62
 #: CP-SAT's marks for "no limit".
@@ -34,8 +35,8 @@ class CPSAT(Backend):
 
     Parameters
     ----------
-    workers : int
-        Threads; 0 lets CP-SAT choose.
+    threads : int
+        0 lets CP-SAT choose.
     seed : int
     options : dict
         Fields of ``SatParameters``, such as ``{"linearization_level": 2}``.
@@ -48,13 +49,14 @@ class CPSAT(Backend):
     aliases = {"cpsat": "cp-sat", "ortools": "cp-sat"}  # noqa: RUF012
     capabilities = Capabilities(ALL_FORMS, continuous=False, integer=True, objective=True)
 
-    def __init__(self, workers: int = 1, seed: int = 0, options: dict[str, Any] | None = None) -> None:
+    @renamed(workers="threads")
+    def __init__(self, threads: int = 1, seed: int = 0, options: dict[str, Any] | None = None) -> None:
         super().__init__()
-        if not isinstance(workers, int) or workers < 0:
+        if not isinstance(threads, int) or threads < 0:
             raise SpecError(
-                f"workers={workers!r} is not possible", fix="give a whole number, 0 to let CP-SAT choose"
+                f"threads={threads!r} is not possible", fix="give a whole number, 0 to let CP-SAT choose"
             )
-        self.workers = workers
+        self.threads = threads
         self.seed = seed
         self.options = dict(options or {})
 
@@ -69,7 +71,7 @@ class CPSAT(Backend):
         solver = load("ortools.sat.python.cp_model", self.name, self.install).CpSolver()
         # The solver's signal handler would swallow Ctrl-C.
         settings = {
-            "num_workers": self.workers,
+            "num_workers": self.threads,
             "random_seed": self.seed,
             "catch_sigint_signal": False,
             "log_search_progress": False,

@@ -52,7 +52,7 @@ class Portfolio(Backend):
     --------
     >>> import treeform as tf
     >>> tf.Portfolio([tf.CPSAT(), "highs"]).members
-    (CPSAT(workers=1, seed=0), HiGHS(threads=1))
+    (CPSAT(threads=1, seed=0), HiGHS(threads=1))
     """
 
     name = "portfolio"

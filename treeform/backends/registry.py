@@ -1,4 +1,4 @@
-"""Solvers by name: the classes, and what ``highs``, ``cp-sat:workers=2`` or ``portfolio:members=cp-sat+highs`` make."""
+"""Solvers by name: the classes, and what ``highs``, ``cp-sat:threads=2`` or ``portfolio:members=cp-sat+highs`` make."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _loadable() -> Iterator[tuple[Extension, type[Backend]]]:
 
 
 def by_name(name: str) -> Backend:
-    """The solver of that name, with default settings or those that follow: ``"cp-sat:workers=2"``.
+    """The solver of that name, with default settings or those that follow: ``"cp-sat:threads=2"``.
 
     Parameters
     ----------

@@ -106,7 +106,7 @@ SolverName = Annotated[
     str | None,
     typer.Option(
         "--solver",
-        help="The solver, see `treeform solvers`; settings may follow, as in cp-sat:workers=2.",
+        help="The solver, see `treeform solvers`; settings may follow, as in cp-sat:threads=2.",
         metavar="NAME",
     ),
 ]

@@ -54,9 +54,9 @@ class TableOptions:
             categorical = (categorical,)
         if categorical is not None and not isinstance(categorical, Iterable):
             raise DataError(
-                f"categorical={categorical!r} names no columns",
+                f"categorical_features={categorical!r} names no columns",
                 cause="it is the name of a column, or a list of names",
-                fix="use for example categorical=['branch']",
+                fix="use for example categorical_features=['branch']",
             )
         names = () if categorical is None else tuple(str(name) for name in categorical)
         _one_of("missing", missing, MISSING)
@@ -83,7 +83,7 @@ class TableOptions:
         """Refuse names of columns that are not in the table."""
         unknown = [name for name in self.categorical if name not in names]
         if unknown:
-            what = f"categorical names {unknown[0]!r}, which is no column"
+            what = f"categorical_features names {unknown[0]!r}, which is no column"
             raise no_column(what, unknown[0], names, fix="name columns of the table")
 
 

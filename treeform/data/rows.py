@@ -76,8 +76,13 @@ def rows_word() -> str:
     return _names.word
 
 
+_IN_PYTHON = {"categorical": "categorical_features"}
+"""Settings whose option on the command line is shorter."""
+
+
 def setting_text(name: str, value: Any, several: bool = False) -> str:
-    """A setting for a message: ``dates='days'``, ``categorical=['branch']``, or ``--dates days``."""
+    """A setting for a message: ``dates='days'``, ``categorical_features=['branch']``, or ``--dates days``."""
     if _names.options:
         return f"--{name.replace('_', '-')} {shlex.quote(str(value))}"
+    name = _IN_PYTHON.get(name, name)
     return f"{name}=[{value!r}]" if several else f"{name}={value!r}"

@@ -42,7 +42,8 @@ def clear_call(function: Callable[P, R]) -> Callable[P, R]:
 def clear_calls(kind: K) -> K:
     """A class whose constructor and public methods refuse wrong arguments as `clear_call` says."""
     for name, made in list(vars(kind).items()):
-        if inspect.isfunction(made) and (name == "__init__" or not name.startswith("_")):
+        public = name == "__init__" or not name.startswith("_")
+        if inspect.isfunction(made) and public and not hasattr(made, "former_names"):
             setattr(kind, name, clear_call(made))
     return kind
 

@@ -1,4 +1,4 @@
-"""Solvers and formulations from text, as the command line and stored settings name them: ``cp-sat:workers=2``.
+"""Solvers and formulations from text, as the command line and stored settings name them: ``cp-sat:threads=2``.
 
 Settings are the parameters of the class. Commas separate them, ``+`` separates the entries of a list, and
 ``none`` stands for None: ``contree:prune=neighbourhood+shrinking,memory_limit=1073741824``.
@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from treeform.errors import SpecError, did_you_mean
+from treeform.utils.arguments import current_names
 
 T = TypeVar("T")
 
@@ -25,7 +26,7 @@ def parse_name(text: str) -> tuple[str, str]:
         raise SpecError(
             f"{text!r} cannot be read",
             cause="settings follow the name after a colon",
-            fix="write for example cp-sat:workers=2",
+            fix="write for example cp-sat:threads=2",
         )
     return name.strip(), text[len(name) + 1 :]
 
@@ -53,10 +54,12 @@ def construct(
     """
     if not settings:
         return make()
-    known = _parameters(among or make)
+    owner = among or make
+    known = _parameters(owner)
     arguments: dict[str, Any] = {}
     for part in filter(None, settings.split(",")):
         key, equals, value = (side.strip() for side in part.partition("="))
+        key = next(iter(current_names(getattr(owner, "__init__", owner), {key: None}, name)))
         if key not in known or not equals or key in arguments:
             raise _misread(name, part, key, known, twice=key in arguments)
         arguments[key] = _value(value, listed=isinstance(known[key].default, tuple))
