@@ -144,3 +144,21 @@ def test_the_schema_takes_certificates_and_no_others():
     jsonschema.validate(certificate, json_schema())
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate({**certificate, "note": 1}, json_schema())
+
+
+def test_many_models_of_a_large_table_are_refused_without_listing_them() -> None:
+    """Of 20,000 tests, each with four pairs of leaves, not one model is made."""
+    rng = np.random.default_rng(0)
+    data = tf.Dataset.from_user(rng.normal(size=(10_000, 2)), rng.integers(0, 2, 10_000))
+    rule = tf.MaxTestsPerPath(["x0"], 1).bind(data)
+    question = Question(data, tf.Tree(3), Objective.of("error"), (rule,))
+    with pytest.raises(OutOfReach, match="out of reach"):
+        least_value(question, stop=lambda: pytest.fail("a model was made"))
+
+
+def test_counting_the_models_can_be_stopped() -> None:
+    rng = np.random.default_rng(0)
+    data = tf.Dataset.from_user(rng.integers(0, 9, (60, 3)).astype(float), rng.integers(0, 2, 60))
+    rule = tf.MaxTestsPerPath(["x0"], 1).bind(data)
+    with pytest.raises(Stopped):
+        least_value(Question(data, tf.Tree(3), Objective.of("error"), (rule,)), stop=lambda: True)

@@ -111,7 +111,7 @@ def test_a_run_that_is_stopped_before_its_points_are_prepared_knows_the_size_of_
     for shape in (tf.Tree(3), tf.Diagram(1, 2)):
         # Whether the core sees the limit before it has prepared the points is left to its threads.
         outcome = tf.DiagramSearch().size_table(data, shape, time_limit=0.0)
-        assert outcome.lower_of(3) <= problem(str(shape)).solve().objective
+        assert outcome.lower_of(sum(shape.widths)) <= problem(str(shape)).solve().objective
         assert len(outcome.graphs) == len(outcome.lower) == sum(shape.widths) + 1
         constant = tf.DecisionGraph.leaf(0, data)
         begun = tf.DiagramSearch().size_table(data, shape, time_limit=0.0, start=[constant])

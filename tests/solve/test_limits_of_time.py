@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,8 @@ from treeform.backends.base import Session
 from treeform.backends.run import Outcome, Run, Verdict
 from treeform.engines import Engine, EngineOutcome, EngineRun, TreeTask
 from treeform.report.facts import of_result
+from treeform.solve import driver
+from treeform.solve.choice import choose
 
 ENGINES = ["contree", "dl85", "cadl85", "blossom", "diagram-search", "diagram-heuristic"]
 SOLVERS = ["highs", "cp-sat", "mathopt:scip", "pyomo:cbc", "glucose42", "rc2"]
@@ -80,6 +83,16 @@ def test_a_note_tells_ctrl_c_from_the_clock() -> None:
     assert any("was not started: Ctrl-C came before" in note for note in result.notes), result.notes
     result = problem("tree:2").solve("highs", formulation="odd", warm_start=None, time_limit=1e-6)
     assert any("was not started: the time was spent before" in note for note in result.notes), result.notes
+
+
+def test_ctrl_c_while_an_engine_is_chosen_keeps_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    def pressed(*arguments: Any) -> Any:
+        os.kill(os.getpid(), signal.SIGINT)
+        return choose(*arguments)
+
+    monkeypatch.setattr(driver, "choose", pressed)
+    result = problem("tree:2").solve()
+    assert str(result.limit) == "interrupted" and result.graph is not None
 
 
 def test_the_card_names_who_answered() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import treeform as tf
-from treeform.engines import ConTree, TotalsSearch
+from treeform.engines import ConTree, PathSearch, TotalsSearch
 from treeform.graph import DecisionGraph
 from treeform.language.objective import Objective
 from treeform.language.question import Question
@@ -132,3 +132,38 @@ def test_the_solver_starts_from_them_and_they_stop_with_the_budget() -> None:
     assert relaxation is not None
     improve(ConTree(), relaxation, ledger, spent)
     assert len(ledger.claims) == 1
+
+
+def test_the_upper_part_that_is_given_stays_above_every_neighbourhood() -> None:
+    """Its rule reads where the points of the whole table go: below it subtrees are searched, at it they are not."""
+    X = np.array([[2, 1], [2, 1], [3, 1], [1, 1], [3, 1], [1, 2], [2, 2]], dtype=float)
+    y = [0, 0, 1, 1, 0, 1, 0]
+    problem = tf.Problem(X, y, shape=tf.Tree(2), sample_weight=[3, 3, 3, 1, 3, 2, 1])
+    upper = problem.solve("contree").graph
+    given = tf.Problem(X, y, shape=tf.Tree(1)).solve("contree").graph
+    assert upper is not None and given is not None
+    problem += tf.Fix(given)
+    problem = problem.minimize(tf.Error() + tf.MinSupport("1/3").soft(1))
+    result = problem.solve()
+    expected = brute_force(problem.data, problem.shape, problem.objective, problem.requirements)
+    assert expected is not None
+    assert result.objective == expected[0] and not any(result.violations.values())
+
+
+def test_rules_on_paths_go_on_below_a_node() -> None:
+    """A column that was tested above may not be tested again in the subtree that replaces the old one."""
+    rng = np.random.default_rng(5)
+    X = rng.integers(0, 4, (40, 3)).astype(float)
+    y = (X[:, 0] % 2).astype(int)  # the best subtree tests x0 again
+    data = tf.Dataset.from_user(X, y)
+    rule = tf.OncePerPath().bind(data)
+    question = Question(data, tf.Tree(2), Objective.of("error"), (rule,))
+    engine = PathSearch()
+    relaxation = relax(question, engine)
+    assert relaxation is not None and relaxation.task.paths
+    ledger = Ledger(question, Budget(None))
+    graph = tf.DecisionGraph.from_nested(("x0", 1.0, ("x1", 1.0, 0, 1), ("x1", 1.0, 1, 0)), data)
+    ledger.submit(graph, "given")
+    search = _Search(engine, relaxation, ledger, Budget(None))
+    better = search._below(graph, int(graph.left[0]))
+    assert better is not None and rule.violation(better, data) == 0

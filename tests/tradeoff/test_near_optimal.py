@@ -282,6 +282,12 @@ def test_shapes_and_objectives_that_are_not_enumerated() -> None:
         tf.Problem(X, y, shape="tree:2").minimize("depth").near_optimal()
 
 
+def test_weights_beyond_the_counts_are_refused() -> None:
+    problem = tf.Problem([[0], [1], [2]], [0, 1, 0], shape="tree:2", sample_weight=[2**49, 2**49, 1])
+    with pytest.raises(SpecError, match="cannot be listed"):
+        problem.minimize(tf.Cost([[0, 5], [1, 0]])).near_optimal()
+
+
 def test_tables_of_many_tests_are_counted_at_depth_two_and_answered_at_three() -> None:
     rng = np.random.default_rng(4)
     X = pd.DataFrame({"a": rng.permutation(1100), "b": rng.integers(0, 2, 1100)})

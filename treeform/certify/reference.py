@@ -181,7 +181,7 @@ def _by_enumeration(question: Question, stop: Callable[[], bool]) -> Fraction | 
         raise OutOfReach(
             "the problem is out of reach of the reference search", cause="hyperplanes cannot be listed"
         )
-    if sum(1 for _ in islice(_models(question), MODELS + 1)) > MODELS:
+    if _has_many_models(question, stop):
         raise OutOfReach(
             "the problem is out of reach of the reference search",
             cause=f"there are more than {MODELS} models of {question.shape}",
@@ -194,6 +194,18 @@ def _by_enumeration(question: Question, stop: Callable[[], bool]) -> Fraction | 
         if judged.ok and (best is None or judged.value < best):
             best = judged.value
     return None if best is None else question.to_units(best)
+
+
+def _has_many_models(question: Question, stop: Callable[[], bool]) -> bool:
+    """Whether there are more than `MODELS`: those of one test are counted, all others are listed."""
+    if question.data.n_tests * question.data.n_classes**2 > MODELS:
+        return True
+    for number, _ in enumerate(islice(_models(question), MODELS + 1), start=1):
+        if number > MODELS:
+            return True
+        if stop():
+            raise Stopped("the reference search was stopped")
+    return False
 
 
 def _models(question: Question) -> Iterator[dict[Any, Any]]:

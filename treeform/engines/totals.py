@@ -34,6 +34,8 @@ MOST_CLASSES = 38
 NO_TREE = 2**60
 """The bound when no admissible tree exists: above the cost of any."""
 _USUAL_MEMORY = 2**30
+_LARGEST_COST = 2.0**50 * (1 - 1e-9)
+"""The core's limit is 2**50; the rest is for sums in floats."""
 LEAST_STEPS = 2e7
 """Steps that a test at the root may take before it is asked of another process: some milliseconds."""
 
@@ -130,19 +132,15 @@ class TotalsSearch(OneSearch):
         table = TableOfTotals(data, task)
         session = _Session(data, task, run, table)
         keywords = self._keywords(data, task) | {"upper": session.upper, "start": session.start_tests()}
-        try:
-            native = _core.totals(
-                table.arrays(),
-                **keywords,
-                memory_limit=room.left(),
-                time_limit=time_limit_of(run.time_limit),
-                poll=session.poll,
-                ask=ask,
-                callers=callers,
-            )
-        except OverflowError:
-            reason = "the costs of all samples together exceed 2**50"
-            raise not_exact(self.name, reason, "use weights or costs with fewer digits") from None
+        native = _core.totals(
+            table.arrays(),
+            **keywords,
+            memory_limit=room.left(),
+            time_limit=time_limit_of(run.time_limit),
+            poll=session.poll,
+            ask=ask,
+            callers=callers,
+        )
         return session.outcome(native)
 
     def _keywords(self, data: Dataset, task: TreeTask) -> dict[str, Any]:
@@ -173,12 +171,26 @@ def reason_against(data: Dataset, task: TreeTask) -> str | None:
         return f"it takes {MOST_CLASSES} classes, not {data.n_classes}"
     if data.total_weight >= LARGEST_WEIGHT:
         return "the samples weigh 2**50 units or more together"
+    if _most_cost(data, task) >= _LARGEST_COST:
+        return "the costs of all samples together exceed 2**50"
     sources = len({column.source for column in data.columns})
     if binding_features(data, task) and sources > MOST_FEATURES:
         return f"it counts tested columns among {MOST_FEATURES}, not {sources}"
     if not (data.points.are_bits or data.can_list_tests):
         return "the table has too many tests to list them"
     return None
+
+
+def _most_cost(data: Dataset, task: TreeTask) -> float:
+    """What a tree can cost at most, in floats: every sample its dearest label, and all tests."""
+    if task.sample_cost is not None:
+        dearest = task.sample_cost.max(axis=1)
+    elif task.cost is not None:
+        dearest = task.cost.max(axis=1)[np.asarray(data.y)]
+    else:
+        dearest = np.ones(data.n_samples)
+    samples = float(np.asarray(data.weights, dtype=float) @ np.asarray(dearest, dtype=float))
+    return samples + float(task.node_penalty) * (2.0**task.depth - 1)
 
 
 class _Session(Session):

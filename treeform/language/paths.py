@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +37,14 @@ class PathRule(ABC):
     """A requirement on the paths of a tree, read from the root downwards.
 
     Tests that no point reaches, or that all points leave by one side, stand on no path.
+
+    Attributes
+    ----------
+    reads_points : bool
+        Whether `allowed` reads where the points of the table go, so that in some states it holds for that table only.
     """
+
+    reads_points: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -54,6 +62,26 @@ class PathRule(ABC):
     def may_end(self, state: Hashable) -> bool:
         """Whether a leaf may stand here."""
         return True
+
+
+class Below(PathRule):
+    """A rule below one node of a tree: it begins in the state that the tests above have led to."""
+
+    def __init__(self, rule: PathRule, state: Hashable) -> None:
+        self.rule, self.state = rule, state
+
+    @property
+    def start(self) -> Hashable:
+        return self.state
+
+    def allowed(self, state: Hashable, tests: PathTests) -> Bools:
+        return self.rule.allowed(state, tests)
+
+    def after(self, state: Hashable, feature: int, right: bool) -> Hashable:
+        return self.rule.after(state, feature, right)
+
+    def may_end(self, state: Hashable) -> bool:
+        return self.rule.may_end(state)
 
 
 class ColumnRule(PathRule):

@@ -229,6 +229,8 @@ class Fix(Requirement):
 class _Given(PathRule):
     """The tests of a tree first; the state is the number of the test that has to come, -1 below all of them."""
 
+    reads_points = True
+
     def __init__(
         self, graph: DecisionGraph, tests: list[tuple[str, np.ndarray, np.ndarray]], data: Dataset
     ) -> None:

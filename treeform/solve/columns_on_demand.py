@@ -134,7 +134,11 @@ class GraphSearch:
             if graph is None:
                 self._end(priced.lower + step)
                 return
+            wanted = self._cost_wanted()
             if not self._settled(graph, priced):
+                return
+            if graph.up_to is not None and graph.up_to >= wanted and not self.ledger.closed:
+                self.limit = Limit.SOLVER  # all was stated, and the proof stays within the tolerances
                 return
 
     def price(self) -> Priced | None:
@@ -161,8 +165,8 @@ class GraphSearch:
 
     def _cost_wanted(self) -> int:
         """The largest cost of a model that may still matter: less than the incumbent's."""
-        cutoff = self.ledger.cutoff
-        wanted = self.most if cutoff is None else min(self.most, cutoff - 1)
+        better = self.ledger.better
+        wanted = self.most if better is None else min(self.most, better)
         return self.relaxation.upper(int(wanted))
 
     def _settled(self, graph: AndOrGraph, priced: Priced) -> bool:

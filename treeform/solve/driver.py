@@ -66,15 +66,16 @@ def solve(question: Question, options: SolveOptions = USUAL) -> SolveResult:
 def _solve(question: Question, options: SolveOptions) -> SolveResult:
     budget = Budget(options.time_limit)  # the choice is part of the work: it looks at the whole table
     question = as_asked(question, options)
-    plan = choose(question, options)
-    plan.distribution.begin(question)
-    ledger = Ledger(question, budget, options.on_progress)
-    with interruptible(budget), observe_steps(ledger.on_step):
-        try:
-            limit = _work(question, plan, ledger, budget, options)
-        except MemoryError:  # of what is prepared in Python; engines and solvers report theirs
-            ledger.notes.append(f"memory ran out in the phase {ledger.phase!r}")
-            limit = budget.reason or Limit.MEMORY
+    with interruptible(budget):  # the choice, too: Ctrl-C there leaves the best constant model
+        plan = choose(question, options)
+        plan.distribution.begin(question)
+        ledger = Ledger(question, budget, options.on_progress)
+        with observe_steps(ledger.on_step):
+            try:
+                limit = _work(question, plan, ledger, budget, options)
+            except MemoryError:  # of what is prepared in Python; engines and solvers report theirs
+                ledger.notes.append(f"memory ran out in the phase {ledger.phase!r}")
+                limit = budget.reason or Limit.MEMORY
     if options.proofs is not None:
         _tidy(options.proofs, plan, ledger)
     return _result(question, plan, ledger, limit or budget.reason)
@@ -246,7 +247,14 @@ def _by_solver(
     else:
         search = GraphSearch(question, plan.formulation, plan.backend, ledger, budget, part)
     search.run()
-    return budget.reason or search.limit
+    limit = budget.reason or search.limit
+    if limit is None and not ledger.closed:
+        ledger.notes.append(
+            f"{plan.formulation.name} on {plan.backend.name} ended with a bound within its tolerances of the best model, "
+            "which proves no optimum: values of the objective are closer together than that"
+        )
+        return Limit.SOLVER
+    return limit
 
 
 def _first_models(question: Question, plan: Plan, ledger: Ledger, budget: Budget) -> None:

@@ -141,6 +141,11 @@ class Ledger:
         """The largest scaled value of a model that is still wanted; None when any is."""
         return None if self.upper is None else math.floor(self.upper)
 
+    @property
+    def better(self) -> int | None:
+        """The largest scaled value of a model that would be better than what is known; None when any would."""
+        return None if self.upper is None else math.ceil(self.upper) - 1
+
     def stop(self) -> bool:
         """Whether the run should stop: the proof is complete, or the budget is spent."""
         return self.closed or self.budget.stop()

@@ -21,6 +21,7 @@ import numpy as np
 from treeform.data import Dataset
 from treeform.engines import Engine, EngineRun, TreeTask
 from treeform.graph import DecisionGraph
+from treeform.language.paths import Below, PathRule
 from treeform.solve import schedule
 from treeform.solve.budget import Budget
 from treeform.solve.engines import submit_repaired
@@ -148,6 +149,8 @@ class _Search:
 
     def columns(self, graph: DecisionGraph) -> None:
         """Trees over the columns that the model reads and one more, until one is better."""
+        if any(rule.reads_points for rule in self.task.paths):  # columns made constant are another table
+            return
         source = np.array([column.source for column in self.data.columns])
         used = {str(source[f]) for test in graph.tests() for f in test.columns}
         for name in dict.fromkeys(["", *source.tolist()]):
@@ -170,9 +173,39 @@ class _Search:
         others = None
         if self.task.totals is not None:
             others = _others(self.task.totals, graph, self.data, arrived, inside)
-        task = task_of(self.task, arrived, self.task.depth - _levels(graph)[node], tests, others)
+        paths = self._paths_below(graph, node)
+        if paths is None:
+            return None
+        whole = replace(self.task, paths=paths)
+        task = task_of(whole, arrived, self.task.depth - _levels(graph)[node], tests, others)
         subtree = self.solved(rows_of(self.data, arrived), task)
         return None if subtree is None else _spliced(graph, node, inside, subtree, self.data)
+
+    def _paths_below(self, graph: DecisionGraph, node: int) -> tuple[PathRule, ...] | None:
+        """The rules on paths as they stand at ``node``; None where one of them holds for all the rows only."""
+        states = [rule.start for rule in self.task.paths]
+        for v, right in _path(graph, node):
+            feature = int(graph.feature[v])
+            states = [
+                rule.after(state, feature, right) for rule, state in zip(self.task.paths, states, strict=True)
+            ]
+        rules = list(zip(self.task.paths, states, strict=True))
+        if any(rule.reads_points and not rule.may_end(state) for rule, state in rules):
+            return None
+        return tuple(Below(rule, state) for rule, state in rules)
+
+
+def _path(graph: DecisionGraph, node: int) -> list[tuple[int, bool]]:
+    """The tests above ``node``, from the root downwards, and whether the path goes right."""
+    above = {}
+    for v in np.flatnonzero(graph.feature >= 0).tolist():
+        above[int(graph.left[v])] = (v, False)
+        above[int(graph.right[v])] = (v, True)
+    path: list[tuple[int, bool]] = []
+    while node in above:
+        path.append(above[node])
+        node = above[node][0]
+    return [step for step in reversed(path) if not graph.passes[step[0]]]
 
 
 def _order(graph: DecisionGraph, depth: int) -> list[int]:

@@ -56,6 +56,11 @@ class PartLedger(Ledger):
         return math.floor(min(known)) if known else None
 
     @property
+    def better(self) -> int | None:
+        known = [value for value in (super().better, self._most) if value is not None]
+        return min(known) if known else None
+
+    @property
     def closed(self) -> bool:
         beyond = self._most is not None and self.lower is not None and self.lower > self._most
         return super().closed or beyond

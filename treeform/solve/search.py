@@ -152,9 +152,10 @@ class CompiledSearch:
     # -- with an objective ----------------------------------------------------------------------
 
     def _optimise(self, session: Any) -> None:
+        strict = False
         while not self.ledger.stop():
             # Squared errors are no whole numbers, as the ledger's cutoff is: then the starting model is the cutoff.
-            cutoff = None if self.question.objective.is_squared else self._cutoff()
+            cutoff = None if self.question.objective.is_squared else self._cutoff(strict)
             outcome = session.solve(self._ask(cutoff, on_bound=True))
             self.limit = self._limit(outcome)
             if outcome.verdict is Verdict.INFEASIBLE:
@@ -168,13 +169,29 @@ class CompiledSearch:
                 continue
             if outcome.verdict is Verdict.OPTIMAL:
                 self._prove(self._value(outcome))
+                if self._within_tolerance() and (cutoff is None or self._cutoff(strict=True) < cutoff):
+                    strict = True
+                    continue
             elif outcome.bound is not None:
                 self._prove(outcome.bound)
             return
 
-    def _cutoff(self) -> int | None:
-        """The largest value that is asked for."""
-        values = [self.ledger.cutoff, None if self.below is None else self.below - 1]
+    def _within_tolerance(self) -> bool:
+        """Whether a float bound stays below the best model by the tolerances only, and a cutoff below it can settle that.
+
+        Tolerances make a solver accept more points, so that its refutation of all that is strictly better holds.
+        """
+        upper = self.ledger.upper
+        if self.ledger.closed or upper is None or self.question.objective.is_squared:
+            return False
+        return self.below is None or upper <= self.below
+
+    def _cutoff(self, strict: bool = False) -> int | None:
+        """The largest value that is asked for; ``strict``: below that of the best model."""
+        values = [
+            self.ledger.better if strict else self.ledger.cutoff,
+            None if self.below is None else self.below - 1,
+        ]
         return min((v for v in values if v is not None), default=None)
 
     def _prove(self, value: float) -> None:

@@ -216,7 +216,14 @@ def report(asked: Asked) -> None:
                 ],
                 standalone_mode=False,
             )
-        text = (folder / "out.md").read_text() + said.getvalue()
+        text = said.getvalue()
+        if not (folder / "out.md").exists():
+            refused = text.startswith("error: ") and "broke down" not in text
+            asked.verdict.status, asked.verdict.refusal = "refused", text.partition("\n")[0]
+            if not refused:
+                asked.say(f"no report: {text[:200]}")
+            return
+        text += (folder / "out.md").read_text()
     asked.verdict.status = "reported"
     told = [line for line in text.splitlines() if "held-out errors" in line or "held-out accuracy" in line]
     if told:

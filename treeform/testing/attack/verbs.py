@@ -242,12 +242,15 @@ def sweep(asked: Asked) -> None:
             asked.say(f"infeasible, and {optimum} is possible")
 
 
-def _has_point(m: Facts) -> bool:
-    """Whether ODD has a point for a tree: it states no test above two leaves of one class."""
+def _has_point(m: Facts, depth: int) -> bool:
+    """Whether ODD has a point for a tree: in its last layer it states no test above two leaves of one class.
+
+    Above the last layer it has: one of the two sides may pass through a node below.
+    """
     for n in m.nodes:
         parts = (n.right, n.reached & ~n.right)
         ends = [{m.predicted[p] for p in range(len(m.predicted)) if part >> p & 1} for part in parts]
-        if not any(k.layer == n.layer + 1 and k.reached in parts for k in m.nodes) and ends[0] == ends[1]:
+        if n.layer == depth - 1 and ends[0] == ends[1]:
             return False
     return True
 
@@ -267,7 +270,7 @@ def own_rows(asked: Asked) -> None:
     ranked = world.ranked(case.aim, case.specs)
     inside = [
         (v, m) for v, m in ranked
-        if case.more["row"] == "strengthens" or (m.nodes and m.nodes[0].feature == feature and _has_point(m))
+        if case.more["row"] == "strengthens" or (m.nodes and m.nodes[0].feature == feature and _has_point(m, world.depth))
     ]  # fmt: skip
     result = problem.solve(
         case.solver, formulation=find_formulation("odd") + own, warm_start=case.more["start"]
