@@ -34,7 +34,7 @@ from treeform.solve.options import USUAL, SolveOptions
 from treeform.solve.proof_writer import ProofWriter
 from treeform.solve.regression import best_constant, run_regression
 from treeform.solve.relaxation import relax
-from treeform.solve.remarks import remarks
+from treeform.solve.remarks import remarks, within_tolerances
 from treeform.solve.result import Limit, SolveResult, Status, as_number, why_stopped
 from treeform.solve.search import CompiledSearch
 from treeform.solve.search_over_tests import its_share, search_over_tests
@@ -249,10 +249,7 @@ def _by_solver(
     search.run()
     limit = budget.reason or search.limit
     if limit is None and not ledger.closed:
-        ledger.notes.append(
-            f"{plan.formulation.name} on {plan.backend.name} ended with a bound within its tolerances of the best model, "
-            "which proves no optimum: values of the objective are closer together than that"
-        )
+        ledger.notes.append(within_tolerances(plan.formulation.name, plan.backend.name))
         return Limit.SOLVER
     return limit
 

@@ -1,4 +1,4 @@
-"""What the reader of an answer has to know about its model: where it abstains, and tests on sensitive columns."""
+"""What the reader of an answer has to know: where its model abstains, tests on sensitive columns, bounds in floats."""
 
 from __future__ import annotations
 
@@ -70,3 +70,11 @@ def _missed_without(requirement: Requirement, question: Question, graph: Decisio
         if requirement.violation(replace(graph, threshold=moved), question.data) == 0:
             return False
     return True
+
+
+def within_tolerances(formulation: str, solver: str) -> str:
+    """The note of a solver whose last bound stays below the best model by less than it computes."""
+    return (
+        f"{formulation} on {solver} ended with a bound within its tolerances of the best model, which proves no "
+        "optimum: values of the objective are closer together than that"
+    )

@@ -169,7 +169,7 @@ class CompiledSearch:
                 continue
             if outcome.verdict is Verdict.OPTIMAL:
                 self._prove(self._value(outcome))
-                if self._within_tolerance() and (cutoff is None or self._cutoff(strict=True) < cutoff):
+                if self._within_tolerance() and cutoff != self._cutoff(strict=True):
                     strict = True
                     continue
             elif outcome.bound is not None:
@@ -177,7 +177,7 @@ class CompiledSearch:
             return
 
     def _within_tolerance(self) -> bool:
-        """Whether a float bound stays below the best model by the tolerances only, and a cutoff below it can settle that.
+        """Whether a bound may stay below the best model by the tolerances only, so that a cutoff can settle it.
 
         Tolerances make a solver accept more points, so that its refutation of all that is strictly better holds.
         """

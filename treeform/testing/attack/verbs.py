@@ -270,7 +270,8 @@ def own_rows(asked: Asked) -> None:
     ranked = world.ranked(case.aim, case.specs)
     inside = [
         (v, m) for v, m in ranked
-        if case.more["row"] == "strengthens" or (m.nodes and m.nodes[0].feature == feature and _has_point(m, world.depth))
+        if case.more["row"] == "strengthens"
+        or (m.nodes and m.nodes[0].feature == feature and _has_point(m, world.depth))
     ]  # fmt: skip
     result = problem.solve(
         case.solver, formulation=find_formulation("odd") + own, warm_start=case.more["start"]
