@@ -85,7 +85,7 @@ public:
         return kept;
     }
 
-    /// With a horizon of three, of at most `kSample` rows, drawn by chance.
+    /// See above.
     Ptr lookahead(const Rows& rows, int height, int horizon, int bottom) {
         const Ptr leaf = space_.leaf(rows);
         if (!worth_tests(rows, leaf)) return leaf;

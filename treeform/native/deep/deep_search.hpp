@@ -5,11 +5,12 @@
 //   first        CART's tree; the lookahead tree, its lowest two levels exact; CART's tests with such levels
 //   pilot        see builder.hpp; with two tests a node, with four, and with those of all features
 //   exact trees  every subtree of height three solved again on the rows that reach it
+//   rolling      at every node the root test of the exact tree of depth three of a sample of its rows
 //   moves        again and again: another test at a node of height four or more, and both of its sides solved again
 //
 // A move takes the test that sends each row to that of the two present subtrees which predicts it right (alternating
-// optimisation: Carreira-Perpinan and Tavallali, NeurIPS 2018), one of the best tests of each feature, or one by chance.
-// It is tried first with two exact levels, against the present subtree with as many, and with three where that is within
+// optimisation: Carreira-Perpinan and Tavallali, NeurIPS 2018), one of the best tests of each feature, the root of an
+// exact tree of depth three of a sample, or one by chance. It is tried first with two exact levels, against the present subtree with as many, and with three where that is within
 // a hundredth. Trees of equal cost are accepted, so that plateaus are crossed. No move is made more than twice.
 #include <algorithm>
 #include <functional>
@@ -58,6 +59,7 @@ public:
         if (depth_ > 3) pilot(2), pilot(4);
         exact_trees();
         if (depth_ < 4) return;
+        if (depth_ > 4) rolling();
         pilot(kAll);
         exact_trees();
         done_.push_back("the best test of each feature");
@@ -74,6 +76,7 @@ public:
 private:
     static constexpr std::size_t kMostKept = 40'000, kMostTried = 1'000'000;
     static constexpr int kAll = 1'000;
+    static constexpr std::size_t kSample = 2'000;  // rows of which trees of depth three are solved
     static constexpr std::uint64_t kGiveUp = 2'000;  // choices of a move in a row that were made before
     struct Spot {
         std::vector<int> path;
@@ -142,6 +145,13 @@ private:
     }
 
     void pilot(int width) { offer(build_.pilot(root_, depth_, width, 2)); }
+    /// Root tests of exact trees of depth three of samples, with exact trees below where that may be better.
+    void rolling() {
+        const Ptr tree = build_.lookahead(root_, depth_, 3, 2);
+        const Ptr now = build_.refit(current_, root_, depth_, 2, Space::infinite());
+        if (!Space::better(tree->cost, Space::above(now->cost, 2))) return;
+        offer(build_.refit(tree, root_, depth_, 3, Space::infinite()));
+    }
     /// Every subtree of height three solved again, the dearest ones first.
     void exact_trees() {
         std::vector<Spot> all = spots(3, 3);
@@ -196,6 +206,7 @@ private:
     Test choose(const Spot& spot, const Rows& rows) {
         const std::uint64_t kind = random_.below(10);
         if (kind == 9) return space_.random_test(rows, random_);
+        if (kind == 8) return build_.of_sample(rows, 3, kSample)->test;
         std::vector<Candidate<Cost>> all;
         if (kind < 6 && !spot.tree->is_leaf()) {
             const int noise = random_.below(3) == 0 ? 33 : 0;
