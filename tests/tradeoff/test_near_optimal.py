@@ -217,7 +217,7 @@ def test_an_optimum_that_was_not_proved_is_found(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize("counted", [True, False])
 def test_what_is_open_is_asked_again(monkeypatch: pytest.MonkeyPatch, counted: bool) -> None:
     """The first solves give models without a test; the time that is left decides the same as no limit."""
-    monkeypatch.setattr("treeform.tradeoff.listing.MOST_TESTS", 10_000 if counted else 0)
+    monkeypatch.setattr("treeform.engines.and_or_graph.MOST_NEIGHBOURS", 10_000 if counted else 0)
     problem = tf.Problem(*table(), shape="tree:2")
     whole = problem.near_optimal(within="0.1")
     assert whole.proved and whole.indispensable
@@ -240,7 +240,7 @@ def test_what_is_open_is_asked_again(monkeypatch: pytest.MonkeyPatch, counted: b
 
 
 def test_an_incumbent_is_not_called_an_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("treeform.tradeoff.listing.MOST_TESTS", 0)
+    monkeypatch.setattr("treeform.engines.and_or_graph.MOST_NEIGHBOURS", 0)
     problem = tf.Problem(*table(), shape="tree:2")
     with ended_after(1, Limit.TIME):
         found = problem.near_optimal(within="0.1", time_limit=1000.0)

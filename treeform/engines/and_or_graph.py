@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.engines.task import TreeTask
 
+MOST_NEIGHBOURS = 32_000
+"""Distinct tests at depth one and two, where neighbouring ones are left out unseen."""
 MOST_TESTS = 10_000
-"""Distinct tests at depth one and two, where pairs of them are counted once."""
+"""The same under bounds on support or flow, where pairs of tests are counted once."""
 MOST_TESTS_BELOW = 1000
 """Distinct tests of deeper trees: there pairs are counted for each part of the table."""
 MOST_ALTERNATIVES = 2_000_000
@@ -57,14 +59,18 @@ class Priced:
     infeasible: bool
 
 
+def most_tests(task: TreeTask) -> int:
+    """The number of distinct tests up to which the graph of a task is made."""
+    if task.depth > 2:
+        return MOST_TESTS_BELOW
+    return MOST_NEIGHBOURS if max(task.min_support, task.min_flow) <= 1 else MOST_TESTS
+
+
 def reason_against_graph(data: Dataset, task: TreeTask) -> str | None:
     """Why the graph of a task cannot be made, in words; None when it can."""
-    most = MOST_TESTS if task.depth <= 2 else MOST_TESTS_BELOW
+    most = most_tests(task)
     if data.n_tests > most:
-        return (
-            f"it counts pairs of tests, up to {most:,} of them at depth {task.depth}, and the table has "
-            f"{data.n_tests:,}"
-        )
+        return f"it takes {most:,} distinct tests at depth {task.depth}, and the table has {data.n_tests:,}"
     return reason_against(data, task)
 
 

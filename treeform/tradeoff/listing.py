@@ -12,7 +12,7 @@ import numpy as np
 
 from treeform.certify.answer import CertifiedResult
 from treeform.engines import TotalsSearch
-from treeform.engines.and_or_graph import MOST_TESTS, MOST_TESTS_BELOW, GraphOfTrees
+from treeform.engines.and_or_graph import GraphOfTrees, most_tests
 from treeform.engines.enumeration import Enumeration, TooManyTrees
 from treeform.engines.totals import reason_against
 from treeform.engines.tree_counts import Stopped
@@ -284,8 +284,7 @@ def _countable(question: Question) -> Relaxation:
 
 def _too_many_tests(question: Question, relaxation: Relaxation) -> str | None:
     """Why the models of this table are not counted."""
-    most = MOST_TESTS if relaxation.task.depth <= 2 else MOST_TESTS_BELOW
-    tests = question.data.n_tests
+    most, tests = most_tests(relaxation.task), question.data.n_tests
     if tests <= most:
         return None
     trees = f"trees of depth {relaxation.task.depth}" if relaxation.task.depth > 2 else "trees"

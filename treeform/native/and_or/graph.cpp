@@ -16,6 +16,7 @@
 #include "../totals/multipliers.hpp"
 #include "../totals/prices.hpp"
 #include "../totals/tree.hpp"
+#include "chain.hpp"
 
 namespace treeform::and_or {
 
@@ -75,7 +76,8 @@ public:
     Search(const Table& table, const Settings& settings, Control& control, const std::vector<std::int32_t>& group)
         : table_(table), settings_(settings), control_(control), group_(group), pricing_(table, settings),
           rows_(table, settings.simd, std::all_of(group.begin(), group.end(), [&](int g) { return g == group[0]; })),
-          minima_(table, rows_, settings_, control, counters_, known_) {
+          minima_(table, rows_, settings_, control, counters_, known_),
+          chain_(table, settings_, control, rows_, minima_) {
         rows_.root(root_);
     }
 
@@ -90,7 +92,7 @@ public:
             const Amount least = set(prices);
             p.multiplier = m, p.value = Wide(least) - prices.constant;
             p.row.assign(table_.rows, 0);
-            if (least < kNone) p.row = value_of(minima_.best_tree(root_, settings_.depth), table_, settings_).row;
+            if (least < kNone) p.row = value_of(best_tree(), table_, settings_).row;
             return true;
         });
         const Point best = search.climb(std::vector<Amount>(table_.rows, 0),
@@ -126,7 +128,7 @@ public:
         levels_.assign(depth + 1, {});
         for (int d = 0; d <= depth; ++d) levels_[d].words = rows_.words, levels_[d].kinds = d ? 0 : table_.kinds;
         path_.clear();
-        if (minima_.minimum(root_, depth, kNone) <= limit)
+        if (least_of_root() <= limit)
             levels_[depth].take(root_.cover, {limit, -1, -1, -1}, depth ? nullptr : &root_.total);
         out.begin.push_back(0);
         for (int d = depth; d >= 0; --d) {
@@ -149,7 +151,22 @@ private:
     Amount set(const Prices& prices) {
         known_.clear();
         minima_.set(prices);
-        return minima_.minimum(root_, settings_.depth, kNone);
+        has_cheapest_ = false;
+        return least_of_root();
+    }
+    Amount least_of_root() {
+        if (!chain_.applies()) return minima_.minimum(root_, settings_.depth, kNone);
+        if (const auto known = minima_.exact(root_.key)) return *known;
+        Amount least = minima_.leaf(root_.total, root_.weight);
+        has_cheapest_ = chain_.cheapest(root_, least - 1, cheapest_);
+        if (has_cheapest_) least = cheapest_.least[0] + cheapest_.least[1] + minima_.test(cheapest_.column);
+        minima_.keep_root(root_, least);
+        return least;
+    }
+    /// A tree of that price.
+    FlatTree best_tree() {
+        if (has_cheapest_) return minima_.tree_with_test(root_, settings_.depth, cheapest_.column);
+        return minima_.best_tree(root_, settings_.depth);
     }
     /// A few tests at the root place the multipliers of a deep tree; the bound is that of all.
     void choose_root_tests() {
@@ -207,17 +224,11 @@ private:
         Subset& subset = subset_of(depth, index);
         leaf(subset.total, node.budget, limit, out);
         if (rows_.columns == 0 || !minima_.splits(subset.weight)) return;
-        prepare(subset, depth);
         const std::size_t words = rows_.words;
         std::unordered_multimap<std::uint64_t, int> seen;
         Cover side[2] = {Cover(words), Cover(words)};
-        for (int j = 0; j < rows_.columns; ++j) {
-            const Amount held = subset.with_weight(j, rows_.pad);
-            if (!minima_.parts(subset.weight - held, held)) continue;
-            Amount least[2];
-            if (!sides(subset, depth, j, node.budget, least)) continue;
+        for (const auto& [j, least] : cuts(subset, depth, node.budget)) {
             const Amount price = least[0] + least[1] + minima_.test(j);
-            if (price > node.budget) continue;
             for (std::size_t w = 0; w < words; ++w) {
                 side[1][w] = subset.cover[w] & rows_.literal[j][w];
                 side[0][w] = subset.cover[w] & ~rows_.literal[j][w];
@@ -231,6 +242,21 @@ private:
             }
             add(rows_.original[j], -1, child[0], child[1], limit - (node.budget - price), out);
         }
+    }
+
+    /// The tests of a node whose trees cost at most the budget, with the least prices of both sides.
+    std::vector<Cut> cuts(Subset& subset, int depth, Amount budget) {
+        if (depth == 2 && chain_.applies()) return chain_.within(subset, budget);
+        prepare(subset, depth);
+        std::vector<Cut> out;
+        for (int j = 0; j < rows_.columns; ++j) {
+            const Amount held = subset.with_weight(j, rows_.pad);
+            if (!minima_.parts(subset.weight - held, held)) continue;
+            Cut cut{j, {}};
+            if (!sides(subset, depth, j, budget, cut.least)) continue;
+            if (cut.least[0] + cut.least[1] + minima_.test(j) <= budget) out.push_back(cut);
+        }
+        return out;
     }
 
     /// Whether no test of the same group has parted these rows in the same way.
@@ -325,6 +351,9 @@ private:
     Store<Known> known_;
     Rows rows_;
     Minima minima_;
+    Chain chain_;
+    Cut cheapest_{};
+    bool has_cheapest_ = false;
     Subset root_, scratch_;
     Sides two_;
     std::vector<Level> levels_;

@@ -1,0 +1,127 @@
+"""All near-optimal trees beside ArborEnum: errors and a price of .01 of the rows for each leaf.
+
+One thread; CPU seconds (user and system) of everything from the encoded table to the count, in a process of each
+question's own. Here the optimum, and a proof for each column that all trees test, are part of it.
+
+The programs count different things. Here a tree is counted once in its normal form. ArborEnum 0.2.6 also counts tests
+with two leaves of one class, and each threshold of the whole table, of which several part the rows of a node alike; and
+it rounds the largest objective to the nearest whole number. On small tables its count is that of a brute force with these
+three rules.
+"""
+
+from __future__ import annotations
+
+import time
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import treeform as tf
+from benchmarks.harness import Figures, Rows, Shown, in_child, read_set, table
+
+PRICE = Fraction(1, 100)
+"""Of a leaf, as a share of the rows."""
+QUESTIONS: tuple[tuple[str, int, str], ...] = (
+    ("500 x 5", 2, "0.02"),
+    ("1000 x 10", 2, "0.01"),
+    ("1000 x 10", 2, "0.02"),
+    ("1000 x 10, ten values", 3, "0.02"),
+    ("1000 x 10, ten values", 3, "0.05"),
+    ("compas", 3, "0.01"),
+    ("compas", 3, "0.05"),
+    ("compas", 4, "0.05"),
+    ("german-credit", 3, "0.01"),
+    ("german-credit", 3, "0.05"),
+    ("raisin", 2, "0.01"),
+    ("raisin", 2, "0.05"),
+    ("bank", 2, "0.01"),
+    ("wilt", 2, "0.01"),
+    ("page", 2, "0.01"),
+)
+"""Table, depth, and the share of the optimum by which a tree may be worse."""
+DRAWN = {"500 x 5": (500, 5, 0), "1000 x 10": (1000, 10, 0), "1000 x 10, ten values": (1000, 10, 10)}
+KEY = ("table", "depth", "within", "program")
+
+
+def data_of(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Features and two classes; drawn tables have a rule of two columns and 15 % of noise."""
+    if name in DRAWN:
+        rows, columns, values = DRAWN[name]
+        rng = np.random.default_rng(0)
+        X = rng.random((rows, columns))
+        X = np.floor(X * values) if values else X
+        rule = (X[:, 0] > np.median(X[:, 0])) ^ (X[:, 1] > np.quantile(X[:, 1], 0.6))
+        return X, (rule ^ (rng.random(rows) < 0.15)).astype(int)
+    family = "fairness" if name in ("compas", "german-credit") else "continuous"
+    frame, y = read_set(family, name)
+    codes = y.to_numpy()
+    two = codes if len(np.unique(codes)) == 2 else (codes != np.bincount(codes).argmax()).astype(int)
+    return frame.to_numpy(dtype=float), two
+
+
+def own(name: str, depth: int, within: str) -> dict[str, Any]:
+    """The count of this package."""
+    X, y = data_of(name)
+    problem = tf.Problem(X, y, shape=tf.Tree(depth))
+    problem.minimize(tf.Error() + round(PRICE * len(X)) * tf.Leaves())
+    tf.Problem(X[:50, :2], y[:50], shape=tf.Tree(1)).near_optimal()  # imports what is imported when it is used
+    began = time.process_time()
+    found = problem.near_optimal(within=within, limit=1)
+    spent = time.process_time() - began
+    up_to = float(found.threshold) if found.counted else None
+    return {"trees": found.count if found.counted else None, "up to": up_to, "CPU s": round(spent, 2)}
+
+
+def arborenum(name: str, depth: int, within: str) -> dict[str, Any]:
+    """The count of ArborEnum."""
+    import arborenum as package
+
+    X, y = data_of(name)
+    model = package.ArborEnum()
+    began = time.process_time()
+    model.fit(X, y, lambda_reg=float(PRICE), depth_budget=depth, rashomon_mult=float(within))
+    spent = time.process_time() - began
+    up_to = round(model.get_min_objective() * (1 + float(within)))
+    return {"trees": int(model.count_trees()), "up to": up_to, "CPU s": round(spent, 2)}
+
+
+PROGRAMS = {"treeform": own, "arborenum": arborenum}
+
+
+def measured(program: str, name: str, depth: int, within: str, seconds: float) -> dict[str, Any]:
+    """One program on one question, in a process that is ended at the limit."""
+    ended = in_child(PROGRAMS[program], name, depth, within, seconds=seconds)
+    if ended.answer is None:
+        return {"trees": None, "up to": None, "CPU s": None, "ended": ended.how}
+    return {**ended.answer, "ended": ""}
+
+
+@table("graph_near_optimal")
+def counts(rows: Rows) -> Shown:
+    """Both programs beside each other."""
+    have = rows.frame.fillna("").to_dict("records")
+    found = {(r["table"], r["depth"], r["within"], r["program"]): r for r in have}
+    lines = []
+    for question in dict.fromkeys((r["table"], r["depth"], r["within"]) for r in have):
+        line: list[str] = [*question]
+        for program in PROGRAMS:
+            row = found.get((*question, program))
+            line += ["", ""] if row is None else [row["trees"] or "not counted", row["CPU s"] or row["ended"]]
+        lines.append(line)
+    note = (
+        "CPU seconds, one thread. Trees: here in normal form; ArborEnum 0.2.6 also counts tests with two leaves of "
+        "one class, and several thresholds that part the rows of a node alike, and rounds the largest objective."
+    )
+    columns = ["table", "depth", "within", "trees", "CPU s", "ArborEnum: trees", "ArborEnum: CPU s"]
+    return Shown.of("Near-optimal trees", columns, lines, note)
+
+
+def main(seconds: float = 60, programs: str = ",".join(PROGRAMS)) -> None:
+    """Measure."""
+    figures = Figures("graph_near_optimal", KEY, seconds=f"{seconds:g}")
+    for name, depth, within in QUESTIONS:
+        for program in programs.split(","):
+            work = partial(measured, program, name, depth, within, seconds)
+            figures.measure(work, table=name, depth=depth, within=within, program=program)
