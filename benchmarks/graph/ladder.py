@@ -1,0 +1,85 @@
+"""Which formulation and solver prove alone in a minute: rows x columns x depth, under parity of two groups.
+
+Drawn tables of 0/1 columns: a rule of three columns, ten per cent of noise, and a group that goes with one column. No
+warm start, no incumbent, no bound of an engine; one thread. For each depth a pair climbs until it does not prove a
+table within the limit; larger tables of that depth and deeper trees on them are then not tried.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import treeform as tf
+from benchmarks.harness import Figures, Rows, Shown, table, user_seconds
+from treeform.backends import Backend
+
+SIZES = ((100, 10), (300, 10), (1000, 10), (1000, 30), (10000, 30), (10000, 100))
+DEPTHS = (2, 3, 4)
+PAIRS: dict[str, Backend] = {
+    "hypergraph-flow highs": tf.HiGHS(threads=1),
+    "hypergraph-flow cp-sat": tf.CPSAT(workers=1),
+    "odd highs": tf.HiGHS(threads=1),
+    "odd cp-sat": tf.CPSAT(workers=1),
+    "flow-oct highs": tf.HiGHS(threads=1),
+    "flow-oct cp-sat": tf.CPSAT(workers=1),
+    "benders-oct cp-sat": tf.CPSAT(workers=1),
+}
+
+
+def stated(rows: int, columns: int, depth: int) -> tf.Problem:
+    """One question."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (rows, columns))
+    y = ((X[:, 0] & X[:, 1]) | X[:, 2]) ^ (rng.random(rows) < 0.1)
+    group = X[:, 0] ^ (rng.random(rows) < 0.3)
+    problem = tf.Problem(X, y.astype(int), shape=tf.Tree(depth)).minimize(tf.Error())
+    return problem + tf.StatisticalParity(groups=group, difference="0.05")
+
+
+def one(pair: str, rows: int, columns: int, depth: int, seconds: float) -> dict[str, Any]:
+    """One pair on one question."""
+    formulation, _ = pair.split(" ")
+    problem = stated(rows, columns, depth)
+    began = user_seconds()
+    result = problem.solve(PAIRS[pair], formulation=formulation, warm_start=None, time_limit=seconds)
+    spent = round(user_seconds() - began, 2)
+    return {"status": result.status, "errors": result.errors, "bound": result.bound, "CPU s": spent}
+
+
+@table("graph_ladder")
+def ladder(rows: Rows) -> Shown:
+    """The largest table that each pair proves, by depth."""
+    have = rows.frame.to_dict("records")
+    lines = []
+    for pair in dict.fromkeys(r["pair"] for r in have):
+        line = [*pair.split(" ")]
+        for depth in DEPTHS:
+            proved = [
+                r for r in have if (r["pair"], int(r["depth"]), r["status"]) == (pair, depth, "optimal")
+            ]
+            line.append(f"{proved[-1]['rows']} x {proved[-1]['columns']}" if proved else "none")
+        lines.append(line)
+    smallest, largest = ("{} x {}".format(*SIZES[place]) for place in (0, -1))
+    note = (
+        f"Rows x columns of the largest table that was proved within {rows.facts['seconds']} s, of tables from "
+        f"{smallest} to {largest}; none: not even the smallest."
+    )
+    columns = ["formulation", "solver", *(f"depth {depth}" for depth in DEPTHS)]
+    return Shown.of("What is proved in a minute by a solver alone", columns, lines, note)
+
+
+def main(seconds: float = 60, pairs: str = ",".join(PAIRS)) -> None:
+    """Measure."""
+    figures = Figures("graph_ladder", ("pair", "depth", "rows", "columns"), seconds=f"{seconds:g}")
+    for pair in pairs.split(","):
+        tried = len(SIZES)
+        for depth in DEPTHS:
+            for place, (rows, columns) in enumerate(SIZES[:tried]):
+                work = partial(one, pair, rows, columns, depth, seconds)
+                row = figures.measure(work, pair=pair, depth=depth, rows=rows, columns=columns)
+                if row["status"] != "optimal":
+                    tried = place
+                    break
