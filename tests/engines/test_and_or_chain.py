@@ -1,4 +1,4 @@
-"""The AND/OR graph over many thresholds, where neighbouring tests are left out unseen, against a count without bounds."""
+"""The AND/OR graph over many thresholds, neighbouring ones left out unseen, against a count without bounds."""
 
 from __future__ import annotations
 
