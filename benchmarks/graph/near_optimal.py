@@ -5,8 +5,8 @@ question's own. Here the optimum, and a proof for each column that all trees tes
 
 The programs count different things. Here a tree is counted once in its normal form. ArborEnum 0.2.6 also counts tests
 with two leaves of one class, and each threshold of the whole table, of which several part the rows of a node alike; and
-it rounds the largest objective to the nearest whole number. On small tables its count is that of a brute force with these
-three rules.
+it rounds the largest objective to the nearest whole number. On small tables its count is that of a brute force with
+these three rules.
 """
 
 from __future__ import annotations
