@@ -64,6 +64,46 @@ def test_never_worse_than_cart(seed: int, classes: int, depth: int) -> None:
     assert found.upper == evaluate.errors(found.graph, data) <= int((cart.predict(x) != y).sum())
 
 
+@pytest.mark.parametrize("depth", [2, 3, 5])
+@pytest.mark.parametrize("support", [0, 5])
+def test_very_many_columns(depth: int, support: int) -> None:
+    """They are cut to those that look best: no worse than CART, which is given no support."""
+    rng = np.random.default_rng(depth)
+    x = rng.normal(size=(150, 700)).round(1)
+    y = ((x[:, 3] * x[:, 600] > 0) ^ (rng.random(150) < 0.1)).astype(np.int32)
+    data = Dataset.from_user(x, y)
+    task = TreeTask(depth=depth, min_support=support)
+    runs = [DeepTreeSearch(work_limit=10**7).run(data, task, EngineRun(time_limit=60.0)) for _ in range(2)]
+    graph = runs[0].graph
+    assert graph is not None and graph == runs[1].graph and graph.depth <= depth
+    assert runs[0].upper == evaluate.errors(graph, data)
+    if support:
+        assert np.bincount(graph.apply(x))[graph.feature < 0].min() >= support
+    else:
+        cart = DecisionTreeClassifier(max_depth=depth, random_state=0).fit(x, y)
+        assert runs[0].upper <= int((cart.predict(x) != y).sum())
+
+
+@pytest.mark.parametrize("more", [{}, {"max_nodes": 2}, {"node_penalty": 2}], ids=str)
+def test_the_proof_on_very_many_columns_is_the_same(more: dict[str, int]) -> None:
+    rng = np.random.default_rng(5)
+    x = rng.integers(0, 3, (40, 300)).astype(float)
+    y = rng.integers(0, 3, 40).astype(np.int32)
+    costs = {
+        solve(x, y, None, 1 - np.eye(3, dtype=np.int64), 2, improve=improve, **more)["tree"]["cost"]
+        for improve in (True, False)
+    }
+    assert len(costs) == 1
+
+
+def test_a_given_start_is_not_lost() -> None:
+    x, y = blobs(300, 5, 2, 4)
+    start = tf.Problem(x, y, shape=tf.Tree(depth=4)).solve(DeepTreeSearch(work_limit=10**8))
+    problem_ = tf.Problem(x, y, shape=tf.Tree(depth=5))
+    result = problem_.solve(DeepTreeSearch(work_limit=1), warm_start=start.graph)
+    assert result.errors <= start.errors
+
+
 def test_same_seed_and_work_give_the_same_tree() -> None:
     x, y = blobs()
     data = Dataset.from_user(x, y)

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "../deep/improver.hpp"
+#include "../deep/few_columns.hpp"
 #include "../deep/interleave.hpp"
 #include "ranks.hpp"
 #include "rebuild.hpp"
@@ -96,10 +97,12 @@ private:
         if (settings_.depth == 4) return {0, 0.015};
         return {improver_->work() * 20, 4};
     }
-    /// Trees of depth three on small tables are proved within milliseconds. Limited memory belongs to the proof.
+    /// Trees of depth three on small tables are proved within milliseconds, and of depth two on all but those of very many
+    /// columns. Limited memory belongs to the proof.
     bool is_worth_improving(const Rows& rows) const {
         constexpr std::size_t kSmall = 50'000;
         if (rows.features == 0 || (settings_.prove && settings_.memory_limit > 0)) return false;
+        if (settings_.depth == 2 && rows.features > deep::kManyColumns) return true;
         return settings_.depth > 3 || (settings_.depth == 3 && rows.n * rows.features > kSmall) || !settings_.prove;
     }
 

@@ -95,6 +95,17 @@ public:
         }
     }
 
+    /// For each feature its test of the least Gini impurity, and how good it is; -1 where there is none.
+    void greedy_tests(const Rows& rows, std::vector<double>& gain, std::vector<Test>& test) {
+        gain.assign(static_cast<std::size_t>(table_.features), -1);
+        test.assign(gain.size(), Test{});
+        for (int f = 0; f < table_.features; ++f) {
+            control_.check();
+            const auto at = static_cast<std::size_t>(f);
+            greedy_test_of(rows, f, gain[at], test[at]);
+        }
+        work_ += rows.n * static_cast<std::size_t>(table_.features);
+    }
     /// The test of the least Gini impurity, as CART chooses it; without a feature if there is none.
     Test greedy_test(const Rows& rows) {
         Test best;

@@ -3,6 +3,7 @@
 #include "../contree/width.hpp"
 #include "class_space.hpp"
 #include "deep_search.hpp"
+#include "few_columns.hpp"
 
 namespace treeform::deep {
 namespace {
@@ -16,10 +17,12 @@ public:
     using Cost = typename W::Cost;
     using Ptr = typename Space::Ptr;
 
+    /// `columns` are those of the table in the whole one; null: all.
     ClassImprover(const contree::Table<W>& table, const contree::Node<W>& root, const contree::Settings& settings,
-                  contree::Control& control, const typename Space::Scans& scans)
+                  contree::Control& control, const typename Space::Scans& scans,
+                  const std::vector<int>* columns = nullptr)
         : table_(table), root_(root), settings_(settings), price_(static_cast<Cost>(settings.node_penalty)),
-          control_(control), scans_(scans), offset_(table.losses.offset) {
+          control_(control), scans_(scans), columns_(columns), offset_(table.losses.offset) {
         begin(0);
     }
 
@@ -48,6 +51,7 @@ private:
     Cost price_;
     contree::Control& control_;
     const typename Space::Scans& scans_;
+    const std::vector<int>* columns_;
     std::int64_t offset_;
     std::uint64_t before_ = 0;  // work of spaces with other prices
     std::unique_ptr<Space> space_;
@@ -72,15 +76,100 @@ private:
         const Ptr tree = is_limited() ? space_->pruned(root_, found, settings_.max_nodes, price_) : found;
         const std::int64_t cost = tree->cost + offset_;
         if (tells && cost >= control_.external_upper()) return;
-        control_.publish(cost, offset_, space_->plan(tree));
+        const contree::PlanPtr plan = space_->plan(tree);
+        control_.publish(cost, offset_, columns_ ? of_whole_table(plan) : plan);
         if (tells) control_.tighten(cost);
     }
-    /// The proof's tree, if it is better; prices differ where tests are limited.
+    contree::PlanPtr of_whole_table(const contree::PlanPtr& plan) const {
+        using contree::Plan;
+        if (plan->kind != Plan::split) return plan;
+        const Test test{(*columns_)[static_cast<std::size_t>(plan->test.feature)], plan->test.key};
+        return std::make_shared<const Plan>(
+            Plan{Plan::split, test, of_whole_table(plan->left), of_whole_table(plan->right)});
+    }
+    /// The proof's tree, if it is better; prices differ where tests are limited, and features where columns are left out.
     Ptr outside() {
         std::int64_t cost = 0;
-        const contree::PlanPtr plan = is_limited() ? nullptr : control_.best(cost);
+        const contree::PlanPtr plan = is_limited() || columns_ ? nullptr : control_.best(cost);
         if (!plan || cost - offset_ >= search_->tree()->cost) return nullptr;
         return space_->written_out(root_, plan);
+    }
+};
+
+/// On a table of very many columns: a greedy tree of all, and the search on those that look best; see few_columns.hpp.
+template <class W>
+class WideImprover final : public Improver {
+public:
+    using Space = ClassSpace<W>;
+    using Rows = typename Space::Rows;
+    using Ptr = typename Space::Ptr;
+
+    WideImprover(const contree::Table<W>& table, const contree::Node<W>& root, const contree::Settings& settings,
+                 contree::Control& control, const typename Space::Scans& scans)
+        : table_(table), root_(root), settings_(settings), control_(control), scans_(scans) {}
+
+    void first() override {
+        Screening screening(table_.features);
+        {
+            Space space(table_, settings_, control_, scans_);
+            const Ptr tree = grown(space, root_, settings_.depth, screening);
+            work_ = space.work();
+            const std::int64_t cost = tree->cost + table_.losses.offset;
+            if (tree->tests <= settings_.max_nodes && cost < control_.external_upper()) {
+                control_.publish(cost, table_.losses.offset, space.plan(tree));
+                control_.tighten(cost);
+            }
+        }
+        few_ = std::make_unique<FewColumns<W>>(table_, root_, screening.columns());
+        if (few_->columns.empty()) return;
+        search_ = std::make_unique<ClassImprover<W>>(few_->table, few_->node, settings_, control_, scans_,
+                                                     &few_->columns);
+        search_->first();
+    }
+    void run() override {
+        if (!search_) return;
+        search_->tells = tells;
+        search_->pace = [this] {
+            if (pace) pace();
+        };
+        search_->run();
+    }
+    std::uint64_t work() const override { return work_ + (search_ ? search_->work() : 0); }
+    std::uint64_t moves() const override { return search_ ? search_->moves() : 0; }
+    std::vector<std::string> done() const override {
+        std::vector<std::string> stages = search_ ? search_->done() : std::vector<std::string>{};
+        for (auto& one : stages) one += " (of " + std::to_string(few_->columns.size()) + " columns)";
+        return stages;
+    }
+
+private:
+    static constexpr std::size_t kAtRoot = 64, kBelow = 16, kMost = 160;  // columns
+
+    const contree::Table<W>& table_;
+    const contree::Node<W>& root_;
+    const contree::Settings& settings_;
+    contree::Control& control_;
+    const typename Space::Scans& scans_;
+    std::uint64_t work_ = 0;
+    std::unique_ptr<FewColumns<W>> few_;
+    std::unique_ptr<ClassImprover<W>> search_;
+
+    /// The tree of least impurities; the columns that look best at its upper nodes are taken.
+    Ptr grown(Space& space, const Rows& rows, int height, Screening& screening) const {
+        const Ptr leaf = space.leaf(rows);
+        if (height == 0 || rows.n < 2 || leaf->cost <= 0) return leaf;
+        std::vector<double> gain;
+        std::vector<Test> test;
+        space.greedy_tests(rows, gain, test);
+        const auto best = static_cast<std::size_t>(std::max_element(gain.begin(), gain.end()) - gain.begin());
+        if (gain[best] < 0) return leaf;
+        screening.take(static_cast<int>(best));
+        if (screening.size() < kMost) screening.take_best(gain, height == settings_.depth ? kAtRoot : kBelow);
+        Rows left, right;
+        if (!space.split(rows, test[best], left, right)) return leaf;
+        const Ptr below = grown(space, left, height - 1, screening);
+        const Ptr tree = space.join(test[best], below, grown(space, right, height - 1, screening));
+        return tree->cost < leaf->cost ? tree : leaf;
     }
 };
 
@@ -90,6 +179,8 @@ template <class W>
 std::unique_ptr<Improver> improver_of(const contree::Table<W>& table, const contree::Node<W>& root,
                                       const contree::Settings& settings, contree::Control& control,
                                       const contree::ScanTable<typename W::Key, typename W::Sum>& scans) {
+    if (static_cast<std::size_t>(table.features) > kManyColumns)
+        return std::make_unique<WideImprover<W>>(table, root, settings, control, scans);
     return std::make_unique<ClassImprover<W>>(table, root, settings, control, scans);
 }
 
