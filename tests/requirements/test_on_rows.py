@@ -30,6 +30,8 @@ TABLE = pd.DataFrame(
         "income": [1.0, np.nan, 3, 4, 5, 6, 7, 8],
         "sex": list("ffmmffmm"),
         "size": [1, 2, 3, 3, 2, 1, 2, 3],
+        "day": [f"2024-0{month}-15" for month in range(1, 9)],
+        "member": [True, None, False, True, None, True, False, True],
     }
 )
 LABELS = ["no", "yes", "yes", "no", "yes", "no", "yes", "yes"]
@@ -38,7 +40,11 @@ WEIGHTS = [1, 2, 1, 0, 1, 3, 1, 1]
 
 def problem(*requirements: Requirement, depth: int = 1) -> tf.Problem:
     made = tf.Problem(
-        TABLE, LABELS, sample_weight=WEIGHTS, shape=tf.Tree(depth), exclude=["sex", "vip", "region"]
+        TABLE,
+        LABELS,
+        sample_weight=WEIGHTS,
+        shape=tf.Tree(depth),
+        exclude=["sex", "vip", "region", "day", "member"],
     )
     return made + list(requirements)
 
@@ -54,11 +60,13 @@ def problem(*requirements: Requirement, depth: int = 1) -> tf.Problem:
         ("region not in ['n']", "00110101"),
         ("vip", "10101010"),
         ("not vip and 4 > income", "00000000"),
+        ("day < '2024-03-01'", "11000000"),
+        ("member", "10010101"),
         ("income != 3", "10011111"),  # a missing value satisfies no comparison
     ],
 )
 def test_conditions(text: str, expected: str) -> None:
-    data = tf.Problem(TABLE, LABELS, shape=tf.Tree(1)).data
+    data = tf.Problem(TABLE, LABELS, shape=tf.Tree(1), exclude=["day", "member"]).data
     assert "".join(map(str, rows_where(text, data).astype(int))) == expected
 
 
@@ -68,7 +76,7 @@ def test_conditions(text: str, expected: str) -> None:
         "region = 'n'", "region == north", "age < 'x'", "region < 3",
         "age", "age < [1]", "age == None", "1 < 2", "", "(",
         "region.str.len() > 1", "__import__('os').system('x')", "age + 1 < 3", "region in 'ns'",
-        "age == 1 == 'x'",
+        "age == 1 == 'x'", "region < 'o'", "day < 'May'",
     ],
 )  # fmt: skip
 def test_what_is_no_condition_is_refused(text: str) -> None:
@@ -165,7 +173,7 @@ def test_recall_by_hand() -> None:
 def test_groups_of_all_rows_of_which_a_slice_has_one() -> None:
     parity = tf.StatisticalParity("sex", difference=0).each("home town & region")
     table = TABLE.assign(sex=list("fmffmmfm"))
-    asked = tf.Problem(table, LABELS, shape=tf.Tree(1), exclude=["sex"]) + parity
+    asked = tf.Problem(table, LABELS, shape=tf.Tree(1), exclude=["sex", "day", "member"]) + parity
     bound = asked.requirements[0]
     assert "says nothing of" in str(bound.remark(asked.data))
     assert any("says nothing of" in note for note in asked.solve().notes)
@@ -249,3 +257,15 @@ def test_a_requirement_on_rows_of_the_command_line_replaces_that_of_the_file(tmp
         "max_errors:4,each=vip",
         "max_errors:5,each=region",
     ]
+
+
+def test_a_mask_with_a_name_is_taken_again_by_the_check() -> None:
+    result = problem(tf.MaxErrors(3).on(TABLE.vip)).solve()
+    checked = tf.check(
+        result.certificate(), TABLE, LABELS, sample_weight=WEIGHTS, sensitive_features=TABLE.vip
+    )
+    assert "every statement was checked" in str(checked)
+    other = tf.check(
+        result.certificate(), TABLE, LABELS, sample_weight=WEIGHTS, sensitive_features=~TABLE.vip
+    )
+    assert not other.ok

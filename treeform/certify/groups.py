@@ -146,7 +146,7 @@ def given_again(parts: Sequence[GroupsPart], values: Any, data: Dataset) -> dict
 def _called(groups: Groups, part: GroupsPart) -> Groups:
     """Groups under the name that they had; an array without a name takes it over."""
     called = part.called
-    if groups.name is not None and groups.name != called:
+    if None not in (groups.name, called) and groups.name != called:
         raise CertificateError(
             f"the groups given are called {groups.name!r}",
             cause=f"in the certificate they are called {called!r}",

@@ -37,6 +37,7 @@ MIRRORED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.LtE: ast.GtE,
     ast.GtE: ast.LtE,
 }
+ISO_DATE = re.compile(r"\d{4}-\d\d(-\d\d([ T]\d\d:\d\d(:\d\d)?)?)?")
 EXAMPLE = "write for example \"region == 'north' and age < 40\"; names with blanks stand in backticks: `home region`"
 
 
@@ -125,11 +126,11 @@ class _Reader:
     def _flag(self, name: str) -> Mask:
         """A column of truth values by itself."""
         values = self._column(name)
-        if values.dtype != bool and not set(values.tolist()) <= {True, False}:
+        if values.dtype != bool and not set(values.dropna().tolist()) <= {True, False}:
             raise self._not_understood(
                 f"the column {self.names.get(name, name)!r} has no truth values to stand by itself"
             )
-        return np.asarray(values == True, dtype=bool)  # noqa: E712
+        return np.asarray([one is True or one is np.True_ for one in values.tolist()], dtype=bool)
 
     def _compared(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Mask:
         if not isinstance(left, ast.Name) and isinstance(right, ast.Name):
@@ -150,11 +151,21 @@ class _Reader:
                 f"the column {self.names.get(left.id, left.id)!r} holds {'numbers' if numbers else 'text'}, and "
                 f"{value!r} is none"
             )
+        if texts and type(op) not in (ast.Eq, ast.NotEq) and not self._are_dates([*column.dropna(), value]):
+            raise self._not_understood(
+                f"the column {self.names.get(left.id, left.id)!r} holds text, which has no order unless it is dates "
+                "as 2024-12-31; ==, != and in compare it"
+            )
         try:
             # What is missing is neither equal to anything nor different: it satisfies no comparison.
             return np.asarray(COMPARISONS[type(op)](column, value) & column.notna(), dtype=bool)
         except (TypeError, ValueError):
             raise self._not_understood(f"values of {left.id!r} cannot be compared with {value!r}") from None
+
+    @staticmethod
+    def _are_dates(values: list[Any]) -> bool:
+        """Whether text is dates that are written alike, the year first, so that their texts are in their order."""
+        return all(isinstance(one, str) and ISO_DATE.fullmatch(one) for one in values)
 
     def _column(self, name: str) -> pd.Series:
         return pd.Series(self.data.column(self.names.get(name, name))).infer_objects()
