@@ -167,6 +167,12 @@ def test_heavy_weights_are_counted_in_digits(bits):
         assert wanted is None or result.objective == wanted[0] == result.bound
 
 
+def test_more_tests_than_the_core_counts_are_refused() -> None:
+    problem = tf.Problem(np.arange(32_768.0)[:, None], np.arange(32_768) % 2, shape=tf.Tree(1))
+    with pytest.raises(SpecError, match="32,766 tests, not 32,767"):
+        problem.solve(tf.TotalsSearch())
+
+
 def test_weights_that_are_too_heavy_are_refused_with_the_reason():
     problem = tf.Problem([[0], [1]], [0, 1], shape=tf.Tree(1), sample_weight=[2**50 + 1, 2**49])
     problem += AtMostApproved(2**49)

@@ -31,6 +31,7 @@ PARTS = ("multipliers", "lazy", "steps", "shallow", "rough", "similarity", "domi
 DEEPEST = 9
 MOST_FEATURES = 256
 MOST_CLASSES = 38
+MOST_TESTS = 2**15 - 2
 NO_TREE = 2**60
 """The bound when no admissible tree exists: above the cost of any."""
 _USUAL_MEMORY = 2**30
@@ -176,6 +177,8 @@ def reason_against(data: Dataset, task: TreeTask) -> str | None:
     sources = len({column.source for column in data.columns})
     if binding_features(data, task) and sources > MOST_FEATURES:
         return f"it counts tested columns among {MOST_FEATURES}, not {sources}"
+    if data.n_tests > MOST_TESTS:
+        return f"it takes {MOST_TESTS:,} tests, not {data.n_tests:,}"
     if not (data.points.are_bits or data.can_list_tests):
         return "the table has too many tests to list them"
     return None

@@ -242,18 +242,17 @@ def sweep(asked: Asked) -> None:
             asked.say(f"infeasible, and {optimum} is possible")
 
 
-def _idle_test(m: Facts) -> int | None:
-    """The lowest layer with a test above two leaves of one class.
+def _has_idle_test(m: Facts) -> bool:
+    """Whether a test stands above two leaves of one class.
 
-    ODD has no point for it in the last layer. Above, one of its sides may pass through a node below, which counts.
+    ODD has no point for some of these trees, and where a side passes through a node below it counts that, too.
     """
-    layers = []
     for n in m.nodes:
         parts = (n.right, n.reached & ~n.right)
         ends = [{m.predicted[p] for p in range(len(m.predicted)) if part >> p & 1} for part in parts]
         if not any(k.layer == n.layer + 1 and k.reached in parts for k in m.nodes) and ends[0] == ends[1]:
-            layers.append(n.layer)
-    return max(layers, default=None)
+            return True
+    return False
 
 
 def own_rows(asked: Asked) -> None:
@@ -272,11 +271,10 @@ def own_rows(asked: Asked) -> None:
     inside = ranked
     if case.more["row"] == "restricts":
         rooted = [(v, m) for v, m in ranked if m.nodes and m.nodes[0].feature == feature]
-        inside = [(v, m) for v, m in rooted if _idle_test(m) is None]
-        perhaps = [v for v, m in rooted if _idle_test(m) not in (None, world.depth - 1)]
-        if perhaps and (not inside or perhaps[0] < inside[0][0]):
+        inside = [(v, m) for v, m in rooted if not _has_idle_test(m)]
+        if rooted and (not inside or rooted[0][0] < inside[0][0]):
             asked.verdict.status = (
-                "not listed"  # what ODD counts of a model with a pass-through is not known here
+                "not listed"  # whether ODD has a point for the best of them is not known here
             )
             return
     result = problem.solve(
