@@ -31,6 +31,7 @@ from treeform.solve.lagrangian import rows_of, tighten
 from treeform.solve.ledger import Ledger
 from treeform.solve.neighbourhoods import improve
 from treeform.solve.options import USUAL, SolveOptions
+from treeform.solve.outlook import with_outlook
 from treeform.solve.proof_writer import ProofWriter
 from treeform.solve.regression import best_constant, run_regression
 from treeform.solve.relaxation import relax
@@ -67,7 +68,7 @@ def _solve(question: Question, options: SolveOptions) -> SolveResult:
     budget = Budget(options.time_limit)  # the choice is part of the work: it looks at the whole table
     question = as_asked(question, options)
     with interruptible(budget):  # the choice, too: Ctrl-C there leaves the best constant model
-        plan = choose(question, options)
+        plan = with_outlook(question, choose(question, options))
         plan.distribution.begin(question)
         ledger = Ledger(question, budget, options.on_progress)
         with observe_steps(ledger.on_step):

@@ -14,6 +14,7 @@ from treeform.solve.choice import Plan
 from treeform.solve.columns_on_demand import GraphSearch, priced_part
 from treeform.solve.in_parts import first_part
 from treeform.solve.ledger import Ledger
+from treeform.solve.outlook import without_prospect
 from treeform.solve.relaxation import Relaxation
 from treeform.utils.text import count_of, exact_text
 
@@ -57,7 +58,8 @@ def explain_plan(question: Question, plan: Plan) -> Explanation:
     assert plan.formulation is not None
     if plan.in_parts:
         question = first_part(question)
-    formulation, notes = plan.formulation, plan.notes
+    prospect = without_prospect(question, plan)
+    formulation, notes = plan.formulation, plan.notes + (() if prospect is None else (prospect,))
     part = priced_part(question) if isinstance(formulation, ColumnsOnDemand) else None
     if part is not None:
         formulation, priced = _first_step(question, plan, part)

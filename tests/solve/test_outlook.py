@@ -1,0 +1,51 @@
+"""A formulation that a solver alone has no prospect with is named before it starts."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import treeform as tf
+from treeform.errors import TreeformWarning
+from treeform.solve.choice import choose
+from treeform.solve.options import SolveOptions
+from treeform.solve.outlook import with_outlook
+
+
+def stated(rows: int) -> tf.Problem:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": np.arange(rows) % 50, "b": np.arange(rows) // 50, "c": rng.integers(0, 2, rows)})
+    return tf.Problem(X, rng.integers(0, 2, rows), shape=tf.Tree(2)).minimize(tf.Error())
+
+
+def planned(rows: int, solver: str | None = "highs", formulation: str | None = None, **given: Any) -> tuple[str, ...]:
+    """The notes of the plan, which are those that a result begins with."""
+    question = stated(rows).question
+    return with_outlook(question, choose(question, SolveOptions(solver, formulation, **given))).notes
+
+
+@pytest.mark.parametrize("formulation", ["odd", "flow-oct"])
+def test_a_choice_without_prospect_is_warned_of(formulation: str) -> None:
+    with pytest.warns(TreeformWarning, match="formulation='hypergraph-flow'"):
+        notes = planned(2100, formulation=formulation, warm_start=None)
+    assert any("not likely to prove" in note and "2,100 distinct rows" in note for note in notes)
+
+
+def test_others_are_not() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", TreeformWarning)
+        planned(60, formulation="odd", warm_start=None)
+        planned(2100, formulation="odd")
+        planned(2100, formulation="hypergraph-flow", warm_start=None)
+        planned(2100, solver=None)
+
+
+def test_a_solve_warns_before_it_starts() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", TreeformWarning)
+        with pytest.raises(TreeformWarning, match="not likely to prove"):
+            stated(2100).solve("highs", formulation="odd", warm_start=None)
