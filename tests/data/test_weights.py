@@ -17,6 +17,7 @@ from treeform.data import Dataset
 from treeform.data.options import TableOptions
 from treeform.data.weights import LARGEST_TOTAL, Weights, read_weights
 from treeform.errors import DataError
+from treeform.utils.text import rounded_text
 
 LARGE = [2**53, 2**53, 1, 1]
 OPPOSED = ([[0], [1], [0], [1]], [0, 1, 1, 0])
@@ -76,7 +77,7 @@ def test_rounded_weights_keep_every_positive_one(values: list[float], grid: Any)
     else:
         assert grid == "auto" or read.unit == grid
         assert all(change <= read.unit for change in changes)
-        assert f"{float(sum(changes)):.2g} in all" in read.rounding.note
+        assert f"{rounded_text(float(sum(changes)), 2)} in all" in read.rounding.note
 
 
 def test_weights_like_two_thirds_mean_the_fraction() -> None:

@@ -64,6 +64,15 @@ def in_row_order(values: Any, labels: pd.Index | None, what: str, name: str) -> 
     return values.iloc[place]
 
 
+def of_some_rows(values: Any, labels: pd.Index | None) -> Any:
+    """The entries of a Series or DataFrame for a table of some of its rows, such as a fold; else the same object."""
+    if labels is None or not isinstance(values, pd.Series | pd.DataFrame) or len(values) <= len(labels):
+        return values
+    if not (values.index.is_unique and labels.is_unique and labels.isin(values.index).all()):
+        return values
+    return values.loc[labels]
+
+
 def positions_of(named: pd.Index, labels: pd.Index | None) -> list[int]:
     """The positions of the rows with these labels.
 

@@ -51,7 +51,7 @@ def encode_labels(
             fix="pass one label for each row"
             + (f", or the column's name alone: {str(labels[0])!r}" if len(labels) == 1 else ""),
         )
-    _refuse_missing(labels)
+    refuse_missing(labels)
     if labels.dtype.kind in _NATIVE_KINDS:
         classes, codes = np.unique(labels, return_inverse=True)
         if not allow_quantities:
@@ -131,7 +131,13 @@ def _one_dimensional(values: Any) -> NDArray[Any]:
     return array
 
 
-def _refuse_missing(labels: NDArray[Any]) -> None:
+def refuse_missing(labels: NDArray[Any]) -> None:
+    """Raise where a target is missing, or infinite.
+
+    Raises
+    ------
+    DataError
+    """
     missing = np.asarray(pd.isna(labels))
     if missing.any():
         row = int(np.flatnonzero(missing)[0])
@@ -164,13 +170,25 @@ def refuse_quantities(classes: NDArray[Any], n_rows: int) -> None:
 
 
 def many_classes_note(classes: NDArray[Any]) -> list[str]:
-    """Whether the labels are so many whole numbers that they may be a quantity."""
-    if not _many_numbers(classes):
+    """Whether the labels are so many numbers, or texts of numbers, that they may be a quantity."""
+    as_text = len(classes) > _FEW_CLASSES and all(map(_is_number_text, classes.tolist()))
+    if not _many_numbers(classes) and not as_text:
         return []
+    convert = ", with the target as numbers (pandas.to_numeric)" if as_text else ""
     return [
         f"each of the {len(classes)} numbers in the target is a class of its own; to predict quantities minimise "
-        "tf.SquaredError() or tf.AbsoluteError()"
+        f"tf.SquaredError() or tf.AbsoluteError(){convert}"
     ]
+
+
+def _is_number_text(label: Any) -> bool:
+    if not isinstance(label, str):
+        return False
+    try:
+        float(label)
+    except ValueError:
+        return False
+    return True
 
 
 def _many_numbers(classes: NDArray[Any]) -> bool:

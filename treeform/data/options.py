@@ -59,6 +59,12 @@ class TableOptions:
                 fix="use for example categorical_features=['branch']",
             )
         names = () if categorical is None else tuple(str(name) for name in categorical)
+        if missing == "majority":
+            raise DataError(
+                f"{setting_text('missing', missing)} is for predictions, and a problem is stated on the training rows",
+                cause="in training a missing value is a value that each test sends left or right",
+                fix="leave it out here; result.graph.accepting predicts so, and estimators take missing='majority'",
+            )
         _one_of("missing", missing, MISSING)
         _one_of("dates", dates, DATES)
         if abstain is not None and (not isinstance(abstain, str) or not abstain.strip()):

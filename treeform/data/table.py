@@ -152,6 +152,17 @@ def _refuse_empty(shape: tuple[int, ...]) -> None:
         )
 
 
+def refuse_repeated_names(X: Any) -> None:
+    """Raise where two columns of a DataFrame have one name.
+
+    Raises
+    ------
+    DataError
+    """
+    if isinstance(X, pd.DataFrame) and not isinstance(X.columns, pd.MultiIndex):
+        _refuse_repeated(tuple(str(name) for name in X.columns))
+
+
 def _names(X: Any, n_columns: int, feature_names: Any) -> tuple[str, ...]:
     if feature_names is not None:
         names = tuple(str(name) for name in feature_names)
@@ -169,6 +180,11 @@ def _names(X: Any, n_columns: int, feature_names: Any) -> tuple[str, ...]:
         names = tuple(str(name) for name in X.columns)
     else:
         names = tuple(f"x{j}" for j in range(n_columns))
+    _refuse_repeated(names)
+    return names
+
+
+def _refuse_repeated(names: tuple[str, ...]) -> None:
     repeated = sorted(name for name, times in Counter(names).items() if times > 1)
     if repeated:
         raise DataError(
@@ -176,7 +192,6 @@ def _names(X: Any, n_columns: int, feature_names: Any) -> tuple[str, ...]:
             cause="rules and requirements name columns, so names have to be different",
             fix="rename the columns, or drop one of each pair",
         )
-    return names
 
 
 def numeric_values(values: Any, name: str, rows: NDArray[np.int64] | None = None) -> NDArray[np.float64]:

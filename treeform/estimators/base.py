@@ -17,8 +17,9 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from treeform.data import Dataset
 from treeform.data.alignment import in_row_order, row_labels
 from treeform.data.exact import AUTO
+from treeform.data.labels import refuse_missing
 from treeform.data.options import TableOptions
-from treeform.data.table import as_pandas
+from treeform.data.table import as_pandas, refuse_repeated_names
 from treeform.errors import SpecError
 from treeform.estimators.parameters import PREFIX, nested_parameters
 from treeform.graph import DecisionGraph
@@ -192,6 +193,8 @@ class OptimalEstimator(BaseEstimator):  # type: ignore[misc]
         """Table, targets and weights, and the labels of the rows, which the arrays among them have lost."""
         labels = row_labels(X)
         X, y, sample_weight = self._paired(X, y, sample_weight)
+        if y is not None and (targets := np.asarray(y)).ndim == 1:
+            refuse_missing(targets)
         if _needs_encoding(X):
             _, y = validate_data(self, X, y, skip_check_array=True), y
         else:
@@ -205,6 +208,7 @@ class OptimalEstimator(BaseEstimator):  # type: ignore[misc]
     @staticmethod
     def _paired(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
         """Targets and weights in the order of the rows; see `treeform.data.alignment`."""
+        refuse_repeated_names(X)
         labels = row_labels(X)
         y = in_row_order(y, labels, "the target", "y")
         return as_pandas(X), y, in_row_order(sample_weight, labels, "sample_weight", "sample_weight")

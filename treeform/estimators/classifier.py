@@ -164,5 +164,12 @@ class OptimalClassifier(ClassifierMixin, OptimalEstimator):  # type: ignore[misc
             return np.asarray(np.log(self.predict_proba(X)))
 
     def _targets(self, y: Any) -> Any:
-        check_classification_targets(y)
+        try:
+            check_classification_targets(y)
+        except ValueError as error:
+            raise SpecError(
+                str(error).split(". ")[0],
+                cause="the target holds fractional numbers or several columns, and a classifier predicts one label",
+                fix="for quantities use tf.OptimalTreeRegressor; for labels pass text or whole numbers, one column",
+            ) from error
         return np.asarray(y)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Integral
@@ -232,7 +232,7 @@ def _depths(given: Any) -> list[int]:
     SpecError
         If they are not whole numbers from 0 on, or none is given.
     """
-    depths = [given] if isinstance(given, Integral) else list(given)
+    depths = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
     if not depths or any(not isinstance(one, Integral) or isinstance(one, bool) or one < 0 for one in depths):
         raise SpecError(
             f"max_depth={given!r} gives no depths to choose from",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from treeform.language.component import parameters_of
 from treeform.language.named import named
 from treeform.language.requirement import Requirement
 from treeform.requirements import Monotone
+from treeform.shape import MAX_DEPTH
 from treeform.utils.text import count_of
 
 PREFIX = "requirements__"
@@ -34,12 +36,28 @@ def weights_of(class_weight: Any, y: NDArray[Any], sample_weight: Any) -> Any:
     try:
         by_class = compute_sample_weight(class_weight, y)
     except (ValueError, TypeError) as error:
+        if isinstance(class_weight, Mapping):
+            _refuse_other_types(class_weight, y)
         raise SpecError(
             f"class_weight={class_weight!r} is not possible",
             cause=str(error).splitlines()[0],
             fix="use 'balanced', or a weight for each label, such as {'bad': 5, 'good': 1}",
         ) from None
     return by_class if sample_weight is None else by_class * np.asarray(sample_weight, dtype=np.float64)
+
+
+def _refuse_other_types(class_weight: Mapping[Any, Any], y: NDArray[Any]) -> None:
+    """Raise where a key is no label but reads as one: 1 and "1" are different labels."""
+    labels = np.unique(y).tolist()
+    by_text = {str(label): label for label in labels}
+    for key in class_weight:
+        if key not in labels and str(key) in by_text:
+            label = by_text[str(key)]
+            raise SpecError(
+                f"class_weight has a weight for {key!r}, and the label is {label!r}",
+                cause=f"the label is of type {type(label).__name__}, the key of type {type(key).__name__}",
+                fix=f"write class_weight={{{label!r}: {class_weight[key]!r}, ...}}",
+            )
 
 
 def monotone_of(monotonic_cst: Any, names: Sequence[str], positive: Any) -> list[Requirement]:
@@ -94,3 +112,21 @@ def nested_parameters(requirements: Any) -> dict[str, Any]:
         if isinstance(requirement, Requirement)
         for parameter, value in parameters_of(requirement).items()
     }
+
+
+def depth_of(max_depth: Any) -> int:
+    """``max_depth`` as the depth of a tree.
+
+    Raises
+    ------
+    SpecError
+        If it is no whole number from 1 to 30.
+    """
+    if isinstance(max_depth, Integral) and not isinstance(max_depth, bool) and 1 <= max_depth <= MAX_DEPTH:
+        return int(max_depth)
+    unlimited = " Without a limit (scikit-learn's None) no tree is the best one." if max_depth is None else ""
+    raise SpecError(
+        f"max_depth={max_depth!r} is not possible",
+        cause=f"it is the largest number of tests on a path, a whole number from 1 to {MAX_DEPTH}.{unlimited}",
+        fix="use for example max_depth=3, or OptimalTreeClassifierCV or OptimalTreeRegressorCV, which choose the depth",
+    )

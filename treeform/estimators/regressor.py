@@ -17,6 +17,7 @@ from treeform.errors import SpecError
 from treeform.estimators.base import OptimalEstimator
 from treeform.estimators.complexity import price_of, with_penalty
 from treeform.estimators.importances import variance_importances
+from treeform.estimators.parameters import depth_of
 from treeform.graph import DecisionGraph
 from treeform.language.named import listed
 from treeform.language.objective import Objective
@@ -143,7 +144,7 @@ class OptimalTreeRegressor(RegressorMixin, OptimalEstimator):  # type: ignore[mi
         self.on_progress = on_progress
 
     def _shape(self) -> Shape:
-        return Tree(self.max_depth)
+        return Tree(depth_of(self.max_depth))
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the best tree of this depth.

@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.utils import Bunch
 
 from treeform.estimators.classifier import OptimalClassifier
+from treeform.estimators.parameters import depth_of
 from treeform.estimators.pruning_path import pruning_path
 from treeform.shape import Shape, Tree
 
@@ -136,7 +137,7 @@ class OptimalTreeClassifier(OptimalClassifier):
         self.on_progress = on_progress
 
     def _shape(self) -> Shape:
-        return Tree(self.max_depth)
+        return Tree(depth_of(self.max_depth))
 
     def near_optimal(
         self,

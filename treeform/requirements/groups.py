@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from treeform.data.alignment import in_row_order
+from treeform.data.alignment import in_row_order, of_some_rows
 from treeform.data.rows import row_text, rows_note
 from treeform.errors import CertificateError, DataError
 from treeform.language.classes import plain_label
@@ -171,13 +171,20 @@ def _of_columns(name: str, data: Dataset) -> np.ndarray:
 def _kept_rows(values: Any, data: Dataset) -> np.ndarray:
     """One entry per row that the user passed, cut down to the rows that count."""
     values = in_row_order(values, data.table.labels, "the groups", "groups")
+    values = of_some_rows(values, data.table.labels)
     raw = np.asarray(values, dtype=object)
     rows = data.table.n_rows
     if raw.ndim not in (1, 2) or len(raw) != rows:
+        some = (
+            "; a fold of cross-validation has some of the rows, and an array does not say which entries are theirs"
+            if raw.ndim in (1, 2) and len(raw) > rows
+            else ""
+        )
         raise DataError(
             f"the groups have shape {raw.shape} for {count_of(rows, 'row')}",
-            cause="there is one group per row of the table as passed, rows of weight 0 included",
-            fix="pass an array with one entry per row, or the name of a column",
+            cause=f"there is one group per row of the table as passed, rows of weight 0 included{some}",
+            fix="pass an array with one entry per row, a Series with the index of the DataFrame X, or the name of a "
+            "column (which `exclude` keeps from being tested)",
         )
     return np.asarray(raw[data.kept_rows])
 

@@ -1,0 +1,97 @@
+"""Estimators speak as `Problem` does, of their own parameters; groups given as a Series follow the rows of a fold."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.model_selection import cross_val_score
+
+import treeform as tf
+
+RNG = np.random.default_rng(0)
+X = pd.DataFrame(
+    {"a": RNG.normal(size=60).round(2), "b": RNG.integers(0, 5, 60)}, index=[f"r{i}" for i in range(60)]
+)
+LABELS = np.where(X["a"] > 0, "u", "v")
+SEX = pd.Series(RNG.choice(["f", "m"], 60), index=X.index, name="sex")
+
+
+def parity(groups):
+    return [tf.StatisticalParity(groups=groups, difference="0.3", positive="u")]
+
+
+@pytest.mark.parametrize("estimator", [tf.OptimalTreeClassifier(2), tf.OptimalTreeRegressor(2)])
+def test_missing_targets_and_repeated_columns_are_what_a_problem_says(estimator):
+    missing = pd.Series(X["a"].to_numpy() > 0, index=X.index).astype(float)
+    missing.iloc[3] = np.nan
+    for X_bad, y_bad in ((X, missing), (pd.concat([X, X[["a"]]], axis=1), missing.fillna(0.0))):
+        with pytest.raises(tf.errors.DataError) as stated:
+            tf.Problem(X_bad, y_bad, shape=tf.Tree(2))
+        with pytest.raises(tf.errors.DataError) as fitted:
+            estimator.fit(X_bad, y_bad)
+        assert str(fitted.value) == str(stated.value)
+
+
+@pytest.mark.parametrize("depth", [None, -1, 0, 2.5, "3", True, 31])
+@pytest.mark.parametrize("kind", [tf.OptimalTreeClassifier, tf.OptimalTreeRegressor])
+def test_a_depth_that_is_not_possible_is_named_max_depth(kind, depth):
+    with pytest.raises(tf.errors.SpecError, match=f"max_depth={depth!r} is not possible") as error:
+        kind(max_depth=depth).fit(X, LABELS if kind is tf.OptimalTreeClassifier else X["a"])
+    assert "Tree(" not in str(error.value)
+    if depth is None:
+        assert "scikit-learn's None" in str(error.value)
+
+
+@pytest.mark.parametrize("depths", [None, [], [1.5], "3"])
+def test_depths_to_choose_from_that_are_not_possible(depths):
+    with pytest.raises(tf.errors.SpecError, match="gives no depths to choose from"):
+        tf.OptimalTreeClassifierCV(max_depth=depths).fit(X, LABELS)
+
+
+def test_missing_majority_says_where_it_belongs():
+    with pytest.raises(tf.errors.DataError, match="is for predictions"):
+        tf.Problem(X, LABELS, shape=tf.Tree(2), missing="majority")
+    assert tf.OptimalTreeClassifier(2, missing="majority").fit(X, LABELS).get_depth() == 1
+
+
+def test_groups_of_a_fold_are_taken_by_the_index_of_a_series():
+    shuffled = SEX.sample(frac=1, random_state=1)
+    rows = X.index[10:50]
+    by_series = tf.OptimalTreeClassifier(2, requirements=parity(shuffled)).fit(X.loc[rows], LABELS[10:50])
+    by_array = tf.OptimalTreeClassifier(2, requirements=parity(SEX.to_numpy()[10:50])).fit(
+        X.loc[rows], LABELS[10:50]
+    )
+    assert by_series.graph_ == by_array.graph_
+    scores = cross_val_score(
+        tf.OptimalTreeClassifier(1, requirements=parity(SEX)), X, LABELS, cv=3, error_score="raise"
+    )
+    assert len(scores) == 3
+    chosen = tf.OptimalTreeClassifierCV([1], cv=3, requirements=parity(SEX), time_limit=None).fit(X, LABELS)
+    assert chosen.best_params_["max_depth"] == 1
+
+
+def test_groups_as_an_array_are_refused_on_a_fold_with_the_reason():
+    with pytest.raises(tf.errors.DataError, match="an array does not say which entries are theirs") as error:
+        cross_val_score(
+            tf.OptimalTreeClassifier(1, requirements=parity(SEX.to_numpy())),
+            X,
+            LABELS,
+            cv=3,
+            error_score="raise",
+        )
+    assert "a Series with the index" in str(error.value)
+
+
+def test_targets_that_are_quantities_are_sent_to_regression():
+    with pytest.raises(tf.errors.SpecError, match="OptimalTreeRegressor"):
+        tf.OptimalTreeClassifier(2).fit(X, X["a"] * 1.37)
+    with pytest.raises(tf.errors.DataError, match="SquaredError"):
+        tf.Problem(X, X["a"] * 1.37, shape=tf.Tree(2)).solve()
+    (note,) = tf.Problem(X, X["a"].astype(str), shape=tf.Tree(1)).data.notes
+    assert "SquaredError" in note and "to_numeric" in note
+
+
+def test_a_class_weight_of_another_type_names_the_label():
+    with pytest.raises(tf.errors.SpecError, match="a weight for '1', and the label is 1"):
+        tf.OptimalTreeClassifier(1, class_weight={"1": 2, "0": 1}).fit(X, (X["a"] > 0).astype(int))
