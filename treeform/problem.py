@@ -27,6 +27,7 @@ from treeform.solve.choice import choose
 from treeform.solve.explain import Explanation, explain_plan
 from treeform.solve.options import SolveOptions
 from treeform.solve.regression import check_regression, whole_values
+from treeform.solve.stated import StatesModel
 from treeform.solve.threads import on_threads
 from treeform.tradeoff.axis import find_axis
 from treeform.tradeoff.conflict import Conflict
@@ -43,7 +44,7 @@ from treeform.utils.notebook import text_html
 
 
 @clear_calls
-class Problem:
+class Problem(StatesModel):
     """A learning problem, stated once and solved by any formulation and solver.
 
     Parameters
@@ -122,8 +123,7 @@ class Problem:
         SpecError, DataError
             If it is no objective, or does not fit the data (a cost matrix of another size) or the shape.
         """
-        stated = Objective.of(objective)
-        data = stated.reading(self._labelled)
+        data = (stated := Objective.of(objective)).reading(self._labelled)
         chosen = stated.bind(data, sensitive_features=self._sensitive)
         chosen.check(data, self.shape)
         check_regression(chosen, self.requirements)

@@ -6,7 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from numpy.typing import NDArray
+
 from treeform.certify.answer import CertifiedResult
+from treeform.errors import SpecError
 from treeform.solve.result import Progress, SolveResult
 from treeform.tradeoff.conflict import Conflict
 from treeform.tradeoff.explain_conflict import conflict_of
@@ -40,6 +43,35 @@ class Result(CertifiedResult):
             Each price is proved, or given as a range.
         """
         return price_requirements(self, solver, formulation, time_limit, on_progress)
+
+    def predict(self, X: Any, **options: Any) -> NDArray[Any]:
+        """Labels, or in regression values, for the rows of a table: ``result.graph.predict``.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (m, d)
+            With the columns that the model tests.
+        **options
+            As in `treeform.DecisionGraph.predict`.
+
+        Returns
+        -------
+        (m,) array
+
+        Raises
+        ------
+        SpecError
+            If there is no model.
+        DataError
+            If the table cannot be read as in training.
+        """
+        if self.graph is None:
+            raise SpecError(
+                f"there is no model to predict with: the answer is {self.status}",
+                cause="no model of the shape satisfies the requirements, or none was found within the limits",
+                fix="see result.conflict(), or raise time_limit",
+            )
+        return self.graph.predict(X, **options)
 
     def conflict(
         self,

@@ -18,7 +18,7 @@ from typer.testing import CliRunner, Result
 
 import treeform as tf
 from treeform.cli.app import app
-from treeform.cli.table_files import read_table
+from treeform.data.table_files import read_table
 
 CREDIT = ROOT / "examples" / "data" / "german-credit.csv"
 PARITY = "statistical_parity:groups=sex,ratio=0.8,positive=yes"

@@ -17,7 +17,7 @@ from treeform.cli.app import app
 from treeform.cli.files import check_writable
 from treeform.cli.spec import Settings, merge, read_spec
 from treeform.cli.table import split
-from treeform.cli.table_files import CsvForm, csv_form, read_table
+from treeform.data.table_files import CsvForm, csv_form, read_table
 from treeform.errors import DataError, SpecError
 from treeform.utils.files import write_text
 

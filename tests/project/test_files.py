@@ -21,11 +21,11 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import treeform as tf
-from treeform.cli import table_size
 from treeform.cli.app import app
 from treeform.cli.spec import read_spec
 from treeform.cli.stored import load_model, read_certificate
-from treeform.cli.table_files import read_table
+from treeform.data import table_size
+from treeform.data.table_files import read_table
 from treeform.errors import CertificateError, DataError, SpecError, TreeformError
 from treeform.study.journal import Journal
 from treeform.utils.files import parse_json, read_text, write_text

@@ -76,10 +76,10 @@ class HiGHS(Backend):
         self.require()
         if (session := self.open_apart(model)) is not None:
             return session
-        self._instance()
+        self.instance()
         return HighsSession(self, model)
 
-    def _instance(self) -> Any:
+    def instance(self) -> Any:
         """A silent HiGHS with the settings of this backend."""
         highs = load("highspy", self.name, self.install).Highs()
         # First of all, since setting any other option may print.
@@ -98,6 +98,42 @@ class HiGHS(Backend):
                     fix="see the list of options in the HiGHS documentation",
                 )
         return highs
+
+
+def pass_model(highs: Any, model: Model, rows: Linear, lb: np.ndarray, ub: np.ndarray) -> None:
+    """Hand columns, objective and rows to an instance of HiGHS.
+
+    Raises
+    ------
+    SolverFailed
+        If HiGHS refuses them.
+    """
+    cost = np.zeros(model.n_cols)
+    cost[model.objective.cols] = model.objective.vals
+    by_row, minimise = 2, 1
+    status = highs.passModel(
+        model.n_cols,
+        rows.n_rows,
+        rows.n_terms,
+        by_row,
+        minimise,
+        model.objective.const,
+        cost,
+        lb,
+        ub,
+        rows.lo,
+        rows.hi,
+        rows.indptr.astype(np.int32),
+        rows.cols.astype(np.int32),
+        rows.vals,
+        model.is_integer.astype(np.int32),
+    )
+    if "kError" in str(status):
+        # HiGHS says no more when memory is short; this raises then, since its copy of the matrix is larger.
+        np.empty(2 * (rows.cols.nbytes + rows.vals.nbytes), dtype=np.uint8)
+        raise SolverFailed(
+            "HiGHS refuses the model", cause="passModel returned an error", fix="report this model"
+        )
 
 
 class HighsSession(Session):
@@ -183,36 +219,12 @@ class _Search:
 
     def _loaded(self, lb: np.ndarray, ub: np.ndarray, limits: dict[str, Any]) -> Any:
         model, rows = self.model, self.rows
-        highs = self.backend._instance()
+        highs = self.backend.instance()
         left = self.watch.remaining
         options = {} if left is None else {"time_limit": left}
         for name, value in {**self.settings, **options, **limits}.items():
             highs.setOptionValue(name, value)
-        cost = np.zeros(model.n_cols)
-        cost[model.objective.cols] = model.objective.vals
-        size = (model.n_cols, rows.n_rows, rows.n_terms)
-        by_row, minimise = 2, 1
-        matrix = (rows.indptr.astype(np.int32), rows.cols.astype(np.int32), rows.vals)
-        integrality = model.is_integer.astype(np.int32)
-        status = highs.passModel(
-            *size,
-            by_row,
-            minimise,
-            model.objective.const,
-            cost,
-            lb,
-            ub,
-            rows.lo,
-            rows.hi,
-            *matrix,
-            integrality,
-        )
-        if status == self.core.HighsStatus.kError:
-            # HiGHS says no more when memory is short; this raises then, since its copy of the matrix is larger.
-            np.empty(2 * (rows.cols.nbytes + rows.vals.nbytes), dtype=np.uint8)
-            raise SolverFailed(
-                "HiGHS refuses the model", cause="passModel returned an error", fix="report this model"
-            )
+        pass_model(highs, model, rows, lb, ub)
         return highs
 
     def _listen(self, highs: Any, bounds: bool) -> None:

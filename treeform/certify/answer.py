@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, Self
+from typing import Self
 
-from treeform.certify.certificate import make_certificate
+from treeform.certify.certificate import Certificate, make_certificate
 from treeform.language.question import Question
 from treeform.solve import solve
 from treeform.solve.options import SolveOptions
@@ -23,8 +23,8 @@ class CertifiedResult(SolveResult):
         vars(made).update({field.name: getattr(result, field.name) for field in fields(SolveResult)})
         return made
 
-    def certificate(self) -> dict[str, Any]:
-        """Everything needed to re-verify this answer from scratch, as plain JSON values.
+    def certificate(self) -> Certificate:
+        """Everything needed to re-verify this answer from scratch, as plain JSON values; ``.save(path)`` writes it.
 
         See Also
         --------

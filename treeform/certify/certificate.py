@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
@@ -22,10 +24,24 @@ from treeform.graph.evaluate import confusion, errors, weighted_errors
 from treeform.graph.jsonio import digest as model_digest
 from treeform.language.question import Question
 from treeform.solve.result import Claim, Number, SolveResult
-from treeform.utils.files import refuse_deep
+from treeform.utils.files import refuse_deep, write_text
 
 
-def make_certificate(result: SolveResult) -> dict[str, Any]:
+class Certificate(dict[str, Any]):
+    """A certificate: a dict of plain JSON values that can write itself."""
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the certificate as JSON, for `treeform.check` and ``treeform check``.
+
+        Raises
+        ------
+        SpecError
+            If the file cannot be written.
+        """
+        write_text(Path(path), json.dumps(self, indent=1) + "\n")
+
+
+def make_certificate(result: SolveResult) -> Certificate:
     """The certificate of ``result``: plain JSON values, numbers exact (rationals as text ``"a/b"``).
 
     Raises
@@ -58,7 +74,7 @@ def make_certificate(result: SolveResult) -> dict[str, Any]:
 
 def certify_model(
     question: Question, graph: DecisionGraph, objective: Number, violations: Mapping[str, Number]
-) -> dict[str, Any]:
+) -> Certificate:
     """The certificate of a model that was given and judged: its worth and what it violates, without any claim."""
     answer = {"status": "judged", "objective": exact_text(objective), "bound": None}
     answer |= _figures(question.data, graph, violations)
@@ -72,7 +88,7 @@ def _written(
     answer: dict[str, Any],
     claims: list[dict[str, Any]],
     run: dict[str, Any],
-) -> dict[str, Any]:
+) -> Certificate:
     data = question.data
     problem, arrays = _problem(question)
     body: dict[str, Any] = {
@@ -101,7 +117,7 @@ def _written(
             "target": data.target,
         },
     }
-    return sign(body)
+    return Certificate(sign(body))
 
 
 def _problem(question: Question) -> tuple[dict[str, Any], ArrayTable]:

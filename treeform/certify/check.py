@@ -15,6 +15,7 @@ from treeform.backends import Backend
 from treeform.catalogue.solvers import find_solver
 from treeform.certify.bounds import Means, claim_rows
 from treeform.certify.certificate import read
+from treeform.certify.files import read_json_file, read_training_table
 from treeform.certify.groups import differences, given_again, other_labels
 from treeform.certify.rows import changes, in_order_of_training, rows_part
 from treeform.certify.schema import CertificatePart
@@ -32,7 +33,7 @@ DAMAGE = (KeyError, IndexError, TypeError, AttributeError, ArithmeticError, Valu
 
 
 def check(
-    certificate: dict[str, Any],
+    certificate: dict[str, Any] | str | os.PathLike[str],
     X: Any,
     y: Any = None,
     sample_weight: Any = None,
@@ -48,10 +49,12 @@ def check(
 
     Parameters
     ----------
-    certificate : dict
-        From `treeform.Result.certificate`, or the JSON file written by ``treeform fit --certificate``.
+    certificate : dict or path
+        From `treeform.Result.certificate`, or the JSON file that ``certificate.save(path)`` or
+        ``treeform fit --certificate`` wrote.
     X, y, sample_weight
-        The training data, as they were given to the problem. Columns that were excluded from the features
+        The training data, as they were given to the problem, or the path of the table: then target and weights are the
+        columns that the certificate names. Columns that were excluded from the features
         have to be there too. ``y`` may be the name of a column; left out, it is the one that the certificate names.
     sensitive_features : array, Series, DataFrame or mapping, optional
         Groups that were given to the problem as an array; a mapping of names to arrays where there are several. They
@@ -84,7 +87,9 @@ def check(
     SolverNotAvailable
         If drat-trim or a solver is named and not installed.
     """
-    body = read(certificate)
+    body = read(read_json_file(certificate) if isinstance(certificate, str | os.PathLike) else certificate)
+    if isinstance(X, str | os.PathLike):
+        X, y, sample_weight = read_training_table(X, body, y, sample_weight)
     folder, another = None if proofs is None else Path(proofs), None if confirm is None else _another(confirm)
     means = Means(time_limit, folder, drat_trim, independent, another)
     data = data_of(body, X, body.metadata.target if y is None else y, sample_weight)

@@ -196,7 +196,9 @@ def _write(
         except SpecError as error:  # the others, and the answer itself, come first
             failed.append(error)
 
-    certificate = result.certificate() if result.graph is not None or result.claims else None
+    certificate: dict[str, Any] | None = None
+    if result.graph is not None or result.claims:
+        certificate = result.certificate()
     if certificate is not None and settings.weight is not None:
         certificate = _with_weight(certificate, settings.weight)
     source = None if settings.data is None else settings.data.name

@@ -10,7 +10,7 @@ import pandas as pd
 
 from treeform.certify.schema import DataPart
 from treeform.cli.table import take_column
-from treeform.cli.table_files import SUFFIXES, read_table
+from treeform.data.table_files import SUFFIXES, read_table
 from treeform.errors import SpecError
 
 

@@ -21,8 +21,8 @@ from rich.text import Text
 
 from treeform.cli import options as opt
 from treeform.cli.modules import import_modules
-from treeform.cli.table_files import CsvForm, csv_form
 from treeform.data.rows import BY_LINE, rows_named
+from treeform.data.table_files import CsvForm, csv_form
 from treeform.errors import Infeasible, TreeformError, TreeformWarning
 from treeform.solve import Limit, Status
 from treeform.solve.result import SolveResult

@@ -14,9 +14,9 @@ from treeform.cli.foreign import names_model
 from treeform.cli.spec import Settings, merge, read_spec, relocate
 from treeform.cli.stored import read_model
 from treeform.cli.table import split
-from treeform.cli.table_files import CsvForm, csv_form, read_table
 from treeform.data import Dataset
 from treeform.data.options import TableOptions
+from treeform.data.table_files import CsvForm, csv_form, read_table
 from treeform.distribute import Distribution
 from treeform.errors import SpecError, TreeformError
 from treeform.language.objective import Objective

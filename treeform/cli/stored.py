@@ -18,9 +18,9 @@ from treeform.certify.statements import data_of as read_as_stated
 from treeform.cli.foreign import foreign_model, is_foreign
 from treeform.cli.groups import take_groups
 from treeform.cli.table import split
-from treeform.cli.table_files import read_table
 from treeform.data import Dataset
 from treeform.data.exact import AUTO
+from treeform.data.table_files import read_table
 from treeform.errors import CertificateError, DataError, SpecError, listing
 from treeform.graph import DecisionGraph
 from treeform.graph.gaps import checked_policy

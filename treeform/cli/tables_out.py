@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from treeform.cli.table_files import SUFFIXES
+from treeform.data.table_files import SUFFIXES
 from treeform.errors import SpecError
 from treeform.utils.files import is_special, write_bytes
 

@@ -27,7 +27,17 @@ def summarise(encoder: Encoder, table: Table, kept_rows: Any, exclude: tuple[str
             )
         else:
             rows.append(_row(sources[name], pd.Series(table.column(name)).iloc[kept_rows]))
-    return pd.DataFrame(rows, columns=list(COLUMNS)).set_index("column")
+    return WholeFrame(pd.DataFrame(rows, columns=list(COLUMNS)).set_index("column"))
+
+
+class WholeFrame(pd.DataFrame):
+    """A table that prints all its rows and columns; what is selected from it is an ordinary DataFrame."""
+
+    def __repr__(self) -> str:
+        return str(self.to_string())
+
+    def _repr_html_(self) -> str:
+        return str(self.to_html())
 
 
 def _row(source: Source, values: pd.Series) -> tuple[Any, ...]:

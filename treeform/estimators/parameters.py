@@ -122,7 +122,8 @@ def depth_of(max_depth: Any) -> int:
     SpecError
         If it is no whole number from 1 to 30.
     """
-    if isinstance(max_depth, Integral) and not isinstance(max_depth, bool) and 1 <= max_depth <= MAX_DEPTH:
+    whole = isinstance(max_depth, Integral) and not isinstance(max_depth, bool)
+    if whole and 1 <= int(max_depth) <= MAX_DEPTH:
         return int(max_depth)
     unlimited = " Without a limit (scikit-learn's None) no tree is the best one." if max_depth is None else ""
     raise SpecError(

@@ -27,7 +27,7 @@ _OPERATOR = re.compile(r" (?=(?:=|<=|is) )")
 _NARROW, _WIDE = set("iljItf.,:;'|!()[] "), set("mwMW@%")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Drawing:
     """An SVG drawing that notebooks display.
 
@@ -41,6 +41,9 @@ class Drawing:
 
     def _repr_svg_(self) -> str:
         return self.svg
+
+    def __repr__(self) -> str:
+        return f"<Drawing: SVG of {len(self.svg)} characters; drawing.save('drawing.svg') writes it>"
 
     def save(self, path: str | Path) -> None:
         """Write the drawing as its name ends: ``.svg``, or with the package CairoSVG ``.png`` or ``.pdf``.

@@ -103,7 +103,7 @@ class Conflict(Printed):
 
     def certificates(self) -> dict[str, dict[str, Any]]:
         """The proof of the conflict, and for each requirement the model without it."""
-        by_name = {"conflict": self.result.certificate()}
+        by_name: dict[str, dict[str, Any]] = {"conflict": self.result.certificate()}
         return by_name | {f"without {label}": one.certificate() for label, one in self.witnesses.items()}
 
     def to_json(self) -> dict[str, Any]:

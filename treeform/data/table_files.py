@@ -21,8 +21,8 @@ from typing import IO, Any
 
 import pandas as pd
 
-from treeform.cli.table_size import check_columns, check_size
 from treeform.data.rows import BY_LINE
+from treeform.data.table_size import check_columns, check_size
 from treeform.data.text_numbers import NO_VALUE
 from treeform.errors import DataError, SpecError
 from treeform.utils.text import count_of

@@ -1,0 +1,45 @@
+"""Certificates and their tables from files."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from treeform.certify.schema import CertificatePart
+from treeform.data.table_files import read_table
+from treeform.errors import CertificateError, SpecError
+from treeform.utils.files import parse_json, read_text
+
+
+def read_json_file(path: str | os.PathLike[str]) -> Any:
+    """What a JSON file holds.
+
+    Raises
+    ------
+    SpecError
+        If there is no such file, or it cannot be read.
+    CertificateError
+        If it is no JSON.
+    """
+    try:
+        return parse_json(read_text(Path(path)))
+    except FileNotFoundError:
+        raise SpecError(
+            f"there is no certificate file {path}", fix="write one with result.certificate().save(path)"
+        ) from None
+    except OSError as error:
+        raise SpecError(f"{path} cannot be read", cause=error.strerror, fix="name a file that may be read") from error
+    except ValueError as error:
+        raise CertificateError(f"{path} is no JSON file", cause=str(error), fix="name a certificate file") from error
+
+
+def read_training_table(
+    path: str | os.PathLike[str], body: CertificatePart, y: Any, sample_weight: Any
+) -> tuple[Any, Any, Any]:
+    """The table of a file, the target, and the weights, which are a column where the certificate names one."""
+    table = read_table(Path(path))
+    weight = body.metadata.weight
+    if sample_weight is None and weight is not None and weight in table:
+        sample_weight = table.pop(weight)
+    return table, body.metadata.target if y is None else y, sample_weight
