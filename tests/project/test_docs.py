@@ -75,6 +75,8 @@ OTHERS: dict[str, Callable[[object, object], object]] = {
     "scikit_learn": operator.lt,
     "fairlearn": operator.lt,
     "pystreed": operator.eq,
+    "gosdt": operator.eq,
+    "cart": operator.lt,
     "odtlearn": operator.eq,
     "cpmpy": operator.eq,
 }
@@ -92,7 +94,7 @@ def test_the_same_task_in_their_words_and_in_ours(
     other: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(ROOT)
-    package = {"scikit_learn": "sklearn"}.get(other, other)
+    package = {"scikit_learn": "sklearn", "cart": "sklearn"}.get(other, other)
     lacking = frozenset() if find_spec(package) else frozenset({package})
     answers = run(ROOT / "docs" / "coming_from" / f"{other}.rst", lacking)
     capsys.readouterr()
