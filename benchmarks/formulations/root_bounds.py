@@ -1,7 +1,7 @@
 """A bound for every test at the root of a tree, as one row for the solver.
 
 With the test f at the root, a tree costs at least what the best two subtrees below f cost together. An engine finds
-these without the requirements that it does not honour. Since there is one test at the root,
+these without the requirements that it does not support. Since there is one test at the root,
 
     objective >= L + sum over tests f of (L_f - L) * [f is the test at the root],
 

@@ -1,4 +1,4 @@
-"""What helps a solver where no engine honours a requirement: models, bounds, and bounds as rows.
+"""What helps a solver where no engine supports a requirement: models, bounds, and bounds as rows.
 
 Tables of 1000 rows, ODD on HiGHS and CP-SAT, and requirements of one's own that nothing but the solver can prove: at
 most two columns, and a share of positive predictions in each tenth of the table. *engine's models*: those of the

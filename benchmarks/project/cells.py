@@ -24,7 +24,7 @@ SHORT = {"mathopt:scip": "SCIP", "pyomo:cbc": "CBC", "pyomo:glpk": "GLPK", "high
 SLOW = ("pyomo:cbc",)
 """Solvers that are started as programs: one problem for each cell."""
 OF_ENGINES = 3
-"""Problems for each cell of a native engine at least: it may meet a requirement that it cannot honour by chance."""
+"""Problems for each cell of a native engine at least: it may meet a requirement that it cannot support by chance."""
 
 
 def cell(
@@ -53,7 +53,7 @@ def _plain(row: dict[str, str]) -> tuple[str, str]:
     short = []
     for text in told:
         what, _, why = text.partition(": ")
-        if "cannot honour" in what or " reads " in what or "cannot state" in what:
+        if "cannot support" in what or " reads " in what or "cannot state" in what:
             text = why
         text = text.partition(", or with tf.")[0].partition(" and give warm_start")[0]
         short.append(text.replace(kind, "it"))

@@ -31,7 +31,7 @@ NAMED = {
     "values": "values per column",
     "requirements": "parities, each over another attribute",
     "difference": "difference allowed",
-    "rows active": "rows over totals that are active (all runs)",
+    "rows active": "linear constraints over sums that are active (all runs)",
 }
 """Quantities as the plot has them."""
 

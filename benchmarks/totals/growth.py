@@ -34,7 +34,7 @@ NAMED = {
     "rows": "rows of the table",
     "requirements": "parities, each over another attribute",
     "difference": "difference allowed",
-    "rows active": "rows over totals that are active (all runs)",
+    "rows active": "linear constraints over sums that are active (all runs)",
 }
 """Quantities as the plot has them."""
 QUESTIONS = (

@@ -367,7 +367,7 @@ def test_multipliers_prove_no_more_than_they_prove(solved):
         assert "multipliers" in str(tf.check(edited, frame, y).sentence)
 
 
-def test_multipliers_of_an_engine_that_honours_more_are_proved_by_it() -> None:
+def test_multipliers_of_an_engine_that_supports_more_are_proved_by_it() -> None:
     """On a diagram the tree engine leaves out the price of tests: its own minimum is no answer to the claim."""
     X, y = pd.DataFrame({"a": ["u", "v"]}), [1, 0]
     problem = tf.Problem(X, y, shape=tf.Diagram(1))

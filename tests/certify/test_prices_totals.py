@@ -1,4 +1,4 @@
-"""Bounds under rows over totals are proved again without the native search."""
+"""Bounds under linear constraints over sums are proved again without the native search."""
 
 from __future__ import annotations
 

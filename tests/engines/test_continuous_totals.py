@@ -32,7 +32,7 @@ def draw_meeting(rng, problem, positive):
 
 
 def draw(seed, rows=(4, 11)):
-    """A tiny problem with one to three requirements of any kind that the search honours; ties, weights, odd groups."""
+    """A tiny problem with one to three requirements of any kind that the search supports; ties, weights, odd groups."""
     rng = np.random.default_rng(seed)
     n, classes = int(rng.integers(*rows)), int(rng.integers(2, 4)) if seed % 4 == 0 else 2
     scale = [1.0, 1e-7, 1e9][seed % 3]
@@ -121,8 +121,8 @@ def check_against_enumeration(seed, engine):
     else:
         assert answer.upper == answer.lower == wanted, seed
         assert cost_of_admissible_tree(answer.graph, problem.data, relaxation.task) == wanted, seed
-        for honoured in (relaxation.task.totals, relaxation.task.meetings):
-            assert honoured is None or honoured.excess(answer.graph, problem.data) == 0, seed
+        for supported in (relaxation.task.totals, relaxation.task.meetings):
+            assert supported is None or supported.excess(answer.graph, problem.data) == 0, seed
     return wanted is not None
 
 
@@ -404,7 +404,7 @@ def test_what_it_does_not_take_is_refused_with_the_reason():
     problem = continuous(0, 40)
     priced = tf.Problem(problem.data.X, problem.data.y, shape=tf.Tree(2))
     priced += TestPrice(1)
-    with pytest.raises(SpecError, match="cannot honour test_price"):
+    with pytest.raises(SpecError, match="cannot support test_price"):
         priced.solve(tf.ContinuousTotals())
     with pytest.raises(SpecError, match="depth 9"):
         tf.ContinuousTotals().run(problem.data, TreeTask(depth=10), EngineRun())

@@ -79,7 +79,7 @@ def test_three_layers(draw):
             assert problem.solve(engine).objective == best[0], (seed, q.requirements)
 
 
-def test_it_is_chosen_where_it_honours_more_and_its_bound_is_proved_again(table):
+def test_it_is_chosen_where_it_supports_more_and_its_bound_is_proved_again(table):
     frame, y = table
     problem = tf.Problem(frame, y, shape=tf.Tree(3))
     problem += [tf.OncePerPath(), tf.MinSupport(3), tf.NoTestOn("d")]
@@ -108,7 +108,7 @@ def test_what_it_leaves_out_is_a_bound(table):
     frame, y = table
     problem = tf.Problem(frame, y, shape=tf.Tree(2))
     problem += [tf.Below("a", above="b"), tf.OncePerPath(), tf.MaxNodes(2)]
-    with pytest.raises(SpecError, match="cannot honour max_nodes:2"):
+    with pytest.raises(SpecError, match="cannot support max_nodes:2"):
         problem.solve(tf.PathSearch())
     result = problem.solve("cp-sat")
     assert str(result.status) == "optimal" and any("path-search" in note for note in result.notes)

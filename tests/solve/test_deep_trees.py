@@ -1,4 +1,4 @@
-"""Deep trees beside engines that honour more than their search does: labels by program, prices, and small subtrees."""
+"""Deep trees beside engines that support more than their search does: labels by program, prices, and small subtrees."""
 
 from __future__ import annotations
 

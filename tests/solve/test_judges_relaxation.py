@@ -194,7 +194,7 @@ def test_engine_values_are_the_values_of_models(goal, weights):
 
 
 class PerTest(AtMost):
-    """Rows over totals, to which tests add."""
+    """Linear constraints over sums, to which tests add."""
 
     name: ClassVar[str] = "per_test_in_bounds"
 

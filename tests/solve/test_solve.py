@@ -120,8 +120,8 @@ def test_diagram_is_at_least_as_good_as_the_tree_it_contains(table):
     assert diagram.objective == tree.objective
 
 
-def test_engine_refuses_what_it_cannot_honour(table):
-    with pytest.raises(SpecError, match="cannot honour statistical_parity"):
+def test_engine_refuses_what_it_cannot_support(table):
+    with pytest.raises(SpecError, match="cannot support statistical_parity"):
         parity_problem(table).solve(tf.ConTree())
     with pytest.raises(SpecError, match="takes no formulation"):
         parity_problem(table).solve(tf.ConTree(), formulation="odd")

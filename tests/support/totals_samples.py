@@ -1,4 +1,4 @@
-"""Tiny problems with requirements that the search for totals honours, and requirements of one's own among them."""
+"""Tiny problems with requirements that the search for totals supports, and requirements of one's own among them."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class NoMeeting(tf.Requirement):
 
 
 def problem_of(seed):
-    """A tiny problem with one to three requirements of any kind that the search honours."""
+    """A tiny problem with one to three requirements of any kind that the search supports."""
     rng = np.random.default_rng(seed)
     n, classes = int(rng.integers(4, 11)), int(rng.integers(2, 4))
     X = rng.integers(0, int(rng.integers(2, 4)), size=(n, int(rng.integers(1, 4)))).astype(float)

@@ -294,7 +294,7 @@ def test_the_search_closes_every_row_by_itself() -> None:
 
 def test_the_search_alone_refuses_what_it_does_not_know() -> None:
     problem = tf.Problem([[0.0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0], shape="diagram:1,2")
-    with pytest.raises(SpecError, match="cannot honour feature_budget:1"):
+    with pytest.raises(SpecError, match="cannot support feature_budget:1"):
         problem.add(tf.FeatureBudget(1)).size_table("diagram-search")
     hyperplanes = tf.Problem([[0.0], [1.0]], [0, 1], shape=tf.Tree(2, "multivariate"))
     with pytest.raises(SpecError, match="multivariate"):

@@ -149,16 +149,16 @@ class _Court:
                 known = (
                     "no admissible model"
                     if self.worth is None
-                    else f"the model is worth {exact_text(self.worth)}"
+                    else f"the model has the value {exact_text(self.worth)}"
                 )
                 return false(what, known)
-            return holds(what, f"the model is worth {exact_text(self.worth)}")
+            return holds(what, f"the model has the value {exact_text(self.worth)}")
         return self.claimed(what, claim, value)
 
     def claimed(self, what: str, claim: ClaimPart, value: Fraction | None) -> CheckRow:
         """The verdict on "no model is below ``value``"; None: on "there is no model"."""
         if self.least is not None and (value is None or value > self.least):
-            return false(what, f"refuted by a model that is worth {self.least}")
+            return false(what, f"refuted by a model of value {self.least}")
         counted = self._by_counting(value)
         if counted is not None:
             return holds(what, counted, "counting")
@@ -429,7 +429,7 @@ class _Court:
         best = None if result.objective is None else Fraction(result.objective)
         proved = Bound(result.solver, lower, best, True)
         if proved.refutes(value) and not self.narrowed:
-            return false(what, f"refuted by a model of {result.solver} that is worth {best}"), None
+            return false(what, f"refuted by a model of {result.solver} of value {best}"), None
         if not proved.shows(value):
             notes.append(f"not confirmed: {result.solver} proves only {lower}")
             return None, None
@@ -442,7 +442,7 @@ class _Court:
     def _verdict(self, what: str, value: Fraction | None, proved: Bound) -> CheckRow | None:
         """Verified or false, where the bound decides; else None."""
         if proved.refutes(value) and not self.narrowed:
-            return false(what, f"refuted by a model that is worth {proved.best}, found by {proved.by}")
+            return false(what, f"refuted by a model of value {proved.best}, found by {proved.by}")
         if proved.shows(value):
             least = "there is no admissible model"
             shown = least if proved.lower is None else f"at least {exact_text(proved.lower)}"

@@ -48,7 +48,7 @@ def cheapest_diagram(
     ----------
     data : Dataset
     task : TreeTask
-        With ``widths``; rows over totals of samples, and perhaps a bound on the tests.
+        With ``widths``; linear constraints over sums of samples, and perhaps a bound on the tests.
     most : int
     multipliers : sequence of int
         One for each row of the task's totals. Others than that are taken as zeros.

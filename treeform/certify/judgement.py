@@ -18,7 +18,7 @@ from treeform.utils.text import count_of, exact_text
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a given model is worth on the data of a problem. Nothing is searched or claimed of other models.
+    """The value and violations of a given model on the data of a problem. It makes no claim about other models.
 
     Attributes
     ----------

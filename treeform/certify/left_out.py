@@ -82,7 +82,7 @@ def count_alternatives(
     by_feature: bool,
     stop: Callable[[], bool],
 ) -> tuple[int, int]:
-    """Nodes and alternatives of the graph that trees of at most ``cost`` use, if they satisfy the rows over totals.
+    """Nodes and alternatives of the graph that trees of at most ``cost`` use, if they satisfy the sum constraints.
 
     Parameters
     ----------

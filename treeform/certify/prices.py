@@ -1,4 +1,4 @@
-"""A short search that proves bounds under rows over totals again: all trees whose price is near the least are listed.
+"""A short search that proves bounds under sum constraints again: all trees whose price is near the least are listed.
 
 Let ``price = unit * cost + sum_r multiplier_r * row_r``. It adds up over leaves and tests. A tree that satisfies the
 rows ``lo_r <= row_r <= hi_r`` and costs at most ``most`` has a price of at most
@@ -56,7 +56,7 @@ class Found:
     listed : int
         Different trees on the list, as their costs, rows, marks and columns.
     complete : bool
-        Whether all conditions of the task were honoured; a budget is left out on tables of more than 62 columns.
+        Whether all conditions of the task were supported; a budget is left out on tables of more than 62 columns.
     """
 
     least: int | None

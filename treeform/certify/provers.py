@@ -112,19 +112,19 @@ def provers(question: Question, maker: object) -> list[Engine]:
         engines.append(DL85())
     if FAMILIES.get(str(maker)) == FAMILIES[tree.name]:
         engines.reverse()
-    # Rows over totals and rules on paths are more than the other engines honour.
+    # Linear constraints over sums and rules on paths are more than the other engines support.
     special = _for_totals(question, tree, maker)
     return [*_for_paths(question, [*special, tree][0]), *special, *engines, *_over_many_tests(question)]
 
 
 def _for_paths(question: Question, other: Engine) -> list[Engine]:
-    """The search under rules on paths, where it honours more: first test by test, then with its counts of pairs."""
+    """The search under rules on paths, where it supports more: first test by test, then with its counts of pairs."""
     engine = None if is_least_depth(question.objective) else path_engine(question, other)
     return [] if engine is None else [SIMPLE_PATHS, engine]
 
 
 def _for_totals(question: Question, plain: Engine, maker: object) -> list[Engine]:
-    """The search for totals, where it honours more of the question than the plain engines and takes its table.
+    """The search for totals, where it supports more of the question than the plain engines and takes its table.
 
     First with little more than its enumeration, then with everything that makes it fast; on few tests, and where the
     other one made the claim, that one without its shortcuts.
@@ -144,7 +144,7 @@ def _for_totals(question: Question, plain: Engine, maker: object) -> list[Engine
 
 
 def _over_many_tests(question: Question) -> list[Engine]:
-    """The search over all tests that honours all of a question, on a table that it is not chosen for."""
+    """The search over all tests that supports all of a question, on a table that it is not chosen for."""
     few = question.data.n_tests <= min(FEW_FOR_TOTALS, FEW_FOR_PATHS)
     engine = None if few or is_least_depth(question.objective) else search_over_tests(question)
     if engine is None:

@@ -1,4 +1,4 @@
-"""``treeform judge``: what a model that somebody gives is worth, and which requirements it violates."""
+"""``treeform judge``: the value of a given model, and which requirements it violates."""
 
 from __future__ import annotations
 

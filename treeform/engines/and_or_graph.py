@@ -1,6 +1,6 @@
 """The AND/OR graph of trees, priced by the search for totals: which alternatives trees of some cost use.
 
-The native search (``treeform/native/and_or``) places multipliers on the rows over totals of a task, and then writes
+The native search (``treeform/native/and_or``) places multipliers on the sum constraints of a task, and then writes
 out the alternatives through which some tree below a cost goes. Its bound is that of the Lagrangian relaxation; a flow
 on the whole graph has the same (R. K. Martin, R. L. Rardin, B. A. Campbell, "Polyhedral characterization of discrete
 dynamic programming", Operations Research 38, 1990).
@@ -40,7 +40,7 @@ _MEMORY = 2**31
 
 @dataclass(frozen=True)
 class Priced:
-    """Multipliers of the rows over totals, and the bound that they give.
+    """Multipliers of the linear constraints over sums, and the bound that they give.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class GraphOfTrees:
     ----------
     data : Dataset
     task : TreeTask
-        Depth, costs, prices of tests, minimum support and flow, and rows over totals count; meetings and budgets of
+        Depth, costs, prices of tests, minimum support and flow, and sum constraints count; meetings and budgets of
         columns are left out. Of sets of features, their union counts.
     apart : str
         Which tests that part a node's rows alike are different alternatives: those of different encoded features
@@ -131,7 +131,7 @@ class GraphOfTrees:
 
     @property
     def n_rows(self) -> int:
-        """Rows over totals that have a multiplier."""
+        """Linear constraints over sums that have a multiplier."""
         return len(self.table.lo)
 
     def relax(

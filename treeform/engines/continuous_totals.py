@@ -1,6 +1,6 @@
 """ContinuousTotals: provably optimal trees under requirements on totals, over all thresholds of continuous columns.
 
-The search prices rows over totals into the objective, which leaves a problem for ConTree's search over intervals of
+The search prices sum constraints into the objective, which leaves a problem for ConTree's search over intervals of
 thresholds, and lists the trees that the prices leave possible. It is described in
 ``treeform/native/continuous_totals``.
 """
@@ -44,7 +44,7 @@ Start = tuple["tuple[NDArray[np.int32], ...] | None", list[int]]
 
 @dataclass(frozen=True, kw_only=True)
 class ContinuousTotals(Engine):
-    """Exact search over all thresholds for trees under rows over totals: parity, equal opportunity, and what adds up.
+    """Exact search over all thresholds for trees under sum constraints: parity, equal opportunity, and what adds up.
 
     Nothing is made binary: thresholds are searched as intervals, as `ConTree` does, so a column may have as many
     values as the table has rows. On tables of few tests `TotalsSearch` is faster.
@@ -244,7 +244,7 @@ class _Session(Session):
     def _notes(self, native: dict[str, Any]) -> tuple[str, ...]:
         """Why the search gave up; or which rows leave no tree, where prices on them alone show it."""
         if native["too_many_active"]:
-            return (f"more than {MOST_ACTIVE} rows over totals take part at once: the search ended early",)
+            return (f"more than {MOST_ACTIVE} linear constraints over sums take part at once: the search ended early",)
         if not native["infeasible"] or native["multiplier_unit"] != 0 or self.task.totals is None:
             return ()
         rows, names = self.task.totals.rows, self.task.totals.names
@@ -300,10 +300,10 @@ class _WithinBudget(_Session):
         tested = {data.columns[f].source for f in graph.feature[tests]}
         flows = data.weights @ graph.route(data.X)[:, tests]
         fits = len(tested) <= most and (flows >= max(task.min_flow, 1)).all()
-        honoured = [
+        supported = [
             rows.excess(graph, data) == 0 for rows in (task.totals, task.meetings) if rows is not None
         ]
-        if fits and all(honoured):
+        if fits and all(supported):
             self.begin_with(graph, cost)
 
     def _least(self) -> int | None:

@@ -1,4 +1,4 @@
-"""What samples and tests add to the cost and to the rows over totals of a task, in whole numbers."""
+"""What samples and tests add to the cost and to the linear constraints over sums of a task, in whole numbers."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def _exact_sides(
     if max(most, -least) >= LARGEST_SUM:
         raise SpecError(
             "a requirement on totals cannot be counted exactly",
-            cause=f"a row over totals reaches {max(most, -least):.3g}, the limit is 2**61",
+            cause=f"a linear constraint over sums reaches {max(most, -least):.3g}, the limit is 2**61",
             fix="round the sample weights (weight_grid=...), or the rates of the requirement, to fewer digits",
         )
     lo, hi = sides

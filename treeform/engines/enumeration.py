@@ -1,4 +1,4 @@
-"""All trees up to a cost, under rows over totals: what the list of near-optimal models is made of.
+"""All trees up to a cost, under linear constraints over sums: what the list of near-optimal models is made of.
 
 They are read off the AND/OR graph of all trees (`treeform.engines.and_or_graph`), which holds what trees of that cost
 use, and nothing else. From the leaves up, each node gets the list of its trees, as far as they leave room for the

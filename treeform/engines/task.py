@@ -157,7 +157,7 @@ class Engine(ABC):
     name : str
         What it is called in results and on the command line.
     understands : frozenset of str
-        The parts of a `TreeTask` beyond depth that it honours: ``cost``, ``node_penalty``, ``min_support``,
+        The parts of a `TreeTask` beyond depth that it supports: ``cost``, ``node_penalty``, ``min_support``,
         ``max_nodes``, ``weights``, ``widths`` (layered diagrams), ``min_flow``, ``max_features``, ``totals``,
         ``totals_of_samples`` (totals to which tests add nothing),
         ``meetings``, ``paths``, ``sample_cost``, ``features`` (by `answer`, so that `run` need not know them).

@@ -43,7 +43,7 @@ LEAST_STEPS = 2e7
 
 @dataclass(frozen=True, kw_only=True)
 class TotalsSearch(OneSearch):
-    """Exact search for trees under rows over totals: parity, equal opportunity, budgets, and whatever adds up.
+    """Exact search for trees under constraints over sums: parity, equal opportunity, budgets, and whatever adds up.
 
     It looks at all tests that separate something, so it is meant for tables of few of them (hundreds).
 

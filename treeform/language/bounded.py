@@ -48,7 +48,7 @@ class Bounded(ABC):
 
     @property
     def is_continuous(self) -> bool:
-        """Whether measures of models can be as close as one likes, so that there is no next one."""
+        """Whether measures of models can be arbitrarily close, so that there is no next one."""
         return False
 
     @property

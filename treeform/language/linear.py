@@ -123,7 +123,7 @@ class _Row:
 
 
 class Derived:
-    """Rows over totals that follow from inequalities.
+    """Linear constraints over sums that follow from inequalities.
 
     Where an inequality stands alone its sum is one total; where totals are fewer than rows, as those of groups are
     fewer than pairs of them, they stay apart.

@@ -115,7 +115,7 @@ class Requirement(Component, ABC):
         return self
 
     def limits(self, data: Dataset) -> Limits | None:
-        """This requirement as plain bounds, which native engines honour, when it is nothing else; else None."""
+        """This requirement as plain bounds, which native engines support, when it is nothing else; else None."""
         return None
 
     def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
@@ -127,9 +127,9 @@ class Requirement(Component, ABC):
         return []
 
     def totals(self, data: Dataset) -> Totals | None:
-        """This requirement as rows over totals, when it is nothing else; else None.
+        """This requirement as linear constraints over sums, when it is nothing else; else None.
 
-        `treeform.engines.TotalsSearch` honours a requirement that declares them, and proves optima. The default derives
+        `treeform.engines.TotalsSearch` supports requirements that declare them, and proves optima. The default derives
         it from `prediction_rows`; override it where fewer totals than rows will do, or where tests add to them.
         """
         return of_prediction_rows(self.prediction_rows(data), str(self))
@@ -137,14 +137,14 @@ class Requirement(Component, ABC):
     def meetings(self, data: Dataset) -> Meetings | None:
         """This requirement as marks that must not meet at a test, when it is nothing else; else None.
 
-        `treeform.engines.TotalsSearch` honours a requirement that declares them.
+        `treeform.engines.TotalsSearch` supports a requirement that declares them.
         """
         return None
 
     def path_rule(self, data: Dataset) -> PathRule | None:
         """This requirement as a rule on the paths of a tree, when it is nothing else; else None.
 
-        `treeform.engines.PathSearch` honours a requirement that declares one.
+        `treeform.engines.PathSearch` supports a requirement that declares one.
         """
         return None
 
@@ -158,7 +158,7 @@ class Requirement(Component, ABC):
     def allowed_features(self, data: Dataset) -> list[frozenset[int]] | None:
         """Sets of encoded features, when this is nothing else than "all tests read features of one of these sets".
 
-        Every native engine honours it, by one search for each set; None when it says anything else.
+        Every native engine supports it, by one search for each set; None when it says anything else.
         """
         return None
 
@@ -248,7 +248,7 @@ class Requirement(Component, ABC):
         return soft
 
     def shortfall(self, data: Dataset) -> Shortfall | None:
-        """What a model lacks as the largest excess of rows over totals, when it is nothing else; else None.
+        """What a model lacks as the largest excess of linear constraints over sums, when it is nothing else; else None.
 
         The default takes the rows of `totals` in their own units. Override it to state units that a user knows.
         """

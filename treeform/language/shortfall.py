@@ -34,7 +34,7 @@ class Excess(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Shortfall:
-    """The largest excess of rows over totals, each in units of its own; 0 where all rows hold.
+    """The largest excess of linear constraints over sums, each in units of its own; 0 where all rows hold.
 
     Attributes
     ----------

@@ -1,6 +1,6 @@
 """Totals: whole numbers that add up over samples and tests, and rows over them.
 
-A requirement that can be stated over totals is honoured by the native search for totals (`TotalsSearch`).
+A requirement that can be stated over totals is supported by the native search for totals (`TotalsSearch`).
 The default is derived from the rows over predictions that a requirement states for solvers.
 """
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class TotalRow:
-    """A row over totals, in whole numbers: ``lo <= coef @ totals <= hi``.
+    """A linear constraint over sums, in whole numbers: ``lo <= coef @ totals <= hi``.
 
     Attributes
     ----------

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 class Soft(Term):
     """What a model lacks of a requirement: `Requirement.lacking`, 0 where it is satisfied.
 
-    Made by `Requirement.soft`, which gives it a price. What is the largest excess of rows over totals is minimised by
+    Made by `Requirement.soft`, which gives it a price. What is the largest excess of sum constraints is minimised by
     the native engines, row by row, and a count bound by bound; what else can be stated over ports by solvers.
 
     Parameters
@@ -72,7 +72,7 @@ class Soft(Term):
         rows = bound.shortfall(data)
         if rows is not None and rows.totals.per_test is None and rows.totals.rows:
             return SoftRows(bound, data)
-        reason = "what a model lacks of it is stated neither as rows over totals of samples nor over ports"
+        reason = "what a model lacks of it is stated neither as linear constraints over sums of samples nor over ports"
         if asks_for_tests([bound]):
             reason = "a test that decides nothing could satisfy it, and objectives leave such tests out"
         elif bound.slack_unit(data) is not None:
@@ -198,7 +198,7 @@ class SoftCount(SoftPorts, SteppedTerm):
 
 
 class SoftRows(Soft, LargestTerm):
-    """What is lacking as the largest excess of rows over totals of samples, or 0."""
+    """What is lacking as the largest excess of linear constraints over sums of samples, or 0."""
 
     is_sum: ClassVar[bool] = False
 

@@ -38,7 +38,7 @@ class Curve:
 
 
 def trace_curves(result: SolveResult, time_limit: float | None = None) -> tuple[Frontier, ...]:
-    """The frontier of every requirement with a numeric bound, where a native engine honours the whole problem.
+    """The frontier of every requirement with a numeric bound, where a native engine supports the whole problem.
 
     Each point is a proved solve. All curves together take at most the share of ``time_limit`` that
     `treeform.solve.schedule.REPORT_CURVES` states; one that is not complete by then says so.

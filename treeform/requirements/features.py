@@ -30,7 +30,7 @@ DIRECTIONS = ("increasing", "decreasing")
 
 
 class FeatureBudget(PayableAtMost):
-    """At most ``at_most`` columns of the table are tested, each as often as one likes.
+    """At most ``at_most`` columns of the table are tested, each any number of times.
 
     The levels of a categorical column are one column.
 

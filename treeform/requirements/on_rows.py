@@ -47,7 +47,7 @@ class OnRows(LinearRequirement):
     Parameters
     ----------
     of : Requirement
-        One that is stated by rows over totals of samples.
+        One that is stated by linear constraints over sums of samples.
     rows : str or mask, optional
         A condition such as ``"region == 'north' and age < 40"``; or one truth value for each row of the table.
     by : str, array or Series, optional

@@ -113,7 +113,7 @@ def _distributed(plan: Plan, distribution: Distribution) -> Plan:
         assert searcher is not None
         raise SpecError(
             f"the search of {searcher.name} cannot be shared by several workers, or kept in a journal",
-            cause="it is a solver of its own, and no native engine honours all of this problem",
+            cause="it is a solver of its own, and no native engine supports all of this problem",
             fix="leave out executor and journal; tf.sweep shares many solves by any solver",
         )
     require_distributable(plan.engine)
@@ -163,7 +163,7 @@ def _choose(question: Question, options: SolveOptions) -> Plan:
         return Plan(chosen, None, None, None, start, ())
     depth = question.objective.is_depth
     if chosen is None and model is None and not depth and (engine := _engine_for(question)) is not None:
-        notes.append(f"solver: {engine.name}, a native engine that honours all of the problem")
+        notes.append(f"solver: {engine.name}, a native engine that supports all of the problem")
         notes += why_chosen(question, engine)
         return Plan(engine, None, None, None, _start(warm_start), tuple(notes))
     if model is None:
@@ -285,7 +285,7 @@ def require_exact(question: Question, engine: Engine, whole: Question | None = N
     Raises
     ------
     SpecError
-        Naming what the engine does not honour, and an engine that does.
+        Naming what the engine does not support, and an engine that does.
     """
     relaxation = None if question.objective.is_depth else relax(question, engine)
     if relaxation is not None and relaxation.exact:
@@ -302,7 +302,7 @@ def require_exact(question: Question, engine: Engine, whole: Question | None = N
         missing = f"{question.shape.splits} splits"
         fix = "solve with tf.HiGHS() and formulation='odd', which states hyperplanes"
     raise SpecError(
-        f"{engine.name} cannot honour {missing}",
+        f"{engine.name} cannot support {missing}",
         cause="a native engine solves the plain tree problem and the requirements built into it",
         fix=fix,
     )

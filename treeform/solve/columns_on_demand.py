@@ -142,7 +142,7 @@ class GraphSearch:
                 return
 
     def price(self) -> Priced | None:
-        """Multipliers of the rows over totals, and their bound; None when it was stopped."""
+        """Multipliers of the linear constraints over sums, and their bound; None when it was stopped."""
         return self.trees.relax(self._cost_wanted(), self.budget.remaining, self._stop)
 
     def enlarged(self, priced: Priced, step: int) -> tuple[AndOrGraph | None, int]:

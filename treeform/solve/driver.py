@@ -159,7 +159,7 @@ def _in_parts(question: Question, plan: Plan, ledger: Ledger, budget: Budget) ->
 
 
 def _able(engine: Engine, part: Question) -> Engine:
-    """The engine, or one that honours rows over totals where only that one honours all of the part."""
+    """The engine, or one that supports linear constraints over sums where only that one supports all of the part."""
     relaxation = relax(part, engine)
     other = None if relaxation is None or relaxation.exact else totals_engine(part)
     return engine if other is None else other
@@ -272,7 +272,7 @@ def _first_models(question: Question, plan: Plan, ledger: Ledger, budget: Budget
 def _smaller_shapes(question: Question, plan: Plan, ledger: Ledger, budget: Budget) -> None:
     """Under requirements and a time limit: the best models of the shapes of fewer layers, each from the one before.
 
-    An engine that honours all of the problem begins with smaller depths itself. Without a limit the solver goes on to
+    An engine that supports all of the problem begins with smaller depths itself. Without a limit the solver goes on to
     the optimum, which no smaller shape beats.
     """
     # A restriction has other rows for another shape.
@@ -352,7 +352,7 @@ def _warm_up(question: Question, plan: Plan, ledger: Ledger, budget: Budget) -> 
 
 
 def _neighbourhoods(question: Question, engine: Engine, ledger: Ledger, part: Budget) -> None:
-    """Better models than those of an engine that does not honour all requirements."""
+    """Better models than those of an engine that does not support all requirements."""
     if not isinstance(question.shape, Tree) or not question.objective.is_sum or ledger.stop():
         return
     relaxation = relax(question, engine)

@@ -35,7 +35,7 @@ def submit_fitting_trees(
     Parameters
     ----------
     engine, relaxation
-        A search for trees, and what of the question it honours without the widths. Its bound is one for these trees
+        A search for trees, and what of the question it supports without the widths. Its bound is one for these trees
         only, and is not used.
     """
     most = most_that_fit(question.shape)

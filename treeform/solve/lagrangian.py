@@ -58,7 +58,7 @@ class Row:
 
 
 def rows_of(question: Question, dropped: tuple[str, ...]) -> list[Row]:
-    """The rows of those requirements that the engine does not honour, where they have that form."""
+    """The rows of those requirements that the engine does not support, where they have that form."""
     rows = []
     for label, requirement in zip(question.labels, question.requirements, strict=True):
         if label in dropped:

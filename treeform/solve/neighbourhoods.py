@@ -1,10 +1,10 @@
 """Better models from a model in hand: a part of it stays, and the engine solves the rest exactly.
 
-For requirements that no engine honours, an engine's optimum breaks them, and a model that satisfies them may be far
+For requirements that no engine supports, an engine's optimum breaks them, and a model that satisfies them may be far
 from it. Three neighbourhoods of the model in hand are searched, each by the engine, to its optimum:
 
 * trees of less depth, which satisfy many requirements and are found at once;
-* one subtree: what the rest of the tree contributes to the totals of requirements that the engine does honour is taken
+* one subtree: what the rest of the tree contributes to the totals of requirements that the engine does support is taken
   off their bounds;
 * the columns that the model reads, and one more.
 
@@ -44,7 +44,7 @@ def improve(engine: Engine, relaxation: Relaxation, ledger: Ledger, budget: Budg
     ----------
     engine : Engine
     relaxation : Relaxation
-        What the engine honours of the question.
+        What the engine supports of the question.
     ledger : Ledger
         Its incumbent is where the search begins; candidates are entered there.
     budget : Budget

@@ -1,4 +1,4 @@
-"""Whether the search under rules on paths honours more of a question than the other engines for trees."""
+"""Whether the search under rules on paths supports more of a question than the other engines for trees."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FEW_FOR_PATHS = 500
 
 
 def path_engine(question: Question, other: Engine) -> Engine | None:
-    """The search under rules on paths, when it honours more of the question than ``other`` and takes its table."""
+    """The search under rules on paths, when it supports more of the question than ``other`` and takes its table."""
     if question.data.has_more_tests_than(FEW_FOR_PATHS):
         return None
     rival, relaxation = relax(question, other), relax(question, PathSearch())

@@ -38,13 +38,13 @@ def regression_engine(question: Question, options: SolveOptions) -> RegressionSe
     if isinstance(solver, RegressionSearch) and options.formulation is not None:
         _refuse_both(solver, options.formulation)
     native = isinstance(solver, RegressionSearch) or (solver is None and options.formulation is None)
-    dropped = _not_honoured(question) if native else ()
+    dropped = _not_supported(question) if native else ()
     if native and not dropped and (solver is not None or not _left_to_solvers(question)):
         return solver if isinstance(solver, RegressionSearch) else RegressionSearch()
     _refuse_rows(question, solver)
     if isinstance(solver, RegressionSearch):
         raise SpecError(
-            f"{solver.name} cannot honour {', '.join(dropped)}",
+            f"{solver.name} cannot support {', '.join(dropped)}",
             cause="it searches trees, and bounds weights of leaves and tests, numbers of tests and columns, and leaves "
             "out columns",
             fix=f"leave out solver, or solve with tf.CPSAT() and warm_start={solver!r} for its bound and models",
@@ -52,7 +52,7 @@ def regression_engine(question: Question, options: SolveOptions) -> RegressionSe
     return None
 
 
-def _not_honoured(question: Question) -> tuple[str, ...]:
+def _not_supported(question: Question) -> tuple[str, ...]:
     """What the native search does not see; it fits the values of trees to what is required of them."""
     values = value_part(question)
     return part_of(question).dropped if values is None else values[0].dropped

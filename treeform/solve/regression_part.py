@@ -1,4 +1,4 @@
-"""The part of a regression problem that the native search solves; what it cannot honour is left out and named."""
+"""The part of a regression problem that the native search solves; what it cannot support is left out and named."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def part_of(question: Question) -> RegressionPart:
 
 def _part_of(question: Question) -> RegressionPart:
     limits, forbidden = Limits(), np.zeros(question.data.n_features, dtype=bool)
-    honoured: list[Requirement] = []
+    supported: list[Requirement] = []
     dropped: list[str] = []
     # A diagram of two layers shares no test: it is a tree.
     is_tree = isinstance(question.shape, Tree) or question.shape.depth <= 2
@@ -84,7 +84,7 @@ def _part_of(question: Question) -> RegressionPart:
         else:
             dropped.append(label)
             continue
-        honoured.append(requirement)
+        supported.append(requirement)
     kept, objective = question.objective, question.objective
     if not is_tree:
         # The tree that a diagram unrolls to may have more tests than the diagram, and may not be one of its shape.
@@ -94,7 +94,7 @@ def _part_of(question: Question) -> RegressionPart:
         dropped.append(f"the widths of {question.shape}")
     if question.restriction is not None:
         dropped.append(str(question.restriction))
-    part = question.with_(shape=Tree(question.shape.depth), objective=kept, requirements=tuple(honoured))
+    part = question.with_(shape=Tree(question.shape.depth), objective=kept, requirements=tuple(supported))
     return RegressionPart(
         part, _task(part, limits, np.flatnonzero(~forbidden)), tuple(dropped), question.scale
     )

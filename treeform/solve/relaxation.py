@@ -1,6 +1,6 @@
 """The part of a question that a native engine solves outright.
 
-What the engine cannot honour is left out and named: its optimum is then a valid lower bound (Error, node
+What the engine cannot support is left out and named: its optimum is then a valid lower bound (Error, node
 penalties and costs are never negative), and its model a candidate.
 """
 
@@ -42,7 +42,7 @@ class Relaxation:
     dropped : tuple of str
         What the engine does not see.
     rows : tuple of (str, str)
-        The requirement that each row of the engine comes from, and what the row compares; the rows over totals first,
+        The requirement that each row of the engine comes from, and what the row compares; the sum constraints first,
         then that on the number of tests.
     """
 
@@ -52,7 +52,7 @@ class Relaxation:
     dropped: tuple[str, ...]
     rows: tuple[tuple[str, str], ...] = ()
     narrowed: tuple[str, ...] = ()
-    """Requirements that the task honours by a smaller depth or fewer features: nothing but the task knows them."""
+    """Requirements that the task supports by a smaller depth or fewer features: nothing but the task knows them."""
 
     def without_narrowing(self) -> Relaxation:
         """The same for a search that takes depth and features from the question: these requirements are left out."""
@@ -182,7 +182,7 @@ def _binding(max_nodes: int | None, question: Question) -> int | None:
 
 
 def _totals(requirement: Requirement, question: Question, engine: Engine, fits: bool) -> Totals | None:
-    """The requirement as rows over totals, where the engine honours these.
+    """The requirement as linear constraints over sums, where the engine supports these.
 
     A diagram's predictions are those of the tree that it unrolls to, its tests are fewer.
     """
@@ -209,7 +209,7 @@ def _features(
 
 
 def _meetings(requirement: Requirement, question: Question, engine: Engine) -> Meetings | None:
-    """The requirement as marks that must not meet, where the engine honours these.
+    """The requirement as marks that must not meet, where the engine supports these.
 
     A diagram that has no clash unrolls to a tree that has none: fewer samples reach each copy of a test.
     """
@@ -217,7 +217,7 @@ def _meetings(requirement: Requirement, question: Question, engine: Engine) -> M
 
 
 def _path_rule(requirement: Requirement, question: Question, engine: Engine) -> PathRule | None:
-    """The requirement as a rule on paths, where the engine honours these; a diagram is unrolled."""
+    """The requirement as a rule on paths, where the engine supports these; a diagram is unrolled."""
     return requirement.path_rule(question.data) if "paths" in engine.understands else None
 
 

@@ -1,4 +1,4 @@
-"""Relabel the leaves of a candidate so that it satisfies requirements that its engine does not honour.
+"""Relabel the leaves of a candidate so that it satisfies requirements that its engine does not support.
 
 Fairness and similar requirements read predictions: with the tests kept, the best labels that satisfy
 them are found by going through label assignments in order of their objective value.

@@ -76,7 +76,7 @@ LOW_SUBTREE = Share(0.05, least=0.1, unlimited=5.0)
 """One small subtree of a deep tree: most take some milliseconds, and one that does not must not stop the others."""
 
 NEIGHBOURHOODS = Share(0.1, most=10.0, unlimited=10.0)
-"""Better models than those of an engine that does not honour all requirements: most are found in the first second."""
+"""Better models than those of an engine that does not support all requirements: most are found in the first second."""
 
 WITHIN_GAP = Share(0.45, unlimited=60.0)
 """The search with totals through the diagrams within the Lagrangian gap: it proves more than the solver after it."""
@@ -88,7 +88,7 @@ UNROLLED_TREES = Share(0.15, most=5.0, unlimited=5.0)
 """The best tree of the depth of a diagram, as its bound: where it is found, mostly within a second."""
 
 SEARCH_OVER_TESTS = Share(0.3, unlimited=30.0)
-"""A native search that honours all of the problem, on a table of more tests than it is meant for: its models are better
+"""A native search that supports the whole problem, on a table of more tests than it is meant for: its models are better
 than the solver's there, and it seldom proves them."""
 
 COUNTED_PAIRS = Share(0.45, unlimited=300.0)

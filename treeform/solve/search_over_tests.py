@@ -16,7 +16,7 @@ COUNTED_DEPTH = 2
 
 
 def search_over_tests(question: Question) -> Engine | None:
-    """The search over all tests of a table that honours all of a question on trees; None where neither does."""
+    """The search over all tests of a table that supports all of a question on trees; None where neither does."""
     if not isinstance(question.shape, Tree) or not question.objective.is_sum:
         return None
     judges = {TotalsSearch(): totals.reason_against, PathSearch(): paths.reason_against}

@@ -1,4 +1,4 @@
-"""Which native engine for trees: the plain one for the data, or one of the two for rows over totals, and why."""
+"""Which native engine for trees: the plain one for the data, or one of the two for constraints over sums, and why."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ over intervals of thresholds does more for each test that it looks at, and looks
 
 
 def plain_engine(question: Question) -> Engine:
-    """The engine for trees without rows over totals; on columns of zeros and ones DL85 is the faster one."""
+    """The engine for trees without constraints over sums; on columns of zeros and ones DL85 is the faster one."""
     X = question.data.X
     return DL85() if ((X == 0) | (X == 1)).all() else ConTree()
 
 
 def totals_engine(question: Question) -> Engine | None:
-    """The search for totals that suits the table, when it honours more than the plain engine does."""
+    """The search for totals that suits the table, when it supports more than the plain engine does."""
     plain = relax(question, plain_engine(question))
     if plain is None or plain.exact:
         return None
@@ -50,11 +50,11 @@ def why_chosen(question: Question, engine: Engine) -> list[str]:
         how = f"it searches intervals of all thresholds, {question.data.n_tests} here"
     else:
         return []
-    return [f"{engine.name} proves optima under rows over totals; {how}"]
+    return [f"{engine.name} proves optima under linear constraints over sums; {how}"]
 
 
 def why_not(question: Question) -> list[str]:
-    """That the search over tests would honour all of the problem and was left out for the size of the table."""
+    """That the search over tests would support all of the problem and was left out for the size of the table."""
     if not isinstance(question.shape, Tree) or not question.data.has_more_tests_than(FEW_FOR_TOTALS):
         return []
     relaxation = relax(question, TotalsSearch())
@@ -65,7 +65,7 @@ def why_not(question: Question) -> list[str]:
     ):
         return []
     return [
-        f"{TotalsSearch.name} honours all of the problem, but has only a part of the time: the table has "
+        f"{TotalsSearch.name} supports all of the problem, but has only a part of the time: the table has "
         f"{question.data.n_tests} tests, more than {FEW_FOR_TOTALS}; solver=tf.TotalsSearch() gives it all"
     ]
 

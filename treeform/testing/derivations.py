@@ -1,7 +1,7 @@
 """Every way in which a requirement is stated, held against its definition on single models.
 
 The definition is `Requirement.violation`: fractions, of a finished model. Searches and proofs read other statements:
-rows over ports, rows over totals and predictions, plain limits, allowed features, marks, rules on paths, rows over the
+rows over ports, sum constraints and predictions, plain limits, allowed features, marks, rules on paths, rows over the
 values of leaves. Each of them has to be satisfied exactly where `violation` is 0.
 """
 

@@ -9,7 +9,7 @@ namespace treeform {
 
 /// Weights of all rows, and costs of all rows at their worst, sum to at most that: a few such sums can be added.
 constexpr std::int64_t kLargestSum = std::int64_t{1} << 60;
-/// Amounts of rows over totals, and their bounds.
+/// Amounts of linear constraints over sums, and their bounds.
 constexpr std::int64_t kLargestAmount = std::numeric_limits<std::int64_t>::max() / 4;
 constexpr std::int64_t kAnyAmount = std::numeric_limits<std::int64_t>::max();
 /// The deepest tree (treeform/shape.py), and the most threads (treeform/engines/checks.py).

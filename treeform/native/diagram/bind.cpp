@@ -173,7 +173,7 @@ Rows rows_of(const Values& truth, const Array<std::int64_t, 3>& taken, const Poi
     const std::size_t classes = std::size_t(points.classes);
     require(truth.shape(0) == points.rows && truth.shape(1) == classes, "true costs do not fit");
     require(taken.shape(0) == rows.rhs.size() && taken.shape(1) == points.rows && taken.shape(2) == classes,
-            "rows over totals do not fit");
+            "linear constraints over sums do not fit");
     require_sum(truth.data(), points.rows, classes, 0, kLargestSum, "the true costs");
     rows.truth = truth.data();
     for (std::size_t r = 0; r < rows.rhs.size(); ++r) {
@@ -211,7 +211,7 @@ nb::dict diagram_rows(const Matrix& x, const Values& value, const Weights& weigh
 void bind(nb::module_& m) {
     m.def("diagram_rows", &diagram_rows, nb::arg("x"), nb::arg("value"), nb::arg("weight"), nb::arg("truth"),
           nb::arg("taken"), nb::arg("keywords"),
-          "Solve for the cheapest decision diagram that satisfies rows over totals, where `value` holds costs with the "
+          "Solve for the cheapest decision diagram that satisfies linear constraints over sums, where `value` holds costs with the "
           "rows priced in; see treeform.engines.DiagramTotals. Keywords: widths, max_nodes, rhs, rate, base, below, "
           "memory, simd, time_limit, poll.");
     m.def("diagram", &diagram, nb::arg("x"), nb::arg("value"), nb::arg("weight"), nb::arg("keywords"),

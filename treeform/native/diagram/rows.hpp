@@ -1,5 +1,5 @@
 #pragma once
-// Diagrams under rows over totals, such as the rates of groups: totals are carried with the states.
+// Diagrams under linear constraints over sums, such as the rates of groups: totals are carried with the states.
 //
 // The instance holds reduced costs: the true cost and the rows, each at its multiplier. For a diagram that satisfies
 // the rows and costs less than `below`, the reduced cost is at most

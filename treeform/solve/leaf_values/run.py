@@ -32,9 +32,9 @@ DIGITS = 30
 
 
 def value_part(question: Question) -> tuple[RegressionPart, ValueRule] | None:
-    """What the native search honours with the values required, or None where nothing is required of values.
+    """What the native search supports with the values required, or None where nothing is required of values.
 
-    The part's ``dropped`` are the requirements that neither of them honours.
+    The part's ``dropped`` are the requirements that neither of them supports.
     """
     part = part_of(question)
     if not part.dropped or not isinstance(question.shape, Tree):

@@ -199,7 +199,7 @@ def _limit(rng: random.Random, often: float) -> float | None:
 
 
 def _engine(rng: random.Random, shape: Shape, kinds: set[str] | None = None) -> str | None:
-    """A native engine that honours these requirements, with some setting; None where there is none."""
+    """A native engine that supports these requirements, with some setting; None where there is none."""
     table = DIAGRAM_ENGINES if shape.widths is not None else TREE_ENGINES
     able = [(name, often) for name, often in table if kinds is None or kinds <= HONOURED[name]]
     if not able:
@@ -211,14 +211,14 @@ def _engine(rng: random.Random, shape: Shape, kinds: set[str] | None = None) -> 
 
 def _who(rng: random.Random, shape: Shape, goal: Goal, kinds: set[str]) -> tuple[str | None, str | None]:
     """Solver and formulation."""
-    # A bound on the errors is honoured where they are the objective.
+    # A bound on the errors is supported where they are the objective.
     left = kinds - ({"max_errors"} if goal.text == "error" else set())
-    if goal.term is not None and goal.term.name in OF_GROUPS:  # costs of samples, and rows over totals
+    if goal.term is not None and goal.term.name in OF_GROUPS:  # costs of samples, and linear constraints over sums
         left = {*left, "parity"}
     plain = not shape.hyperplanes and goal.depth == "0"
     if plain and rng.random() < 0.94 and (engine := _engine(rng, shape, left)) is not None:
         return (None if rng.random() < 0.15 else engine), None
-    if rng.random() < 0.02:  # what an engine cannot honour it has to refuse
+    if rng.random() < 0.02:  # what an engine cannot support it has to refuse
         return _engine(rng, shape), None
     if rng.random() < 0.25:
         return None, None
