@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,9 +13,11 @@ from treeform.certify import Verdict, bounds
 from treeform.certify.bounds import Means, claim_rows
 from treeform.certify.certificate import read, sign
 from treeform.certify.proofs.rup import Verification
-from treeform.certify.provers import Bound, beyond, by_prices, multipliers_of
+from treeform.certify.provers import Bound, _Target, beyond, by_prices, multipliers_of
 from treeform.certify.schema import ClaimMetadata, ClaimPart, ProofRoute
+from treeform.certify.verdicts import on_trust
 from treeform.shape import Shape
+from treeform.solve.budget import Budget
 from treeform.solve.simple_bounds import ceiling
 
 
@@ -215,3 +218,51 @@ def test_the_least_depth_is_proved_depth_by_depth():
     assert verdict(problem, claim("lower", 2)).verdict is Verdict.VERIFIED
     assert verdict(problem, claim("lower", 3)).verdict is not Verdict.VERIFIED
     assert verdict(problem, claim("infeasible")).verdict is not Verdict.VERIFIED
+
+
+def test_prices_of_diagrams_prove_fractions_and_that_there_is_no_model():
+    problem = tf.Problem([[0.0], [0.0], [1.0]], ["a", "b", "b"], shape=tf.Diagram(1))
+    problem.minimize(tf.Cost([[0, "1/2"], ["1/3", 0]]))
+    half = problem + tf.MinRecall(1, "a")
+    question, best = half.question, Fraction(half.solve().objective)
+    assert best == Fraction(1, 3)
+    assert by_prices(question, best, None, lambda: False).lower == best
+    none = half + tf.MinRecall(1, "b")
+    assert by_prices(none.question, None, None, lambda: False).lower is None
+
+
+def test_an_engine_goes_on_until_there_is_a_model_or_none():
+    """Where it is to show that there is no model, any model ends the search, and nothing else does."""
+    problem = some_rows()
+    ledger = _Target(problem.question, Budget(None))
+    assert not ledger.closed
+    ledger.submit(problem.solve().graph, "somebody")
+    assert ledger.closed
+
+
+def test_the_bound_by_counting_is_reached():
+    problem = tf.Problem([[0.0], [0.0], [1.0]], ["a", "b", "b"], shape=tf.Tree(1))
+    row = verdict(problem, claim("lower", 1))
+    assert (row.verdict, row.proved_by) == (Verdict.VERIFIED, "counting")
+    assert "rows that agree on every feature cost at least 1" in row.detail
+
+
+def test_a_ratio_whose_parts_are_not_proved_is_searched_as_a_whole(monkeypatch):
+    problem = some_rows().minimize(tf.F1Loss(1))
+    best = Fraction(problem.solve().objective)
+    monkeypatch.setattr(bounds._Court, "_in_parts", lambda *a: on_trust("lower", "no parts", "somebody"))
+    row = verdict(problem, claim("lower", best), independent=True)
+    assert (row.verdict, row.proved_by) == (Verdict.VERIFIED, bounds.REFERENCE)
+    assert verdict(problem, claim("lower", best)).verdict is Verdict.ON_TRUST
+
+
+@pytest.mark.parametrize(("by", "names"), [("odd on highs 1.0", 1), ("odd on scip 9.0", 2)])
+def test_the_same_solver_is_no_second_opinion(monkeypatch, by, names):
+    problem = some_rows()
+    best = problem.solve().objective
+    again = SimpleNamespace(status="optimal", bound=best, objective=best, solver="highs")
+    monkeypatch.setattr(bounds, "solve", lambda *a: again)
+    court = bounds._Court(problem.question, None, Means(confirm="highs"))
+    court.budget = Budget()
+    row, name = court._by_another("lower", by, Fraction(best), [])
+    assert row is None and (name is None) == (names == 1)

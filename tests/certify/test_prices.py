@@ -99,3 +99,22 @@ def test_it_stops_and_refuses_what_is_out_of_its_reach() -> None:
         prices.cheapest(question.data, relaxation.task, 3, [], 1, lambda: True)
     with pytest.raises(OutOfReach):
         prices.cheapest(question.data, relaxation.task, 3, [2**52] * 4, 2**52, lambda: False)
+
+
+@pytest.mark.parametrize("depth", range(4))
+def test_the_least_price_is_that_of_the_cheapest_tree_listed(depth: int) -> None:
+    """The parity of three columns: each level of tests costs less; single points and all of them."""
+    X = np.array(list(np.ndindex(2, 2, 2)), dtype=float)
+    problem = tf.Problem(X, X.sum(axis=1).astype(int) % 2, shape=tf.Tree(3))
+    relaxation = relax(problem.question, TotalsSearch())
+    assert relaxation is not None
+    table = prices.Table(problem.data, relaxation.task)
+    priced = prices.Prices(table, relaxation.task, [], 1, lambda: False)
+    for points in (np.arange(8), np.arange(4), np.array([1])):
+        listed = priced.priced(priced.trees(points, depth, 1e9))
+        assert priced.least(points, depth) == listed.min()
+    assert priced.least(np.arange(8), depth) == [4, 4, 4, 0][depth]
+
+
+def test_columns_are_counted_by_their_powers_of_two() -> None:
+    assert prices._ones(np.array([3, 0, 1, 3, 2**61 + 5])).tolist() == [2, 0, 1, 2, 3]

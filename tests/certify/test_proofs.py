@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from treeform.backends.drat import BINARY, trace
 from treeform.certify.proofs import Cnf, Verification, verify_rup
+from treeform.certify.proofs.rup import verify_drat_trim
 from treeform.errors import SpecError
 
 Clauses = list[list[int]]
@@ -342,3 +343,12 @@ def test_dimacs_reads_back():
     text = b"".join(cnf_of(CUBE).dimacs()).decode().split("\n")
     assert text[0] == "p cnf 3 8"
     assert [list(map(int, line.split()))[:-1] for line in text[1:-1]] == CUBE
+
+
+def test_drat_trim_has_a_second_at_least(tmp_path):
+    program = tmp_path / "drat-trim"
+    program.write_text('#!/bin/sh\necho "s $4"\n')
+    program.chmod(0o755)
+    for limit, seconds in ((0.2, 1), (7.4, 7)):
+        found = verify_drat_trim(cnf_of([[1], [-1]]), lambda: b"", time_limit=limit, program=str(program))
+        assert found.detail == f"{program}: s {seconds}"

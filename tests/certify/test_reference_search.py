@@ -9,7 +9,7 @@ import pytest
 from repository import ROOT
 
 import treeform as tf
-from treeform.certify.reference import OutOfReach, Stopped, least_value
+from treeform.certify.reference import OutOfReach, Stopped, _models, least_value
 from treeform.certify.schema import json_schema
 from treeform.data import Dataset
 from treeform.language.objective import Objective
@@ -162,3 +162,19 @@ def test_counting_the_models_can_be_stopped() -> None:
     rule = tf.MaxTestsPerPath(["x0"], 1).bind(data)
     with pytest.raises(Stopped):
         least_value(Question(data, tf.Tree(3), Objective.of("error"), (rule,)), stop=lambda: True)
+
+
+def test_a_limit_on_errors_may_be_reached():
+    problem = tf.Problem([[0.0], [1.0], [2.0]], ["a", "b", "a"], shape=tf.Tree(1))
+    assert least_value((problem + tf.MaxErrors(1)).question) == 1
+    assert least_value((problem + tf.MaxErrors(0)).question) is None
+
+
+def test_a_test_parts_the_rows_that_arrive_at_it():
+    """One test and two classes at depth two.
+
+    2 constant models; a pass-through to a leaf (2), to another one (2), or to the test over different leaves (2);
+    the test over different leaves (2), over a leaf and a pass-through (2 x 2, on either side), over two of them (4).
+    """
+    problem = tf.Problem([[0.0], [1.0]], ["a", "b"], shape=tf.Tree(2))
+    assert sum(1 for _ in _models(problem.question)) == 2 + (2 + 2 + 2) + 2 + 2 * 4 + 4

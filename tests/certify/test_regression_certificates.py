@@ -13,6 +13,7 @@ from regression_cases import drawn_case, least
 import treeform as tf
 from treeform.certify.certificate import sign
 from treeform.certify.reference import least_value
+from treeform.certify.regression import _shares
 from treeform.errors import CertificateError
 
 
@@ -91,3 +92,22 @@ def test_models_with_other_values_count_what_they_cost() -> None:
     damaged = {**model.to_json(), "values": ["1", "1/2"]}
     with pytest.raises(CertificateError, match="do not ascend"):
         tf.DecisionGraph.from_json(damaged, validate="structure")
+
+
+def test_a_subtree_is_no_deeper_than_the_tree_allows() -> None:
+    """One row needs four tests on its path; three of them leave it with another row: 2 * 5^2."""
+    X, y = np.vstack([np.zeros(4), np.eye(4)]), [10, 0, 0, 0, 0]
+    problem = tf.Problem(X, y, shape=tf.Tree(3)).minimize("squared_error")
+    assert least_value(problem.question) == 50
+    deeper = tf.Problem(X, y, shape=tf.Tree(4)).minimize("squared_error") + tf.MaxNodes(4)
+    assert least_value(deeper.question) == 0
+
+
+def test_two_tests_are_shared_in_every_way() -> None:
+    """A test that is dear with one way of sharing may be the best with another."""
+    assert _shares(2, 1) == [(0, 0)]
+    assert _shares(2, 2) == [(0, 1), (1, 0)]
+    assert _shares(3, 4) == [(0, 3), (1, 2), (2, 1), (3, 0)]
+    X = [[1, 0, 0], [0, 0, 1], [1, 1, 0], [0, 0, 0], [1, 0, 0], [0, 1, 1]]
+    problem = tf.Problem(X, [0, 0, 1, 1, 3, 2], shape=tf.Tree(2)).minimize("absolute_error") + tf.MaxNodes(2)
+    assert least_value(problem.question) == problem.solve(tf.RegressionSearch()).objective == 3

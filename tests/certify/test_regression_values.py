@@ -14,7 +14,7 @@ import treeform as tf
 from treeform.certify import regression_values
 from treeform.certify.certificate import sign
 from treeform.certify.out_of_reach import OutOfReach
-from treeform.certify.regression_values import nothing_below
+from treeform.certify.regression_values import LeafRow, _Leaf, _listed, _whole_reach, nothing_below
 
 
 def drawn(seed: int, loss: str) -> tf.Problem:
@@ -100,3 +100,30 @@ def test_what_is_out_of_reach_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(regression_values, "MOST_TREES", 1)
     with pytest.raises(OutOfReach, match="one by one"):
         nothing_below(shallow.question, best, [], lambda: False)
+
+
+def test_values_that_may_be_fractions_and_whole_ones() -> None:
+    """Means of 0 and of 1 that may differ by a half: halves cost half a unit of each, whole values a unit."""
+    X = np.array([[0.0], [1.0]])
+    for whole, best in ((False, Fraction(1, 2)), (True, Fraction(1))):
+        problem = tf.Problem(X, [0, 1], shape=tf.Tree(1)).minimize("absolute_error")
+        problem += tf.MeanParity(["p", "q"], Fraction(1, 2), whole=whole)
+        assert problem.solve(tf.RegressionSearch()).objective == best
+        for prices in ([], [Fraction(1), Fraction(1)]):
+            assert nothing_below(problem.question, best, prices, lambda: False)
+            assert not nothing_below(problem.question, best + Fraction(1, 100), prices, lambda: False)
+
+
+def test_pairs_are_listed_by_the_sum_of_their_costs() -> None:
+    """Rows that have a price may make a side cost less than nothing."""
+    left, right = np.array([[5.0, 7.0]]), np.array([[-3.0, 2.0]])
+    assert [side.tolist() for side in _listed(left, right, 3.0)] == [[0], [0]]
+
+
+def test_boxes_are_cut_at_the_widest_side_until_none_is_left() -> None:
+    """``v0 < v1 <= v0``: each row can be satisfied in a box that has a whole point to lose."""
+    leaves = [_Leaf(np.array([0]), np.array([1]))] * 2
+    rows = [LeafRow((1, -1), -1), LeafRow((-1, 1), 0)]
+    assert _whole_reach(leaves, rows, 0, 2, Fraction(10**6))
+    assert not _whole_reach(leaves, rows[:1], 0, 2, Fraction(2))
+    assert _whole_reach(leaves, rows[:1], 0, 2, Fraction(1))

@@ -154,3 +154,37 @@ def test_costs_are_those_of_the_model_unless_they_are_of_a_path():
     costs = {column.source: 1 for column in data.columns}
     assert tf.FeatureCost(costs, at_most=2).bind(data).violation(graph, data) == 1
     assert tf.FeatureCost(costs, at_most=2, per_path=True).bind(data).violation(graph, data) == 0
+
+
+@pytest.mark.parametrize(
+    "requirement",
+    [
+        tf.MaxDepth(1),
+        tf.Interaction([["a"], ["b", "c"]]),
+        tf.Below("a", above="c"),
+        tf.Below("c", above="b"),
+    ],
+    ids=str,
+)
+def test_formulations_state_the_same(requirement):
+    """The parity of two of three columns, which each of these but the last one spoils or makes dearer."""
+    frame = pd.DataFrame(list(np.ndindex(2, 2, 2)), columns=list("abc"))
+    problem = tf.Problem(frame, (frame.a + frame.c).to_numpy() % 2, shape=tf.Tree(2)) + requirement
+    best = brute_force(problem.data, problem.shape, problem.objective, problem.requirements)
+    stated = problem.solve("cp-sat", warm_start=None)
+    assert str(stated.status) == "optimal" and stated.objective == best[0]
+
+
+def test_each_test_of_a_monotone_column_has_its_own_level():
+    """Two tests of the column, or one of it and one of another: values rise with it."""
+    frame = pd.DataFrame({"a": [0, 1, 2, 3, 0, 3], "b": [0, 0, 0, 0, 1, 1]})
+    for y in ([0, 3, 5, 9, 0, 9], [9, 5, 3, 0, 9, 0], [0, 0, 4, 4, 7, 2]):
+        problem = tf.Problem(frame, y, shape=tf.Tree(2)).minimize("absolute_error") + tf.Monotone("a")
+        stated = problem.solve("cp-sat", warm_start=None)
+        assert stated.objective == problem.solve(tf.RegressionSearch()).objective
+
+
+@pytest.mark.parametrize("names", [["a", ""], ["", "a"], [""], "a,,b"])
+def test_each_column_has_a_name(names):
+    with pytest.raises(SpecError, match="cannot take the columns"):
+        tf.Exclusive(names)
