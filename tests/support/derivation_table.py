@@ -81,7 +81,8 @@ def requirement_rows() -> list[tuple[str, ...]]:
         tests = ", ".join(word for method, word in ON_TESTS.items() if own(kind, method))
         values = "rows" if kind is MeanParity else "order" if kind is Monotone else ""
         paid = "steps" if issubclass(kind, PayableAtMost) else "ports" if own(kind, "slack_unit") else ""
-        paid = "shortfall" if own(kind, "shortfall") else paid
+        counts_rows = own(kind, "shortfall") and "feature" not in kind.needs
+        paid = "shortfall" if counts_rows else paid
         out.append((f"``{name}``", samples, tests, values, paid, check(kind), ", ".join(shared(kind))))
     return out
 

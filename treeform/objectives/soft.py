@@ -17,7 +17,6 @@ from treeform.language.objective import Term
 from treeform.language.requirement import Requirement, asks_for_tests
 from treeform.language.requirement_text import parse
 from treeform.language.shortfall import Excess
-from treeform.language.totals import TotalRow, Totals
 from treeform.objectives.group_error import AT
 from treeform.requirements.counted import PayableAtMost
 
@@ -307,16 +306,6 @@ class LargestExcess(Requirement, listed=False):
     def build(self, model: Model, ports: Ports) -> None:
         for coef, side in self._rows():
             model.add((ports.predicted * (coef * ports.weights[:, None])).sum() <= side, str(self))
-
-    def totals(self, data: Dataset) -> Totals:
-        """One total for each side of a row."""
-        rows = self._rows()
-        unit = np.eye(len(rows), dtype=int).tolist()
-        return Totals(
-            tuple(f"{self}, {r + 1}" for r in range(len(rows))),
-            np.stack([coef for coef, _ in rows], axis=2),
-            tuple(TotalRow(tuple(unit[r]), hi=side) for r, (_, side) in enumerate(rows)),
-        )
 
     def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
         return self._rows()
