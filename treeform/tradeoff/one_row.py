@@ -37,6 +37,11 @@ class TargetLedger(Ledger):
         return self.target - 1 if known is None else min(known, self.target - 1)
 
     @property
+    def better(self) -> int | None:
+        known = [v for v in (super().better, None if self.target is None else self.target - 1) if v is not None]
+        return min(known, default=None)
+
+    @property
     def closed(self) -> bool:
         enough = self.target is not None and self.lower is not None and self.lower >= self.target
         return enough or super().closed

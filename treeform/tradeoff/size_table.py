@@ -17,7 +17,7 @@ from treeform.language.numbers import as_fraction
 from treeform.language.objective import Nodes, Objective
 from treeform.language.question import Question
 from treeform.solve.result import Limit, Number, as_number
-from treeform.solve.simple_bounds import bound_with, most_tests
+from treeform.solve.simple_bounds import bound_with, ceiling, most_tests
 from treeform.solve.verification import judge_candidate
 from treeform.utils.notebook import Printed
 from treeform.utils.text import count_of
@@ -248,6 +248,7 @@ class SizeBounds:
         """The lower bound that row ``m`` needs for ``price`` to be proved; None when it has it.
 
         That is the value of the best known model less the price of ``m`` tests; without a price, the row's upper bound.
+        Without a model all values are open.
         """
         lower = self.lower[m]
         if lower is None:
@@ -258,7 +259,7 @@ class SizeBounds:
             best = self.best(price, free)
             asked = None if best is None else math.ceil(best - price * max(0, m - free))
         if asked is None:
-            return lower + 1
+            return max(math.floor(ceiling(self.question)), lower) + 1
         return asked if asked > lower else None
 
     def rows(self) -> tuple[SizeRow, ...]:
