@@ -176,9 +176,9 @@ def test_formulations_state_the_same(requirement):
 
 
 def test_each_test_of_a_monotone_column_has_its_own_level():
-    """Two tests of the column, or one of it and one of another: values rise with it."""
+    """Two tests of the column, or one of it and one of another: values rise with it, up to one far from the others."""
     frame = pd.DataFrame({"a": [0, 1, 2, 3, 0, 3], "b": [0, 0, 0, 0, 1, 1]})
-    for y in ([0, 3, 5, 9, 0, 9], [9, 5, 3, 0, 9, 0], [0, 0, 4, 4, 7, 2]):
+    for y in ([0, 3, 5, 9, 0, 9], [9, 5, 3, 0, 9, 0], [0, 0, 4, 4, 7, 2], [0, 0, 40, 90, 0, 90]):
         problem = tf.Problem(frame, y, shape=tf.Tree(2)).minimize("absolute_error") + tf.Monotone("a")
         stated = problem.solve("cp-sat", warm_start=None)
         assert stated.objective == problem.solve(tf.RegressionSearch()).objective
