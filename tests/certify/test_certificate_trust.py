@@ -174,5 +174,5 @@ def test_several_arrays_are_given_by_name(fair):
     assert tf.check(certificate, X, y, sensitive_features=both).verdict is not Verdict.FALSE
     with pytest.raises(SpecError, match="2 arrays"):
         tf.check(certificate, X, y, sensitive_features=groups)
-    with pytest.raises(CertificateError, match="called"):
+    with pytest.raises(CertificateError, match="labels"):
         tf.check(certificate, X, y, sensitive_features={"sex": age, "groups": groups})

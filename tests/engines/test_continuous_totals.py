@@ -395,7 +395,7 @@ def test_more_active_rows_than_solutions_carry_end_the_search_with_a_true_bound(
     for k in range(9):
         problem += tf.StatisticalParity(groups=rng.integers(0, 3, 30), difference=f"0.{k + 1}", positive=1)
     answer = run(problem, tf.ContinuousTotals(parts=tuple(part for part in PARTS if part != "lazy")))
-    assert not answer.proved and answer.reason == "memory" and "16 rows" in answer.notes[0]
+    assert not answer.proved and answer.reason == "memory" and "16 linear constraints" in answer.notes[0]
     usual = run(problem, tf.ContinuousTotals())
     assert usual.proved and answer.lower <= usual.upper
 

@@ -80,7 +80,7 @@ def test_what_costs_more_than_the_budget_is_paid_exactly(budget: str, solver: An
     assert result.objective == beyond + Fraction(result.graph.n_nodes, 100)
 
 
-REFUSED = {("max_errors:1", "1e15"), ("min_support:3", "1e-18")}
+REFUSED = {("min_support:3", "1e-18")}
 """What solvers would have to state, in numbers that float64 does not hold."""
 
 

@@ -59,7 +59,7 @@ class TableOptions:
                 fix="use for example categorical_features=['branch']",
             )
         names = () if categorical is None else tuple(str(name) for name in categorical)
-        if missing == "majority":
+        if isinstance(missing, str) and missing == "majority":
             raise DataError(
                 f"{setting_text('missing', missing)} is for predictions, and a problem is stated on the training rows",
                 cause="in training a missing value is a value that each test sends left or right",

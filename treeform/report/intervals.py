@@ -23,8 +23,8 @@ def exact_interval(count: int, of: int) -> Interval:
     Notes
     -----
     Clopper and Pearson, The use of confidence or fiducial limits illustrated in the case of the binomial,
-    Biometrika 1934. Its ends are quantiles of beta distributions, so that `scipy.special` is enough; `scipy.stats` takes
-    a second to import.
+    Biometrika 1934. Its ends are quantiles of beta distributions, so that `scipy.special` is enough, without the
+    import of `scipy.stats`, which takes a second.
     """
     from scipy.special import betaincinv
 

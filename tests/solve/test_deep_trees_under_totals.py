@@ -29,7 +29,7 @@ def question(rows: int, seed: int, depth: int, *more: Any, difference: str = "0.
     group = (X[:, 0] + rng.normal(0, 0.7, rows) > 0).astype(int)
     y = ((X[:, 0] + X[:, 1] * X[:, 2] > 0) ^ (rng.random(rows) < 0.1)).astype(int)
     problem = tf.Problem(X, y, shape=tf.Tree(depth))
-    problem += tf.StatisticalParity(groups=group, difference=difference, favourable=1)
+    problem += tf.StatisticalParity(groups=group, difference=difference, positive=1)
     problem += list(more)
     return problem.question
 
