@@ -176,3 +176,15 @@ def test_several_arrays_are_given_by_name(fair):
         tf.check(certificate, X, y, sensitive_features=groups)
     with pytest.raises(CertificateError, match="labels"):
         tf.check(certificate, X, y, sensitive_features={"sex": age, "groups": groups})
+
+
+def test_a_bound_rounded_up_to_whole_values_is_proved_again():
+    """Error + 2/3 leaves is 2 at least, so that error + what is beyond two leaves is 2/3, and 1 as a whole number."""
+    X = [[1, 1], [2, 1], [1, 1], [3, 1], [2, 0], [0, 1]]
+    for seed in range(12):
+        y = np.random.default_rng(seed).integers(0, 2, 6)
+        if len(set(y.tolist())) < 2:
+            continue
+        problem = tf.Problem(X, y, shape=tf.Tree(2)).minimize(tf.Error() + tf.MaxLeaves(2).soft(1))
+        result = problem.solve("continuous-totals")
+        assert str(tf.check(result.certificate(), X, y).verdict) == "verified", seed

@@ -126,3 +126,16 @@ def test_limits(table):
     problem += tf.OncePerPath()
     with pytest.raises(TreeformError, match="at most 10000 tests"):
         problem.solve(tf.PathSearch())
+
+
+def test_both_sides_of_a_test_of_missing_values_are_there() -> None:
+    """The given part sends missing values right: of two tests that part the rows alike, the other sends them left."""
+    X = [[0.0], [1.0], [2.0], [float("nan")], [float("nan")]]
+    y = [0, 1, 1, 0, 0]
+    plain = tf.Problem(X, y, shape=tf.Tree(1))
+    for side in ("above", "below"):
+        column = next(i for i, c in enumerate(plain.data.columns) if c.missing == side)
+        threshold = 2.0 if side == "above" else -1e300
+        upper = tf.DecisionGraph.from_nested((column, threshold, 1, 0), plain.data)
+        result = (plain + tf.Fix(upper)).solve(tf.PathSearch())
+        assert (str(result.status), result.objective) == ("optimal", 1), side

@@ -33,7 +33,7 @@ from treeform.language.question import Question
 from treeform.language.requirement import Requirement
 from treeform.solve import schedule, two_counts
 from treeform.solve.ledger import Ledger
-from treeform.solve.part_ledger import Part, PartLedger, Search, Whole
+from treeform.solve.part_ledger import Part, PartLedger, Search, Whole, part_at
 from treeform.solve.priced_counts import PricedCount
 from treeform.solve.result import Limit
 
@@ -97,7 +97,7 @@ def _part(question: Question, chosen: Sequence[_Choice], value: Fraction | None)
     part = question.with_(
         objective=Objective((*priced, *sums)), requirements=(*question.requirements, *rules)
     )
-    return Part(part, None if value is None else value - plus, plus)
+    return part_at(question, part, value, plus)
 
 
 def first_part(question: Question) -> Question:

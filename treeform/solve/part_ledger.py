@@ -38,6 +38,21 @@ class Part:
     plus: Fraction = Fraction(0)
 
 
+def part_at(whole: Question, part: Question, value: Fraction | None, plus: Fraction) -> Part:
+    """The part ``part`` of a question, with the target that "no model of the whole is below ``value``" asks of it.
+
+    Values of models are whole multiples of 1 / scale. So it is enough that none of the part's models, ``plus`` added,
+    is at or below the last multiple below ``value``.
+    """
+    if value is None:
+        return Part(part, None, plus)
+    target = value - plus
+    if whole.objective.is_whole and part.objective.is_whole:
+        last = Fraction(math.ceil(value * whole.scale) - 1, whole.scale)
+        target = Fraction(math.floor((last - plus) * part.scale) + 1, part.scale)
+    return Part(part, target, plus)
+
+
 class PartLedger(Ledger):
     """The claims on one part; models go on to the whole, and what is not below ``target`` is not wanted."""
 

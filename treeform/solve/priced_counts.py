@@ -17,7 +17,7 @@ from treeform.language.objective import Objective, Term
 from treeform.language.question import Question
 from treeform.solve import schedule
 from treeform.solve.ledger import Ledger
-from treeform.solve.part_ledger import Part, PartLedger, Search, Whole
+from treeform.solve.part_ledger import Part, PartLedger, Search, Whole, part_at
 
 MOST_PRICES = 12
 PRICE = "price"
@@ -52,7 +52,7 @@ def priced_part(question: Question, price: Fraction, value: Fraction | None) -> 
     sums = [item for item in question.objective.terms if item[1].is_sum]
     plus = -price * free
     part = question.with_(objective=Objective((*sums, (price, size))))
-    return Part(part, None if value is None else value - plus, plus)
+    return part_at(question, part, value, plus)
 
 
 def parts_at_price(question: Question, value: Fraction | None, details: Any) -> list[Part] | None:

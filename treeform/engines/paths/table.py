@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeform.engines.table_of_totals import tests_of
+from treeform.engines.table_of_totals import Tests, tests_of
 from treeform.engines.task import TreeTask
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Table:
     """
 
     def __init__(self, data: Dataset, task: TreeTask) -> None:
-        bits, self.feature, self.threshold = tests_of(data)
+        bits, self.feature, self.threshold = _tests(data, task)
         self.bits = bits.astype(np.float64)
         each = task.cost_of_samples(data) * data.weights[:, None]
         cost = np.zeros((len(self.bits), each.shape[1]), dtype=np.int64)
@@ -46,3 +46,15 @@ class Table:
     def floor(self) -> int:
         """What no tree separates."""
         return int(self.cost.min(axis=1).sum())
+
+
+def _tests(data: Dataset, task: TreeTask) -> Tests:
+    """The tests to choose from.
+
+    Of the tests of a column that part the rows alike one is enough, except for rules that read which side each row goes
+    to: two tests of missing values may part them alike and swap the sides.
+    """
+    if data.points.are_bits or not any(rule.reads_points for rule in task.paths):
+        return tests_of(data)
+    splits = data.splits()
+    return np.ascontiguousarray(~splits.left.T).view(np.uint8), splits.feature, splits.threshold
