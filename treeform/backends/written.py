@@ -1,11 +1,15 @@
-"""Models as LP and MPS files, written by HiGHS."""
+"""Models as LP and MPS files, written by HiGHS; in a child where OR-Tools was loaded before it and they clash."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+from treeform.backends.child import Child
 from treeform.backends.highs import HiGHS, pass_model
+from treeform.backends.packages import blocked
 from treeform.backends.rows import with_cutoff
 from treeform.bridges import route
 from treeform.errors import SpecError
@@ -40,11 +44,28 @@ def write_model(model: Model, path: str | Path, suffix: str) -> None:
     try:
         check_folder(target.parent)
     except OSError as error:
-        raise SpecError(f"{path} cannot be written", cause=error.strerror, fix="choose another folder") from error
+        raise SpecError(
+            f"{path} cannot be written", cause=error.strerror, fix="choose another folder"
+        ) from error
     backend = HiGHS()
     backend.require()
-    lowered = route(backend.capabilities).apply(model)
-    highs = backend.instance()
+    task = {"model": route(backend.capabilities).apply(model), "path": str(target)}
+    if blocked("highspy"):
+        child = Child()
+        try:
+            written = child.call(__name__, write_here.__name__, task, SimpleNamespace(ending=False))
+        finally:
+            child.close()
+    else:
+        written = write_here(task)
+    if not written:
+        raise SpecError(f"{path} cannot be written", fix="choose another name")
+
+
+def write_here(task: dict[str, Any]) -> bool:
+    """Write a model of linear rows by HiGHS in this process; whether it could."""
+    lowered = task["model"]
+    highs = HiGHS().instance()
     pass_model(highs, lowered, with_cutoff(lowered, None), lowered.lb, lowered.ub)
     used: set[str] = set()
     for col in range(lowered.n_cols):
@@ -55,8 +76,7 @@ def write_model(model: Model, path: str | Path, suffix: str) -> None:
             for number in range(block.n_rows):
                 highs.passRowName(row, _name(f"{block.name}_{number}", used))
                 row += 1
-    if "kError" in str(highs.writeModel(str(target))):
-        raise SpecError(f"{path} cannot be written", fix="choose another name")
+    return "kError" not in str(highs.writeModel(task["path"]))
 
 
 def _name(text: str, used: set[str]) -> str:
