@@ -143,7 +143,7 @@ class Ledger:
 
     @property
     def better(self) -> int | None:
-        """The largest scaled value of a model that would be better than what is known; None when any would."""
+        """The largest scaled value of a model better than the incumbent; None where any model would be."""
         return None if self.upper is None else math.ceil(self.upper) - 1
 
     def stop(self) -> bool:

@@ -13,8 +13,8 @@ from treeform.solve.choice import Plan
 from treeform.solve.columns_on_demand import is_usual
 
 LARGEST_PROVED = 6000
-"""Distinct rows times test nodes, above which a warning is due. Of trees under parity that are stated node by node,
-solvers alone proved none of half that size within a minute (``python -m benchmarks graph ladder``)."""
+"""Distinct rows times test nodes, above which a warning is due: in one run of ``python -m benchmarks graph ladder``, on
+a busy machine, solvers alone proved no tree under parity of this size that is stated node by node."""
 
 
 def without_prospect(question: Question, plan: Plan) -> str | None:
