@@ -44,6 +44,8 @@ class Ledger:
         self.upper: int | Fraction | None = None
         self.lower: int | Fraction | None = None
         self.impossible = False
+        self.most: int | None = None
+        """No model of a larger scaled value is wanted; None where all are."""
         self.phase = ""
         self.notes: list[str] = []
         self.runners: list[str] = []
@@ -122,7 +124,8 @@ class Ledger:
     def closed(self) -> bool:
         """Whether nothing is left to prove."""
         met = self.upper is not None and self.lower is not None and self.lower >= self.upper
-        return met or self.impossible
+        beyond = self.most is not None and self.lower is not None and self.lower > self.most
+        return met or beyond or self.impossible
 
     @property
     def has_model(self) -> bool:
@@ -139,12 +142,16 @@ class Ledger:
     @property
     def cutoff(self) -> int | None:
         """The largest scaled value of a model that is still wanted; None when any is."""
-        return None if self.upper is None else math.floor(self.upper)
+        return self._wanted(None if self.upper is None else math.floor(self.upper))
 
     @property
     def better(self) -> int | None:
         """The largest scaled value of a model better than the incumbent; None where any model would be."""
-        return None if self.upper is None else math.ceil(self.upper) - 1
+        return self._wanted(None if self.upper is None else math.ceil(self.upper) - 1)
+
+    def _wanted(self, value: int | None) -> int | None:
+        """The smaller of a value and the largest that is wanted, where there are any."""
+        return min((v for v in (value, self.most) if v is not None), default=None)
 
     def stop(self) -> bool:
         """Whether the run should stop: the proof is complete, or the budget is spent."""

@@ -61,24 +61,8 @@ class PartLedger(Ledger):
         self.whole = self.outer = whole
         self.title = title
         self.runners = whole.runners
-        self._most = None
         if part.target is not None:
-            self._most = math.ceil(part.target * part.question.scale) - 1
-
-    @property
-    def cutoff(self) -> int | None:
-        known = [value for value in (self.upper, self._most) if value is not None]
-        return math.floor(min(known)) if known else None
-
-    @property
-    def better(self) -> int | None:
-        known = [value for value in (super().better, self._most) if value is not None]
-        return min(known) if known else None
-
-    @property
-    def closed(self) -> bool:
-        beyond = self._most is not None and self.lower is not None and self.lower > self._most
-        return super().closed or beyond
+            self.most = math.ceil(part.target * part.question.scale) - 1
 
     def submit(self, graph: DecisionGraph, by: str, *, is_point: bool = False) -> Verified:
         self.whole.submit(graph, by, is_point=is_point)

@@ -24,29 +24,6 @@ from treeform.utils.progress import observe_steps
 from treeform.utils.text import count_of
 
 
-class TargetLedger(Ledger):
-    """A ledger that is closed at a lower bound of ``target``; only models below it are wanted."""
-
-    target: int | None = None
-
-    @property
-    def cutoff(self) -> int | None:
-        known = super().cutoff
-        if self.target is None:
-            return known
-        return self.target - 1 if known is None else min(known, self.target - 1)
-
-    @property
-    def better(self) -> int | None:
-        known = [v for v in (super().better, None if self.target is None else self.target - 1) if v is not None]
-        return min(known, default=None)
-
-    @property
-    def closed(self) -> bool:
-        enough = self.target is not None and self.lower is not None and self.lower >= self.target
-        return enough or super().closed
-
-
 @dataclass(frozen=True)
 class RowEnd:
     """How the search for one row ended.
@@ -80,9 +57,9 @@ def solve_row(
     """Solve for at most ``m`` tests with the plan's formulation and solver, and enter what is found."""
     assert plan.formulation is not None and plan.backend is not None
     question = question_of_row(bounds.question, m)
-    ledger = TargetLedger(question, budget, on_progress)
+    ledger = Ledger(question, budget, on_progress)
     graph, lower = bounds.graph[m], bounds.lower[m]
-    ledger.target = target
+    ledger.most = target - 1
     if graph is not None:
         ledger.submit(graph, "the size table")
     if lower is not None:
