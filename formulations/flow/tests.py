@@ -47,9 +47,7 @@ class BinaryTests(Shared):
     def of(cls, data: Dataset, by_feature: bool, least: int) -> BinaryTests:
         """The tests whose lighter side has at least the weight ``least``, a minimum support."""
         splits = data.splits(None if by_feature else "global")
-        lighter = splits.left @ data.points.weights.sum(axis=1)
-        lighter = np.minimum(lighter, data.total_weight - lighter)
-        kept = lighter >= max(least, 1)
+        kept = splits.lighter(data.points.weights.sum(axis=1)) >= max(least, 1)
         return cls(
             splits.feature[kept].astype(np.int64),
             splits.threshold[kept],

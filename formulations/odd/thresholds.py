@@ -46,10 +46,7 @@ class Tests(Shared):
         """
         by_feature = "feature" in wanted
         splits = data.splits(None if by_feature else "global")
-        weight = data.points.weights.sum(axis=1)
-        lighter = splits.left @ weight
-        lighter = np.minimum(lighter, data.total_weight - lighter)
-        kept = lighter >= max(least, 1)
+        kept = splits.lighter(data.points.weights.sum(axis=1)) >= max(least, 1)
         feature = splits.feature[kept].astype(np.int64)
         return cls(feature, splits.threshold[kept], splits.left[kept], by_feature)
 

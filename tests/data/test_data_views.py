@@ -115,6 +115,10 @@ def test_points_ranks_and_splits(X, draw):
 def _check_splits(data: Dataset) -> None:
     points = data.points
     every = data.splits()
+    weights = data.points.weights.sum(axis=1)
+    assert every.lighter(weights).tolist() == [
+        min(sum(weights[left]), sum(weights[~left])) for left in every.left
+    ]
     assert len(every) == data.n_tests == sum(len(values) - 1 for values in data.ranks.values)
     for f, t, left in zip(every.feature, every.threshold, every.left, strict=True):
         assert (left == (points.X[:, f] <= t)).all()

@@ -17,6 +17,7 @@ from treeform.language.ports import Ports
 from treeform.model import Model
 from treeform.model.stopping import BuildingStopped, stop_building_when
 from treeform.solve.building import build_beside
+from treeform.utils.progress import report_step
 
 X = np.arange(12.0).reshape(6, 2)
 Y = np.array([0, 1, 0, 1, 0, 1])
@@ -50,6 +51,21 @@ def test_a_model_asks_before_it_grows():
             m.bool("y")
     m.add(x >= 0)
     assert len(m.blocks) == 1
+
+
+def test_work_that_is_left_alone_ends_where_it_reports_a_step():
+    ended = threading.Event()
+
+    def work() -> None:
+        try:
+            while True:
+                report_step(0, "tests listed")
+                time.sleep(0.001)
+        finally:
+            ended.set()
+
+    assert build_beside(work, lambda: True) is None
+    assert wait_until(ended.is_set)
 
 
 @pytest.mark.parametrize("solver", [tf.HiGHS(), tf.CPSAT()], ids=lambda s: s.name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, TypeVar
@@ -18,7 +19,7 @@ from treeform.utils.progress import report_step
 Floats = NDArray[np.float64]
 Frozen = TypeVar("Frozen", bound="NDArray[Any]")
 LARGEST_SPLIT_TABLE = 2**30  # entries (bytes) of Splits.left
-_CHUNK = 4096
+_CHUNK = 2**24  # entries of Splits.left that are copied at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,6 +149,16 @@ class Splits:
     def __len__(self) -> int:
         return len(self.feature)
 
+    def lighter(self, weights: NDArray[np.int64]) -> NDArray[np.int64]:
+        """(T,) weight of the lighter side of each test, where the points have ``weights`` (P,)."""
+        left = np.empty(len(self), dtype=np.int64)
+        # In chunks, because a product of booleans and integers copies all of them as integers: eight bytes for one.
+        for part in _chunks(self.left):
+            report_step(part.start, "tests weighed", len(self))
+            left[part] = self.left[part] @ weights
+        lighter: NDArray[np.int64] = np.minimum(left, weights.sum() - left)
+        return lighter
+
 
 def separating_splits(
     points: Points, columns: tuple[Column, ...], dedupe: Literal["feature", "global"] | None
@@ -168,6 +179,7 @@ def separating_splits(
     for f, end in enumerate(
         np.cumsum(sizes).tolist()
     ):  # by column, since all codes side by side take four times as much
+        report_step(end, "tests listed", len(feature))
         rows = slice(end - int(sizes[f]), end)
         np.less_equal(ranks.codes[:, f], rank[rows, None], out=left[rows])
     if dedupe is not None:
@@ -177,15 +189,20 @@ def separating_splits(
     return Splits(_frozen(feature), _frozen(threshold), _frozen(left))
 
 
+def _chunks(left: NDArray[np.bool_]) -> Iterator[slice]:
+    """The rows of a large table, some at a time: what is made of them takes more memory than they do."""
+    step = max(1, _CHUNK // max(1, left.shape[1]))
+    return (slice(start, start + step) for start in range(0, len(left), step))
+
+
 def _first_of_each(left: NDArray[np.bool_], group: list[str]) -> list[int]:
     """Positions of the first test of every partition in its group; swapped sides are the same partition."""
     seen: set[tuple[str, bytes]] = set()
     kept = []
-    for start in range(0, len(left), _CHUNK):  # in chunks, because the whole table may be large
-        report_step(start, "tests compared", len(left))
-        part = left[start : start + _CHUNK]
-        packed = np.packbits(part ^ part[:, :1], axis=1)
-        for position, row in enumerate(packed, start=start):
+    for part in _chunks(left):
+        report_step(part.start, "tests compared", len(left))
+        packed = np.packbits(left[part] ^ left[part, :1], axis=1)
+        for position, row in enumerate(packed, start=part.start):
             key = (group[position], row.tobytes())
             if key not in seen:
                 seen.add(key)

@@ -9,7 +9,7 @@ from dataclasses import astuple
 from typing import Any, TypeVar
 
 from treeform.backends.watch import Detached
-from treeform.model.stopping import BuildingStopped, stop_building_when
+from treeform.model.stopping import BuildingStopped, look_up, stop_building_when
 from treeform.utils.progress import Step, observe_steps, report_step
 
 T = TypeVar("T")
@@ -19,8 +19,8 @@ POLL = 0.02
 def build_beside(work: Callable[[], T], stop: Callable[[], bool]) -> T | None:
     """Run ``work`` in a separate thread; None as soon as ``stop`` returns True.
 
-    Work that is left alone ends when its model is to grow next, or with the loading of its solver. How far it has come
-    is told in the caller's thread.
+    Work that is left alone ends when its model is to grow next, when it next reports a step, or with the loading of
+    its solver. How far it has come is reported in the caller's thread.
 
     Raises
     ------
@@ -30,9 +30,13 @@ def build_beside(work: Callable[[], T], stop: Callable[[], bool]) -> T | None:
     news: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
     steps: deque[Step] = deque(maxlen=1)
 
+    def take(step: Step) -> None:
+        steps.append(step)
+        look_up()
+
     def run() -> None:
         try:
-            with stop_building_when(stop), observe_steps(steps.append):
+            with stop_building_when(stop), observe_steps(take):
                 news.put((work(), None))
         except BaseException as error:  # raised again in the caller's thread
             news.put((None, error))
