@@ -39,7 +39,7 @@ def test_the_cells_are_named_and_joint_parity_is_priced(crossed_table, bound):
     problem = stated(crossed_table, **bound)
     result = problem.solve()
     assert result.objective == 0
-    (one,) = report.price_crossings(result)
+    (one,) = report.price_crossings(result, time_limit=100)
     assert one.attributes == "sex & age"
     for cell in ("m & young 100.0 % (10 of 10)", "f & young 0.0 % (0 of 10)"):
         assert cell in one.sentence

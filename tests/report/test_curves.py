@@ -22,7 +22,7 @@ def problem():
 
 def test_each_bound_has_a_proved_curve():
     result = problem().solve()
-    frontiers = report.trace_curves(result)
+    frontiers = report.trace_curves(result, time_limit=100)
     assert [frontier.axis.name for frontier in frontiers] == [
         "statistical_parity",
         "min_support",
@@ -35,7 +35,7 @@ def test_each_bound_has_a_proved_curve():
 
 def test_the_page_draws_them_and_marks_the_bound():
     result = problem().solve()
-    page = report.html(result)
+    page = report.html(result, frontiers=report.trace_curves(result, time_limit=100))
     assert len(re.findall(r'class="frontier"', page)) == 3
     assert len(re.findall(r'<line class="mark"', page)) == 3
     assert f"at the bound asked for (0.1) {result.objective}" in page
@@ -46,7 +46,7 @@ def test_curves_of_ones_own():
     made = problem()
     result = made.solve()
     frontier = made.frontier(over="statistical_parity", between=("0.2", "0.05"))
-    (curve,) = curves([frontier], result.question)
+    (curve,) = curves([frontier], result)
     assert curve.requirement == made.requirements[0].in_words()
     assert f"{len(frontier.points)} points, every point is proved." in curve.sentence
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats.contingency import association
 from typer.testing import CliRunner
 
 import treeform as tf
@@ -18,7 +19,7 @@ from treeform.cli.app import app
 from treeform.errors import SpecError
 from treeform.report.facts import of_model
 from treeform.report.fairness import group_tables
-from treeform.report.proxies import proxies
+from treeform.report.proxies import _cramer, proxies
 
 
 def table(seed: int, n: int = 120) -> pd.DataFrame:
@@ -109,6 +110,13 @@ def test_a_column_that_tells_the_group_is_warned_of(fitted):
         tf.DecisionGraph.from_nested((sex, 0.5, 0, 1), itself.data), itself.data, (("sex", "sex"),)
     )
     assert [(one.itself, one.warns, one.association) for one in told] == [(True, True, pytest.approx(1.0))]
+
+
+def test_the_association_is_cramers_v():
+    rng = np.random.default_rng(0)
+    for shape in ((2, 2), (3, 4), (5, 2)):
+        table = rng.integers(1, 20, shape)
+        assert _cramer(table) == pytest.approx(association(table, method="cramer"))
 
 
 def test_columns_of_zeros_and_ones_are_yes_and_no(fitted):

@@ -203,7 +203,7 @@ def _write(
         certificate = _with_weight(certificate, settings.weight)
     source = None if settings.data is None else settings.data.name
     frontiers = () if settings.report is None else report.trace_curves(result, settings.time_limit)
-    crossed = None if settings.report is None else report.price_crossings(result, settings.time_limit)
+    crossed = None if settings.report is None else report.price_crossings(result, settings.time_limit, frontiers)
     facts = report.of_result(
         result,
         certificate=certificate,

@@ -82,7 +82,7 @@ def html(
         What `treeform.Result.prices` found.
     frontiers : sequence of Frontier, optional
         Curves of the best objective against the bound of a requirement, from `Problem.frontier`. Left out,
-        those that a native engine finds in as long as the solve took, or half a second; see `trace_curves`.
+        those that a native engine finds in as long as the solve took; see `trace_curves`.
     near_optimal : NearOptimal, optional
         Models that are almost as good, from `Problem.near_optimal`: what they have in common and where they differ.
     about : About, optional
@@ -95,14 +95,14 @@ def html(
     str
         The page.
     """
-    shown = trace_curves(result, 10 * result.seconds) if frontiers is None else frontiers
+    shown = trace_curves(result) if frontiers is None else frontiers
     facts = of_result(
         result,
         certificate=certificate,
         source=source,
         prices=prices,
         frontiers=shown,
-        crossed=price_crossings(result, 10 * result.seconds),
+        crossed=price_crossings(result, frontiers=shown),
         near_optimal=near_optimal,
         about=about,
         held_out=held_out,

@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING, Any
 from treeform.errors import TreeformError
 from treeform.language.findings import apart
 from treeform.language.question import Question
+from treeform.report.curves import time_for
 from treeform.report.figures import percent, value_text
 from treeform.requirements.groups import CROSSED
 from treeform.requirements.rates import GroupRate, RateParity
 from treeform.solve import SolveOptions, SolveResult, Status, schedule
-from treeform.solve.budget import Budget, interruptible
+from treeform.solve.budget import interruptible
 from treeform.solve.choice import choose
+from treeform.solve.options import KnownBound
 from treeform.tradeoff.asking import Solves
+from treeform.tradeoff.frontier import Frontier
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -50,7 +53,9 @@ def crossings(graph: DecisionGraph, question: Question) -> tuple[Crossing, ...]:
     return tuple(_crossing(joint, graph, question.data) for joint in _missed(graph, question))
 
 
-def price_crossings(result: SolveResult, time_limit: float | None = None) -> tuple[Crossing, ...]:
+def price_crossings(
+    result: SolveResult, time_limit: float | None = None, frontiers: Sequence[Frontier] = ()
+) -> tuple[Crossing, ...]:
     """The same with the cost of each joint requirement, where a native engine answers the whole question.
 
     Parameters
@@ -58,7 +63,9 @@ def price_crossings(result: SolveResult, time_limit: float | None = None) -> tup
     result : SolveResult
         Of a solve that ended with a proof; others have no cost.
     time_limit : float, optional
-        Seconds that the solve had; the cost has the share that `treeform.solve.schedule.REPORT_CURVES` states.
+        Seconds that the solve had; the cost has as much time as `treeform.report.trace_curves`.
+    frontiers : sequence of Frontier, optional
+        Curves of the same result, whose models the solves start from.
     """
     graph, question = result.graph, result.question
     if graph is None or question is None:
@@ -67,12 +74,13 @@ def price_crossings(result: SolveResult, time_limit: float | None = None) -> tup
     found = [_crossing(joint, graph, question.data) for joint in joints]
     if result.status is not Status.OPTIMAL:
         return tuple(found)
-    budget = Budget(schedule.REPORT_CURVES.seconds(time_limit))
+    budget = time_for(result, time_limit)
+    models = tuple(point.graph for curve in frontiers for point in curve.points)
     with interruptible(budget):
         for index, joint in enumerate(joints):
             if not budget.stop():
                 seconds = schedule.equal_part(budget.remaining, len(joints) - index)
-                found[index] = replace(found[index], cost=_cost(result, question, joint, seconds))
+                found[index] = replace(found[index], cost=_cost(result, joint, models, seconds))
     return tuple(found)
 
 
@@ -135,9 +143,15 @@ def _crossing(joint: RateParity, graph: DecisionGraph, data: Dataset) -> Crossin
     )
 
 
-def _cost(result: SolveResult, question: Question, joint: RateParity, seconds: float | None) -> str:
+def _cost(
+    result: SolveResult, joint: RateParity, models: tuple[DecisionGraph, ...], seconds: float | None
+) -> str:
+    question = result.question
+    assert question is not None
     stated = question.with_(requirements=(*question.requirements, joint))
-    options = SolveOptions(time_limit=seconds)
+    # One more rule: what was proved without it holds, and the models found so far may satisfy it.
+    known = () if result.bound is None else (KnownBound(Fraction(result.bound), "the problem without this rule"),)
+    options = SolveOptions(warm_start=result.graph, models=models, bounds=known, time_limit=seconds)
     if choose(stated, options).engine is None:
         return ""
     answer = Solves().answer(stated, options)
@@ -146,12 +160,12 @@ def _cost(result: SolveResult, question: Question, joint: RateParity, seconds: f
     rule = f"If {joint.groups} had the same bound"
     if answer.status is Status.INFEASIBLE:
         return f"{rule}, no model of this shape would be left (proved)."
-    known = Fraction(result.objective)
+    before = Fraction(result.objective)
     what = "errors" if str(question.objective) == "error" else "of the objective"
     if answer.status is Status.OPTIMAL and answer.objective is not None:
         best = f"the best model would have {value_text(answer.objective)} {what}"
-        more = value_text(Fraction(answer.objective) - known)
+        more = value_text(Fraction(answer.objective) - before)
         return f"{rule}, {best}, {more} more (proved in {answer.seconds:.2f} s)."
-    least = known if answer.bound is None else max(Fraction(answer.bound), known)
+    least = before if answer.bound is None else max(Fraction(answer.bound), before)
     most = "" if answer.objective is None else f" and at most {value_text(answer.objective)}"
     return f"{rule}, the best model would have at least {value_text(least)}{most} {what} (not proved in the time)."

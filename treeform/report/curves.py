@@ -9,9 +9,11 @@ from typing import Any
 
 from treeform.language.bounded import Bounded
 from treeform.language.question import Question
-from treeform.solve import SolveOptions, SolveResult, Status, schedule
+from treeform.solve import SolveOptions, SolveResult, Status, schedule, solve
 from treeform.solve.budget import Budget, interruptible
 from treeform.solve.choice import choose
+from treeform.solve.options import KnownBound
+from treeform.solve.result import Number
 from treeform.tradeoff.axis import find_axis
 from treeform.tradeoff.frontier import Frontier, FrontierPoint
 from treeform.tradeoff.frontier_plot import bound_words, objective_words, step_plot
@@ -37,18 +39,23 @@ class Curve:
     sentence: str
 
 
+def time_for(result: SolveResult, time_limit: float | None) -> Budget:
+    """The time of one part of a report that needs further solves: as much as the solve had, or its share of a limit."""
+    return Budget(schedule.REPORT.seconds(10 * result.seconds if time_limit is None else time_limit))
+
+
 def trace_curves(result: SolveResult, time_limit: float | None = None) -> tuple[Frontier, ...]:
     """The frontier of every requirement with a numeric bound, where a native engine supports the whole problem.
 
-    Each point is a proved solve. All curves together take at most the share of ``time_limit`` that
-    `treeform.solve.schedule.REPORT_CURVES` states; one that is not complete by then says so.
+    Each point is a proved solve. A curve that is not complete when the time ends says so.
 
     Parameters
     ----------
     result : SolveResult
         Of a solve that ended with a proof; others have no curves.
     time_limit : float, optional
-        Seconds that the solve had.
+        Seconds that the solve had; all curves together take a tenth of it, at least one second and at most ten. Left
+        out, they take as long as the solve took, within the same two bounds.
     """
     if result.question is not None and result.question.objective.is_regression:
         return ()
@@ -62,30 +69,43 @@ def trace_curves(result: SolveResult, time_limit: float | None = None) -> tuple[
     axes = [
         label for label, one in zip(question.labels, question.requirements, strict=True) if _has_bound(one)
     ]
-    budget = Budget(schedule.REPORT_CURVES.seconds(time_limit))
-    curves = []
+    budget = time_for(result, time_limit)
+    curves: list[Frontier] = []
     with interruptible(budget):
+        bounds = _without_requirements(question, schedule.equal_part(budget.remaining, len(axes) + 1))
         for index, label in enumerate(axes):
             if budget.stop():
                 break
             seconds = schedule.equal_part(budget.remaining, len(axes) - index)
             without, axis = find_axis(question, label)
             # The model of the report is admissible at its own bound and at looser ones: no point there is worse.
-            options = SolveOptions(warm_start=result.graph, time_limit=seconds)
+            models = tuple(point.graph for curve in curves for point in curve.points)
+            options = SolveOptions(warm_start=result.graph, models=models, bounds=bounds, time_limit=seconds)
             curves.append(trace_frontier(without, axis, options))
     return tuple(frontier for frontier in curves if frontier.points)
+
+
+def _without_requirements(question: Question, seconds: float | None) -> tuple[KnownBound, ...]:
+    """The best objective of the same shape without any rule, which is quickly found: a lower bound of every curve."""
+    stated, options = question.with_(requirements=()), SolveOptions(time_limit=seconds)
+    if choose(stated, options).engine is None:
+        return ()
+    answer = solve(stated, options)
+    return () if answer.bound is None else (KnownBound(Fraction(answer.bound), "the problem without requirements"),)
 
 
 def _has_bound(requirement: object) -> bool:
     return isinstance(requirement, Bounded) and requirement.bound is not None
 
 
-def curves(frontiers: Sequence[Frontier], question: Question) -> tuple[Curve, ...]:
-    """The frontiers as a report shows them."""
-    return tuple(_curve(frontier, question) for frontier in frontiers)
+def curves(frontiers: Sequence[Frontier], result: SolveResult) -> tuple[Curve, ...]:
+    """The frontiers of the result's problem as a report shows them."""
+    assert result.question is not None
+    best = result.objective if result.status is Status.OPTIMAL else None
+    return tuple(_curve(frontier, result.question, best) for frontier in frontiers)
 
 
-def _curve(frontier: Frontier, question: Question) -> Curve:
+def _curve(frontier: Frontier, question: Question, best: Number | None) -> Curve:
     asked = _asked(frontier, question)
     steps = [(float(p.value), float(p.objective), p.proved) for p in frontier.points]
     objective = objective_words(str(question.objective))
@@ -93,7 +113,7 @@ def _curve(frontier: Frontier, question: Question) -> Curve:
     mark = None if asked is None else float(asked)
     title = _in_words(frontier.axis if asked is None else frontier.axis.with_bound(asked))
     svg = step_plot(steps, across, objective, mark)
-    return Curve(title, svg, _sentence(frontier, asked))
+    return Curve(title, svg, _sentence(frontier, asked, best))
 
 
 def _in_words(requirement: Any) -> str:
@@ -110,12 +130,13 @@ def _asked(frontier: Frontier, question: Question) -> Fraction | None:
     return None
 
 
-def _sentence(frontier: Frontier, asked: Fraction | None) -> str:
+def _sentence(frontier: Frontier, asked: Fraction | None, best: Number | None) -> str:
     name, loosest, tightest = frontier.axis.bound_name, frontier.points[0], frontier.points[-1]
     sentences = [f"without this rule {_best(loosest)}, at a {name} of {_text(loosest.value)}"]
     asked_point = None if asked is None else frontier.at(asked)
     if asked is not None and asked_point is not None:
-        sentences.append(f"at the bound asked for ({_text(asked)}) {_best(asked_point)}")
+        at_asked = _best(asked_point) if best is None else _text(best)
+        sentences.append(f"at the bound asked for ({_text(asked)}) {at_asked}")
     sentences.append(f"at the tightest one reached ({_text(tightest.value)}) {_best(tightest)}")
     proved = (
         "every point is proved" if all(p.proved for p in frontier.points) else "hollow points are not proved"
@@ -125,9 +146,13 @@ def _sentence(frontier: Frontier, asked: Fraction | None) -> str:
 
 
 def _best(point: FrontierPoint) -> str:
-    return _text(point.objective) if point.proved else f"at most {_text(point.objective)}"
+    if point.proved:
+        return _text(point.objective)
+    if point.lower is None:
+        return f"at most {_text(point.objective)}"
+    return f"between {_text(point.lower)} and {_text(point.objective)}"
 
 
-def _text(value: Fraction | int) -> str:
+def _text(value: Number) -> str:
     exact = Fraction(value)
     return str(exact.numerator) if exact.denominator == 1 else rounded_text(float(exact), 4)

@@ -166,7 +166,7 @@ def of_result(
     facts = replace(
         facts,
         prices=shown,
-        curves=curves(frontiers, result.question),
+        curves=curves(frontiers, result),
         alternatives=alternatives(near_optimal),
     )
     return facts if crossed is None else replace(facts, crossings=tuple(crossed))

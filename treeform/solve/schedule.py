@@ -141,8 +141,9 @@ NEAR_OPTIMUM = Share(0.3, least=0.1)
 
 # -- a report ---------------------------------------------------------------------------------------
 
-REPORT_CURVES = Share(0.1, most=10.0, least=0.5, unlimited=10.0)
-"""The curves of a report, after the answer: they need some tens of proved solves, each about as long as the first."""
+REPORT = Share(0.1, most=10.0, least=1.0)
+"""The curves of a report, and again the cost of its joint parities: some tens of proved solves, each about as long as
+the first. Where no limit was given it is ten times the solve, so that each of the two takes at most as long again."""
 
 # -- the check of a certificate ---------------------------------------------------------------------
 
