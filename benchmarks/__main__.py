@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
+from benchmarks.harness.figures import exists
 from benchmarks.harness.session import SESSION, SessionOver
 from benchmarks.harness.tables import TABLES, modules
 from treeform.errors import TreeformError
@@ -68,7 +69,7 @@ def _run(main: Callable[..., None]) -> Callable[..., None]:
             print(error, file=sys.stderr)
             raise typer.Exit(1) from None
         for table in TABLES.values():
-            if table.source in SESSION.opened and (SESSION.folder / f"{table.source}.csv").exists():
+            if table.source in SESSION.opened and exists(SESSION.folder / f"{table.source}.csv"):
                 shown, _ = table.shown(SESSION.folder)
                 print(f"\n{shown.title}\n\n{shown.frame.to_string(index=False)}\n\n{shown.note}")
         SESSION.opened.clear()

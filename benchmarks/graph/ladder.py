@@ -20,12 +20,12 @@ SIZES = ((100, 10), (300, 10), (1000, 10), (1000, 30), (10000, 30), (10000, 100)
 DEPTHS = (2, 3, 4)
 PAIRS: dict[str, Backend] = {
     "hypergraph-flow highs": tf.HiGHS(threads=1),
-    "hypergraph-flow cp-sat": tf.CPSAT(workers=1),
+    "hypergraph-flow cp-sat": tf.CPSAT(threads=1),
     "odd highs": tf.HiGHS(threads=1),
-    "odd cp-sat": tf.CPSAT(workers=1),
+    "odd cp-sat": tf.CPSAT(threads=1),
     "flow-oct highs": tf.HiGHS(threads=1),
-    "flow-oct cp-sat": tf.CPSAT(workers=1),
-    "benders-oct cp-sat": tf.CPSAT(workers=1),
+    "flow-oct cp-sat": tf.CPSAT(threads=1),
+    "benders-oct cp-sat": tf.CPSAT(threads=1),
 }
 
 

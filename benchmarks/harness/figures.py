@@ -11,11 +11,14 @@
 A row is found by its key columns. Each is added with one write as soon as it is measured, so that a stopped session
 goes on where it was; a row that was cut in the middle is dropped. Cells are text: what is measured is not rounded or
 formatted when it is read again.
+
+A file that became large is kept as ``NAME.csv.gz`` (``gzip -9n NAME.csv``), and is unpacked when a row is added.
 """
 
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -40,9 +43,22 @@ def _with(known: str, new: str, between: str) -> str:
     return between.join(items if new in items else [*items, new])
 
 
+def packed(path: Path) -> Path:
+    """``NAME.csv.gz`` of ``NAME.csv``."""
+    return path.with_name(f"{path.name}.gz")
+
+
+def exists(path: Path) -> bool:
+    """Whether there is such a file of figures, packed or not."""
+    return path.exists() or packed(path).exists()
+
+
 def read(path: Path) -> tuple[dict[str, str], list[str], list[Row]]:
-    """Facts, columns and rows of a file; all empty when there is none."""
-    whole = path.read_text(encoding="utf-8") if path.exists() else ""
+    """Facts, columns and rows of a file, packed or not; all empty when there is none."""
+    if path.exists():
+        whole = path.read_text(encoding="utf-8")
+    else:
+        whole = gzip.decompress(packed(path).read_bytes()).decode() if exists(path) else ""
     lines = whole[: whole.rfind("\n") + 1].splitlines(keepends=True)
     head = next((i for i, line in enumerate(lines) if not line.startswith("# ")), len(lines))
     facts = dict(line[2:].rstrip("\n").split(": ", 1) for line in lines[:head])
@@ -157,3 +173,4 @@ class Figures:
         aside = self.path.with_name(f".{self.path.name}.{os.getpid()}")
         aside.write_text(facts + self._lines(self.rows.values(), head=True), encoding="utf-8")
         os.replace(aside, self.path)
+        packed(self.path).unlink(missing_ok=True)

@@ -16,7 +16,7 @@ from typing import Any
 import pandas as pd
 
 import benchmarks
-from benchmarks.harness.figures import Figures, read
+from benchmarks.harness.figures import Figures, exists, read
 from benchmarks.harness.session import DOCS
 
 Frame = pd.DataFrame
@@ -69,7 +69,7 @@ class Table:
     def shown(self, folder: Path = DOCS) -> tuple[Shown, dict[str, str]]:
         """The table from the file as it is now, and the facts of its measurement."""
         path = folder / f"{self.source}.csv"
-        if not path.exists():
+        if not exists(path):
             raise FileNotFoundError(f"{path}: not measured yet")
         facts, columns, rows = read(path)
         return self.make(Rows(pd.DataFrame(rows, columns=pd.Index(columns)), facts)), facts

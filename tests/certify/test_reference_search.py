@@ -133,7 +133,10 @@ def test_out_of_its_reach_an_independent_check_takes_an_engine_on_trust():
 
 
 def test_the_published_schema_is_current():
-    published = json.loads((ROOT / "docs/reference/certificate.schema.json").read_text())
+    path = ROOT / "docs/reference/certificate.schema.json"
+    if not path.parent.is_dir():
+        pytest.skip("the documentation is in the repository only")
+    published = json.loads(path.read_text())
     assert published == json_schema(), "treeform check --schema > docs/reference/certificate.schema.json"
 
 

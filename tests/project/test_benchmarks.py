@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import math
 import operator
 import os
@@ -22,7 +23,7 @@ sys.path.append(str(ROOT))
 from benchmarks.binary import runs as binary_runs
 from benchmarks.contree import compare
 from benchmarks.harness import SESSION, Ended, Figures, Shown, in_child, in_fork
-from benchmarks.harness.figures import read
+from benchmarks.harness.figures import exists, packed, read
 from benchmarks.harness.session import DOCS, SessionOver
 from benchmarks.harness.tables import all_tables, modules
 from benchmarks.project import model_build
@@ -142,10 +143,24 @@ def test_a_child_is_limited_and_may_fail(work: tuple, limits: dict, how: str) ->
     assert (done.answer, done.how) == (None, how)
 
 
+def test_a_packed_file_is_read_and_unpacked_by_a_new_row(folder: Path) -> None:
+    Figures("some", ("number",)).add({"number": 1}, {"number": 2})
+    path = folder / "some.csv"
+    packed(path).write_bytes(gzip.compress(path.read_bytes()))
+    path.unlink()
+    assert exists(path) and [row["number"] for row in read(path)[2]] == ["1", "2"]
+    Figures("some", ("number",)).add({"number": 3})
+    assert path.exists() and not packed(path).exists()
+    assert [row["number"] for row in read(path)[2]] == ["1", "2", "3"]
+
+
 # -- tables ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", sorted(DOCS.glob("*.csv")), ids=lambda path: path.stem)
+NAMES = sorted({path.name.split(".")[0] for path in DOCS.glob("*.csv*")})
+
+
+@pytest.mark.parametrize("path", [DOCS / f"{name}.csv" for name in NAMES], ids=NAMES)
 def test_every_file_names_the_command_that_makes_it_again(path: Path) -> None:
     facts, columns, rows = read(path)
     assert columns and rows and facts["machine"] and facts["date"]
@@ -158,7 +173,7 @@ def test_every_table_of_the_docs_is_made() -> None:
     found = re.findall(r"^\.\. benchmark-table:: (\w+)(\n +:when-measured:)?$", pages, re.M)
     assert len(found) == len({name for name, _ in found}) > 0
     for name, when_measured in found:
-        if when_measured and not (DOCS / f"{all_tables()[name].source}.csv").exists():
+        if when_measured and not exists(DOCS / f"{all_tables()[name].source}.csv"):
             continue
         table, _ = all_tables()[name].shown()
         assert table.title and len(table.frame) > 0, name
