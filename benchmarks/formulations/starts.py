@@ -24,7 +24,6 @@ from treeform.model import Model
 from treeform.solve import schedule
 from treeform.solve.budget import Budget
 from treeform.solve.choice import choose
-from treeform.solve.driver import constants
 from treeform.solve.engines import run_engine
 from treeform.solve.ledger import Ledger
 from treeform.solve.neighbourhoods import improve
@@ -33,6 +32,7 @@ from treeform.solve.relaxation import relax
 from treeform.solve.result import as_number
 from treeform.solve.search import CompiledSearch
 from treeform.solve.simple_bounds import PROVER, floor_bound
+from treeform.solve.stage.given_models import constants
 from treeform.solve.totals_engine import plain_engine
 
 AIDS = ("none", "engine's models", "start", "bound", "rows", "all")

@@ -12,14 +12,18 @@ import treeform as tf
 from treeform.engines import ContinuousTotals
 from treeform.language.question import Question
 from treeform.solve.budget import Budget
-from treeform.solve.deep_trees import between_deep_trees
-from treeform.solve.driver import constants
+from treeform.solve.choice import Plan
 from treeform.solve.label_program import cheapest_labels
 from treeform.solve.ledger import Ledger
 from treeform.solve.neighbourhoods import improve_low_subtrees
+from treeform.solve.node import Node
+from treeform.solve.pipeline import planned, search
 from treeform.solve.relaxation import relax
 from treeform.solve.repair import relabel
-from treeform.solve.result import Limit
+from treeform.solve.stage.deep_trees import first_deep_trees
+from treeform.solve.stage.given_models import constants
+
+PLAN = Plan(ContinuousTotals(), None, None, None, None, ())
 
 
 def question(rows: int, seed: int, depth: int, *more: Any, difference: str = "0.05") -> Question:
@@ -78,7 +82,7 @@ def test_first_trees_are_fair_and_deep(more: tuple[Any, ...]) -> None:
     ledger = Ledger(of, Budget())
     constants(of, ledger)
     alone = ledger.upper
-    assert between_deep_trees(of, ContinuousTotals(), ledger, Budget(), lambda part: None) is None
+    first_deep_trees(Node(ledger, PLAN), Budget())
     assert ledger.graph is not None and ledger.judged is not None and ledger.judged.ok
     assert alone is not None and ledger.upper is not None and ledger.upper < 0.6 * alone
     assert ledger.graph.depth > 3
@@ -91,7 +95,7 @@ def test_prices_beat_labels_alone() -> None:
     plain = tf.Problem(of.data.X, of.data.y, shape=tf.Tree(4)).solve(tf.DeepTreeSearch(work_limit=1)).graph
     labels = relabel(of, plain.reclassified(of.data), Budget())
     ledger = Ledger(of, Budget())
-    between_deep_trees(of, ContinuousTotals(), ledger, Budget(), lambda part: None)
+    first_deep_trees(Node(ledger, PLAN), Budget())
     assert ledger.graph is not None
     assert labels is None or errors(ledger.graph, of) < errors(labels, of)
 
@@ -100,7 +104,7 @@ def test_small_subtrees_are_solved_with_what_the_rest_leaves() -> None:
     of = question(300, 8, 4)
     ledger = Ledger(of, Budget())
     constants(of, ledger)
-    between_deep_trees(of, ContinuousTotals(), ledger, Budget(), lambda part: None)
+    first_deep_trees(Node(ledger, PLAN), Budget())
     before = ledger.upper
     relaxation = relax(of, ContinuousTotals())
     assert relaxation is not None and relaxation.exact and before is not None
@@ -111,11 +115,8 @@ def test_small_subtrees_are_solved_with_what_the_rest_leaves() -> None:
 
 def test_what_is_proved_is_not_searched_again() -> None:
     of = question(40, 9, 4)
-    calls = []
-
-    def prove(part: Budget) -> Limit | None:
-        calls.append(part)
-        return None
-
-    between_deep_trees(of, ContinuousTotals(), Ledger(of, Budget(30)), Budget(30), prove)
-    assert len(calls) == 1
+    node = Node(Ledger(of, Budget(30)), PLAN)
+    names = [stage.name for stage in planned(node)]
+    search(node)
+    assert "longer search for deep trees" in names
+    assert [run.name for run in node.ran][-1] == "exact search" and node.limit is None

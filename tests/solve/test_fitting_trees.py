@@ -11,11 +11,14 @@ import treeform as tf
 from treeform.engines import TotalsSearch
 from treeform.shape import Shape
 from treeform.solve.budget import Budget
-from treeform.solve.driver import _by_trees
+from treeform.solve.choice import choose
 from treeform.solve.fitting_trees import most_that_fit, submit_fitting_trees
 from treeform.solve.ledger import Ledger
+from treeform.solve.node import Node
+from treeform.solve.options import SolveOptions
 from treeform.solve.regression import run_regression
 from treeform.solve.relaxation import relax
+from treeform.solve.stage.unrolled_trees import first_trees
 
 FITTING = "totals-search, trees that fit the widths"
 
@@ -73,7 +76,7 @@ def test_the_best_small_fair_tree_is_a_first_model() -> None:
 def test_they_are_submitted_on_the_way_to_a_diagram() -> None:
     question, budget = problem(tf.Diagram(1, 1, 2)).question, Budget(20.0)
     ledger = Ledger(question, budget)
-    _by_trees(question, ledger, budget)
+    first_trees(Node(ledger, choose(question, SolveOptions())), budget)
     assert ledger.closed or any(claim.by == FITTING for claim in ledger.claims)
     assert ledger.graph is not None
 

@@ -13,12 +13,16 @@ from treeform.catalogue.engines import find_engine
 from treeform.errors import DataError, SpecError
 from treeform.graph.evaluate import weighted_errors
 from treeform.solve import Budget, Ledger
-from treeform.solve.driver import _by_trees, constants
+from treeform.solve.choice import choose
 from treeform.solve.engines import run_engine
 from treeform.solve.lagrangian import Lagrangian, rows_of, tighten
+from treeform.solve.node import Node
+from treeform.solve.options import SolveOptions
 from treeform.solve.relaxation import relax
 from treeform.solve.repair import narrowed, relabel
 from treeform.solve.simple_bounds import floor_bound
+from treeform.solve.stage.given_models import constants
+from treeform.solve.stage.unrolled_trees import first_trees
 from treeform.solve.verification import verify
 
 RATIOS = [Fraction(4, 5), Fraction(1, 2), Fraction(1), Fraction(1, 3)]
@@ -154,6 +158,6 @@ def test_a_fair_diagram_is_no_worse_than_a_fair_tree_in_it() -> None:
         problem += tf.StatisticalParity(group, ratio=0.8, positive=1)
         ledger, budget = Ledger(problem.question, Budget(10)), Budget(10)
         constants(problem.question, ledger)
-        _by_trees(problem.question, ledger, budget)
+        first_trees(Node(ledger, choose(problem.question, SolveOptions())), budget)
         found[str(shape)] = weighted_errors(ledger.graph, problem.data)
     assert len(set(found.values())) == 1

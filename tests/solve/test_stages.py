@@ -1,7 +1,8 @@
-"""A stage of a run that breaks down is a note: models and bounds of the others are kept."""
+"""Stages of a solve: what explain names is what runs, and one that breaks down is a note."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,11 @@ from treeform.data import views
 from treeform.engines import and_or_graph
 from treeform.errors import ContradictionError, DataError, SolverFailed, SpecError
 from treeform.formulations import ODD, odd
-from treeform.solve import choice, driver, path_engine
+from treeform.solve import choice, driver, path_engine, pipeline
+from treeform.solve.budget import Budget
 from treeform.solve.ledger import Ledger
 from treeform.solve.search import CompiledSearch
+from treeform.solve.stage.given_models import constants
 
 rng = np.random.default_rng(3)
 X = rng.integers(0, 5, (40, 3)).astype(float)
@@ -24,7 +27,7 @@ ERRORS = {
     "table": DataError("too many tests"),
     "memory": MemoryError(),
 }
-STAGES = ["_first_models", "_warm_up", "_over_tests", "_neighbourhoods"]
+STAGES = ["first models", "relaxed search", "search over tests", "neighbourhoods"]
 
 
 def problem(shape: str = "tree:2", parity: bool = True) -> tf.Problem:
@@ -41,11 +44,22 @@ def fails(error: Exception) -> Any:
     return failing
 
 
+def replace_stage(monkeypatch: pytest.MonkeyPatch, name: str, run: Any) -> None:
+    """Have another function run in place of a stage, wherever a plan has it."""
+    assert any(stage.name == name for stage in pipeline.PIPELINE)
+    stages = [
+        replace(stage, run=run, applies=lambda node: not node.plan.engine) if stage.name == name else stage
+        for stage in pipeline.PIPELINE
+    ]
+    monkeypatch.setattr(pipeline, "PIPELINE", tuple(stages))
+
+
 @pytest.mark.parametrize("error", ERRORS)
 @pytest.mark.parametrize("stage", STAGES)
 def test_the_other_stages_go_on(monkeypatch: pytest.MonkeyPatch, stage: str, error: str) -> None:
     least = problem().solve().objective
-    monkeypatch.setattr(driver, stage, fails(ERRORS[error]))
+    replace_stage(monkeypatch, "relaxed search", lambda *args: None)  # which would answer the question
+    replace_stage(monkeypatch, stage, fails(ERRORS[error]))
     result = problem().solve("cp-sat", time_limit=60)
     assert (result.status, result.objective) == (tf.Status.OPTIMAL, least)
     said = "there is not enough memory" if error == "memory" else str(ERRORS[error])
@@ -64,24 +78,25 @@ def test_what_was_found_before_the_solver_is_kept(monkeypatch: pytest.MonkeyPatc
 
 def test_without_a_model_the_error_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ODD, "compile", fails(ERRORS["table"]))
-    monkeypatch.setattr(driver, "_first_models", lambda *args: None)
+    replace_stage(monkeypatch, "first models", lambda *args: None)
     with pytest.raises(DataError, match="too many tests"):
         problem().add(tf.MaxErrors(9)).solve("cp-sat", formulation="odd", warm_start=None)
 
 
 def test_claims_that_contradict_each_other_are_no_breakdown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(driver, "_over_tests", fails(ContradictionError("two claims contradict each other")))
+    error = ContradictionError("two claims contradict each other")
+    replace_stage(monkeypatch, "first models", fails(error))
     with pytest.raises(ContradictionError):
         problem().solve("cp-sat")
 
 
 def test_a_step_of_a_question_keeps_the_model_of_the_question() -> None:
     stated = problem()
-    whole = Ledger(stated.question, driver.Budget())
+    whole = Ledger(stated.question, Budget())
     step = Ledger(stated.add(tf.MaxErrors(9)).question, whole.budget)
     assert not step.has_model
     step.outer = whole
-    driver.constants(whole.question, whole)
+    constants(whole.question, whole)
     assert step.graph is None
     assert step.has_model
 
@@ -155,3 +170,37 @@ def test_the_choice_does_not_rank_a_large_table(monkeypatch: pytest.MonkeyPatch)
     assert stated.data.has_more_tests_than(500)
     assert not stated.data.has_more_tests_than(2 * 2999)
     assert stated.data.n_tests == sum(len(values) - 1 for values in stated.data.ranks.values)
+
+
+# -- what is said of them -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("solver", [None, "cp-sat"])
+@pytest.mark.parametrize("shape", ["tree:2", "diagram:1,2"])
+def test_only_what_was_planned_runs(shape: str, solver: str | None) -> None:
+    asked = problem(shape).add(tf.MaxTestsPerPath("x0", 1))
+    planned = {stage.name: stage for stage in asked.explain(solver).stages}
+    seen: list[str] = []
+    result = asked.solve(solver, time_limit=60, on_progress=lambda progress: seen.append(progress.phase))
+    ran = [run.name for run in result.plan if not run.step]
+    assert ran == [name for name in planned if name in ran] and "quick bounds" in ran
+    assert [phase for phase in dict.fromkeys(seen) if phase in planned] == ran
+    assert sum(run.seconds for run in result.plan if not run.step) <= result.seconds
+
+
+def test_a_stage_names_its_engine_and_what_it_leaves_out() -> None:
+    asked = problem("diagram:1,2,2")
+    relaxed = next(stage for stage in asked.explain().stages if stage.name == "relaxed search")
+    assert relaxed.by == "diagram-search" and relaxed.without == tuple(asked.question.labels)
+    assert str(relaxed) in str(asked.explain())
+    run = next(run for run in asked.solve(time_limit=60).plan if run.name == "trees for diagrams")
+    assert run.by == ("totals-search",) and "by totals-search" in str(run)
+
+
+def test_steps_of_a_question_go_through_the_same_stages() -> None:
+    f1 = problem("tree:1", parity=False).minimize(tf.F1Loss(positive=1)).solve()
+    assert [run.name for run in f1.plan if not run.step][-1] == "parts of the objective"
+    rounds = {run.step for run in f1.plan if run.step}
+    assert "round 1" in rounds and {run.name for run in f1.plan if run.step} >= {"exact search"}
+    names = [stage.name for stage in pipeline.PIPELINE]
+    assert len(names) == len(set(names))

@@ -4,10 +4,13 @@ import numpy as np
 
 import treeform as tf
 from treeform.engines import DiagramSearch
-from treeform.solve import unrolled_trees
 from treeform.solve.budget import Budget
+from treeform.solve.choice import choose
 from treeform.solve.ledger import Ledger
-from treeform.solve.relaxation import relax
+from treeform.solve.node import Node
+from treeform.solve.options import SolveOptions
+from treeform.solve.pipeline import planned
+from treeform.solve.stage import unrolled_trees
 
 
 def _table(seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -39,9 +42,7 @@ def test_no_diagram_is_below_the_bound_of_the_trees(monkeypatch):
     for seed, optimum in enumerate(optima):
         question = _drawn(seed).question
         ledger = Ledger(question, Budget(None))
-        unrolled_trees.bound_by_trees(
-            tf.DiagramSearch(), relax(question, tf.DiagramSearch()), ledger, Budget(None)
-        )
+        unrolled_trees.bound_by_trees(Node(ledger, choose(question, SolveOptions())), Budget(None))
         lower = question.to_units(ledger.lower)
         assert lower <= optimum
         tight += lower == optimum
@@ -58,13 +59,9 @@ def test_the_bound_of_the_trees_is_checked_with_the_certificate(monkeypatch):
     assert tf.check(result.certificate(), *_table(5)).ok
 
 
-def test_small_tables_and_deep_diagrams_go_without(monkeypatch):
-    called = []
-    monkeypatch.setattr(unrolled_trees, "run_engine", lambda engine, *rest: called.append(engine))
+def test_small_tables_and_deep_diagrams_go_without():
     for shape in (tf.Diagram(1, 2), tf.Diagram(1, 2, 2, 2, 2), tf.Tree(2)):
         problem = tf.Problem(np.arange(12.0)[:, None], np.arange(12) % 2, shape=shape).minimize(tf.Error())
         question = problem.question
-        unrolled_trees.bound_by_trees(
-            question, tf.DiagramSearch(), Ledger(question, Budget(None)), Budget(None)
-        )
-    assert not called
+        node = Node(Ledger(question, Budget(None)), choose(question, SolveOptions()))
+        assert not any("bound diagrams" in stage.name for stage in planned(node))

@@ -83,6 +83,7 @@ class RegressionSearch(Engine):
         {"min_support", "min_flow", "max_nodes", "max_features", "max_depth", "weights"}
     )
     of_values: ClassVar[bool] = True
+    begins_with_model: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_threads("RegressionSearch", self.threads)

@@ -163,11 +163,14 @@ class Engine(ABC):
         ``meetings``, ``paths``, ``sample_cost``, ``features`` (by `answer`, so that `run` need not know them).
     of_values : bool
         Whether it solves regression problems, and no others.
+    begins_with_model : bool
+        Whether it has a model within milliseconds, whatever the table.
     """
 
     name: ClassVar[str]
     understands: ClassVar[frozenset[str]]
     of_values: ClassVar[bool] = False
+    begins_with_model: ClassVar[bool] = False
 
     @abstractmethod
     def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:

@@ -14,25 +14,19 @@ Whether a tree satisfies all requirements is judged exactly, as for every model;
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
 
-from treeform.engines import ConTree, DeepTreeSearch, Engine
+from treeform.engines import DeepTreeSearch, Engine
 from treeform.graph import DecisionGraph
 from treeform.language.question import Question
-from treeform.shape import Tree
-from treeform.solve import schedule
 from treeform.solve.budget import Budget
 from treeform.solve.engines import submit_repaired
 from treeform.solve.lagrangian import Lagrangian, rows_of
 from treeform.solve.ledger import Ledger
 from treeform.solve.neighbourhoods import improve_low_subtrees
 from treeform.solve.relaxation import Relaxation, relax
-from treeform.solve.result import Limit
-from treeform.solve.stages import stage
-from treeform.solve.totals_engine import FEW_FOR_TOTALS
 
 LEAST_DEPTH = 4
 MOST_KINDS = 64
@@ -45,47 +39,7 @@ AROUND = (Fraction(1), Fraction(4, 5), Fraction(5, 4))
 LARGEST_WORK = 2**50
 
 
-def between_deep_trees(
-    question: Question,
-    engine: Engine,
-    ledger: Ledger,
-    budget: Budget,
-    prove: Callable[[Budget], Limit | None],
-) -> Limit | None:
-    """``prove`` with the rest of the time for deep trees, where the engine does not search for them itself."""
-    relaxation = relax(question, DeepTreeSearch()) if _takes_deep_trees(question, engine) else None
-    if relaxation is None or relaxation.exact:
-        return prove(budget)
-    search = _DeepTrees(question, relaxation, ledger)
-    if question.data.has_more_tests_than(FEW_FOR_TOTALS):
-        with stage(ledger, "the search for deep trees"):
-            search.first(schedule.FIRST_DEEP_TREES.of(budget))
-        share = schedule.PROOF_OF_DEPTH_FOUR if question.shape.depth == 4 else schedule.PROOF_OF_DEEPER_TREES
-    else:  # the proof finds good trees at once
-        share = schedule.PROOF_OF_FEW_TESTS
-    if ledger.stop():
-        return budget.reason
-    limit = prove(budget if budget.remaining is None else share.of(budget))
-    if limit is Limit.TIME:
-        with stage(ledger, "the search for deep trees"):
-            search.first(schedule.FIRST_DEEP_TREES.of(budget))
-            search.improve(engine, budget)
-    return budget.reason or limit
-
-
-def _takes_deep_trees(question: Question, engine: Engine) -> bool:
-    objective = question.objective
-    return (
-        not isinstance(engine, ConTree)
-        and isinstance(question.shape, Tree)
-        and question.shape.depth >= LEAST_DEPTH
-        and objective.is_sum
-        and not objective.is_regression
-        and not objective.is_depth
-    )
-
-
-class _DeepTrees:
+class DeepTrees:
     """Trees of one question at prices of its rows."""
 
     def __init__(self, question: Question, relaxation: Relaxation, ledger: Ledger) -> None:

@@ -1,8 +1,8 @@
-"""What would be solved, and by which route: sizes of every block, nothing is solved."""
+"""What would be solved, in which stages, and by which route: sizes of every block, nothing is solved."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from treeform.bridges import route
@@ -14,14 +14,20 @@ from treeform.solve.choice import Plan
 from treeform.solve.columns_on_demand import GraphSearch, priced_part
 from treeform.solve.in_parts import first_part
 from treeform.solve.ledger import Ledger
+from treeform.solve.node import Node
 from treeform.solve.outlook import without_prospect
+from treeform.solve.pipeline import planned
 from treeform.solve.relaxation import Relaxation
+from treeform.solve.result import PlannedStage
 from treeform.utils.text import count_of, exact_text
+
+LIMITED = 10**6
+"""Seconds of a run with a time limit, which has all stages."""
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """A printable account of formulation, route and sizes.
+    """A printable account of stages, formulation, route and sizes.
 
     Attributes
     ----------
@@ -29,11 +35,17 @@ class Explanation:
         One line: what is solved by what.
     rows : tuple of tuple
         ``(block, kind, route, rows in the model, rows of the solver)``.
+    notes : tuple of str
+        What was chosen for the user.
+    stages : tuple of PlannedStage
+        What a solve does, in order, until the answer is proved: who does it, and what of the problem is left out there.
+        Smaller shapes come in limited time only.
     """
 
     head: str
     rows: tuple[tuple[Any, ...], ...]
     notes: tuple[str, ...] = ()
+    stages: tuple[PlannedStage, ...] = ()
 
     HEADER = ("block", "kind", "route", "rows", "rows to solver")
 
@@ -43,11 +55,18 @@ class Explanation:
         lines = [
             "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in table
         ]
-        return "\n".join([self.head, *lines, *self.notes])
+        stages = [f"{number}. {stage}" for number, stage in enumerate(self.stages, start=1)]
+        title = ["stages, until the answer is proved:"] if stages else []
+        return "\n".join([self.head, *lines, *self.notes, *title, *stages])
 
 
 def explain_plan(question: Question, plan: Plan) -> Explanation:
-    """Compile as a solve would, and report route and sizes."""
+    """Compile as a solve would, and report stages, route and sizes."""
+    stages = planned(Node(Ledger(question, Budget(LIMITED)), plan))
+    return replace(_explain(question, plan), stages=stages)
+
+
+def _explain(question: Question, plan: Plan) -> Explanation:
     if plan.engine is not None:
         under = f" under {', '.join(question.labels)}" if question.labels else ""
         head = f"{plan.engine.name} solves the whole problem natively: {question.objective} over {question.shape}"

@@ -1,11 +1,38 @@
-"""What a solver did wrong in a run, as notes of the result."""
+"""What solvers and stages of a run break down with: notes of the result, and whether the others go on."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from treeform.errors import SolverFailed, TreeformError
+from treeform.errors import (
+    ContradictionError,
+    PortError,
+    RouteError,
+    SolverFailed,
+    SolverNotAvailable,
+    SpecError,
+    TreeformError,
+)
+from treeform.solve.result import Limit
+
+BREAKDOWNS = (TreeformError, MemoryError)
+"""What a stage can break down with: a solver's fault, a table too large to list, memory that is spent."""
+
+
+def is_breakdown(error: BaseException) -> bool:
+    """Whether a run can go on after this error: claims that contradict each other mean that something is wrong."""
+    return isinstance(error, BREAKDOWNS) and not isinstance(error, ContradictionError)
+
+
+def is_refusal(error: BaseException) -> bool:
+    """Whether the problem as stated, or its solver, is what cannot be: no run of the same stage would do better."""
+    return isinstance(error, SpecError | PortError | RouteError | SolverNotAvailable)
+
+
+def limit_of(error: BaseException) -> Limit:
+    """What a stage that broke down with this was stopped by."""
+    return Limit.MEMORY if isinstance(error, MemoryError) else Limit.SOLVER
 
 
 def faults(info: Mapping[str, Any]) -> Iterator[str]:

@@ -66,7 +66,8 @@ class Progress:
     upper, lower : int or Fraction or None
         The objective of the incumbent, and the proved bound.
     phase : str
-        What is going on, such as ``"contree"`` or ``"building odd"``.
+        What is going on: a stage of the solve, as `treeform.Problem.explain` names it, then who works in it, such as
+        ``"contree"`` or ``"building odd"``.
     limit : float or None
         The time limit of the run in seconds.
     step : Step or None
@@ -110,6 +111,53 @@ def relative_gap(upper: Number | None, lower: Number | None) -> float | None:
     if lower >= upper:
         return 0.0
     return float(Fraction(upper - lower) / abs(Fraction(upper))) if upper != 0 else float("inf")
+
+
+@dataclass(frozen=True)
+class PlannedStage:
+    """A stage that a solve would have, as far as it gets there.
+
+    Attributes
+    ----------
+    name : str
+    by : str
+        The engine, formulation or solver that does the work; empty where treeform counts.
+    without : tuple of str
+        What of the problem it leaves out: its answer is a bound, and its model a candidate.
+    """
+
+    name: str
+    by: str = ""
+    without: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        who = f" by {self.by}" if self.by else ""
+        return f"{self.name}{who}" + (f", without {', '.join(self.without)}" if self.without else "")
+
+
+@dataclass(frozen=True)
+class StageRun:
+    """A stage of a solve that ran.
+
+    Attributes
+    ----------
+    name : str
+    seconds : float
+        Of wall-clock time.
+    by : tuple of str
+        The engines and solvers that were started.
+    step : str
+        The question that it belongs to, such as a part of the objective or a smaller shape; empty for the problem.
+    """
+
+    name: str
+    seconds: float
+    by: tuple[str, ...] = ()
+    step: str = ""
+
+    def __str__(self) -> str:
+        who = f" by {', '.join(self.by)}" if self.by else ""
+        return f"{f'{self.step}: ' if self.step else ''}{self.name}{who}, {self.seconds:.2f} s"
 
 
 @dataclass(frozen=True)
@@ -178,6 +226,8 @@ class SolveResult:
         and "none" where counting did.
     formulation : str or None
         How the problem was stated to the solver; None where no solver was started.
+    plan : tuple of StageRun
+        The stages that ran, in order, with who worked in them and the seconds of each; see `treeform.Problem.explain`.
     """
 
     graph: DecisionGraph | None
@@ -195,6 +245,7 @@ class SolveResult:
     formulation: str | None = None
     counters: dict[str, int] = field(default_factory=dict)
     question: Question | None = field(default=None, repr=False)
+    plan: tuple[StageRun, ...] = ()
 
     @property
     def gap(self) -> float | None:

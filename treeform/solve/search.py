@@ -18,10 +18,9 @@ from treeform.solve import schedule
 from treeform.solve.budget import Budget
 from treeform.solve.building import build_beside
 from treeform.solve.cores import raise_bound, terms_of
-from treeform.solve.faults import broke_down, faults
+from treeform.solve.faults import BREAKDOWNS, broke_down, faults, is_breakdown, is_refusal, limit_of
 from treeform.solve.ledger import Ledger
 from treeform.solve.result import Limit, why_stopped
-from treeform.solve.stages import BREAKDOWNS, is_breakdown, is_refusal, limit_of
 
 if TYPE_CHECKING:
     from treeform.solve.proof_writer import ProofWriter, Written

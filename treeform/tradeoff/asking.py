@@ -10,10 +10,9 @@ from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import errors
 from treeform.language.question import Question
 from treeform.solve.budget import Budget
-from treeform.solve.faults import broke_down
+from treeform.solve.faults import BREAKDOWNS, broke_down, is_breakdown
 from treeform.solve.options import SolveOptions
 from treeform.solve.result import Claim, Progress, Status, as_number
-from treeform.solve.stages import BREAKDOWNS, is_breakdown
 from treeform.solve.verification import verify
 
 

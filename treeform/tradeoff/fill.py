@@ -20,13 +20,12 @@ from treeform.shape import UNIVARIATE, Tree, smaller_shapes
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
 from treeform.solve.choice import Plan, choose, refuse_restriction, why_unstated
-from treeform.solve.faults import broke_down
+from treeform.solve.faults import BREAKDOWNS, broke_down, is_breakdown
 from treeform.solve.ledger import Pace
 from treeform.solve.options import USUAL, SolveOptions
 from treeform.solve.relaxation import relax
 from treeform.solve.result import Limit, Progress, as_number
 from treeform.solve.simple_bounds import ceiling
-from treeform.solve.stages import BREAKDOWNS, is_breakdown
 from treeform.tradeoff.one_row import solve_row
 from treeform.tradeoff.regression_table import regression_table
 from treeform.tradeoff.rows_by_engine import engine_for, enter_models_of_one_feature, enter_rows

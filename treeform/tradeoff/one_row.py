@@ -13,11 +13,10 @@ from treeform.requirements import MaxNodes
 from treeform.solve import schedule
 from treeform.solve.budget import Budget
 from treeform.solve.choice import Plan
-from treeform.solve.faults import broke_down
+from treeform.solve.faults import BREAKDOWNS, broke_down, is_refusal, limit_of
 from treeform.solve.ledger import Ledger
 from treeform.solve.result import Progress
 from treeform.solve.search import CompiledSearch
-from treeform.solve.stages import BREAKDOWNS, is_refusal, limit_of
 from treeform.tradeoff.size_table import SizeBounds
 from treeform.tradeoff.skeleton import shrunk
 from treeform.utils.progress import observe_steps

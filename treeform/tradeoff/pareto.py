@@ -19,10 +19,9 @@ from treeform.shape import Tree
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
 from treeform.solve.choice import refuse_restriction
-from treeform.solve.faults import broke_down
+from treeform.solve.faults import BREAKDOWNS, broke_down, is_breakdown, limit_of
 from treeform.solve.options import USUAL, SolveOptions
 from treeform.solve.result import Limit, Number, Progress
-from treeform.solve.stages import BREAKDOWNS, is_breakdown, limit_of
 from treeform.tradeoff.fill import fill_size_table
 from treeform.tradeoff.size_table import SizeRow, SizeTable
 from treeform.utils.notebook import Printed

@@ -17,10 +17,9 @@ from treeform.requirements import MaxNodes
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
 from treeform.solve.driver import solve
-from treeform.solve.faults import broke_down
+from treeform.solve.faults import BREAKDOWNS, broke_down, is_breakdown, limit_of
 from treeform.solve.options import SolveOptions
 from treeform.solve.result import Limit, Number, Progress, SolveResult, Status, as_number
-from treeform.solve.stages import BREAKDOWNS, is_breakdown, limit_of
 from treeform.solve.verification import judge_candidate
 from treeform.tradeoff.size_table import SizeRow, SizeTable
 from treeform.utils.text import count_of

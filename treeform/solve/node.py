@@ -1,0 +1,181 @@
+"""A question on its way to an answer, and the stages that work on it one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from treeform.engines import Engine, EngineOutcome
+from treeform.solve.budget import Budget
+from treeform.solve.faults import BREAKDOWNS, broke_down, is_breakdown
+from treeform.solve.ledger import Ledger
+from treeform.solve.options import USUAL, SolveOptions
+from treeform.solve.relaxation import Relaxation
+from treeform.solve.result import Limit, StageRun
+from treeform.solve.schedule import Share
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from treeform.language.question import Question
+    from treeform.solve.choice import Plan
+    from treeform.solve.deep_trees import DeepTrees
+    from treeform.solve.lagrangian import Lagrangian
+
+
+@dataclass(frozen=True)
+class Relaxed:
+    """What an engine found for the part of a question that it supports, and the time that it had."""
+
+    engine: Engine
+    relaxation: Relaxation
+    outcome: EngineOutcome
+    budget: Budget
+
+
+@dataclass
+class Node:
+    """One question: its claims, who works on it, and what stages leave to later ones.
+
+    Attributes
+    ----------
+    ledger : Ledger
+        With the question and the budget.
+    plan : Plan
+    options : SolveOptions
+        Of the whole run; the usual ones for a question that is a step of another one.
+    title : str
+        Which step of another question it is; empty for a question of its own.
+    brief : bool
+        Whether a larger question goes on after it, so that its last improvements are left out.
+    relaxed : Relaxed, optional
+        What the relaxed search found.
+    priced : tuple, optional
+        The Lagrangian bound, and the multipliers of its rows.
+    deep : DeepTrees, optional
+        The search for deep trees, with the prices of rows that it found.
+    limit : Limit, optional
+        What ended the last stage that says so.
+    ran : list of StageRun
+        What ran, with steps; a step enters its stages in the same list.
+    """
+
+    ledger: Ledger
+    plan: Plan
+    options: SolveOptions = USUAL
+    title: str = ""
+    brief: bool = False
+    relaxed: Relaxed | None = None
+    priced: tuple[Lagrangian, list[Fraction]] | None = None
+    deep: DeepTrees | None = None
+    limit: Limit | None = None
+    ran: list[StageRun] = field(default_factory=list)
+
+    @property
+    def question(self) -> Question:
+        """What is asked."""
+        return self.ledger.question
+
+    @property
+    def budget(self) -> Budget:
+        """The time of the whole question."""
+        return self.ledger.budget
+
+    def step(self, ledger: Ledger, plan: Plan, title: str, brief: bool = False) -> Node:
+        """A question on the way to this one."""
+        whole = f"{self.title}, {title}" if self.title else title
+        return Node(ledger, plan, title=whole, brief=brief, ran=self.ran)
+
+
+Worker = tuple[str, tuple[str, ...]]
+"""Who does the work of a stage, and what of the question it leaves out."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One step of every solve: a line in `treeform.solve.pipeline.PIPELINE`.
+
+    Attributes
+    ----------
+    name : str
+    run : callable
+        ``run(node, budget)`` enters claims in ``node.ledger``; returns what ended it early.
+    applies : callable
+        Whether a plan has this stage, before anything ran.
+    ready : callable
+        Whether what ran before leaves it something to do.
+    share : Share, callable or None
+        Its part of the time; a callable chooses by the node. None: all that is left.
+    by : callable, optional
+        Who does it, for `treeform.Problem.explain`.
+    needed : bool
+        Whether its breakdown is that of the run. Any other stage that breaks down is a note.
+    at_once : bool
+        Whether it begins even if the time is over: it has a model or a bound within milliseconds.
+    last : bool
+        Whether it answers the question, so that no other stage follows.
+    skipped : callable, optional
+        Called in its place where the answer was proved, or the time was over, before.
+    """
+
+    name: str
+    run: Callable[[Node, Budget], Limit | None]
+    applies: Callable[[Node], bool] = lambda node: True
+    ready: Callable[[Node], bool] = lambda node: True
+    share: Share | Callable[[Node], Share | None] | None = None
+    by: Callable[[Node], Worker | None] = lambda node: None
+    needed: bool = False
+    at_once: bool = False
+    last: bool = False
+    skipped: Callable[[Node], None] | None = None
+
+    def budget(self, node: Node) -> Budget:
+        """Its part of the node's time."""
+        share = self.share(node) if callable(self.share) else self.share
+        return node.budget if share is None else share.of(node.budget)
+
+    def is_over(self, node: Node) -> bool:
+        """Whether it is too late for it."""
+        return node.ledger.closed or (not self.at_once and node.budget.stop())
+
+
+def applicable(node: Node, stages: Iterable[Stage]) -> Iterator[Stage]:
+    """The stages that a plan has, in order."""
+    for stage in stages:
+        if stage.applies(node):
+            yield stage
+            if stage.last:
+                return
+
+
+def run_stages(node: Node, stages: Iterable[Stage]) -> None:
+    """Run the stages that apply, until the question is answered or its time is over."""
+    for stage in stages:
+        over = stage.is_over(node)
+        if over and stage.skipped is None:
+            continue
+        try:
+            if not stage.applies(node):
+                continue
+            if stage.skipped is not None and over:
+                stage.skipped(node)
+            elif stage.ready(node):
+                _run(node, stage)
+        except BREAKDOWNS as error:
+            if stage.needed or not is_breakdown(error):
+                raise
+            node.ledger.note(f"{stage.name} {broke_down(error)}")
+        if stage.last:
+            return
+
+
+def _run(node: Node, stage: Stage) -> None:
+    ledger = node.ledger
+    began, runners, place = node.budget.seconds, len(ledger.runners), len(node.ran)
+    try:
+        ledger.set_phase(stage.name)
+        node.limit = stage.run(node, stage.budget(node)) or node.limit
+    finally:
+        by = tuple(dict.fromkeys(ledger.runners[runners:]))
+        node.ran.insert(place, StageRun(stage.name, node.budget.seconds - began, by, node.title))

@@ -1,0 +1,129 @@
+"""The order of a solve: one tuple of stages, over one node of claims.
+
+Every solve goes through it: trees and diagrams, classes and values, the parts of an objective that is no sum, and
+smaller shapes on the way to a larger one. Which stages a question has, who works in them and what each leaves out is
+said by `treeform.Problem.explain`; which of them ran, by ``result.plan``. To add one: a file with a function
+``run(node, budget)`` that enters claims in ``node.ledger``, and a line here.
+"""
+
+from __future__ import annotations
+
+from treeform.solve import schedule
+from treeform.solve.node import Node, Stage, applicable, run_stages
+from treeform.solve.result import Limit, PlannedStage
+from treeform.solve.stage import (
+    by_solver,
+    deep_trees,
+    exact_search,
+    given_models,
+    relaxed_search,
+    steps,
+    unrolled_trees,
+)
+
+
+def search(node: Node) -> None:
+    """Work on a question until it is answered, or its time is over."""
+    run_stages(node, PIPELINE)
+
+
+def planned(node: Node) -> tuple[PlannedStage, ...]:
+    """The stages that a plan has, who works in each, and what it leaves out; nothing runs."""
+    return tuple(
+        PlannedStage(stage.name, *(stage.by(node) or ("", ()))) for stage in applicable(node, PIPELINE)
+    )
+
+
+# fmt: off
+PIPELINE: tuple[Stage, ...] = (
+    Stage(
+        "constant models", given_models.constant_models, needed=True, at_once=True,
+        applies=lambda node: not begins_with_model(node),
+        ready=lambda node: node.ledger.graph is None,
+    ),
+    Stage("quick bounds", given_models.quick_bounds, needed=True, at_once=True),
+    Stage(
+        "given models and bounds", given_models.given, needed=True, at_once=True,
+        applies=lambda node: bool(node.plan.start or node.options.models or node.options.bounds),
+    ),
+    Stage(
+        "parts of the objective", steps.in_parts(search), needed=True, at_once=True, last=True,
+        applies=lambda node: node.plan.in_parts, by=steps.by_parts,
+    ),
+    Stage(
+        "depth by depth", steps.depths, needed=True, at_once=True, last=True,
+        applies=lambda node: node.plan.engine is None and node.question.objective.is_depth, by=steps.by_parts,
+    ),
+    Stage(
+        "search for diagrams, at first", unrolled_trees.tried_first, share=schedule.BEFORE_TREES,
+        applies=unrolled_trees.is_large, by=exact_search.by_engine,
+    ),
+    Stage(
+        "trees that bound diagrams", unrolled_trees.bound_by_trees, share=schedule.UNROLLED_TREES,
+        applies=unrolled_trees.is_large, by=unrolled_trees.by_trees,
+    ),
+    Stage(
+        "first deep trees", deep_trees.first_deep_trees, share=schedule.FIRST_DEEP_TREES,
+        applies=lambda node: deep_trees.is_proved_beside(node) and deep_trees.has_many_tests(node),
+        by=deep_trees.by_deep_trees,
+    ),
+    Stage(
+        "exact search", exact_search.exact_search, share=exact_search.its_share, needed=True,
+        applies=lambda node: node.plan.engine is not None, by=exact_search.by_engine,
+    ),
+    Stage(
+        "longer search for deep trees", deep_trees.longer_search,
+        applies=deep_trees.is_proved_beside, ready=lambda node: node.limit is Limit.TIME, by=deep_trees.by_deep_trees,
+    ),
+    Stage(
+        "constant models after all", given_models.constant_models, needed=True, at_once=True,
+        applies=lambda node: begins_with_model(node),
+        ready=lambda node: node.ledger.graph is None and not node.ledger.impossible,
+    ),
+    Stage(
+        "first models", by_solver.first_models, share=schedule.FIRST_MODELS, at_once=True,
+        applies=by_solver.has_first_models, by=by_solver.by_formulation,
+    ),
+    Stage(
+        "trees for diagrams", unrolled_trees.first_trees, share=schedule.WARM_START,
+        applies=unrolled_trees.is_diagram_with_rest, by=unrolled_trees.by_first_trees,
+    ),
+    Stage(
+        "relaxed search", relaxed_search.relaxed_search, share=relaxed_search.its_time, at_once=True,
+        applies=relaxed_search.starts_a_solver, by=relaxed_search.by_warm_engine,
+    ),
+    Stage(
+        "Lagrangian bound", relaxed_search.lagrangian_bound,
+        applies=relaxed_search.drops_rows, ready=lambda node: node.relaxed is not None,
+        by=relaxed_search.by_warm_engine,
+    ),
+    Stage(
+        "search within the gap", relaxed_search.within_gap, share=schedule.WITHIN_GAP,
+        applies=relaxed_search.has_gap,
+        ready=lambda node: node.priced is not None, by=relaxed_search.by_warm_engine,
+    ),
+    Stage(
+        "search over tests", relaxed_search.over_tests, share=relaxed_search.share_over_tests,
+        applies=relaxed_search.has_search_over_tests, by=relaxed_search.by_search_over_tests,
+    ),
+    Stage(
+        "neighbourhoods", relaxed_search.neighbourhoods, share=schedule.NEIGHBOURHOODS,
+        applies=relaxed_search.has_neighbourhoods, by=relaxed_search.by_warm_engine,
+    ),
+    Stage("smaller shapes", steps.smaller(search), needed=True, applies=steps.takes_smaller_shapes, by=steps.by_parts),
+    Stage(
+        "solver", by_solver.solver, needed=True,
+        applies=by_solver.has_solver, skipped=by_solver.not_started, by=by_solver.by_solver,
+    ),
+    Stage(
+        "neighbourhoods after the solver", relaxed_search.neighbourhoods,
+        applies=relaxed_search.has_neighbourhoods, ready=by_solver.solver_gave_up, by=relaxed_search.by_warm_engine,
+    ),
+)
+# fmt: on
+"""What is done for an answer, in this order."""
+
+
+def begins_with_model(node: Node) -> bool:
+    """Whether the engine has a model within milliseconds, so that none without a test is needed before."""
+    return node.plan.engine is not None and node.plan.engine.begins_with_model

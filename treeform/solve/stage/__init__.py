@@ -1,0 +1,1 @@
+"""Stages of a solve, one file for an idea; `treeform.solve.pipeline` has their order."""

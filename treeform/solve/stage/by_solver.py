@@ -1,0 +1,80 @@
+"""The formulation: its first models, and the solver that it is stated to."""
+
+from __future__ import annotations
+
+from treeform.language.abilities import ColumnsOnDemand, FirstModels
+from treeform.solve.budget import Budget
+from treeform.solve.columns_on_demand import GraphSearch, priced_part
+from treeform.solve.node import Node, Worker
+from treeform.solve.remarks import within_tolerances
+from treeform.solve.result import Limit, why_stopped
+from treeform.solve.search import CompiledSearch
+from treeform.utils.progress import report_step
+
+
+def has_first_models(node: Node) -> bool:
+    """Whether the formulation has a heuristic of its own."""
+    return isinstance(node.plan.formulation, FirstModels)
+
+
+def first_models(node: Node, budget: Budget) -> None:
+    """Models of the formulation's heuristic, for shapes that no native engine searches."""
+    formulation, ledger = node.plan.formulation, node.ledger
+    assert isinstance(formulation, FirstModels)
+    ledger.set_phase(f"{formulation.name}, first models")
+    for made, graph in enumerate(formulation.starts(node.question.data, node.question.shape), start=1):
+        if graph is not None:
+            ledger.submit(graph, f"{formulation.name}, first models")
+        report_step(made, "models")
+        if budget.stop() or ledger.closed:
+            return
+
+
+def by_formulation(node: Node) -> Worker | None:
+    """The formulation."""
+    return None if node.plan.formulation is None else (node.plan.formulation.name, ())
+
+
+def has_solver(node: Node) -> bool:
+    """Whether a formulation is stated to a solver."""
+    return node.plan.backend is not None and node.plan.formulation is not None
+
+
+def solver(node: Node, budget: Budget) -> Limit | None:
+    """The whole problem, stated to a solver."""
+    plan, ledger = node.plan, node.ledger
+    assert plan.backend is not None and plan.formulation is not None
+    part = priced_part(node.question) if isinstance(plan.formulation, ColumnsOnDemand) else None
+    search: CompiledSearch | GraphSearch
+    if part is None:
+        proofs = node.options.proofs
+        search = CompiledSearch(node.question, plan.formulation, plan.backend, ledger, budget, proofs)
+    else:
+        search = GraphSearch(node.question, plan.formulation, plan.backend, ledger, budget, part)
+    search.run()
+    limit = budget.reason or search.limit
+    if limit is None and not ledger.closed:
+        ledger.notes.append(within_tolerances(plan.formulation.name, plan.backend.name))
+        return Limit.SOLVER
+    return limit
+
+
+def by_solver(node: Node) -> Worker | None:
+    """Formulation and solver."""
+    plan = node.plan
+    if plan.backend is None or plan.formulation is None:
+        return None
+    return f"{plan.formulation.title} on {plan.backend.name}", ()
+
+
+def not_started(node: Node) -> None:
+    """Say why the solver was not started."""
+    plan, ledger = node.plan, node.ledger
+    assert plan.backend is not None and plan.formulation is not None
+    why = "the answer was proved" if ledger.closed else why_stopped(node.budget.reason)
+    ledger.note(f"{plan.formulation.name} on {plan.backend.name} was not started: {why} before")
+
+
+def solver_gave_up(node: Node) -> bool:
+    """Whether the solver ended by itself, and time is left."""
+    return node.limit in (Limit.SOLVER, Limit.MEMORY) and node.budget.remaining is not None

@@ -1,0 +1,146 @@
+"""What native engines find and prove before a solver starts."""
+
+from __future__ import annotations
+
+from treeform.engines import RegressionSearch
+from treeform.language.question import Question
+from treeform.shape import Tree
+from treeform.solve import schedule
+from treeform.solve.budget import Budget
+from treeform.solve.diagram_totals import search_within_gap
+from treeform.solve.engines import run_engine
+from treeform.solve.in_parts import search_in_parts
+from treeform.solve.lagrangian import rows_of, tighten
+from treeform.solve.ledger import Ledger
+from treeform.solve.neighbourhoods import improve
+from treeform.solve.node import Node, Relaxed, Worker
+from treeform.solve.regression import run_regression
+from treeform.solve.relaxation import relax
+from treeform.solve.result import Limit
+from treeform.solve.search_over_tests import its_share, search_over_tests
+
+
+def starts_a_solver(node: Node) -> bool:
+    """Whether an engine gives bound and models for what a solver, or nothing, goes on with."""
+    engine = node.plan.warm_engine
+    return engine is not None and (
+        engine.of_values or not node.question.objective.is_sum or relax(node.question, engine) is not None
+    )
+
+
+def its_time(node: Node) -> schedule.Share:
+    """More where no solver follows."""
+    return schedule.WARM_START if node.plan.backend is not None else schedule.ENGINE_ALONE
+
+
+def by_warm_engine(node: Node) -> Worker | None:
+    """The engine, and what it leaves out."""
+    engine = node.plan.warm_engine
+    relaxation = None if engine is None else relax(node.question, engine)
+    return None if engine is None else (engine.name, () if relaxation is None else relaxation.dropped)
+
+
+def relaxed_search(node: Node, budget: Budget) -> None:
+    """The best model without what the engine leaves out: its value is a bound."""
+    question, engine, ledger = node.question, node.plan.warm_engine, node.ledger
+    assert engine is not None
+    if isinstance(engine, RegressionSearch):
+        run_regression(question, engine, ledger, budget)
+        return
+    ledger.set_phase(f"warm start: {engine.name}")
+    if not question.objective.is_sum:
+        _in_parts(node, budget)
+        return
+    relaxation = relax(question, engine)
+    assert relaxation is not None
+    node.relaxed = Relaxed(engine, relaxation, run_engine(engine, relaxation, ledger, budget), budget)
+
+
+def _in_parts(node: Node, budget: Budget) -> None:
+    """Where the solver is given the whole of an objective that is no sum: of each of its parts."""
+    engine = node.plan.warm_engine
+    assert engine is not None
+
+    def search(one: Question, claims: Ledger) -> Limit | None:
+        relaxation = relax(one, engine)
+        if relaxation is not None:
+            claims.set_phase(f"warm start: {engine.name}")
+            run_engine(engine, relaxation, claims, budget)
+        return None
+
+    search_in_parts(node.question, node.ledger, search)
+
+
+def drops_rows(node: Node) -> bool:
+    """Whether the engine leaves requirements out that can be priced into its costs."""
+    engine = node.plan.warm_engine
+    if engine is None or not node.question.objective.is_sum or "cost" not in engine.understands:
+        return False
+    relaxation = relax(node.question, engine)
+    return relaxation is not None and bool(rows_of(node.question, relaxation.dropped))
+
+
+def lagrangian_bound(node: Node, budget: Budget) -> None:
+    """Multipliers of what was left out, in what is left of the relaxed search's time."""
+    found = node.relaxed
+    assert found is not None
+    node.priced = tighten(
+        node.question, found.engine, found.relaxation, found.outcome, node.ledger, found.budget
+    )
+
+
+def has_gap(node: Node) -> bool:
+    """Whether the gap of that bound can be searched: for diagrams."""
+    return not isinstance(node.question.shape, Tree) and drops_rows(node)
+
+
+def within_gap(node: Node, budget: Budget) -> None:
+    """All diagrams whose reduced cost is within the gap of the Lagrangian bound."""
+    assert node.priced is not None
+    search_within_gap(node.question, *node.priced, node.ledger, budget)
+
+
+def has_search_over_tests(node: Node) -> bool:
+    """Whether an engine supports all of the question, and was not chosen for the size of the table."""
+    if node.plan.warm_engine is None:
+        return False
+    engine = search_over_tests(node.question)
+    return engine is not None and type(engine) is not type(node.plan.warm_engine)
+
+
+def over_tests(node: Node, budget: Budget) -> None:
+    """Models, and often the proof, from a native search that was not chosen for the size of the table."""
+    engine = search_over_tests(node.question)
+    relaxation = None if engine is None else relax(node.question, engine)
+    assert engine is not None and relaxation is not None
+    node.ledger.set_phase(f"search over tests: {engine.name}")
+    run_engine(engine, relaxation, node.ledger, budget)
+
+
+def by_search_over_tests(node: Node) -> Worker | None:
+    """Who searches over all tests."""
+    engine = search_over_tests(node.question)
+    return None if engine is None else (engine.name, ())
+
+
+def share_over_tests(node: Node) -> schedule.Share:
+    """By what it counts."""
+    return its_share(node.question)
+
+
+def has_neighbourhoods(node: Node) -> bool:
+    """Whether trees of an engine that leaves requirements out can be made better by it, part by part."""
+    engine, question = node.plan.warm_engine, node.question
+    if node.brief or engine is None or not isinstance(question.shape, Tree) or not question.objective.is_sum:
+        return False
+    relaxation = relax(question, engine)
+    return relaxation is not None and not relaxation.exact
+
+
+def neighbourhoods(node: Node, budget: Budget) -> None:
+    """Better models than those of an engine that does not support all requirements."""
+    engine = node.plan.warm_engine
+    relaxation = None if engine is None else relax(node.question, engine)
+    assert engine is not None and relaxation is not None
+    node.ledger.set_phase(f"neighbourhoods: {engine.name}")
+    improve(engine, relaxation, node.ledger, budget)

@@ -1,0 +1,113 @@
+"""Stages that answer a question through other questions, each of which goes through the stages itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from treeform.engines import Engine
+from treeform.language.question import Question
+from treeform.shape import smaller_shapes
+from treeform.solve import schedule
+from treeform.solve.budget import Budget
+from treeform.solve.depth import minimize_depth
+from treeform.solve.faults import BREAKDOWNS, broke_down, is_breakdown
+from treeform.solve.in_parts import search_in_parts
+from treeform.solve.ledger import Ledger
+from treeform.solve.node import Node, Worker
+from treeform.solve.part_ledger import PartLedger
+from treeform.solve.relaxation import relax
+from treeform.solve.result import Limit
+from treeform.solve.totals_engine import totals_engine
+
+Search = Callable[[Node], None]
+"""All stages, for a step."""
+
+
+def in_parts(search: Search) -> Callable[[Node, Budget], Limit | None]:
+    """Minimise an objective that is no sum, through questions whose objectives are sums."""
+
+    def run(node: Node, budget: Budget) -> Limit | None:
+        def of_part(part: Question, claims: Ledger) -> Limit | None:
+            assert isinstance(claims, PartLedger)
+            engine = None if node.plan.engine is None else _able(node.plan.engine, part)
+            plan = replace(node.plan, engine=engine, start=None, in_parts=False)
+            step = node.step(claims, plan, claims.title)
+            search(step)
+            return claims.budget.reason or step.limit
+
+        return budget.reason or search_in_parts(node.question, node.ledger, of_part)
+
+    return run
+
+
+def _able(engine: Engine, part: Question) -> Engine:
+    """The engine, or one that supports linear constraints over sums where only that one supports all of the part."""
+    relaxation = relax(part, engine)
+    other = None if relaxation is None or relaxation.exact else totals_engine(part)
+    return engine if other is None else other
+
+
+def depths(node: Node, budget: Budget) -> Limit | None:
+    """The least depth: a question for each depth."""
+    plan = node.plan
+    assert plan.backend is not None and plan.formulation is not None
+    limit = minimize_depth(
+        node.question,
+        plan.formulation,
+        plan.backend,
+        node.ledger,
+        budget,
+        node.options.proofs,
+        plan.warm_engine,
+    )
+    return budget.reason or limit
+
+
+def by_parts(node: Node) -> Worker | None:
+    """Who answers the questions in between."""
+    plan = node.plan
+    names = [one.name for one in (plan.engine, plan.warm_engine, plan.backend) if one is not None]
+    return ", then ".join(names), ()
+
+
+def takes_smaller_shapes(node: Node) -> bool:
+    """Under requirements and a time limit, where no engine supports all: such an engine tries smaller depths itself.
+
+    Without a limit the solver goes on to the optimum, which no smaller shape beats. A restriction has other rows for
+    another shape.
+    """
+    return (
+        not node.brief
+        and node.plan.engine is None
+        and bool(node.question.requirements)
+        and node.budget.remaining is not None
+        and node.question.restriction is None
+    )
+
+
+def smaller(search: Search) -> Callable[[Node, Budget], None]:
+    """The best models of the shapes of fewer layers, each from the one before."""
+
+    def run(node: Node, budget: Budget) -> None:
+        ledger = node.ledger
+        best = ledger.graph
+        for shape in smaller_shapes(node.question.shape):
+            ledger.set_phase(f"{shape} first")
+            claims = Ledger(node.question.with_(shape=shape), schedule.SMALLER_SHAPE.of(budget))
+            claims.outer = ledger
+            if best is not None:
+                claims.submit(best, "the best model so far")
+            try:
+                search(node.step(claims, replace(node.plan, start=None), str(shape), brief=True))
+            except BREAKDOWNS as error:
+                if not is_breakdown(error):
+                    raise
+                ledger.note(f"the search of {shape} {broke_down(error)}")
+            if claims.graph is not None:
+                best = claims.graph
+                ledger.submit(best, f"the best model of {shape}")
+            if ledger.stop():
+                return
+
+    return run

@@ -1,0 +1,96 @@
+"""Bounds and models of a diagram from trees: it unrolls to a tree of its depth, which costs no less than the best one.
+
+The search for diagrams bounds them by trees as well, set by set. On a large table the tree search finds the bound of
+the whole table long before; what is left between the best tree and the best diagram is the price of the widths.
+"""
+
+from __future__ import annotations
+
+from treeform.engines import ConTree, Engine
+from treeform.shape import UNIVARIATE, Diagram, Tree
+from treeform.solve.budget import Budget
+from treeform.solve.engines import run_engine
+from treeform.solve.fitting_trees import submit_fitting_trees
+from treeform.solve.lagrangian import rows_of, tighten
+from treeform.solve.node import Node, Worker
+from treeform.solve.relaxation import relax
+from treeform.solve.totals_engine import totals_engine
+
+MOST_LAYERS = 4
+"""A tree of more levels is rarely proved in the time that is spared for a bound."""
+
+LARGE = 10**6
+"""Points times tests, from which on the bound is sought; smaller tables are searched within seconds."""
+
+
+def is_large(node: Node) -> bool:
+    """Whether an engine searches diagrams of a table so large that trees bound them sooner."""
+    question, shape = node.question, node.question.shape
+    if node.plan.engine is None or not isinstance(shape, Diagram) or shape.splits != UNIVARIATE:
+        return False
+    if shape.depth > MOST_LAYERS or question.data.points.n_points * question.data.n_tests < LARGE:
+        return False
+    return relax(question, node.plan.engine) is not None and relax(question, ConTree()) is not None
+
+
+def tried_first(node: Node, budget: Budget) -> None:
+    """The search for diagrams, which mostly ends at once."""
+    engine = node.plan.engine
+    assert engine is not None
+    exact = relax(node.question, engine)
+    assert exact is not None
+    node.ledger.set_phase(engine.name)
+    run_engine(engine, exact, node.ledger, budget)
+
+
+def bound_by_trees(node: Node, budget: Budget) -> None:
+    """The best tree of the depth bounds all diagrams; where it fits the widths it is one."""
+    trees = relax(node.question, ConTree())
+    assert trees is not None
+    node.ledger.set_phase(f"trees: {ConTree.name}")
+    run_engine(ConTree(), trees, node.ledger, budget)
+
+
+def by_trees(node: Node) -> Worker | None:
+    """Who bounds diagrams by trees."""
+    trees = relax(node.question, ConTree())
+    return None if trees is None else (ConTree.name, trees.dropped)
+
+
+def is_diagram_with_rest(node: Node) -> bool:
+    """Whether an engine starts a solver on diagrams, and leaves a requirement out."""
+    engine, question = node.plan.warm_engine, node.question
+    if engine is None or isinstance(question.shape, Tree) or not question.objective.is_sum:
+        return False
+    relaxation = relax(question, engine)
+    if relaxation is None or not relaxation.dropped:
+        return False
+    trees = relax(question, _for_trees(node))
+    return trees is not None and (trees.task.totals is not None or bool(rows_of(question, trees.dropped)))
+
+
+def first_trees(node: Node, budget: Budget) -> None:
+    """Models and bounds for a diagram from trees of its depth, where requirements are rows over predictions.
+
+    A diagram unrolls to a tree, so trees bound it; and a tree that fits the widths, or is pruned to them, is a diagram.
+    The best tree under these rows where a search for totals takes them; else their prices in the costs.
+    """
+    question, ledger, engine = node.question, node.ledger, _for_trees(node)
+    relaxation = relax(question, engine)
+    if relaxation is None:
+        return
+    ledger.set_phase(f"trees: {engine.name}")
+    outcome = run_engine(engine, relaxation, ledger, budget)
+    tighten(question, engine, relaxation, outcome, ledger, budget)
+    if relaxation.task.totals is not None and not ledger.stop():
+        submit_fitting_trees(question, engine, relaxation, ledger, budget)
+
+
+def by_first_trees(node: Node) -> Worker | None:
+    """Who searches the trees, and what it leaves out."""
+    relaxation = relax(node.question, _for_trees(node))
+    return None if relaxation is None else (_for_trees(node).name, relaxation.dropped)
+
+
+def _for_trees(node: Node) -> Engine:
+    return totals_engine(node.question) or ConTree()
