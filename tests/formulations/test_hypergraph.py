@@ -13,6 +13,7 @@ import treeform as tf
 from treeform.certify.left_out import count_alternatives, count_left_out
 from treeform.engines import TreeTask
 from treeform.engines.and_or_graph import GraphOfTrees
+from treeform.engines.graph_fixing import Fixing
 from treeform.errors import CertificateError, SpecError
 from treeform.formulations import HypergraphFlow
 from treeform.language.alternatives import AndOrGraph
@@ -79,7 +80,8 @@ def test_every_cheap_admissible_tree_is_in_the_graph(seed: int, nightly: bool) -
         question = question_of(case, requirement)
         part = priced_part(question)
         assert part is not None
-        _, priced, graph = graph_of(question, 2, True)
+        trees, priced, graph = graph_of(question, 2, True)
+        fixed = Fixing(trees, graph, priced).run(lambda: False)
         reach = part.lower(priced.lower + 3)
         for tree in islice(all_models(case.data, case.shape), 5000 if nightly else 150):
             plain = tree.simplified(case.data)
@@ -87,6 +89,30 @@ def test_every_cheap_admissible_tree_is_in_the_graph(seed: int, nightly: bool) -
             if judged.ok and judged.value < reach:
                 assert not priced.infeasible
                 assert graph.choices(plain, case.data) is not None, case.code(requirement)
+                assert fixed.choices(plain, case.data) is not None, case.code(requirement)
+
+
+def test_other_multipliers_leave_more_out_and_no_admissible_tree() -> None:
+    excluded = 0
+    for case in draw_cases(6, 3, (tf.Tree(2),)):
+        question = question_of(case, REQUIREMENTS[0])
+        trees, priced, graph = graph_of(question, 4, True)
+        fixed = Fixing(trees, graph, priced).run(lambda: False)
+        excluded += graph.n_alternatives - fixed.n_alternatives
+        assert fixed.up_to == graph.up_to
+        # Every node is reached, and each of its alternatives leads to nodes.
+        led_to = np.union1d(fixed.left[fixed.tests], fixed.right[fixed.tests])
+        assert np.union1d(led_to, [0] * min(1, fixed.n_nodes)).tolist() == list(range(fixed.n_nodes))
+        for tree in islice(all_models(case.data, case.shape), 150):
+            plain = tree.simplified(case.data)
+            chosen = graph.choices(plain, case.data)
+            if chosen is None or fixed.choices(plain, case.data) is not None:
+                continue
+            judged = verify(question, plain)
+            part = priced_part(question)
+            assert part is not None and graph.up_to is not None
+            assert not judged.ok or judged.value >= part.lower(graph.up_to + 1), case.code(REQUIREMENTS[0])
+    assert excluded > 0
 
 
 def test_least_is_the_cost_of_the_cheapest_tree_through_an_alternative() -> None:

@@ -1,8 +1,8 @@
 """All trees up to a cost, under linear constraints over sums: what the list of near-optimal models is made of.
 
 They are read off the AND/OR graph of all trees (`treeform.engines.and_or_graph`), which holds what trees of that cost
-use, and nothing else. From the leaves up, each node gets the list of its trees, as far as they leave room for the
-cheapest of everything else. All nodes of one depth are joined at once.
+use, less what many multipliers exclude (`treeform.engines.graph_fixing`). From the leaves up, each node gets the list
+of its trees, as far as they leave room for the cheapest of everything else. All nodes of one depth are joined at once.
 
 A tree is listed once in its normal form: every test separates the samples that reach it, no test has two leaves of one
 class, and tests of a node that read the same column of the table and part its samples in the same two sets are one.
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.engines.and_or_graph import MOST_ALTERNATIVES, GraphOfTrees, Priced
+from treeform.engines.graph_fixing import Fixing
 from treeform.engines.tree_counts import Stopped, TreeCounts
 from treeform.engines.tree_lists import Level, TreeList
 from treeform.utils.progress import report_step
@@ -50,10 +51,7 @@ class Enumeration:
         self, trees: GraphOfTrees, priced: Priced, most: int, stop: Callable[[], bool] = lambda: False
     ) -> None:
         table = trees.table
-        self.of, self.most, self.stop = trees, most, stop
-        # What a unit of weight of each kind adds: cost first, then the rows; likewise a test.
-        self.adds = np.concatenate([table.cost[:, :, None], table.row], axis=2)
-        self.test_adds = np.concatenate([table.test_cost[:, None], table.test_row], axis=1)
+        self.of, self.priced, self.most, self.stop = trees, priced, most, stop
         self.prices = np.array([priced.unit, *priced.multipliers], dtype=np.int64)
         sides = zip(priced.multipliers, table.lo.tolist(), table.hi.tolist(), strict=True)
         self.slack = sum(m * (hi if m > 0 else lo) for m, lo, hi in sides if m)
@@ -82,7 +80,8 @@ class Enumeration:
         graph = self._graph(cost)
         if graph is None:
             raise Stopped if self.stop() else TooManyTrees
-        width = self.adds.shape[2]
+        graph = Fixing(self.of, graph, self.priced).run(self.stop)
+        width = len(self.prices)
         if not graph.n_nodes:
             return TreeList(np.zeros((0, width), dtype=np.int64), [], graph)
         # cost * unit + sum m_r row_r <= limit * unit + sum m_r side_r
@@ -109,7 +108,7 @@ class Enumeration:
         graph = None if len(self.prices) > 1 else self._graph(cost)
         if graph is None or not graph.n_nodes:
             return None
-        counts = TreeCounts(graph, self._sums(graph)[:, 0], cost, self.stop)
+        counts = TreeCounts(graph, self.of.sums(graph)[:, 0], cost, self.stop)
         return counts if counts.fits() else None
 
     def _satisfying(self, cost: int, levels: list[Level], graph: AndOrGraph) -> TreeList:
@@ -121,19 +120,9 @@ class Enumeration:
         root = whole.only(chosen[np.argsort(whole.adds[chosen, 0], kind="stable")])
         return TreeList(root.adds, [*levels[:-1], root], graph)
 
-    def _sums(self, graph: AndOrGraph) -> Ints:
-        """(A, 1 + R) what a leaf or a test adds by itself."""
-        out = np.zeros((graph.n_alternatives, self.adds.shape[2]), dtype=np.int64)
-        out[graph.tests] = self.test_adds[graph.test[graph.tests]]
-        counts = (graph.covers.astype(np.float64) @ self.of.table.count.astype(np.float64)).astype(np.int64)
-        leaves = graph.leaves
-        by_class = self.adds.transpose(1, 0, 2)[graph.label[leaves]]
-        out[leaves] = np.einsum("lm,lmk->lk", counts[graph.node[leaves]], by_class)
-        return out
-
     def _budgets(self, graph: AndOrGraph, limit: int) -> Ints:
         """(N,) the most that a tree of each node may cost: what the cheapest of everything else leaves of the limit."""
-        self.own = self._sums(graph)
+        self.own = self.of.sums(graph)
         self.least, around = graph.passes(self.own @ self.prices)
         return limit - around
 

@@ -94,9 +94,36 @@ class AndOrGraph:
         """(N + 1,) the alternatives of node i are those from ``begin[i]`` to ``begin[i + 1]``."""
         return np.searchsorted(self.node, np.arange(self.n_nodes + 1))
 
+    @cached_property
+    def levels(self) -> list[tuple[Ints, Ints]]:
+        """By depth, from 0 on: the alternatives of its nodes, and those of them that are tests."""
+        at = self.depth[self.node]
+        here = [np.flatnonzero(at == depth) for depth in range(int(self.depth.max(initial=-1)) + 1)]
+        return [(some, some[self.feature[some] >= 0]) for some in here]
+
     def within(self, cost: int) -> AndOrGraph:
         """The part that trees of at most this cost may use."""
-        kept = np.flatnonzero(self.least <= cost)
+        part = self.part(self.least <= cost)
+        return replace(part, up_to=cost if self.up_to is None else min(cost, self.up_to))
+
+    def used(self, kept: Bools) -> Bools:
+        """(A,) the alternatives that some tree uses which chooses among those that ``kept`` (A,) marks."""
+        kept = kept.copy()
+        has = np.zeros(self.n_nodes, dtype=bool)
+        for here, tests in self.levels:
+            kept[tests] &= has[self.left[tests]] & has[self.right[tests]]
+            has[self.node[here[kept[here]]]] = True
+        reached = np.zeros(self.n_nodes, dtype=bool)
+        reached[:1] = True
+        for here, tests in reversed(self.levels):
+            kept[here] &= reached[self.node[here]]
+            used = tests[kept[tests]]
+            reached[self.left[used]] = reached[self.right[used]] = True
+        return kept
+
+    def part(self, mask: Bools) -> AndOrGraph:
+        """The marked alternatives and their nodes; what a test among them leads to has some, too."""
+        kept = np.flatnonzero(mask)
         used = np.unique(self.node[kept])
         number = np.full(self.n_nodes + 1, -1)
         number[used] = np.arange(len(used))
@@ -112,7 +139,6 @@ class AndOrGraph:
             right=number[self.right[kept]],
             least=self.least[kept],
             test=self.test[kept],
-            up_to=cost if self.up_to is None else min(cost, self.up_to),
         )
 
     def passes(self, own: Ints) -> tuple[Ints, Ints]:
@@ -128,21 +154,26 @@ class AndOrGraph:
         least, around : (N,) int
             `FAR` where there is none.
         """
+        least, around, _ = self._passes(own)
+        return least, around
+
+    def through(self, own: Ints) -> Ints:
+        """(A,) the least price of the trees that use each alternative; ``own`` as for `passes`."""
+        _, around, price = self._passes(own)
+        return around[self.node] + price
+
+    def _passes(self, own: Ints) -> tuple[Ints, Ints, Ints]:
         price = own.astype(np.int64)
         least, around = np.full(self.n_nodes, FAR), np.full(self.n_nodes, FAR)
-        at = self.depth[self.node]
-        for depth in range(int(self.depth[0]) + 1):
-            tests = self.tests[at[self.tests] == depth]
+        for here, tests in self.levels:
             price[tests] += least[self.left[tests]] + least[self.right[tests]]
-            here = np.flatnonzero(at == depth)
             np.minimum.at(least, self.node[here], price[here])
-        around[0] = 0
-        for depth in range(int(self.depth[0]), 0, -1):
-            tests = self.tests[at[self.tests] == depth]
+        around[:1] = 0
+        for _, tests in reversed(self.levels):
             through = around[self.node[tests]] + price[tests]
             for side in (self.left[tests], self.right[tests]):
                 np.minimum.at(around, side, through - least[side])
-        return least, around
+        return least, around, price
 
     def tree(self, chosen: Callable[[int], int], data: Dataset) -> DecisionGraph:
         """The tree of some choices.

@@ -1,18 +1,20 @@
 """A formulation on the AND/OR graph of trees: the dynamic program prices, the solver decides.
 
 The search for totals prices the graph (`treeform.engines.and_or_graph`), and the formulation states what trees below
-a cost use. Where the solver finds an admissible model below it, its optimum is the answer; where it proves that there
-is none, the cost is a bound, and the next step states more. No incumbent is needed; one that is there ends the last
-step.
+a cost use, less what other multipliers exclude (`treeform.engines.graph_fixing`). Where the solver finds an admissible
+model below it, its optimum is the answer; where it proves that there is none, the cost is a bound, and the next step
+states more. No incumbent is needed; one that is there ends the last step.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from treeform.backends import Backend
 from treeform.engines import TotalsSearch
 from treeform.engines.and_or_graph import MOST_ALTERNATIVES, Apart, GraphOfTrees, Priced, reason_against_graph
+from treeform.engines.graph_fixing import Fixing
 from treeform.language.abilities import ColumnsOnDemand
 from treeform.language.alternatives import AndOrGraph
 from treeform.language.formulation import Formulation
@@ -27,7 +29,9 @@ from treeform.solve.simple_bounds import ceiling
 from treeform.utils.text import count_of
 
 FEW = 1000
-"""Alternatives up to which a larger cost is taken at once: fewer cost a solver nothing."""
+"""Alternatives, before some are excluded, up to which a larger cost is taken at once: fewer cost a solver nothing."""
+MANY = 8000
+"""Alternatives to state beyond which a smaller cost is tried: the larger the cost, the weaker is what is stated."""
 OF_FEATURES = frozenset({"feature", "falling"})
 """Ports that tell tests of different features apart."""
 BY_ROW = frozenset({"reaches", "branch", "leaf"})
@@ -75,6 +79,33 @@ def is_usual(question: Question) -> bool:
     )
 
 
+@dataclass(frozen=True)
+class Stated:
+    """What is stated in one step.
+
+    Attributes
+    ----------
+    graph : AndOrGraph
+        The alternatives that admissible trees up to a cost may use.
+    counts : dict
+        What a claim says of the graph that the first multipliers leave, so that a check can count it again.
+    """
+
+    graph: AndOrGraph
+    counts: dict[str, Any]
+
+    @property
+    def size(self) -> int:
+        """Alternatives to state."""
+        return self.graph.n_alternatives
+
+    @property
+    def up_to(self) -> int:
+        """Everything of at most this cost is in it."""
+        assert self.graph.up_to is not None
+        return self.graph.up_to
+
+
 class GraphSearch:
     """One formulation with columns on demand on one solver, entering claims in a ledger.
 
@@ -115,6 +146,7 @@ class GraphSearch:
         wide = bool(BY_ROW & needs)
         self.most_alternatives = MOST_ENTRIES // question.data.n_samples if wide else MOST_ALTERNATIVES
         self.most = ceiling(question)
+        self.ahead, self.reached = 1, -1
 
     def run(self) -> None:
         """Price the graph, and state more of it until the answer is proved or the budget spent."""
@@ -128,16 +160,17 @@ class GraphSearch:
             return
         lower = self.relaxation.lower(priced.lower)
         self.ledger.prove_lower(lower, PRICES, self.dropped, self._recheck(priced))
-        step = 1
+        self.reached = priced.lower - 1
         while not self.ledger.stop():
-            graph, step = self.enlarged(priced, step)
-            if graph is None:
-                self._end(priced.lower + step)
+            step = self.enlarged(priced)
+            if step is None:
+                self._end(self.reached + 1)
                 return
             wanted = self._cost_wanted()
-            if not self._settled(graph, priced):
+            if not self._settled(step, priced):
                 return
-            if graph.up_to is not None and graph.up_to >= wanted and not self.ledger.closed:
+            self.reached = step.up_to
+            if step.up_to >= wanted and not self.ledger.closed:
                 self.limit = Limit.SOLVER  # all was stated, and the proof stays within the tolerances
                 return
 
@@ -145,15 +178,53 @@ class GraphSearch:
         """Multipliers of the linear constraints over sums, and their bound; None when it was stopped."""
         return self.trees.relax(self._cost_wanted(), self.budget.remaining, self._stop)
 
-    def enlarged(self, priced: Priced, step: int) -> tuple[AndOrGraph | None, int]:
-        """What trees use that cost up to ``step`` more than the bound, or more where that is little; the next step."""
-        while True:
-            wanted = self._cost_wanted()
-            cost = min(priced.lower + step, wanted)
-            graph = self.trees.up_to(cost, self.most_alternatives, self.budget.remaining, self._stop)
-            step *= 2
-            if graph is None or graph.n_alternatives >= FEW or cost >= wanted:
-                return graph, step
+    def enlarged(self, priced: Priced) -> Stated | None:
+        """What trees use that cost up to a step more than what is settled; None when it was stopped, or does not fit.
+
+        The step is doubled while little is stated, and where that becomes too much, a cost between is looked for.
+        """
+        self.reached = max(self.reached, priced.lower - 1)
+        wanted, beyond = self._cost_wanted(), None
+        few: Stated | None = None
+        many: Stated | None = None
+        cost = self.reached + self.ahead
+        while not self._stop():
+            cost = min(cost, wanted)
+            made = self._made(cost, priced)
+            if made is None or made.size > MANY:
+                many, beyond = made, cost
+            elif cost >= wanted or (made.size and made.counts["alternatives"] >= FEW):
+                return self._with_next_step(made)
+            elif made.size:
+                few = made
+            else:
+                self._exclude(made, priced)
+            if beyond is None:
+                self.ahead *= 2
+                cost = self.reached + self.ahead
+                continue
+            low = self.reached if few is None else few.up_to
+            if beyond - low <= max(1, (beyond - self.reached) // 4):
+                chosen = few or many
+                return None if chosen is None else self._with_next_step(chosen)
+            cost = (low + beyond) // 2
+        return None
+
+    def _with_next_step(self, made: Stated) -> Stated:
+        self.ahead = max(1, 2 * (made.up_to - self.reached))
+        return made
+
+    def _made(self, cost: int, priced: Priced) -> Stated | None:
+        graph = self.trees.up_to(cost, self.most_alternatives, self.budget.remaining, self._stop)
+        if graph is None:
+            return None
+        return Stated(Fixing(self.trees, graph, priced).run(self._stop), counts_of(graph))
+
+    def _exclude(self, made: Stated, priced: Priced) -> None:
+        """Nothing of that cost is left: a bound."""
+        below = self.relaxation.lower(made.up_to + 1)
+        self.ledger.prove_lower(below, PRICES, self.dropped, self._recheck(priced) | {"graph": made.counts})
+        self.reached = made.up_to
 
     def stated(self, graph: AndOrGraph) -> Formulation:
         """The formulation of the trees of a graph."""
@@ -169,17 +240,19 @@ class GraphSearch:
         wanted = self.most if better is None else min(self.most, better)
         return self.relaxation.upper(int(wanted))
 
-    def _settled(self, graph: AndOrGraph, priced: Priced) -> bool:
-        """Whether all models of the graph were settled: the best one found, or refuted."""
-        assert graph.up_to is not None
-        below = self.relaxation.lower(graph.up_to + 1)
-        recheck = self._recheck(priced) | {"graph": counts_of(graph)}
-        if not graph.n_alternatives:
-            self.ledger.prove_lower(below, PRICES, self.dropped, recheck)
+    def _settled(self, step: Stated, priced: Priced) -> bool:
+        """Whether all models of the step were settled: the best one found, or refuted."""
+        if not step.size:
+            self._exclude(step, priced)
             return True
-        part = StatedPart(below, recheck)
+        below = self.relaxation.lower(step.up_to + 1)
         search = CompiledSearch(
-            self.question, self.stated(graph), self.backend, self.ledger, self.budget, part=part
+            self.question,
+            self.stated(step.graph),
+            self.backend,
+            self.ledger,
+            self.budget,
+            part=StatedPart(below, self._recheck(priced) | {"graph": step.counts}),
         )
         search.run()
         self.limit = search.limit

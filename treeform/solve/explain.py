@@ -99,12 +99,11 @@ def _first_step(question: Question, plan: Plan, part: Relaxation) -> tuple[Formu
     budget = Budget(None)
     search = GraphSearch(question, plan.formulation, plan.backend, Ledger(question, budget), budget, part)
     priced = search.price()
-    graph = None if priced is None or priced.infeasible else search.enlarged(priced, 1)[0]
-    if priced is None or graph is None:
+    step = None if priced is None or priced.infeasible else search.enlarged(priced)
+    if priced is None or step is None:
         return plan.formulation, ()
     lower = question.to_units(part.lower(priced.lower))
-    assert graph.up_to is not None
-    below = question.to_units(part.lower(graph.up_to + 1))
+    graph, below = step.graph, question.to_units(part.lower(step.up_to + 1))
     rows = f" with {count_of(search.trees.n_rows, 'multiplier')}" if search.trees.n_rows else ""
     return search.stated(graph), (
         f"the AND/OR graph of all trees, priced{rows}, shows that no model is below {exact_text(lower)}",
