@@ -104,7 +104,7 @@ def test_ctrl_c_ends_the_run(backend: Backend) -> None:
 
     if not backend.capabilities.objective:
         begin()
-    outcome = session.solve(Run(time_limit=120.0, on_solution=begin))
+    outcome = session.solve(Run(on_solution=begin))
     timer.join()
     assert outcome.reason == "interrupted"
     assert backend.capabilities.objective == (outcome.x is not None)
@@ -118,7 +118,7 @@ def test_exceptions_of_callbacks_surface(backend: Backend, timed: Timed) -> None
 
     start = time.process_time()
     with pytest.raises(ValueError, match="mine"):
-        backend.open(knapsack()).solve(Run(on_solution=refuse, time_limit=20.0))
+        backend.open(knapsack()).solve(Run(on_solution=refuse))
     timed(time.process_time() - start, 5.0)
     assert not [t for t in threading.enumerate() if t.name == "treeform search"]
 
@@ -133,7 +133,6 @@ def test_callbacks_run_in_the_callers_thread_and_improve(backend: Backend) -> No
         Run(
             on_solution=lambda x: seen.append((model.objective.value(x), threading.current_thread())),
             on_bound=bounds.append,
-            time_limit=30.0,
         )
     )
     assert outcome.verdict is Verdict.OPTIMAL
@@ -151,14 +150,14 @@ def test_callbacks_run_in_the_callers_thread_and_improve(backend: Backend) -> No
 def test_cutoffs(backend: Backend) -> None:
     model = knapsack(25, 8)
     session = backend.open(model)
-    free = session.solve(Run(time_limit=30.0))
+    free = session.solve(Run())
     assert free.x is not None
     best = model.objective.value(free.x)
-    again = session.solve(Run(cutoff=best, time_limit=30.0))
+    again = session.solve(Run(cutoff=best))
     assert (again.verdict, again.bound) == (Verdict.OPTIMAL, best)
-    nothing = session.solve(Run(cutoff=best - 1, time_limit=30.0))
+    nothing = session.solve(Run(cutoff=best - 1))
     assert (nothing.verdict, nothing.x, nothing.bound) == (Verdict.INFEASIBLE, None, None)
-    assert session.solve(Run(time_limit=30.0)).verdict is Verdict.OPTIMAL
+    assert session.solve(Run()).verdict is Verdict.OPTIMAL
 
 
 @pytest.mark.parametrize("backend", OPTIMISERS, ids=name_of)
@@ -188,7 +187,7 @@ def test_partial_hints_are_completed(backend: Backend) -> None:
     model.add(weights @ x == int(weights @ secret))
     hint = np.full(model.n_cols, np.nan)
     hint[:60] = secret
-    outcome = backend.open(model).solve(Run(hint=hint, time_limit=120.0))
+    outcome = backend.open(model).solve(Run(hint=hint))
     assert outcome.x is not None
     assert int(weights @ outcome.x[:60]) == int(weights @ secret)
 
@@ -343,7 +342,7 @@ def test_unbounded_objectives_are_no_proof() -> None:
         assert outcome.bound is None
     model.add(k <= -1)
     for backend in (HiGHS(), MathOpt()):
-        assert backend.open(model).solve(Run(time_limit=120.0)).verdict is Verdict.INFEASIBLE
+        assert backend.open(model).solve(Run()).verdict is Verdict.INFEASIBLE
 
 
 def test_sat_takes_no_cutoff() -> None:
@@ -383,7 +382,7 @@ def test_a_child_that_dies_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SolverFailed, match="SIGKILL"):
         session.solve(Run())
     monkeypatch.undo()
-    assert session.solve(Run(time_limit=20.0)).verdict is Verdict.INFEASIBLE
+    assert session.solve(Run()).verdict is Verdict.INFEASIBLE
     session.close()
 
 

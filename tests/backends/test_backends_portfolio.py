@@ -159,8 +159,8 @@ def test_on_a_problem_it_agrees_and_says_who_settled_it() -> None:
     X = pd.DataFrame(rng.integers(0, 3, (24, 3)), columns=list("abc"))
     y = (X["a"] + X["b"] > 2) ^ (rng.random(24) < 0.15)
     problem = tf.Problem(X, y, shape=tf.Diagram(1, 2)).add(tf.MinSupport(3))
-    alone = problem.solve("cp-sat", formulation="odd", warm_start=None, time_limit=60)
-    result = problem.solve("portfolio", formulation="odd", warm_start=None, time_limit=60)
+    alone = problem.solve("cp-sat", formulation="odd", warm_start=None)
+    result = problem.solve("portfolio", formulation="odd", warm_start=None)
     assert result.status is alone.status is tf.Status.OPTIMAL
     assert result.objective == alone.objective
     assert any("odd on portfolio: settled by" in note for note in result.notes)

@@ -148,7 +148,7 @@ def test_the_time_limit_holds_when_a_solver_hangs(fault: str, timed: Timed) -> N
 
 @posix
 def test_eating_memory_ends_the_run_only() -> None:
-    outcome = ask("memory", Run(time_limit=30.0), memory_limit=700)
+    outcome = ask("memory", Run(), memory_limit=700)
     assert (outcome.verdict, outcome.reason) == (Verdict.UNKNOWN, "memory")
 
 
@@ -245,7 +245,7 @@ def test_claims_that_a_point_refutes_are_refused(fault: str) -> None:
 def test_the_other_members_of_a_portfolio_answer(fault: str) -> None:
     session = Portfolio([Isolated(Misbehaving(fault)), HiGHS()]).open(small())
     assert isinstance(session, PortfolioSession)
-    outcome = session.solve(Run(hint=np.zeros(5), time_limit=20.0))
+    outcome = session.solve(Run(hint=np.zeros(5)))
     session.close()
     assert outcome.verdict is Verdict.OPTIMAL
     assert outcome.bound == -14

@@ -32,7 +32,7 @@ def solved():
     y = np.where((frame.age > 40) | (frame.job == "skilled"), "good", "bad")
     problem = tf.Problem(frame, y, shape=tf.Tree(depth=2), exclude=["sex"])
     problem += [tf.StatisticalParity(groups="sex", ratio=0.8, positive="good"), tf.MinSupport(0.05)]
-    result = problem.solve("highs", time_limit=60)
+    result = problem.solve("highs")
     # Through JSON, as a file would do.
     return frame, y, result, json.loads(json.dumps(result.certificate()))
 
@@ -109,8 +109,8 @@ def test_infeasibility_is_proved_again_whoever_claims_it():
     X, y = np.array([[0.0], [1.0], [2.0]]), ["a", "b", "a"]
     problem = tf.Problem(X, y, shape=tf.Tree(depth=1))
     problem += tf.MaxErrors(0)
-    by_solver = problem.solve("cp-sat", warm_start=None, time_limit=30)
-    by_engine = problem.solve(time_limit=30)
+    by_solver = problem.solve("cp-sat", warm_start=None)
+    by_engine = problem.solve()
     assert by_solver.status is by_engine.status is tf.Status.INFEASIBLE
     for result, prover in ((by_solver, "contree"), (by_engine, "dl85")):
         report = tf.check(result.certificate(), X, y)
@@ -272,11 +272,11 @@ def test_a_proof_on_file_does_not_carry_over_to_hyperplanes(tmp_path):
 
 def test_a_lower_bound_by_anybody_is_settled_where_an_engine_can():
     X, y = xor()
-    result = tf.Problem(X, y, shape=tf.Tree(2)).solve("highs", warm_start=None, time_limit=60)
+    result = tf.Problem(X, y, shape=tf.Tree(2)).solve("highs", warm_start=None)
     certificate = json.loads(json.dumps(result.certificate()))
     assert tf.check(certificate, X, y).ok  # what HiGHS claims is proved by an engine
     for by in ("contree", "my word"):
-        worse = tf.Problem(X, y, shape=tf.Tree(2)).solve(time_limit=60).certificate()
+        worse = tf.Problem(X, y, shape=tf.Tree(2)).solve().certificate()
         constant = tf.Problem(X, y, shape=tf.Tree(2)).solve(
             "highs", warm_start=DecisionGraph.leaf(0, Dataset.from_user(X, y)), time_limit=0.01
         )
@@ -296,7 +296,7 @@ def test_infeasible_over_hyperplanes_is_refuted_by_a_test_of_one_column():
     X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), ["a", "a", "b", "b"]
     problem = tf.Problem(X, y, shape=tf.Tree(1, splits="multivariate"))
     problem += tf.MaxErrors(0)
-    certificate = json.loads(json.dumps(problem.solve("highs", time_limit=60).certificate()))
+    certificate = json.loads(json.dumps(problem.solve("highs").certificate()))
     report = tf.check(without_model(certificate), X, y)
     assert report.verdict is Verdict.FALSE
     assert "found by contree over single columns" in str(report)
@@ -322,7 +322,7 @@ def test_a_requirement_that_is_removed_is_removed_from_the_bound():
     X, y = xor()
     problem = tf.Problem(X, y, shape=tf.Tree(2))
     problem += tf.MinSupport(8)
-    result = problem.solve("cp-sat", warm_start=None, time_limit=60)
+    result = problem.solve("cp-sat", warm_start=None)
     assert result.errors > tf.Problem(X, y, shape=tf.Tree(2)).solve().errors
     certificate = json.loads(json.dumps(result.certificate()))
     assert tf.check(certificate, X, y).ok
@@ -341,9 +341,7 @@ def test_multipliers_prove_no_more_than_they_prove(solved):
     y[:6] = "bad"
     problem = tf.Problem(frame, y, shape=tf.Tree(depth=2), exclude=["sex"])
     problem += [tf.StatisticalParity(groups="sex", ratio=0.95, positive="good"), tf.MinSupport(0.05)]
-    certificate = json.loads(
-        json.dumps(problem.solve("cp-sat", warm_start="contree", time_limit=60).certificate())
-    )
+    certificate = json.loads(json.dumps(problem.solve("cp-sat", warm_start="contree").certificate()))
     priced = next(c for c in certificate["claims"] if (c["route"] or {}).get("kind") == "lagrangian")
     index, value = 0, priced["value"]
     certificate["claims"] = [priced]

@@ -76,7 +76,7 @@ class Case:
 def solved(
     problem: tf.Problem, args: tuple[Any, ...], solver: Any = None, more: Any = None, **how: Any
 ) -> Case:
-    result = problem.solve(solver, time_limit=30, **how)
+    result = problem.solve(solver, **how)
     certificate = json.loads(json.dumps(result.certificate()))
     return Case(certificate, args, more or {})
 

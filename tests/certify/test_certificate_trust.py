@@ -31,7 +31,7 @@ def _edit(certificate, path, value):
 def hyperplanes():
     X = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]])
     y = ["good", "bad", "bad", "good"]
-    result = tf.Problem(X, y, shape=tf.Tree(1, splits="multivariate")).solve("highs", time_limit=60)
+    result = tf.Problem(X, y, shape=tf.Tree(1, splits="multivariate")).solve("highs")
     assert result.status is tf.Status.OPTIMAL
     assert result.errors > 0
     return X, y, json.loads(json.dumps(result.certificate()))
@@ -112,7 +112,7 @@ def fair():
     y = np.where(groups == "f", X.a > 1, X.b > 0).astype(int)
     problem = tf.Problem(X, y, shape=tf.Tree(2), sensitive_features=groups)
     problem += tf.StatisticalParity(difference=0.1)
-    result = problem.solve(time_limit=60)
+    result = problem.solve()
     return X, y, groups, json.loads(json.dumps(result.certificate()))
 
 
@@ -168,7 +168,7 @@ def test_several_arrays_are_given_by_name(fair):
         tf.StatisticalParity(groups=age, difference=0.5),
         tf.StatisticalParity(groups=groups, ratio=0.1),
     ]
-    certificate = json.loads(json.dumps(problem.solve(time_limit=60).certificate()))
+    certificate = json.loads(json.dumps(problem.solve().certificate()))
     assert [part["name"] for part in certificate["data"]["groups"]] == ["sex", "groups"]
     both = {"sex": groups, "groups": age}
     assert tf.check(certificate, X, y, sensitive_features=both).verdict is not Verdict.FALSE

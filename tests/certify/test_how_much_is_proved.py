@@ -54,6 +54,19 @@ def test_prices_prove_the_optimum_and_nothing_above_it():
     assert by_prices(question, None, None, lambda: False).lower == best
 
 
+def test_formulations_whose_clauses_are_trusted_exist():
+    assert all(tf.catalogue.find_formulation(name).name == name for name in bounds.OWN_FORMULATIONS)
+
+
+def test_a_limit_on_the_objective_is_kept_by_no_list_of_prices():
+    """One error has to be made, and none is allowed: the cheapest tree is no model of the question."""
+    problem = tf.Problem([[0], [0], [1]], [0, 1, 1], shape=tf.Tree(1))
+    problem += tf.StatisticalParity(groups=["p", "q", "q"], difference="0.9")
+    question = problem.question.with_(requirements=(*problem.question.requirements, tf.MaxErrors(0)))
+    found = by_prices(question, Fraction(1), None, lambda: False)
+    assert (found.lower, found.best) == (None, None)
+
+
 def test_prices_prove_fractions():
     """With a third of an error for a test, values are multiples of a third."""
     problem = some_rows().minimize(tf.Error() + Fraction(1, 3) * tf.Nodes())

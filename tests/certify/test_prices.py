@@ -72,6 +72,24 @@ def test_no_multipliers_lead_astray(seed: int, multipliers: list[int], unit: int
         assert below.least is None
 
 
+def test_pairs_of_tests_are_compared_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No table of all pairs is held, and a limit is looked at after each part."""
+    question, relaxation = stated(case(3))
+    table = prices.Table(question.data, relaxation.task)
+    points, looks = np.arange(len(table.weight)), [0]
+
+    def stop() -> bool:
+        looks[0] += 1
+        return False
+
+    search = prices.Prices(table, relaxation.task, [], 1, stop)
+    whole = search.by_test(points, 2)
+    assert looks == [2]
+    monkeypatch.setattr(prices, "ENTRIES", 2 * len(whole))
+    assert (search.by_test(points, 2) == whole).all()
+    assert looks == [3 + -(-len(whole) // 2)] and len(whole) > 2
+
+
 def test_a_bound_of_the_search_for_totals_is_proved_by_it() -> None:
     draw = np.random.default_rng(3)
     X = pd.DataFrame(draw.integers(0, 2, (60, 5)), columns=list("abcde"))

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import itertools
+import os
 import random
+import subprocess
+import sys
 from collections.abc import Iterable
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from repository import ROOT
 
 from treeform.backends.drat import BINARY, trace
 from treeform.certify.proofs import Cnf, Verification, verify_rup
@@ -287,6 +292,36 @@ def test_memory_is_bounded():
     proof = iter([b"1 2 3 0\n" * 1000] * 1000)
     found = verify_rup(cnf_of(CUBE), lambda: next(proof, b""), memory=1 << 20)
     assert found.verdict == "memory"
+
+
+@pytest.mark.parametrize("memory", [0, -1])
+def test_no_memory_is_no_memory(memory: int):
+    found = verify_rup(cnf_of(CUBE), lambda: b"", memory=memory)
+    assert found.verdict == "memory" and found.counters["steps"] == 0
+
+
+BEYOND = """
+from short_memory import short_of_memory
+from treeform.certify.proofs.rup import verify_rup
+from test_proofs import CUBE, cnf_of
+
+many = cnf_of(CUBE, 10**6)  # of a variable more than a hundred bytes
+lemmas = iter([b"1 2 3 0\\n" * 1000] * 10**4)  # of a lemma fifty
+with short_of_memory(32):
+    for cnf, read in ((many, lambda: b""), (cnf_of(CUBE), lambda: next(lemmas))):
+        print(verify_rup(cnf, read, memory=16 << 20).detail)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads /proc")
+def test_what_is_allowed_is_all_that_is_taken():
+    """A process that may map little more ends by the limit that was stated, and not by that of the system."""
+    places = [str(ROOT / "tests" / folder) for folder in ("support", "certify")]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(places), "MALLOC_ARENA_MAX": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", BEYOND], env=env, capture_output=True, text=True, timeout=120
+    )
+    assert done.stdout.splitlines() == ["the memory allowed does not suffice"] * 2, done.stderr
 
 
 def test_a_lemma_without_end_is_refused():

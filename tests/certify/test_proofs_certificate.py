@@ -176,13 +176,13 @@ def test_fewest_tests_at_a_depth(tmp_path):
 
 def test_other_solvers_minimise_the_depth_with_proofs_too(tmp_path):
     X, y = table(20)
-    result = least_depth(X, y, 3).solve("cpsat", formulation="sat-depth", proofs=tmp_path, time_limit=60)
+    result = least_depth(X, y, 3).solve("cpsat", formulation="sat-depth", proofs=tmp_path)
     assert verified(row(result.certificate(), X, y, tmp_path))
 
 
 def test_formulations_of_linear_rows_have_clauses_too(tmp_path):
     X, y = table(16)
-    result = least_depth(X, y, 2).solve("highs", formulation="odd", proofs=tmp_path, time_limit=60)
+    result = least_depth(X, y, 2).solve("highs", formulation="odd", proofs=tmp_path)
     assert verified(row(result.certificate(), X, y, tmp_path))
 
 
@@ -315,7 +315,7 @@ def test_a_proof_of_other_data(proved, tmp_path):
 
 
 def notes(problem: tf.Problem, folder: Path, solver: Any = None, **more: Any) -> str:
-    result = problem.solve(solver, proofs=folder, time_limit=20, **more)
+    result = problem.solve(solver, proofs=folder, **more)
     assert not any(folder.iterdir())
     return "\n".join(result.notes)
 

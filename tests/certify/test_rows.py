@@ -159,6 +159,21 @@ def test_positions_that_are_not_known_are_refused_in_another_order() -> None:
         tf.check(certificate, frame.iloc[::-1], sample_weight=weights[::-1])
 
 
+@pytest.mark.parametrize("weight", [1, 3])
+def test_rows_that_are_named_are_told_apart_from_equal_ones(weight: int) -> None:
+    """What is paid for row 0 depends on its weight; in another order nothing tells which of two equal rows it was."""
+    frame = pd.DataFrame({"a": [0, 0, 1, 1], "y": [0, 0, 1, 0]})
+    problem = tf.Problem(frame, "y", shape="tree:1", sample_weight=[1, 3, weight, weight])
+    problem.minimize(tf.Nodes() + tf.MustClassifyRight([2, 0]).soft(5))
+    certificate, order = problem.solve().certificate(), [1, 0, 2, 3]
+    assert tf.check(certificate, frame, sample_weight=[1, 3, weight, weight]).ok
+    with pytest.raises(CertificateError, match="in another order") as caught:
+        tf.check(certificate, frame.iloc[order], sample_weight=[3, 1, weight, weight])
+    assert "must_classify_right:rows=0 2 names rows by position" in str(caught.value.cause)
+    free = tf.Problem(frame, "y", shape="tree:1", sample_weight=[1, 3, weight, weight]).solve().certificate()
+    assert tf.check(free, frame.iloc[order], sample_weight=[3, 1, weight, weight]).ok
+
+
 def test_prints_that_are_not_those_of_the_rows_are_false() -> None:
     frame = table(4)
     certificate = json.loads(json.dumps(solved(frame)))

@@ -65,7 +65,7 @@ def test_on_trust_names_whom(tmp_path):
     frame = pd.DataFrame({"a": [0.0, 0, 1, 1], "b": [0.0, 1, 0, 1], "y": ["g", "h", "h", "g"]})
     frame.to_csv(tmp_path / "table.csv", index=False)
     problem = tf.Problem(frame, "y", shape=tf.Tree(1, splits="multivariate"))
-    certificate = written(problem.solve("highs", time_limit=60), tmp_path)
+    certificate = written(problem.solve("highs"), tmp_path)
     done = run("check", certificate, tmp_path / "table.csv")
     assert done.exit_code == 5, done.output
     assert "the word of odd on highs 1." in done.stdout.splitlines()[-1]
@@ -84,7 +84,7 @@ def fair(table, tmp_path) -> tuple[pd.DataFrame, Path, Path]:
         tf.StatisticalParity(groups=frame.sex, difference=0.4),
         tf.StatisticalParity(groups=frame.old.to_numpy(), difference=0.5),
     ]
-    return frame, path, written(problem.solve(time_limit=30), tmp_path)
+    return frame, path, written(problem.solve(), tmp_path)
 
 
 def test_groups_from_columns(fair):

@@ -227,7 +227,10 @@ def test_requirements_as_tables(tmp_path: Path) -> None:
         (TABLES.replace("0.8", "1.5"), "p.toml: requirements[1].ratio: "),
         (TABLES.replace("0.8", "'x'"), "p.toml: requirements[1].ratio: "),
         (TABLES.replace("ratio", "ration"), "p.toml: requirements[1].ration: "),
-        (TABLES.replace("at_most = 7", ""), "p.toml: requirements[0]: max_nodes lacks its parameter 'at_most'"),
+        (
+            TABLES.replace("at_most = 7", ""),
+            "p.toml: requirements[0]: max_nodes lacks its parameter 'at_most'",
+        ),
     ],
 )
 def test_spec_errors_point_at_the_key(

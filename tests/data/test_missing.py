@@ -134,7 +134,7 @@ def test_missing_where_training_had_none_goes_with_the_majority():
     table["g"] = pd.Categorical(rng.choice(list("ABCD"), 60), categories=list("ABCD"), ordered=True)
     y = ((table["a"] > 4) ^ (table["b"] > 0) ^ (table["g"] > "B")).astype(int)
     for shape in (tf.Tree(3), tf.Diagram(1, 2, 3)):
-        graph = tf.Problem(table, y, shape=shape).solve(time_limit=20).graph
+        graph = tf.Problem(table, y, shape=shape).solve().graph
         holes = table.astype({"a": float, "c": object}).mask(rng.random(table.shape) < 0.4)
         with pytest.raises(DataError, match="missing") as caught:
             graph.predict(holes)
@@ -286,9 +286,7 @@ def test_is_missing_is_free_under_monotone():
     for gap in (0, 1):
         y = [0, 0, 1, 1, gap, gap]
         up = tf.Problem(table, y, shape=tf.Tree(2)).add(tf.Monotone("a", "increasing", positive=1)).solve()
-        down = (
-            tf.Problem(table, y, shape=tf.Tree(2)).add(tf.Monotone("a", "decreasing", positive=1)).solve()
-        )
+        down = tf.Problem(table, y, shape=tf.Tree(2)).add(tf.Monotone("a", "decreasing", positive=1)).solve()
         assert (up.errors, down.errors) == (0, 2)
 
 

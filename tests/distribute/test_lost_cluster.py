@@ -58,8 +58,8 @@ def problem() -> tf.Problem:
 
 @pytest.mark.parametrize("what", ["nthreads", "scatter", "submit"])
 def test_the_incumbent_is_kept(what: str) -> None:
-    start = problem().solve(warm_start=None, time_limit=60).graph
-    result = problem().solve("contree", executor=Dies(what, gone), warm_start=start, time_limit=60)
+    start = problem().solve(warm_start=None).graph
+    result = problem().solve("contree", executor=Dies(what, gone), warm_start=start)
     assert result.graph is not None
     assert result.errors == problem().solve().errors
     assert (result.status, result.limit) == (tf.Status.FEASIBLE, tf.Limit.SOLVER)

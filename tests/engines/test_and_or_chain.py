@@ -49,4 +49,3 @@ def test_nothing_is_left_out_that_a_cheap_tree_uses(seed: int) -> None:
     if not problem.requirements:
         result = problem.solve("contree")
         assert result.objective == priced.lower
-

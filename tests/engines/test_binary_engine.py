@@ -16,7 +16,7 @@ from treeform.engines import CADL85, DL85, Blossom, ConTree, EngineRun, TreeTask
 from treeform.engines.binary import RELAXATIONS, rule_names
 from treeform.graph import DecisionGraph
 
-LIMIT = EngineRun(time_limit=20)
+LIMIT = EngineRun()
 BIG = 10**12
 
 

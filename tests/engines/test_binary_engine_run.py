@@ -61,7 +61,7 @@ def test_stop_and_interrupt(engine: Any) -> None:
         raise KeyboardInterrupt
 
     for stop in (lambda: True, interrupt):
-        outcome = engine.run(data, TreeTask(depth=7), EngineRun(time_limit=30, stop=stop))
+        outcome = engine.run(data, TreeTask(depth=7), EngineRun(stop=stop))
         assert (outcome.proved, outcome.reason) == (False, "interrupted")
 
 

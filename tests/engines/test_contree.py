@@ -118,7 +118,7 @@ def test_brute_force(block: int, draw: Draw) -> None:
         matrix = None if (cost == 1 - np.eye(len(cost))).all() else cost
         found = _core.contree(
             x, y, weights, matrix, classes=len(cost), depth=depth, **limits, upper=upper, gap=0, prune=prune,
-            threads=pick.choice([1, 2, 3]), simd="auto", memory_limit=0, time_limit=30.0, poll=None,
+            threads=pick.choice([1, 2, 3]), simd="auto", memory_limit=0, poll=None,
             improve=pick.random() < 0.7, prove=True, seed=0, work_limit=0,
         )  # fmt: skip
         assert found["complete"], seed
@@ -322,7 +322,7 @@ def test_fewest_tests(seed: int) -> None:
     w = data.weights
     task = TreeTask(depth, cost=cost, min_support=limits["min_support"], max_nodes=limits["max_nodes"])
     plain = ConTree().run(data, task, EngineRun())
-    found = ConTree(fewest_tests=True).run(data, task, EngineRun(time_limit=30.0))
+    found = ConTree(fewest_tests=True).run(data, task, EngineRun())
     assert (found.upper, found.lower, found.proved) == (plain.upper, plain.lower, plain.proved)
     if plain.graph is None:
         return

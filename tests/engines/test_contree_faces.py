@@ -118,7 +118,7 @@ def test_a_million_rows() -> None:
 def test_the_bound_rises_before_the_end() -> None:
     """A stopped search has a bound worth telling, and it is true."""
     data = Dataset.from_user(*random_data(3, 130, 2, 100, 4))
-    whole = ConTree().run(data, TreeTask(4), EngineRun(time_limit=60))
+    whole = ConTree().run(data, TreeTask(4), EngineRun())
     assert whole.proved
     seen: list[tuple[int, int]] = []
     watch = EngineRun(on_incumbent=lambda seconds, upper, lower, graph: seen.append((upper, lower)))

@@ -57,7 +57,7 @@ def test_no_worse_than_cart(depth: int) -> None:
             assert graph.depth <= depth
             best.append(float(((graph.predict(x) - y) ** 2).sum()))
 
-    run = EngineRun(time_limit=60, stop=lambda: min(best) <= most, on_incumbent=take)
+    run = EngineRun(stop=lambda: min(best) <= most, on_incumbent=take)
     RegressionSearch().run(problem.data, part_of(problem.question).task, run)
     assert min(best) <= most
 

@@ -73,7 +73,7 @@ def test_very_many_columns(depth: int, support: int) -> None:
     y = ((x[:, 3] * x[:, 600] > 0) ^ (rng.random(150) < 0.1)).astype(np.int32)
     data = Dataset.from_user(x, y)
     task = TreeTask(depth=depth, min_support=support)
-    runs = [DeepTreeSearch(work_limit=10**7).run(data, task, EngineRun(time_limit=60.0)) for _ in range(2)]
+    runs = [DeepTreeSearch(work_limit=10**7).run(data, task, EngineRun()) for _ in range(2)]
     graph = runs[0].graph
     assert graph is not None and graph == runs[1].graph and graph.depth <= depth
     assert runs[0].upper == evaluate.errors(graph, data)
@@ -108,9 +108,7 @@ def test_same_seed_and_work_give_the_same_tree() -> None:
     x, y = blobs()
     data = Dataset.from_user(x, y)
     runs = [
-        DeepTreeSearch(seed=3, work_limit=2 * 10**8, simd=simd).run(
-            data, TreeTask(depth=6), EngineRun(time_limit=60.0)
-        )
+        DeepTreeSearch(seed=3, work_limit=2 * 10**8, simd=simd).run(data, TreeTask(depth=6), EngineRun())
         for simd in ("auto", "auto", "plain")
     ]
     assert runs[0].graph == runs[1].graph == runs[2].graph
@@ -123,9 +121,7 @@ def test_more_work_is_never_worse_and_support_is_kept() -> None:
     data = Dataset.from_user(x, y)
     costs = []
     for work in (10**6, 10**8, 5 * 10**8):
-        found = DeepTreeSearch(work_limit=work).run(
-            data, TreeTask(depth=5, min_support=20), EngineRun(time_limit=60.0)
-        )
+        found = DeepTreeSearch(work_limit=work).run(data, TreeTask(depth=5, min_support=20), EngineRun())
         assert found.graph is not None and found.upper is not None
         assert np.bincount(found.graph.apply(x))[found.graph.feature < 0].min() >= 20
         costs.append(found.upper)

@@ -20,7 +20,7 @@ from treeform.graph import DecisionGraph
 from treeform.shape import Shape
 
 WIDTHS = [(1,), (1, 2), (1, 2, 2), (1, 2, 3), (1, 1, 1), (1, 2, 1), (1, 1, 2), (1, 2, 1, 2), (1, 2, 2, 2)]
-LIMIT = EngineRun(time_limit=20)
+LIMIT = EngineRun()
 
 
 def random_case(seed: int) -> tuple[Dataset, TreeTask]:
@@ -131,7 +131,9 @@ def test_paths_of_the_kernels_agree() -> None:
     assert len({one.upper for one in found}) == 1
     # Alternation and annealing begin by the clock, and better models leave fewer states.
     alone = ("trees", "transpositions", "pairs", "intervals")
-    found = [DiagramSearch(simd=path, techniques=alone).size_table(data, tf.Diagram(1, 2, 2)) for path in here]
+    found = [
+        DiagramSearch(simd=path, techniques=alone).size_table(data, tf.Diagram(1, 2, 2)) for path in here
+    ]
     assert len({(one.upper, one.counters["states"]) for one in found}) == 1
 
 

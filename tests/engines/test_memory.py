@@ -36,7 +36,7 @@ def test_a_table_of_tests_is_refused_with_its_estimate(engine: tf.engines.Engine
 def test_a_table_of_pairs_is_refused_with_its_estimate() -> None:
     bits = np.random.default_rng(0).integers(0, 2, (40, 4200)).astype(float)
     data = Dataset.from_user(bits, bits[:, 0] == bits[:, 1])
-    outcome = tf.TotalsSearch(memory_limit=LEAST).run(data, TreeTask(3), EngineRun(time_limit=20))
+    outcome = tf.TotalsSearch(memory_limit=LEAST).run(data, TreeTask(3), EngineRun())
     assert outcome.reason == "memory" and "was not built" in outcome.notes[0]
     assert outcome.graph is not None and outcome.counters["subproblems"] == 0
 
@@ -118,9 +118,7 @@ def test_the_process_is_watched(free: int) -> None:
     data = numbers(60_000, 20)
     noise = Dataset.from_user(data.X, np.random.default_rng(1).integers(0, 2, 60_000))
     with memory_kept_free(free):
-        outcome = tf.ConTree(memory_limit=LEAST + 2**20, threads=2).run(
-            noise, TreeTask(3), EngineRun(time_limit=120)
-        )
+        outcome = tf.ConTree(memory_limit=LEAST + 2**20, threads=2).run(noise, TreeTask(3), EngineRun())
     assert outcome.reason == "memory" and not outcome.notes and outcome.graph is not None
 
 

@@ -60,7 +60,7 @@ def test_sensitive_features_are_routed():
     sex = np.where(rng.random(60) < 0.5, "f", "m")
     y = (X[:, 0] + (sex == "m") > 0.3).astype(int)
     clf = tf.OptimalTreeClassifier(
-        max_depth=2, requirements=[tf.StatisticalParity(ratio=0.9)], solver="cp-sat", time_limit=30
+        max_depth=2, requirements=[tf.StatisticalParity(ratio=0.9)], solver="cp-sat"
     )
     clf.fit(X, y, sensitive_features=sex)
     rates = [clf.predict(X)[sex == g].mean() for g in ("f", "m")]

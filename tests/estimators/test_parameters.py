@@ -110,7 +110,7 @@ def test_ctrl_c_keeps_the_model_and_stops_what_runs_the_fit():
             pressed.append(True)
             signal.raise_signal(signal.SIGINT)
 
-    clf = tf.OptimalTreeClassifier(5, on_progress=press, time_limit=20)
+    clf = tf.OptimalTreeClassifier(5, on_progress=press)
     with pytest.raises(KeyboardInterrupt):
         clf.fit(X, y)
     assert clf.result_.limit is Limit.INTERRUPTED

@@ -29,7 +29,7 @@ def solved(
     """The optimum on HiGHS, from the formulation alone."""
     problem = tf.Problem(data, None, shape=tf.Tree(depth)).minimize(objective)
     problem += list(requirements)
-    return problem.solve("highs", formulation=formulation, warm_start=None, time_limit=60)
+    return problem.solve("highs", formulation=formulation, warm_start=None)
 
 
 WAYS = [(FlowOCT(), 0), (FlowOCT(), 2), (FlowOCT(correct_only=False), 0), (FlowOCT(), 1), (BendersOCT(), 1)]
@@ -169,7 +169,7 @@ def test_cuts_come_in_rounds_and_are_not_repeated() -> None:
     session = tf.HiGHS().open(made.model)
     worth: list[float] = []
     for _ in range(50):
-        outcome = session.solve(Run(time_limit=30))
+        outcome = session.solve(Run())
         worth.append(float(made.objective_expr.value(outcome.x)))
         before = set(made.shared.get(Guesses).stated)
         if not formulation.refine(made, formulation.decode(made, outcome.x)):

@@ -32,7 +32,7 @@ def solve(
     """The optimum on a solver, checked against the model's own rows; None when there is no solution."""
     session = BACKENDS[backend]().open(compiled.model)
     try:
-        outcome = session.solve(Run(time_limit=30))
+        outcome = session.solve(Run())
     finally:
         session.close()
     if outcome.verdict is Verdict.INFEASIBLE:

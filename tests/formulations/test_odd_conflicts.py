@@ -113,7 +113,7 @@ def test_one_hyperplane_against_brute_force(seed: int) -> None:
     rng = np.random.default_rng(seed)
     data = Dataset.from_user(rng.integers(0, 4, (9, 2)).astype(float), rng.integers(0, 2 + seed % 2, 9))
     problem = tf.Problem(data, None, shape="tree:1:multivariate")
-    result = problem.solve(tf.HiGHS(), formulation=OneHyperplane(), time_limit=30)
+    result = problem.solve(tf.HiGHS(), formulation=OneHyperplane())
     assert str(result.status) == "optimal"
     best = brute_force(data, problem.question.shape, tf.Error())
     assert best is not None
@@ -137,7 +137,7 @@ def test_class_trees_separate_all_classes(shape: str) -> None:
     found = [graph for graph in class_trees(data, problem.question.shape) if graph is not None]
     assert [(graph.n_nodes, errors(graph, data)) for graph in found] == [(4, 0)]
     assert misfit(found[0], problem.question.shape, data) is None
-    table = problem.size_table(alphas=["1", "0.01"], time_limit=20)
+    table = problem.size_table(alphas=["1", "0.01"])
     assert all(table.at_alpha(alpha).proved for alpha in ("1", "0.01"))
 
 

@@ -45,7 +45,7 @@ def test_alpha(alpha: object) -> None:
 
 @pytest.mark.parametrize("solver", [None, "highs", "cp-sat"])
 def test_more_classes_than_terminals_are_stated(solver: str | None) -> None:
-    result = tf.Problem(DATA, None, shape="diagram:1,1").solve(solver, formulation="odd", time_limit=20)
+    result = tf.Problem(DATA, None, shape="diagram:1,1").solve(solver, formulation="odd")
     assert any("at most 3 of 4 classes" in note for note in result.notes)
     assert result.bound >= np.bincount(Y).min()
     assert tf.check(result.certificate(), X, Y).ok
@@ -55,7 +55,7 @@ def test_the_bound_by_classes_alone_can_prove() -> None:
     y = np.array([0] * 8 + [1] * 8 + [2] * 3)
     x = np.arange(19.0)[:, None]
     problem = tf.Problem(x, y, shape="diagram:1,2:multivariate").minimize(tf.Error() + 5 * tf.Nodes())
-    result = problem.solve(time_limit=20)
+    result = problem.solve()
     assert (result.objective, str(result.status)) == (8, "optimal")  # one test, class 2 given up
     assert tf.check(result.certificate(), x, y).ok
 
@@ -63,13 +63,13 @@ def test_the_bound_by_classes_alone_can_prove() -> None:
 def test_stability_that_no_node_can_meet() -> None:
     problem = tf.Problem(DATA, None, shape="diagram:1,2")
     beyond = tf.Problem(DATA, None, shape="diagram:1,2").add(tf.Stability(41))
-    assert beyond.solve(tf.HiGHS(), time_limit=20).graph.n_nodes == 0
+    assert beyond.solve(tf.HiGHS()).graph.n_nodes == 0
     with pytest.raises(SpecError, match="fraction"):
         tf.Stability(1.5)
     with pytest.raises(SpecError):
         tf.Stability(-1)
     problem.add(tf.Stability(40))
-    result = problem.solve(tf.HiGHS(), time_limit=20)
+    result = problem.solve(tf.HiGHS())
     assert result.graph.n_nodes <= 1  # every sample reaches the root, and no other test
     assert result.violations["stability:40"] == 0
 

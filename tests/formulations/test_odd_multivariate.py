@@ -67,7 +67,7 @@ def test_hyperplanes_against_enumeration(seed: int, solver: str, formulation: OD
     shape = tf.Tree(2, "multivariate") if seed else tf.Diagram(1, 2, splits="multivariate")
     price = Fraction(1, 2)
     problem = tf.Problem(data, None, shape=shape).minimize(tf.Error() + price * tf.Nodes())
-    result = problem.solve(SOLVERS[solver](), formulation=formulation, time_limit=30)
+    result = problem.solve(SOLVERS[solver](), formulation=formulation)
     # With two layers a diagram can do no more than a tree.
     assert result.objective == optimum(seed, price)
     assert str(result.status) == "optimal"
@@ -78,7 +78,7 @@ def test_hint_is_a_point_of_the_model() -> None:
     data = random_data(5, n=8, n_classes=3)
     for shape in (tf.Tree(2, "multivariate"), tf.Diagram(1, 2, 2, splits="multivariate")):
         problem = tf.Problem(data, None, shape=shape)
-        graph = problem.solve(time_limit=20).graph
+        graph = problem.solve().graph
         for formulation in (ODD(), PaperODD()):
             compiled = formulation.compile(data, shape, problem.objective)
             hint = formulation.encode(compiled, graph)
@@ -118,7 +118,7 @@ def test_requirements_hold_with_hyperplanes() -> None:
     data = random_data(3, n=8)
     problem = tf.Problem(data, None, shape=tf.Tree(2, "multivariate"))
     problem += [tf.MinSupport(2), tf.Stability(3), tf.MaxNodes(2)]
-    result = problem.solve(time_limit=20)
+    result = problem.solve()
     assert str(result.status) == "optimal"
     assert not any(result.violations.values())
 
@@ -127,7 +127,7 @@ def test_units_of_the_user_and_few_digits() -> None:
     rng = np.random.default_rng(4)
     X = np.column_stack([rng.uniform(20, 80, 40), rng.uniform(1e5, 9e5, 40)]).round(1)
     y = (X[:, 0] / 60 + X[:, 1] / 8e5 > 1.3).astype(int)
-    result = tf.Problem(X, y, shape="tree:1:multivariate").solve(time_limit=20)
+    result = tf.Problem(X, y, shape="tree:1:multivariate").solve()
     assert result.errors == 0
     weights = result.graph.forms[0].weights
     assert len(weights) == 2
@@ -177,7 +177,7 @@ def test_requirements_on_columns_against_enumeration(number: int, formulation: O
     for seed in (0, 1):
         problem = tf.Problem(random_data(seed, n=5), None, shape=STUMP).minimize(PRICED)
         problem += NEEDS[number]
-        result = problem.solve("highs", formulation=formulation, time_limit=60)
+        result = problem.solve("highs", formulation=formulation)
         assert (result.objective, str(result.status)) == (enumerated(seed, number), "optimal")
         assert not any(result.violations.values())
 
@@ -257,7 +257,7 @@ def test_a_model_just_within_the_margin_is_not_refuted() -> None:
     for shape in (tf.Tree(1, "multivariate"), tf.Tree(2, "multivariate")):
         graph = tf.DecisionGraph.from_nested((0, 0.50004, 0, 1), data)
         assert misfit(graph, shape, data) is None
-        result = tf.Problem(data, None, shape=shape).solve("highs", warm_start=graph, time_limit=20)
+        result = tf.Problem(data, None, shape=shape).solve("highs", warm_start=graph)
         assert (result.objective, str(result.status)) == (0, "optimal")
-        alone = tf.Problem(data, None, shape=shape).solve("highs", warm_start=None, time_limit=20)
+        alone = tf.Problem(data, None, shape=shape).solve("highs", warm_start=None)
         assert alone.objective == 0

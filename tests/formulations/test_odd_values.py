@@ -72,7 +72,7 @@ def test_values_of_leaves_are_targets_and_read_back() -> None:
     read = formulation.decode(compiled, np.where(np.isnan(point), 0.0, point))
     assert (read.predict(X) == native.graph.predict(X)).all()
     assert set(read.values) <= set(map(Fraction, y.tolist()))
-    stated = problem.solve(formulation="odd", time_limit=30)
+    stated = problem.solve(formulation="odd")
     assert stated.objective == native.objective and stated.status is tf.Status.OPTIMAL
     assert "regression-search" in stated.solver  # its bound and model were enough
     off = tf.DecisionGraph.constant(Fraction(1, 2), question.data)
@@ -84,7 +84,7 @@ def test_the_native_search_gives_bound_and_model() -> None:
     problem = tf.Problem(X, y, shape=tf.Tree(1), exclude=["area"]).minimize("absolute_error + 1/3*nodes")
     free = problem.solve()
     problem += [tf.Monotone("size"), tf.MeanParity("area", difference="0.1")]
-    result = problem.solve(time_limit=30)
+    result = problem.solve()
     assert result.status is tf.Status.OPTIMAL and result.objective >= free.objective
     assert problem.requirements[1].measured(result.graph, problem.data) <= Fraction(1, 10)
     dropped = [claim.relaxation for claim in result.claims if claim.by == "regression-search"]

@@ -216,7 +216,7 @@ def test_mouse_needs_depth_four(benchmark_data):
     X, y = benchmark_data("sat/mouse-onehot")
     problem = tf.Problem(X, y, shape=tf.Tree(8)).minimize(tf.Depth()).add(tf.MaxErrors(0))
     for solver in ("glucose42", "minisat22", "cadical195"):
-        result = problem.solve(tf.SAT(solver), formulation=SatDepth(), warm_start=None, time_limit=30)
+        result = problem.solve(tf.SAT(solver), formulation=SatDepth(), warm_start=None)
         assert (str(result.status), result.objective, result.bound, result.errors) == ("optimal", 4, 4, 0)
         assert result.graph.depth == 4
 
@@ -229,7 +229,7 @@ def test_few_examples_are_enough(benchmark_data):
     compiled = formulation.compile(data, tf.Tree(4), Objective(()), [tf.MaxErrors(0)])
     session = tf.SAT("glucose42").open(compiled.model)
     while True:
-        outcome = session.solve(Run(time_limit=20))
+        outcome = session.solve(Run())
         graph = formulation.decode(compiled, outcome.x)
         if not formulation.refine(compiled, graph):
             break
@@ -241,7 +241,7 @@ def test_few_examples_are_enough(benchmark_data):
     again = formulation.compile(data, tf.Tree(3), Objective(()), [tf.MaxErrors(0)])
     assert set(compiled.shared.get(Formula).inside) <= set(again.shared.get(Formula).inside)
     session = tf.SAT("glucose42").open(again.model)
-    assert session.solve(Run(time_limit=20)).verdict is Verdict.INFEASIBLE
+    assert session.solve(Run()).verdict is Verdict.INFEASIBLE
     session.close()
 
 

@@ -56,7 +56,7 @@ def test_fewest_errors_and_bounds_from_cores(solver):
     X = rng.integers(0, 2, (30, 4))
     y = rng.integers(0, 2, 30)
     problem = tf.Problem(X, y, shape=tf.Tree(2), sample_weight=rng.integers(1, 4, 30))
-    result = problem.solve(solver, formulation="sat-depth", warm_start=None, time_limit=60)
+    result = problem.solve(solver, formulation="sat-depth", warm_start=None)
     assert str(result.status) == "optimal"
     assert result.objective == problem.solve("contree").objective
     if solver == "glucose42":  # bounds above the trivial one came before the last refutation
@@ -71,7 +71,7 @@ def test_a_greedy_guess_beside_values_beyond_float32():
         problem = tf.Problem(X, y, shape=tf.Tree(3)).minimize(minimize)
         problem += tf.MaxErrors(0)
         formulation = SatDepth(phases="greedy")
-        result = problem.solve("glucose42", formulation=formulation, warm_start=None, time_limit=60)
+        result = problem.solve("glucose42", formulation=formulation, warm_start=None)
         assert result.status is tf.Status.OPTIMAL
         assert result.errors == 0
     data = tf.Dataset.from_user(X, y)

@@ -63,7 +63,7 @@ def test_sizes_agree_with_unused_nodes_at_depth_three():
     sizes = {}
     for formulation in (SatDepth(), SatSize()):
         problem = tf.Problem(X, y, shape=tf.Tree(4)).minimize(tf.Nodes()).add(tf.MaxErrors(0))
-        result = problem.solve("glucose42", formulation=formulation, warm_start=None, time_limit=20)
+        result = problem.solve("glucose42", formulation=formulation, warm_start=None)
         assert str(result.status) == "optimal"
         sizes[formulation.name] = result.objective
     assert len(set(sizes.values())) == 1, sizes
@@ -72,7 +72,7 @@ def test_sizes_agree_with_unused_nodes_at_depth_three():
 def test_mouse_has_fifteen_nodes(benchmark_data):
     X, y = benchmark_data("sat/mouse-onehot")
     problem = tf.Problem(X, y, shape=tf.Tree(8)).minimize(tf.Depth()).add(tf.MaxErrors(0))
-    result = problem.solve(tf.SAT("glucose42"), formulation=SatSize(), warm_start=None, time_limit=30)
+    result = problem.solve(tf.SAT("glucose42"), formulation=SatSize(), warm_start=None)
     assert (str(result.status), result.objective) == ("optimal", 4)
     assert 2 * result.graph.n_nodes + 1 == 15  # the paper counts leaves too
     assert "nodes at depth 4: 7" in result.notes
@@ -88,7 +88,7 @@ def test_one_formula_answers_for_every_size():
     blocks = len(compiled.model.blocks)
     for tests, verdict in ((2, False), (3, True), (1, False), (99, True)):
         while True:
-            run = Run(assumptions=[formulation.at_most(compiled, tests)], time_limit=20)
+            run = Run(assumptions=[formulation.at_most(compiled, tests)])
             outcome = session.solve(run)
             if outcome.x is None or not formulation.refine(compiled, formulation.decode(compiled, outcome.x)):
                 break

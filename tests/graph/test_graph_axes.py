@@ -14,7 +14,7 @@ def test_every_node_and_arc_is_drawn_within_the_axes(shape):
     pyplot = pytest.importorskip("matplotlib.pyplot")
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 5, (60, 3)), rng.integers(0, 3, 60)
-    graph = tf.Problem(X, y, shape=shape).solve(time_limit=20).graph
+    graph = tf.Problem(X, y, shape=shape).solve().graph
     figure, ax = pyplot.subplots()
     assert graph.plot(ax=ax) is ax
     assert len(ax.patches) == graph.n_nodes + graph.n_leaves

@@ -221,7 +221,9 @@ def test_what_cannot_be_minimised(text, message):
 
 def test_engines_that_know_no_groups_name_the_objective():
     problem = tf.Problem([[0], [1], [2]], [0, 1, 0], shape=tf.Tree(1), sensitive_features=[0, 1, 1])
-    with pytest.raises(SpecError, match=r"cannot support the objective max_group_error.*\n.*\n.*TotalsSearch"):
+    with pytest.raises(
+        SpecError, match=r"cannot support the objective max_group_error.*\n.*\n.*TotalsSearch"
+    ):
         problem.minimize(tf.MaxGroupError()).solve("contree")
 
 

@@ -28,7 +28,11 @@ def test_dir_shows_what_a_problem_is_composed_of() -> None:
 def test_every_name_in_the_documentation_works() -> None:
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.rst")]
     pages = [page for page in pages if not {"_build", "generated", "auto_examples"} & set(page.parts)]
-    used = {name for page in pages for name in re.findall(r"\btf\.([A-Za-z]\w*)", page.read_text(encoding="utf-8"))}
+    used = {
+        name
+        for page in pages
+        for name in re.findall(r"\btf\.([A-Za-z]\w*)", page.read_text(encoding="utf-8"))
+    }
     missing = sorted(name for name in used - {"NAME"} if not hasattr(tf, name))
     assert not missing
 

@@ -60,9 +60,7 @@ def test_nothing_is_warned_of_where_cells_are_bounded_or_an_attribute_alone_is_v
     problem += tf.StatisticalParity(groups="sex & age", difference="0.9", positive=True)
     assert report.of_model(graph, problem.question).crossings == ()
     columns = ["sex", "age", "score", "noise"]
-    one = tf.Problem(
-        crossed_table[columns], crossed_table["good"], shape=tf.Tree(1), exclude=["sex", "age"]
-    )
+    one = tf.Problem(crossed_table[columns], crossed_table["good"], shape=tf.Tree(1), exclude=["sex", "age"])
     one += tf.StatisticalParity(groups="sex", difference="0.1", positive=True)
     assert report.of_model(graph, one.question).crossings == ()
     kept = crossed_table[(crossed_table["sex"] == "f") | (crossed_table["copy"] < 5)].query(

@@ -46,7 +46,7 @@ def problem() -> tf.Problem:
 
 @pytest.fixture(scope="module")
 def result(problem: tf.Problem) -> tf.Result:
-    return problem.solve(tf.HiGHS(), formulation="odd", time_limit=30)
+    return problem.solve(tf.HiGHS(), formulation="odd")
 
 
 class Outline(HTMLParser):
@@ -94,7 +94,9 @@ def test_page_is_self_contained_and_well_formed(result: tf.Result) -> None:
     assert curves > 0
     bars = outline.attributes.count(("class", "bar"))
     classes = 2  # each has its colour in the legend
-    assert outline.tags.count("svg") == 3 + classes + curves + bars  # two drawings, and where the script draws
+    assert (
+        outline.tags.count("svg") == 3 + classes + curves + bars
+    )  # two drawings, and where the script draws
     assert outline.tags.count("style") == 1
     assert "style" not in [key for key, _ in outline.attributes]
 

@@ -50,9 +50,7 @@ def test_texts_files_and_certificates_keep_the_names(table):
 
 
 def test_others_that_compare_groups(table):
-    problem, _ = solved(
-        table, tf.ConditionalParity("sex", given=["town", "x"], difference="0.9", positive=1)
-    )
+    problem, _ = solved(table, tf.ConditionalParity("sex", given=["town", "x"], difference="0.9", positive=1))
     assert "given=town & x" in str(problem.requirements[0])
     frame, y = table
     problem = tf.Problem(frame, y, shape=tf.Tree(1)).minimize(tf.MaxGroupError(["sex", "town"]))

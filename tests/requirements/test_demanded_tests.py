@@ -57,7 +57,7 @@ def test_trees_against_enumeration(formulation: str, solver: str, requirement: t
         problem = tf.Problem(data, None, shape=tf.Tree(2))
         problem += requirement
         expected = brute_force(data, problem.shape, "error", [requirement])
-        result = problem.solve(solver, formulation=formulation, warm_start=None, time_limit=60)
+        result = problem.solve(solver, formulation=formulation, warm_start=None)
         if expected is None:
             assert str(result.status) == "infeasible"
         else:
@@ -72,7 +72,7 @@ def test_diagrams_against_enumeration(formulation: str, solver: str, k: int) -> 
     problem = tf.Problem(data, None, shape=tf.Diagram(1, 1, 2))
     problem += AtLeast(k)
     expected = brute_force(data, problem.shape, "error", [AtLeast(k)])
-    result = problem.solve(solver, formulation=formulation, warm_start=None, time_limit=60)
+    result = problem.solve(solver, formulation=formulation, warm_start=None)
     if expected is None:
         assert str(result.status) == "infeasible"
     else:

@@ -48,7 +48,7 @@ def test_a_test_the_wrong_way_round_is_counted(problem: tf.Problem) -> None:
 @pytest.mark.parametrize("solver", [("glucose42", "sat-depth"), ("cp-sat", "odd")])
 def test_the_model_is_monotone_in_fact(problem: tf.Problem, solver: tuple[str, str]) -> None:
     problem += [tf.Monotone("debt"), tf.FeatureBudget(2)]
-    result = problem.solve(solver[0], formulation=solver[1], warm_start=None, time_limit=60)
+    result = problem.solve(solver[0], formulation=solver[1], warm_start=None)
     assert str(result.status) == "optimal" and not any(result.violations.values())
     X = problem.data.X.copy()
     predictions = []

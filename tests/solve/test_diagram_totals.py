@@ -115,7 +115,7 @@ def unfair(n: int = 200) -> tf.Problem:
 def test_a_solve_ends_with_it() -> None:
     """No solver is started, and CP-SAT on the formulation finds nothing better."""
     problem = unfair()
-    result = problem.solve(time_limit=30)
+    result = problem.solve()
     assert result.status is tf.Status.OPTIMAL
     assert BY in {claim.by for claim in result.claims}
     without = problem.solve("cp-sat", formulation="odd", warm_start=None, time_limit=1)

@@ -54,8 +54,7 @@ def test_without_any_model_the_failure_is_the_error() -> None:
 
 def test_isolation_changes_no_result() -> None:
     there, here = (
-        problem(tf.MaxNodes(2)).solve("highs", warm_start=None, isolate=isolate, time_limit=60.0)
-        for isolate in (True, False)
+        problem(tf.MaxNodes(2)).solve("highs", warm_start=None, isolate=isolate) for isolate in (True, False)
     )
     assert (there.status, there.objective, there.solver) == (here.status, here.objective, here.solver)
     assert {claim.by for claim in there.claims} == {claim.by for claim in here.claims}

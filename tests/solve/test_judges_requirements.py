@@ -286,9 +286,7 @@ def test_binding():
     assert isinstance(bound.groups, Groups) and bound.positive == 1
     assert str(bound) == "statistical_parity:groups=<array>,ratio=0.8,positive=1"
     named = tf.StatisticalParity("sex", difference=0.25).bind(data, sensitive_features=list("pppqqq"))
-    assert (
-        named.groups == "sex" and str(named) == "statistical_parity:groups=sex,difference=0.25,positive=1"
-    )
+    assert named.groups == "sex" and str(named) == "statistical_parity:groups=sex,difference=0.25,positive=1"
     assert named.to_json()["parameters"] == {"groups": "sex", "difference": "0.25", "positive": 1}
     assert str(Requirement.from_json(named.to_json())) == str(named)
     array = Requirement.from_json(bound.to_json()).bind(data)

@@ -44,7 +44,7 @@ def test_of_two_requirements_of_a_kind_every_reader_keeps_the_tighter(kind: type
         )
     expected = brute_force(problem.data, problem.shape, Objective.of(tf.Error()), problem.requirements)
     for solver in (None, "diagram-search", "highs", "cp-sat"):
-        result = problem.solve(solver, time_limit=30)
+        result = problem.solve(solver)
         assert (result.objective if expected else str(result.status)) == (
             expected[0] if expected else "infeasible"
         )
@@ -56,4 +56,4 @@ def test_a_bound_that_the_shape_keeps_anyway_is_none() -> None:
     assert relaxation is not None and relaxation.exact
     assert relaxation.task.max_nodes is None
     for solver in (None, "dl85", "diagram-search", "highs", "cp-sat"):
-        assert problem.solve(solver, time_limit=30).objective == 2
+        assert problem.solve(solver).objective == 2

@@ -120,7 +120,7 @@ def test_the_solver_starts_from_them_and_they_stop_with_the_budget() -> None:
     question = asked(0, FewColumns(1), n=40)
     problem = tf.Problem(question.data, None, shape=tf.Tree(2))
     problem += FewColumns(1)
-    result = problem.solve("cp-sat", time_limit=20)
+    result = problem.solve("cp-sat")
     named = {claim.by for claim in result.claims if claim.kind == "upper"}
     assert "contree, less depth" in named
     assert str(result.status) == "optimal"

@@ -22,7 +22,9 @@ def stated(rows: int) -> tf.Problem:
     return tf.Problem(X, rng.integers(0, 2, rows), shape=tf.Tree(2)).minimize(tf.Error())
 
 
-def planned(rows: int, solver: str | None = "highs", formulation: str | None = None, **given: Any) -> tuple[str, ...]:
+def planned(
+    rows: int, solver: str | None = "highs", formulation: str | None = None, **given: Any
+) -> tuple[str, ...]:
     """The notes of the plan, which are those that a result begins with."""
     question = stated(rows).question
     return with_outlook(question, choose(question, SolveOptions(solver, formulation, **given))).notes

@@ -40,7 +40,9 @@ def test_each_tree_is_the_best_pruning_at_its_price(seed):
     X, y = make_classification(80, 4, **sizes, random_state=seed)
     cost = tf.Cost([[0, 2, 1], [3, 0, 1], [1, 1, 0]])
     problem = tf.Problem(X, y, shape="tree:3").minimize(cost)
-    tree = tf.DecisionGraph.from_sklearn(DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, y), problem.data)
+    tree = tf.DecisionGraph.from_sklearn(
+        DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, y), problem.data
+    )
     matrix = np.array([[0, 2, 1], [3, 0, 1], [1, 1, 0]])
     reached = tree.route(problem.data.X)
 

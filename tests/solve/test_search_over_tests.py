@@ -23,7 +23,7 @@ def test_columns_that_have_to_be_used(table):
     frame, y = table
     problem = tf.Problem(frame, y, shape=tf.Tree(2))
     problem += tf.Uses(["c", "d"])
-    result = problem.solve(time_limit=20)
+    result = problem.solve()
     assert problem.data.n_tests > 500 and "totals-search" in result.solver
     assert str(result.status) == "optimal"
     assert result.objective == problem.solve(tf.TotalsSearch()).objective
@@ -37,7 +37,7 @@ def test_below_a_given_upper_part_each_leaf_is_a_problem_of_its_own(table):
     upper = tf.Problem(frame, y, shape=tf.Tree(1)).solve().graph
     problem = tf.Problem(frame, y, shape=tf.Tree(2))
     problem += tf.Fix(upper)
-    result = problem.solve(time_limit=20)
+    result = problem.solve()
     assert str(result.status) == "optimal" and "path-search" in result.solver
     parts = [np.flatnonzero(upper.apply(frame) == leaf) for leaf in np.unique(upper.apply(frame))]
     alone = [tf.Problem(frame.iloc[rows], y[rows], shape=tf.Tree(1)).solve().objective for rows in parts]

@@ -55,7 +55,7 @@ def test_requirements_and_solvers_agree_with_brute_force(table, solver):
     problem = parity_problem(table)
     expected, _ = tf.testing.brute_force(problem.data, problem.shape, problem.objective, problem.requirements)
     for warm in ("auto", None):
-        result = problem.solve(solver, formulation="odd", warm_start=warm, time_limit=60)
+        result = problem.solve(solver, formulation="odd", warm_start=warm)
         assert result.status is tf.Status.OPTIMAL
         assert result.objective == expected
         assert set(result.violations.values()) == {0}
@@ -64,10 +64,10 @@ def test_requirements_and_solvers_agree_with_brute_force(table, solver):
 def test_every_name_and_instance_means_the_same(table):
     problem = parity_problem(table, depth=1)
     values = {
-        problem.solve(solver, formulation=formulation, time_limit=60).objective
+        problem.solve(solver, formulation=formulation).objective
         for solver, formulation in itertools.product(["highs", tf.HiGHS(threads=1), tf.CPSAT], ["odd"])
     }
-    values.add(problem.solve(tf.SAT("cadical195"), formulation="sat-depth", time_limit=60).objective)
+    values.add(problem.solve(tf.SAT("cadical195"), formulation="sat-depth").objective)
     assert len(values) == 1
 
 
@@ -89,7 +89,7 @@ def test_infeasible_names_the_prover(table):
     problem = tf.Problem(X, y, shape=tf.Tree(depth=1))
     problem += tf.MaxErrors(best - 1)
     for solver in ("highs", "cp-sat"):
-        result = problem.solve(solver, time_limit=60)
+        result = problem.solve(solver)
         assert result.status is tf.Status.INFEASIBLE
         assert result.graph is None
         assert any(claim.kind == "infeasible" for claim in result.claims)
@@ -108,14 +108,14 @@ def test_objective_with_nodes_prices_tests(table):
     problem = tf.Problem(X, y, shape=tf.Tree(depth=2)).minimize(tf.Error() + Fraction(5, 2) * tf.Nodes())
     result = problem.solve()
     assert result.objective == result.errors + Fraction(5, 2) * result.graph.n_nodes
-    other = problem.solve("cp-sat", formulation="odd", warm_start=None, time_limit=60)
+    other = problem.solve("cp-sat", formulation="odd", warm_start=None)
     assert other.objective == result.objective
 
 
 def test_diagram_is_at_least_as_good_as_the_tree_it_contains(table):
     X, y, _ = table
     tree = tf.Problem(X, y, shape=tf.Tree(depth=2)).solve()
-    diagram = tf.Problem(X, y, shape=tf.Diagram(1, 2)).solve("cp-sat", time_limit=60)
+    diagram = tf.Problem(X, y, shape=tf.Diagram(1, 2)).solve("cp-sat")
     assert diagram.status is tf.Status.OPTIMAL
     assert diagram.objective == tree.objective
 
@@ -144,13 +144,13 @@ def test_unknown_names_say_what_exists(table):
 def test_a_given_model_is_verified_and_used(table):
     X, y, _ = table
     start = tf.Problem(X, y, shape=tf.Tree(depth=1)).solve().graph
-    result = tf.Problem(X, y, shape=tf.Tree(depth=2)).solve("highs", warm_start=start, time_limit=60)
+    result = tf.Problem(X, y, shape=tf.Tree(depth=2)).solve("highs", warm_start=start)
     assert any(c.by == "the given warm start" for c in result.claims) or result.objective == result.bound
 
 
 def test_progress_is_monotone_and_ends_at_the_result(table):
     seen = []
-    result = parity_problem(table).solve("highs", time_limit=60, on_progress=seen.append)
+    result = parity_problem(table).solve("highs", on_progress=seen.append)
     uppers = [p.upper for p in seen if p.upper is not None]
     lowers = [p.lower for p in seen if p.lower is not None]
     assert uppers == sorted(uppers, reverse=True)

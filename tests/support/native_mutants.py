@@ -1,9 +1,11 @@
 """Wrong lines, drawn by lot, in the native core: each is compiled in a copy, and tests of its engine have to notice.
 
-    python tests/support/native_mutants.py --count 12 --seed 1 --copy FOLDER --out native.jsonl
+    python tests/support/native_mutants.py --count 40 --seed 1 --copy FOLDER --out native.jsonl
+    python tests/support/native_mutants.py --out native.jsonl --report
 
 The copy is a worktree of this repository with an environment of its own (``.venv``), in which the package is installed
-in place; ``ccache`` keeps what does not change. Only lines that compare, add or take the least of bounds are changed.
+in place. Each file is compiled alone there, at -O1 and by ``ccache`` where that is installed: a wrong line costs
+what includes it. Only lines that compare, add or take the least of bounds are changed. A run goes on where it stopped.
 """
 
 from __future__ import annotations
@@ -12,8 +14,11 @@ import argparse
 import json
 import random
 import re
+import resource
+import shutil
+import signal
 import subprocess
-import time
+from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -23,15 +28,27 @@ CHANGES = (
     (r"std::min\(", "std::max("), (r"std::max\(", "std::min("), (r" \+ 1\b", ""), (r" - 1\b", ""), (r" && ", " || "),
 )  # fmt: skip
 TESTS = {
-    "contree": ["tests/engines/test_contree.py", "tests/solve/test_judges_claims.py"],
-    "binary": ["tests/engines/test_binary_engine.py"],
-    "diagram": ["tests/engines/test_diagram_engine.py", "tests/engines/test_diagram_passes.py"],
-    "totals": ["tests/engines/test_totals.py", "tests/engines/test_continuous_totals.py"],
-    "continuous_totals": ["tests/engines/test_continuous_totals.py"],
-    "rup": ["tests/certify/test_proofs.py"],
+    "and_or": ["tests/engines/test_and_or_chain.py", "tests/tradeoff/test_near_optimal.py"],
+    "binary": ["tests/engines/test_binary_engine.py", "tests/engines/test_binary_engine_run.py"],
+    "common": ["tests/native/test_bindings.py", "tests/engines/test_memory.py"],
+    "contree": ["tests/engines/test_contree.py", "tests/engines/test_contree_faces.py"],
+    "continuous_totals": ["tests/engines/test_continuous_totals.py", "tests/engines/test_continuous_support.py"],
+    "deep": ["tests/engines/test_deep_trees.py", "tests/engines/test_deep_regression.py"],
+    "diagram": ["tests/engines/test_diagram_engine.py", "tests/engines/test_diagram_passes.py",
+                "tests/engines/test_diagram_regions.py", "tests/engines/test_diagram_intervals.py"],
     "regression": ["tests/engines/test_regression.py", "tests/solve/test_leaf_values.py"],
-}
-ALWAYS = ["tests/testing/test_attack.py", "tests/testing/test_differential.py"]
+    "rup": ["tests/certify/test_proofs.py"],
+    "totals": ["tests/engines/test_totals.py", "tests/engines/test_continuous_totals.py"],
+}  # fmt: skip
+ALWAYS = [
+    "tests/native/test_vector_paths.py",
+    "tests/testing/test_attack.py",
+    "tests/testing/test_differential.py",
+]
+SECONDS = 600
+"""Of processor time for the tests of one mutant; one that does not end is noticed."""
+MEMORY = 6 << 30
+BUILD = Path("build/mutants")
 
 
 def draw(count: int, seed: int) -> list[tuple[str, int, str, str]]:
@@ -48,6 +65,27 @@ def draw(count: int, seed: int) -> list[tuple[str, int, str, str]]:
     return random.Random(seed).sample(every, count)
 
 
+def configure(copy: Path) -> None:
+    """A build folder of its own: files apart, compiled quickly."""
+    python = copy / ".venv/bin/python"
+    command = ["cmake", "-G", "Ninja", "-S", "treeform/native", "-B", BUILD, f"-DPython_EXECUTABLE={python}",
+               "-DTREEFORM_UNITY=OFF", "-DTREEFORM_OPTIMIZE=-O1"]  # fmt: skip
+    command += ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
+    subprocess.run(command, cwd=copy, check=True, capture_output=True)
+
+
+def built(copy: Path) -> bool:
+    """Whether the core compiles as the copy has it; then it is the one that is installed there."""
+    made = subprocess.run(["ninja", "-C", BUILD, "-j2", "_core"], cwd=copy, capture_output=True)
+    if made.returncode:
+        return False
+    (core,) = (copy / BUILD).glob("_core*.so")
+    (installed,) = (copy / ".venv").glob("lib/python3*/site-packages/treeform/_core*.so")
+    installed.unlink()  # another process may have it open
+    shutil.copy2(core, installed)
+    return True
+
+
 def main() -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser(
@@ -55,39 +93,87 @@ def main() -> None:
     )
     parser.add_argument("--count", type=int, default=12)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--copy", type=Path, required=True)
-    parser.add_argument(
-        "--build", default=".venv/bin/python -m pip install -q --no-deps --no-build-isolation -e ."
-    )
+    parser.add_argument("--copy", type=Path)
     parser.add_argument("--out", type=Path, default=Path("native.jsonl"))
+    parser.add_argument("--report", action="store_true")
     options = parser.parse_args()
+    known = (
+        [json.loads(line) for line in options.out.read_text().splitlines()] if options.out.exists() else []
+    )
+    if options.report:
+        print(report(known))
+        return
+    copy = options.copy.resolve()
+    configure(copy)
+    done = {(one["file"], one["line"], one["new"]) for one in known}
     for file, number, old, new in draw(options.count, options.seed):
-        target, began = options.copy / file, time.monotonic()
+        if (file, number, new.strip()) in done:
+            continue
+        target = copy / file
         plain = target.read_text()
         lines = plain.splitlines(keepends=True)
-        assert lines[number - 1].rstrip("\n") == old
+        assert lines[number - 1].rstrip("\n") == old, f"{file}:{number} is another line in the copy"
         lines[number - 1] = new + "\n"
+        before = _used()
         target.write_text("".join(lines))
         try:
-            built = subprocess.run(
-                options.build, shell=True, cwd=options.copy, capture_output=True, text=True
-            )
-            said = "does not compile" if built.returncode else _tested(options.copy, file)
+            said = tested(copy, file) if built(copy) else "does not compile"
         finally:
             target.write_text(plain)
         entry = {"file": file, "line": number, "old": old.strip(), "new": new.strip(), "killed_by": said}
         with options.out.open("a") as out:
-            out.write(json.dumps({**entry, "seconds": round(time.monotonic() - began)}) + "\n")
+            out.write(json.dumps({**entry, "seconds": round(_used() - before)}) + "\n")
+    built(copy)
 
 
-def _tested(copy: Path, file: str) -> str:
-    """The first test that fails; empty where none does."""
+def _used() -> float:
+    """Seconds of processor time of all children that ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def tested(copy: Path, file: str) -> str:
+    """The first test that fails, or how the tests ended; empty where all pass."""
     package = file.split("/")[2]
-    tests = [*TESTS.get(package, [t for of in TESTS.values() for t in of]), *ALWAYS]
-    command = [".venv/bin/python", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
-    done = subprocess.run(command, cwd=copy, capture_output=True, text=True, timeout=1200)
-    found = re.search(r"^FAILED (\S+)", done.stdout, re.MULTILINE)
-    return "" if done.returncode == 0 else (found[1] if found else f"ended with {done.returncode}")
+    for tests in (TESTS[package], ALWAYS):
+        command = [
+            ".venv/bin/python",
+            "-m",
+            "pytest",
+            "-q",
+            "-x",
+            "-n0",
+            "-p",
+            "no:cacheprovider",
+            "--timeout=0",
+        ]
+        done = subprocess.run(
+            [*command, *tests], cwd=copy, capture_output=True, text=True, preexec_fn=_limited
+        )
+        found = re.search(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
+        if found:
+            return found[1]
+        if done.returncode:
+            name = signal.Signals(-done.returncode).name if done.returncode < 0 else str(done.returncode)
+            return f"ended with {name}"
+    return ""
+
+
+def _limited() -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 10))
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+
+def report(found: list[dict[str, object]]) -> str:
+    """How many were noticed in each folder, and the lines that were not."""
+    drawn = [one for one in found if one["killed_by"] != "does not compile"]
+    alive = [one for one in drawn if not one["killed_by"]]
+    folders = Counter(str(one["file"]).split("/")[2] for one in drawn)
+    missed = Counter(str(one["file"]).split("/")[2] for one in alive)
+    out = [f"{len(drawn)} lines, {len(drawn) - len(alive)} noticed"]
+    out += [f"  {folder}: {count - missed[folder]} of {count}" for folder, count in sorted(folders.items())]
+    out += [f"{one['file']}:{one['line']}\n  {one['old']}\n  {one['new']}" for one in alive]
+    return "\n".join(out)
 
 
 if __name__ == "__main__":

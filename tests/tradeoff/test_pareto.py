@@ -26,7 +26,7 @@ def table() -> tuple[pd.DataFrame, np.ndarray]:
 def test_the_curve_is_that_of_enumeration(solver: str | None) -> None:
     X, y = table()
     problem = tf.Problem(X, y, shape=tf.Tree(2))
-    found = problem.pareto(solver, warm_start=None, time_limit=60)
+    found = problem.pareto(solver, warm_start=None)
     assert found.proved and all(p.proved for p in found.points)
     models = {
         (g.depth, g.n_nodes, int((g.predict_codes(problem.data.X) != problem.data.y).sum()))
@@ -46,7 +46,7 @@ def test_tests_are_those_of_the_shape() -> None:
     # The sum of the two columns separates the classes; no single column does.
     X = pd.DataFrame({"a": [0, 1, 2, 3, 0, 1, 2, 3], "b": [3, 2, 1, 0, 4, 3, 2, 1]})
     y = [0, 0, 0, 0, 1, 1, 1, 1]
-    found = tf.Problem(X, y, shape=tf.Tree(2, splits="multivariate")).pareto(time_limit=60)
+    found = tf.Problem(X, y, shape=tf.Tree(2, splits="multivariate")).pareto()
     assert found.proved
     assert [(p.depth, p.tests, p.value) for p in found.points] == [(0, 0, 4), (1, 1, 0)]
     assert all(table.question.shape.splits == "multivariate" for table in found.tables.values())

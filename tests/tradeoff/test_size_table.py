@@ -31,7 +31,7 @@ def test_every_price_against_enumeration(seed: int, solver: str) -> None:
     data = random_data(seed, n=7, n_classes=2 + seed % 2, weighted=seed == 2)
     widths = (1, 2, 2) if seed else (1, 2)
     table = tf.Problem(data, None, shape=tf.Diagram(*widths)).size_table(
-        solver, formulation="odd", warm_start=None, time_limit=60
+        solver, formulation="odd", warm_start=None
     )
     assert table.proved
     for price in (Fraction(0), Fraction(1, 3), Fraction(1), Fraction(5, 2)):
@@ -44,11 +44,11 @@ def test_alphas_are_the_papers_objective() -> None:
     data = random_data(4, n=8, n_classes=3)
     shape = tf.Diagram(1, 2, 2)
     problem = tf.Problem(data, None, shape=shape)
-    table = problem.size_table(alphas=ALPHAS, time_limit=60)
+    table = problem.size_table(alphas=ALPHAS)
     for alpha in ALPHAS:
         found = table.at_alpha(alpha)
         goal = paper_objective(alpha, data, shape)
-        direct = tf.Problem(data, None, shape=shape).minimize(goal).solve(tf.HiGHS(), time_limit=30)
+        direct = tf.Problem(data, None, shape=shape).minimize(goal).solve(tf.HiGHS())
         root = Fraction(alpha) / 4 if direct.graph.n_nodes else 0
         assert found.proved
         # (18) does not count the root; a constant model may be no better than a model with a free root
@@ -59,7 +59,7 @@ def test_alphas_are_the_papers_objective() -> None:
 def test_trees_at_a_price_bound_every_row(seed: int) -> None:
     data = random_data(seed, n=9, n_classes=2 + seed % 2, weighted=seed > 1)
     problem = tf.Problem(data, None, shape=tf.Tree(3))
-    exact = problem.size_table(time_limit=30)
+    exact = problem.size_table()
     assert exact.proved
     for price in (Fraction(1, 3), Fraction(1), Fraction(2)):
         table = SizeBounds(problem.question)
@@ -78,7 +78,7 @@ def test_trees_at_a_price_with_a_free_root() -> None:
     proved = {"at the price": 0, "at the price to solve": 0, "at falling prices": 0}
     for seed in range(8):
         data = random_data(seed, n=12, n_classes=2 + seed % 2, weighted=seed > 5)
-        exact = tf.Problem(data, None, shape=tf.Tree(3)).size_table(time_limit=30)
+        exact = tf.Problem(data, None, shape=tf.Tree(3)).size_table()
         assert exact.proved
         for price in (Fraction(1), Fraction(3, 2), Fraction(2), Fraction(3)):
             for way in proved:
@@ -104,9 +104,9 @@ def test_trees_at_a_price_with_a_free_root() -> None:
 def test_one_hyperplane_against_big_m(seed: int) -> None:
     data = random_data(seed, n=8, n_classes=2 + seed % 2, weighted=seed > 1)
     problem = tf.Problem(data, None, shape="tree:1:multivariate")
-    direct = problem.solve(tf.HiGHS(), time_limit=30)
+    direct = problem.solve(tf.HiGHS())
     for backend in (tf.HiGHS(), tf.CPSAT()):
-        lazy = problem.solve(backend, formulation=OneHyperplane(), time_limit=30)
+        lazy = problem.solve(backend, formulation=OneHyperplane())
         assert str(direct.status) == str(lazy.status) == "optimal"
         assert direct.objective == lazy.objective
 
@@ -114,21 +114,21 @@ def test_one_hyperplane_against_big_m(seed: int) -> None:
 def test_multivariate_rows_and_requirements() -> None:
     data = random_data(6, n=6, n_classes=2)
     problem = tf.Problem(data, None, shape="diagram:1,2:multivariate")
-    free = problem.size_table(time_limit=60)
+    free = problem.size_table()
     assert free.proved
     errors = [row.upper for row in free.rows]
     assert errors == sorted(errors, reverse=True)
     for row in free.rows:
         assert row.graph.n_nodes <= row.tests
-    strict = problem.add(tf.MinSupport(2)).size_table(time_limit=60)
+    strict = problem.add(tf.MinSupport(2)).size_table()
     assert strict.proved
     assert all(a.upper >= b.upper for a, b in zip(strict.rows, free.rows, strict=True))
-    assert str(problem.solve(time_limit=30).objective) == str(strict.rows[-1].upper)
+    assert str(problem.solve().objective) == str(strict.rows[-1].upper)
 
 
 def test_requirements_that_rule_out_constants() -> None:
     data = Dataset.from_user([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
-    table = tf.Problem(data, None, shape="tree:2").add(tf.MaxErrors(1)).size_table(tf.HiGHS(), time_limit=30)
+    table = tf.Problem(data, None, shape="tree:2").add(tf.MaxErrors(1)).size_table(tf.HiGHS())
     assert [row.lower for row in table.rows[:2]] == [None, 1]
     assert table.at(1).objective == 2
     assert table.at(Fraction(1, 4)).objective == Fraction(3, 4)
@@ -222,12 +222,12 @@ def test_a_size_table_starts_from_an_earlier_one() -> None:
     rng = np.random.default_rng(3)
     X, y = rng.integers(0, 4, (60, 3)), rng.integers(0, 3, 60)
     problem = tf.Problem(X, y, shape=tf.Diagram(1, 2, 3))
-    whole = problem.size_table(time_limit=60)
+    whole = problem.size_table()
     assert whole.proved
     again = problem.size_table(start=whole, time_limit=1e-6)
     assert [(r.lower, r.upper, r.by) for r in again.rows] == [(r.lower, r.upper, r.by) for r in whole.rows]
-    short = problem.size_table(alphas=["1"], time_limit=60)
-    longer = problem.size_table(start=short, time_limit=60)
+    short = problem.size_table(alphas=["1"])
+    longer = problem.size_table(start=short)
     assert [(r.lower, r.upper) for r in longer.rows] == [(r.lower, r.upper) for r in whole.rows]
     for other in (
         tf.Problem(X, y, shape=tf.Diagram(1, 2)),
@@ -250,7 +250,7 @@ def test_a_size_table_of_a_problem_with_other_groups_is_refused() -> None:
     def parity(codes: np.ndarray) -> tf.Requirement:
         return tf.StatisticalParity(groups=codes, difference=0.1, positive=1)
 
-    whole = problem(parity(groups)).size_table(time_limit=60)
+    whole = problem(parity(groups)).size_table()
     again = problem(parity(groups.copy())).size_table(start=whole, time_limit=1e-6)
     assert [(r.lower, r.upper) for r in again.rows] == [(r.lower, r.upper) for r in whole.rows]
     for other in ([parity((y + groups) % 2)], [], [parity(groups), tf.MaxErrors(30)]):
@@ -315,7 +315,7 @@ def test_pass_throughs_in_a_size_table() -> None:
     """XOR on 1-1-2 has no errors with four tests, the root a pass-through; single solves say the same."""
     X, y = [[0.0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
     problem = tf.Problem(X, y, shape="diagram:1,1,2")
-    for table in (problem.size_table(time_limit=60), problem.size_table("diagram-search")):
+    for table in (problem.size_table(), problem.size_table("diagram-search")):
         assert [row.upper for row in table.rows] == [2, 2, 1, 1, 0]
         assert table.proved
         assert table.at(Fraction(1, 4)).objective == Fraction(1)

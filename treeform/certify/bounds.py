@@ -44,7 +44,7 @@ from treeform.solve.verification import verify
 from treeform.utils.text import count_of, exact_text
 
 REFERENCE = "the reference search"
-OWN_FORMULATIONS = frozenset({"odd", "paper-odd", "sat-depth", "sat-size"})
+OWN_FORMULATIONS = frozenset({"odd", "odd-paper", "sat-depth", "sat-size"})
 """Those whose clauses are tested against exhaustive enumeration here."""
 
 

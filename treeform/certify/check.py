@@ -16,7 +16,7 @@ from treeform.catalogue.solvers import find_solver
 from treeform.certify.bounds import Means, claim_rows
 from treeform.certify.certificate import read
 from treeform.certify.files import read_json_file, read_training_table
-from treeform.certify.groups import differences, given_again, other_labels
+from treeform.certify.groups import differences, digest_with, given_again, other_labels
 from treeform.certify.rows import changes, in_order_of_training, rows_part
 from treeform.certify.schema import CertificatePart
 from treeform.certify.statements import data_of, question_of, statements, status_row
@@ -25,7 +25,9 @@ from treeform.data import Dataset
 from treeform.errors import CallError, CertificateError, SpecError, TreeformError
 from treeform.graph import DecisionGraph
 from treeform.language.question import Question
+from treeform.objectives import Soft
 from treeform.requirements.groups import Groups
+from treeform.requirements.on_rows import OnRows
 from treeform.utils.text import count_of
 
 #: What a file that is signed but not well-formed makes its reader raise.
@@ -116,7 +118,7 @@ def _another(confirm: Backend | str) -> Backend:
 
 
 def _check(body: CertificatePart, data: Dataset, groups: dict[str, Groups], means: Means) -> CheckReport:
-    question = question_of(body, data, groups)
+    question = _question(body, data, groups)
     graph = None if body.model is None else DecisionGraph.from_json(body.model)
     rows = [holds("data", f"{count_of(data.n_samples, 'sample')}, digest {body.data.digest[:16]}…")]
     rows += [holds(f"groups {name!r}", ", ".join(map(str, one.labels))) for name, one in groups.items()]
@@ -146,7 +148,10 @@ def as_in_training(
     raise CertificateError(
         "the certificate is for other data",
         cause="; ".join(
-            relabelled or changes(body.data, data) or wrong or ["values, labels or weights belong to other rows"]
+            relabelled
+            or changes(body.data, data)
+            or wrong
+            or ["values, labels or weights belong to other rows"]
         ),
         fix="give the very table, weights and groups that the model was fitted on",
     )
@@ -162,11 +167,29 @@ def question_from(body: CertificatePart, data: Dataset, sensitive_features: Any 
     """
     data, groups = as_in_training(body, data, sensitive_features)
     try:
-        return question_of(body, data, groups)
+        return _question(body, data, groups)
     except TreeformError:
         raise
     except DAMAGE as error:
         raise _damaged(error) from None
+
+
+def _question(body: CertificatePart, data: Dataset, groups: dict[str, Groups]) -> Question:
+    """The problem, where it is known which of several rows that agree is the one that it names."""
+    question = question_of(body, data, groups)
+    if digest_with(data, groups) == body.data.digest:
+        return question
+    # Rows that agree are right or wrong together; what is paid for one, and whether it is in a slice, may differ.
+    telling = [one for one in question.requirements if isinstance(one, OnRows)]
+    telling += [term.requirement for _, term in question.objective.terms if isinstance(term, Soft)]
+    named = next((one for one in telling if one.names_rows), None)
+    if named is None:
+        return question
+    raise CertificateError(
+        "the rows are those of the certificate in another order",
+        cause=f"some agree in features and target and differ in weight or group, and {named} names rows by position",
+        fix="give the table in the order in which the model was fitted on it",
+    )
 
 
 def _damaged(error: Exception) -> CertificateError:

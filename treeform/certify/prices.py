@@ -39,6 +39,8 @@ LONGEST = 3_000_000
 """Trees that one list may hold."""
 LARGEST_TABLE = 50_000_000
 """Points times tests."""
+ENTRIES = 1_000_000
+"""Of a table of pairs of tests, which is made in parts: a limit is looked at between them."""
 CARRIED = 2
 """Columns at the end of a list of trees: marks, and columns of the table that are tested, as sums of powers of two."""
 MOST_SOURCES = 62
@@ -249,21 +251,30 @@ class Prices:
 
     def _pairs(self, side: Floats, weight: Floats, price: Floats) -> Floats:
         """Depth two: each side of a first test takes its best class, or its best second test and two classes."""
-        together = weight @ side
-        both_right = side.T @ (weight[:, None] * side)
-        on_right = price.T @ side
-        whole = price.sum(axis=0)
-        pair = np.stack([side.T @ (column[:, None] * side) for column in price.T])
+        n_tests = side.shape[1]
+        step = max(1, ENTRIES // max(1, n_tests))
+        parts = [self._pairs_of(slice(at, at + step), side, weight, price) for at in range(0, n_tests, step)]
+        return np.concatenate([np.zeros(0), *parts])
+
+    def _pairs_of(self, first: slice, side: Floats, weight: Floats, price: Floats) -> Floats:
+        """The same for some first tests: a table with a row for each of these, and a column for each second one."""
+        if self.stop():
+            raise Stopped("the search by prices was stopped")
+        chosen, together = side[:, first], weight @ side
+        both_right = (weight[:, None] * chosen).T @ side
+        on_right, whole = price.T @ side, price.sum(axis=0)
+        pair = np.stack([(column[:, None] * chosen).T @ side for column in price.T])
+        right_weight, right_price = together[first, None], on_right[:, first, None]
         sides = (
-            (together[:, None], both_right, on_right[:, :, None], pair),
+            (right_weight, both_right, right_price, pair),
             (
-                weight.sum() - together[:, None],
+                weight.sum() - right_weight,
                 together[None, :] - both_right,
-                whole[:, None, None] - on_right[:, :, None],
+                whole[:, None, None] - right_price,
                 on_right[:, None, :] - pair,
             ),
         )
-        total = np.zeros(side.shape[1])
+        total = np.zeros(chosen.shape[1])
         for all_weight, part_weight, all_price, part_price in sides:
             second = part_price.min(axis=0) + (all_price - part_price).min(axis=0) + self.test_price[None, :]
             fits = (part_weight >= self.side_weight) & (all_weight - part_weight >= self.side_weight)

@@ -292,6 +292,8 @@ def by_prices(
     if least.least is None:
         return Bound(BY_PRICES, None if target > ceiling(question) else question.to_units(target), None, True)
     lower = question.to_units(relaxation.lower(least.least))
+    if beyond(question, lower):  # a limit on the objective itself is no row of the list: nothing keeps it
+        return Bound(BY_PRICES, None, None, True)
     attained = relaxation.exact and least.complete
     return Bound(BY_PRICES, lower, lower if attained else None, True)
 

@@ -61,6 +61,8 @@ class Requirement(Component, ABC):
         Whether it may be asked of regression models: it reads tests and weights, and no predicted class.
     alternatives : tuple of str
         Parameters of which one is given, such as ``ratio`` and ``difference``: to set one clears the others.
+    names_rows : bool
+        Whether it names single rows by their positions in the table.
     """
 
     name: ClassVar[str] = ""
@@ -68,6 +70,7 @@ class Requirement(Component, ABC):
     demands_tests: ClassVar[bool] = True
     of_values: ClassVar[bool] = False
     alternatives: ClassVar[tuple[str, ...]] = ()
+    names_rows: ClassVar[bool] = False
 
     def __init_subclass__(cls, listed: bool = True, **kwargs: Any) -> None:
         """Enter the class under its name; ``listed=False`` for what is a part of something else."""

@@ -84,6 +84,7 @@ class OnRows(LinearRequirement):
                 fix="write for example .on(\"region == 'north'\"), or .each('quarter')",
             )
         self.needs, self.demands_tests = frozenset(self.of.needs), self.of.demands_tests  # type: ignore[misc]
+        self.names_rows = self.of.names_rows  # type: ignore[misc]
         self._bound: tuple[Dataset, tuple[Part, ...]] | None = None
 
     def bind(self: S, data: Dataset, **context: Any) -> S:

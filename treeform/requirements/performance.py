@@ -86,6 +86,7 @@ class MustClassifyRight(LinearRequirement):
 
     name: ClassVar[str] = "must_classify_right"
     needs = frozenset({"correct"})
+    names_rows: ClassVar[bool] = True
 
     def __init__(self, rows: Sequence[int] | pd.Index | int | str) -> None:
         self.rows: tuple[int, ...] | pd.Index

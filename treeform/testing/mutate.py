@@ -25,7 +25,7 @@ _WORDS = (
     ("upper", "lower", "infeasible"),
     ("lagrangian", "proof"),
     ("contree", "dl85", "diagram-search", "diagram-heuristic", "contree:max_gap=5"),
-    ("sat-depth", "sat-size", "odd", "paper-odd"),
+    ("sat-depth", "sat-size", "odd", "odd-paper"),
     ("increasing", "decreasing"),
     ("numeric", "boolean", "category"),
 )

@@ -69,7 +69,7 @@ def verify_rup(
     stop : callable, optional
         Called about ten times a second.
     memory : int
-        Bytes that may be held.
+        Bytes that may be held; the verdict is "memory" where they do not suffice, as 0 never does.
     """
     checked = _core.rup_check(
         cnf.starts,
@@ -78,7 +78,7 @@ def verify_rup(
         read=read,
         write=write,
         binary=binary,
-        memory=max(0, memory),
+        memory=max(1, memory),  # to the core 0 is no limit
         poll=stop,
     )
     counters = {key: int(value) for key, value in checked.items() if key not in ("verdict", "detail")}

@@ -43,11 +43,19 @@ struct Watch {
 };
 
 class Checker {
+    using Watches = std::vector<Watch>;
+    /// Bytes for a variable: watches of both literals in both kinds of clauses, values, reason, place, mark, its entry
+    /// on the trail.
+    static constexpr std::size_t kPerVariable
+        = 4 * sizeof(Watches) + 2 + sizeof(Id) + sizeof(std::size_t) + 1 + sizeof(Lit) + Store::kPerVariable;
+
 public:
     Checker(const Formula& formula, const Settings& settings, const Poll& poll, Outcome& out)
-        : variables_(static_cast<std::size_t>(formula.variables)), settings_(settings), poll_(poll), out_(out),
-          store_(variables_), value_(2 * variables_, 0), reason_(variables_, kNone), place_(variables_, 0),
-          seen_(variables_, 0) {
+        : variables_(static_cast<std::size_t>(formula.variables)), settings_(settings), poll_(poll), out_(out) {
+        remember_memory();  // before it is taken
+        store_ = Store(variables_);
+        value_.assign(2 * variables_, 0), reason_.assign(variables_, kNone), place_.assign(variables_, 0);
+        seen_.assign(variables_, 0);
         watches_[0].resize(2 * variables_), watches_[1].resize(2 * variables_);
     }
 
@@ -322,7 +330,8 @@ private:
         }
     }
     void remember_memory() {
-        const std::size_t bytes = store_.bytes() + watch_bytes_ + 12 * steps_.size() + 32 * variables_;
+        const std::size_t bytes = store_.bytes() + 2 * watch_bytes_ + kPerVariable * variables_
+                                  + steps_.capacity() * sizeof(steps_[0]) + origin_.capacity() * sizeof(origin_[0]);
         out_.bytes = std::max(out_.bytes, bytes);
         if (settings_.memory && bytes > settings_.memory) throw OutOfMemory{};
     }
@@ -346,7 +355,7 @@ private:
     Outcome& out_;
     Store store_;
     std::size_t originals_ = 0;
-    std::vector<std::vector<Watch>> watches_[2];  // of clauses that are not known to be core, and of core clauses
+    std::vector<Watches> watches_[2];  // of clauses that are not known to be core, and of core clauses
     std::vector<std::int8_t> value_;
     std::vector<Id> reason_;
     std::vector<std::size_t> place_;

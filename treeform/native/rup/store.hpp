@@ -30,6 +30,9 @@ struct Clause {
 
 class Store {
 public:
+    static constexpr std::size_t kPerVariable = 2 * sizeof(std::uint64_t);  ///< Bytes: the stamps of both literals.
+
+    Store() = default;
     explicit Store(std::size_t variables) : stamp_(2 * variables, 0) {}
 
     Id add(const std::vector<Lit>& lits) {
