@@ -85,6 +85,8 @@ def test_stop_ends_the_run_and_keeps_the_best(backend: Backend, timed: Timed) ->
     outcome = session.solve(Run(stop=stop, on_solution=on_solution))
     timed(seconds_of_cpu() - spent[0], 2.0)
     assert outcome.reason == "interrupted"
+    if silent and outcome.info.get("abandoned"):
+        return  # it had no processor for so long that it was taken for one that does not react, and says so
     if backend.capabilities.objective:
         assert outcome.x is not None
         assert outcome.bound is not None
@@ -165,9 +167,8 @@ def test_a_hint_survives_a_run_without_time(backend: Backend) -> None:
     model = knapsack()
     session = backend.open(model)
     found: list[np.ndarray] = []
-    # SCIP reports its models at the end only.
-    limit = 0.7 if backend.name == "mathopt:scip" else 60.0
-    first = session.solve(Run(stop=lambda: bool(found), on_solution=found.append, time_limit=limit))
+    # Not by SCIP, which reports its models at the end only.
+    first = HiGHS().open(model).solve(Run(stop=lambda: bool(found), on_solution=found.append))
     assert first.x is not None
     hinted = session.solve(Run(hint=first.x, time_limit=0.05))
     assert hinted.x is not None

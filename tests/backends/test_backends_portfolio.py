@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from timing import Timed
 
 import treeform as tf
 from treeform.backends import MaxSAT, Run, Verdict, by_name, check_backend
@@ -67,10 +69,10 @@ def model() -> Model:
     return m
 
 
-def solve(portfolio: tf.Portfolio, model: Model, seconds: float = 20.0):  # type: ignore[no-untyped-def]
+def solve(portfolio: tf.Portfolio, model: Model, run: Run | None = None):  # type: ignore[no-untyped-def]
     session = portfolio.open(model)
     try:
-        return session.solve(Run(time_limit=seconds))
+        return session.solve(run or Run())
     finally:
         session.close()
 
@@ -100,15 +102,19 @@ def test_a_point_of_one_and_a_bound_of_another_are_a_proof(model: Model) -> None
     outcome = solve(tf.Portfolio([Half("point"), Half("bound")]), model)
     assert outcome.verdict is Verdict.OPTIMAL
     assert model.objective.value(outcome.x) == outcome.bound == 6.0
-    assert outcome.seconds < 10
 
 
-def test_without_a_proof_the_best_of_all_comes_back(model: Model) -> None:
-    found = solve(tf.Portfolio([Half("point"), Half("nothing")]), model, 0.5)
-    assert (found.verdict, found.reason, found.bound) == (Verdict.FEASIBLE, "time", None)
-    bounded = solve(tf.Portfolio([Half("nothing"), Half("bound")]), model, 0.5)
+def test_without_a_proof_the_best_of_all_comes_back(model: Model, timed: Timed) -> None:
+    told: list[Any] = []
+    run = Run(on_solution=told.append, on_bound=told.append, stop=lambda: bool(told))
+    found = solve(tf.Portfolio([Half("point"), Half("nothing")]), model, run)
+    assert (found.verdict, found.reason, found.bound) == (Verdict.FEASIBLE, "interrupted", None)
+    told.clear()
+    bounded = solve(tf.Portfolio([Half("nothing"), Half("bound")]), model, run)
     assert (bounded.verdict, bounded.bound) == (Verdict.UNKNOWN, 6.0)
-    assert bounded.seconds < 3
+    late = solve(tf.Portfolio([Half("nothing"), Half("bound")]), model, Run(time_limit=0.3))
+    assert late.reason == "time"
+    timed(late.seconds, 3)
 
 
 def test_a_member_that_breaks_is_told_and_does_not_end_the_run(model: Model) -> None:

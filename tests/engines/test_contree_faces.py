@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from timing import Timed
 from typer.testing import CliRunner
 
 import treeform as tf
@@ -104,7 +105,7 @@ def test_threads_agree_at_depth_four() -> None:
         assert all(run.proved and run.graph == runs[0].graph and run.upper == runs[0].upper for run in runs)
 
 
-def test_a_million_rows() -> None:
+def test_a_million_rows(timed: Timed) -> None:
     rng = np.random.default_rng(0)
     x = rng.random((1_000_003, 1))
     y = (x[:, 0] > 0.3) & (x[:, 0] < 0.6)
@@ -112,7 +113,8 @@ def test_a_million_rows() -> None:
     assert outcome.proved and outcome.upper == 0 and outcome.graph.depth == 2
     noise = Dataset.from_user(x, rng.integers(0, 2, len(x)))
     stopped = ConTree().run(noise, TreeTask(4), EngineRun(time_limit=0.05))
-    assert stopped.reason == "time" and stopped.seconds < 5.0  # whole seconds only on a busy machine
+    assert stopped.reason == "time"
+    timed(stopped.seconds, 1.0)
 
 
 def test_the_bound_rises_before_the_end() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from drawing import Draw
+from ended_early import pressed_when
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
@@ -59,7 +60,7 @@ def test_never_worse_than_cart(seed: int, classes: int, depth: int) -> None:
     data = Dataset.from_user(x, y)
     cart = DecisionTreeClassifier(max_depth=depth, random_state=0).fit(x, y)
     engine = DeepTreeSearch(work_limit=10**7)
-    found = engine.run(data, TreeTask(depth=depth), EngineRun(time_limit=10.0))
+    found = engine.run(data, TreeTask(depth=depth), EngineRun())
     assert found.graph is not None and found.graph.depth <= depth
     assert found.upper == evaluate.errors(found.graph, data) <= int((cart.predict(x) != y).sum())
 
@@ -143,12 +144,13 @@ def test_the_proof_is_the_same_with_and_without() -> None:
         assert len(costs) == 1
 
 
-def test_a_solve_stops_in_time_with_its_best_tree() -> None:
+def test_a_solve_that_is_ended_has_its_best_tree() -> None:
     x, y = blobs(2_000, 8, 2, 3)
     problem_ = tf.Problem(x, y, shape=tf.Tree(depth=7))
     stump = tf.Problem(x, y, shape=tf.Tree(depth=2)).solve()
-    result = problem_.solve(time_limit=1.0)
-    assert result.seconds < 2.0 and result.errors < stump.errors
+    better = pressed_when(lambda progress: progress.upper is not None and progress.upper < stump.errors)
+    result = problem_.solve(on_progress=better)
+    assert result.limit is tf.Limit.INTERRUPTED and result.errors < stump.errors
     assert any("improvement search" in note for note in result.notes)
 
 

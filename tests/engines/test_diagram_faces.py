@@ -115,12 +115,13 @@ def test_ctrl_c_gives_the_best_so_far(timed: Timed) -> None:
     assert result.bound is not None
 
 
-def test_step_one_alone_and_its_seed() -> None:
+def test_step_one_alone_and_its_seed(timed: Timed) -> None:
     X, y = hard(120)
     data = Dataset.from_user(X, y)
     task = TreeTask(4, widths=(1, 2, 4, 8), node_penalty=1)
     runs = [
-        DiagramHeuristic(seconds=20, seed=seed, starts=20).run(data, task, EngineRun()) for seed in (1, 1, 2)
+        DiagramHeuristic(seconds=1000, seed=seed, starts=20).run(data, task, EngineRun())
+        for seed in (1, 1, 2)
     ]
     assert runs[0].counters["starts"] == 20
     assert runs[0].upper == runs[1].upper
@@ -132,7 +133,7 @@ def test_step_one_alone_and_its_seed() -> None:
         assert found is not None
         assert (found.tests, found.cost) == (run.graph.n_nodes, run.upper - run.graph.n_nodes)
     short = DiagramHeuristic(seconds=0.2).run(data, task, EngineRun())
-    assert short.seconds < 2.0
+    timed(short.seconds, 2.0)
     exact = DiagramSearch().run(random_data(4), TreeTask(2, widths=(1, 2)), EngineRun())
     greedy = DiagramHeuristic(seconds=0.1).run(random_data(4), TreeTask(2, widths=(1, 2)), EngineRun())
     assert greedy.upper is not None

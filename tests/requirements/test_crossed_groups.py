@@ -29,6 +29,13 @@ def solved(table, requirement, **options):
     return problem, problem.solve()
 
 
+@pytest.mark.parametrize("mixed", [["sex", 3], ["town", None], ["sex", "town", 0.5]], ids=str)
+def test_names_among_values_are_values(table, mixed):
+    """A list in which not everything is a text names no columns; as groups of each row it is too short."""
+    with pytest.raises(DataError):
+        solved(table, tf.StatisticalParity(mixed, difference="0.3", positive=1))
+
+
 def test_all_ways_to_name_them_agree(table):
     frame, _ = table
     ways = [["sex", "town"], "sex & town", "sex&town", frame[["sex", "town"]]]

@@ -184,6 +184,15 @@ def test_each_test_of_a_monotone_column_has_its_own_level():
         assert stated.objective == problem.solve(tf.RegressionSearch()).objective
 
 
+def test_levels_are_as_far_from_the_mean_as_values_are():
+    """Two values well above a mean that is near the least one: their level is not near it, on the other side."""
+    frame = pd.DataFrame({"b": [0] * 18 + [1, 1], "a": [0, 1] * 10})
+    problem = tf.Problem(frame, [0] * 18 + [60, 90], shape=tf.Tree(2)).minimize("absolute_error")
+    assert problem.data.quantity.lowest > -10
+    stated = (problem + tf.Monotone("a")).solve("cp-sat", warm_start=None)
+    assert stated.objective == 0 and stated.graph.features_used() == {0, 1}
+
+
 @pytest.mark.parametrize("names", [["a", ""], ["", "a"], [""], "a,,b"])
 def test_each_column_has_a_name(names):
     with pytest.raises(SpecError, match="cannot take the columns"):

@@ -1,9 +1,13 @@
-"""Under requirements and a short time limit, a larger shape is no worse than the one with a layer less."""
+"""Under requirements and a limit, a larger shape is no worse than the one with a layer less.
+
+What ends a run is a phase that it has come to, and not a clock.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from ended_early import pressed_when
 
 import treeform as tf
 from treeform.engines import EngineRun
@@ -35,16 +39,22 @@ def problem(shape, values=2, rows=400):
     return problem, tf.StatisticalParity(groups=group.astype(int), difference="0.02", positive=1)
 
 
-@pytest.mark.parametrize("shape", [tf.Tree(4), tf.Diagram(1, 2, 4, 4)], ids=str)
-def test_a_solver_starts_from_the_best_model_of_the_shape_with_a_layer_less(shape):
+LONG = 1000.0
+"""A limit that is not reached: with one, smaller shapes are tried first."""
+
+
+@pytest.mark.parametrize(
+    ("shape", "second"), [(tf.Tree(4), "tree:2"), (tf.Diagram(1, 2, 4, 4), "diagram:1,2")], ids=str
+)
+def test_a_solver_starts_from_the_best_model_of_the_shape_with_a_layer_less(shape, second):
     answers = []
     for asked in (type(shape)(1), shape):
         stated, _ = problem(asked, rows=60)
         stated += FewApproved(40)
-        seconds = None if asked.depth == 1 else 2
-        answers.append(stated.solve(tf.CPSAT(), warm_start=None, time_limit=seconds))
+        ended = pressed_when(lambda progress: progress.phase == f"{second} first")
+        answers.append(stated.solve(tf.CPSAT(), warm_start=None, time_limit=LONG, on_progress=ended))
     one_test, larger = answers
-    assert one_test.status is tf.Status.OPTIMAL
+    assert one_test.status is tf.Status.OPTIMAL and larger.limit is tf.Limit.INTERRUPTED
     assert one_test.graph.n_nodes == 1 and larger.objective <= one_test.objective
     assert any("the best model of" in claim.by for claim in larger.claims)
 
@@ -52,15 +62,17 @@ def test_a_solver_starts_from_the_best_model_of_the_shape_with_a_layer_less(shap
 @pytest.mark.parametrize("engine", [tf.TotalsSearch(), tf.ContinuousTotals()], ids=lambda e: e.name)
 def test_an_engine_that_is_stopped_has_the_best_tree_of_the_depth_before(engine):
     binary = isinstance(engine, tf.TotalsSearch)
-    costs = {}
+    runs, found = {}, []
     for depth in (2, 7):
         stated, parity = problem(tf.Tree(depth), 2 if binary else 0)
         stated += parity
         task = relax(stated.question, engine).task
-        answer = engine.run(stated.data, task, EngineRun(time_limit=None if depth == 2 else 0.4))
-        costs[depth] = answer.upper
-        assert answer.proved or depth == 7
-    assert costs[7] <= costs[2]
+        stop = (lambda: False) if depth == 2 else (lambda: bool(found) and found[-1] <= runs[2].upper)
+        run = EngineRun(stop=stop, on_incumbent=lambda _, upper, *rest: found.append(upper))
+        runs[depth] = engine.run(stated.data, task, run)
+        found.clear()
+    assert runs[2].proved and not runs[7].proved
+    assert runs[7].upper <= runs[2].upper
 
 
 def test_a_size_table_has_the_models_of_the_shape_with_a_layer_less():
@@ -68,15 +80,18 @@ def test_a_size_table_has_the_models_of_the_shape_with_a_layer_less():
     for depth in (1, 4):
         stated, parity = problem(tf.Tree(depth), rows=200)
         stated += [parity, FewApproved(80)]
-        tables[depth] = stated.size_table(time_limit=None if depth == 1 else 1.5)
-    assert tables[1].proved
+        ended = pressed_when(lambda progress: progress.phase.startswith("at most 2 tests"))
+        tables[depth] = stated.size_table(on_progress=ended)
+    assert tables[1].proved and tables[4].limit is tf.Limit.INTERRUPTED
     assert all(row.upper <= tables[1].rows[1].upper for row in tables[4].rows[1:])
 
 
 def test_a_curve_passes_models_on_to_greater_depths():
     stated, parity = problem(tf.Tree(4), rows=200)
     stated += [parity, FewApproved(80)]
-    tables = stated.pareto(time_limit=1).tables
+    ended = pressed_when(lambda progress: progress.parts is not None and progress.parts[0] == 2)
+    tables = stated.pareto(on_progress=ended).tables
+    assert len(tables) > 2
     for depth in sorted(tables)[1:]:
         for below, row in zip(tables[depth - 1].rows, tables[depth].rows, strict=False):
             assert row.upper <= below.upper
@@ -86,8 +101,7 @@ def test_a_frontier_of_a_deeper_tree_is_no_worse_at_any_bound():
     curves = []
     for depth in (1, 6):
         stated, parity = problem(tf.Tree(depth))
-        limit = 1 if depth == 6 else None
-        curves.append(stated.frontier(over=parity, time_limit=limit, between=("0.1", "0.02")))
+        curves.append(stated.frontier(over=parity, between=("0.1", "0.02")))
     assert curves[1].points
     for bound in ("0.1", "0.05", "0.02"):
         assert curves[1].at(bound).objective <= curves[0].at(bound).objective

@@ -11,6 +11,7 @@ import pytest
 from drawing import Draw
 
 import treeform as tf
+from treeform.errors import SpecError
 
 Rows = list[int]
 
@@ -128,3 +129,12 @@ def test_a_difference_beyond_all_targets_bounds_nothing() -> None:
     assert free.solve().objective >= wide.solve().objective
     stated = wide.minimize("absolute_error").solve("cp-sat", warm_start=None)
     assert stated.objective == least.minimize("absolute_error").solve().objective
+
+
+def test_values_far_from_the_mean_on_one_side_are_counted() -> None:
+    """Whole sums stay exact for the deviation that is largest, above the mean or below it."""
+    for sign in (1, -1):
+        y = [0.0] * 38 + [sign, sign * 1e15]
+        problem = tf.Problem([[0], [1]] * 20, y, shape=tf.Tree(1)).minimize("absolute_error")
+        with pytest.raises(SpecError, match="cannot be stated exactly"):
+            problem.add(tf.MeanParity(["p", "q"] * 20, "0.1")).solve()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import signal
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
 
-from treeform.solve import Limit
+from treeform.solve import Limit, Progress
 from treeform.solve.budget import Budget
 
 
@@ -42,6 +43,18 @@ def ended_after(most: int, reason: Limit) -> Iterator[Looks]:
         patch.setattr(Budget, "reason", property(reason_now))
         patch.setattr(Budget, "remaining", property(remaining))
         yield looks
+
+
+def pressed_when(condition: Callable[[Progress], bool]) -> Callable[[Progress], None]:
+    """For ``on_progress``: Ctrl-C as soon as the progress is such."""
+    pressed = []
+
+    def look(progress: Progress) -> None:
+        if not pressed and condition(progress):  # a second time would end at once
+            pressed.append(progress)
+            signal.raise_signal(signal.SIGINT)
+
+    return look
 
 
 def moments() -> Iterator[int]:

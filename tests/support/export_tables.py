@@ -92,10 +92,10 @@ def models(seed: int) -> list[tf.DecisionGraph]:
     found = [
         tf.Problem(table, y, shape=tf.Tree(3), dates="days").solve("contree").graph,
         tf.Problem(table, rng.integers(0, 2, len(y)), shape=tf.Tree(4), dates="days")
-        .solve("contree", time_limit=5)
+        .solve(tf.DeepTreeSearch(work_limit=10**7))
         .graph,
         tf.Problem(table, rng.integers(0, 3, len(y)), shape=tf.Diagram(1, 2, 3, 2), dates="days")
-        .solve(time_limit=1)
+        .solve(tf.DiagramHeuristic(starts=4))
         .graph,
     ]
     return [graph for graph in found if graph is not None]

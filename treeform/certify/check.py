@@ -25,6 +25,7 @@ from treeform.data import Dataset
 from treeform.errors import CallError, CertificateError, SpecError, TreeformError
 from treeform.graph import DecisionGraph
 from treeform.language.question import Question
+from treeform.language.requirement import Requirement
 from treeform.objectives import Soft
 from treeform.requirements.groups import Groups
 from treeform.requirements.on_rows import OnRows
@@ -180,7 +181,7 @@ def _question(body: CertificatePart, data: Dataset, groups: dict[str, Groups]) -
     if digest_with(data, groups) == body.data.digest:
         return question
     # Rows that agree are right or wrong together; what is paid for one, and whether it is in a slice, may differ.
-    telling = [one for one in question.requirements if isinstance(one, OnRows)]
+    telling: list[Requirement] = [one for one in question.requirements if isinstance(one, OnRows)]
     telling += [term.requirement for _, term in question.objective.terms if isinstance(term, Soft)]
     named = next((one for one in telling if one.names_rows), None)
     if named is None:

@@ -29,9 +29,13 @@ def read_json_file(path: str | os.PathLike[str]) -> Any:
             f"there is no certificate file {path}", fix="write one with result.certificate().save(path)"
         ) from None
     except OSError as error:
-        raise SpecError(f"{path} cannot be read", cause=error.strerror, fix="name a file that may be read") from error
+        raise SpecError(
+            f"{path} cannot be read", cause=error.strerror, fix="name a file that may be read"
+        ) from error
     except ValueError as error:
-        raise CertificateError(f"{path} is no JSON file", cause=str(error), fix="name a certificate file") from error
+        raise CertificateError(
+            f"{path} is no JSON file", cause=str(error), fix="name a certificate file"
+        ) from error
 
 
 def read_training_table(

@@ -161,7 +161,9 @@ def _most(amount: Amount, data: Dataset) -> int:
 
 LIMITS: dict[type, Callable[[Any, Dataset], Limits]] = {
     known.MaxNodes: lambda one, data: Limits(max_nodes=one.at_most),
-    known.MaxLeaves: lambda one, data: Limits(max_nodes=one.at_most - 1),  # a tree has one leaf more than tests
+    known.MaxLeaves: lambda one, data: Limits(
+        max_nodes=one.at_most - 1
+    ),  # a tree has one leaf more than tests
     known.MaxDepth: lambda one, data: Limits(max_depth=one.at_most),
     known.FeatureBudget: lambda one, data: Limits(max_features=one.at_most),
     known.MinSupport: lambda one, data: _for_tests(one.amount, data, "min_support"),
@@ -402,9 +404,7 @@ def _marks(one: known.Monotone, data: Dataset) -> Meetings:
     carried = np.stack([favoured, ~favoured], axis=1)[None] & counted[:, None, None]
     # Where greater values are for the positive class, it is not found below while another one is found above.
     below, above = ((0,), (1,)) if one.direction == "increasing" else ((1,), (0,))
-    return Meetings(
-        ("positive", "not positive"), carried, tuple(Clash(f, below, above) for f in features)
-    )
+    return Meetings(("positive", "not positive"), carried, tuple(Clash(f, below, above) for f in features))
 
 
 def _order(one: known.Monotone, data: Dataset) -> ValueOrder:

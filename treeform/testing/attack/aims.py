@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 import treeform as tf
-from treeform.testing.attack import counts, rules
+from treeform.testing.attack import counts, rules, slices
 from treeform.testing.attack.models import Facts
 from treeform.testing.attack.plain import Plain
 
@@ -80,6 +80,8 @@ def _value(t: Term, m: Facts, plain: Plain) -> Fraction:
 
 def paid_for(spec: rules.Spec, m: Facts, plain: Plain) -> Fraction:
     """What is paid for: of precision the weight that lacks, of rows their weight, of all others what lacks."""
+    if slices.way(spec):
+        return max(paid_for(slices.whole(spec), m, part) for part in slices.slices(spec, plain))
     if spec["kind"] == "min_precision":
         tp, fp, _, _ = counts.confusion(m, plain, spec["positive"])
         return max(Fraction(0), Fraction(spec["rate"]) * (tp + fp) - tp)

@@ -146,10 +146,13 @@ def _changed(plain: Plain, rng: Any) -> tuple[Plain | None, str]:
         return replace(plain, columns=columns), what
 
     def cut(values: Any) -> Any:
-        return None if values is None else (*values[:row], *values[row + 1 :])
+        return (*values[:row], *values[row + 1 :]) if values else values
 
     columns = {n: cut(v) for n, v in plain.columns.items()}
-    return Plain(columns, cut(plain.target), cut(plain.weights), cut(plain.groups), plain.excluded), what
+    return replace(
+        plain, columns=columns, target=cut(plain.target), weights=cut(plain.weights), groups=cut(plain.groups),
+        mask=cut(plain.mask),
+    ), what  # fmt: skip
 
 
 def _other_order(asked: Asked, body: Body) -> str:
@@ -158,11 +161,11 @@ def _other_order(asked: Asked, body: Body) -> str:
     order = rng.sample(range(world.plain.n_rows), world.plain.n_rows)
 
     def moved(values: Any) -> Any:
-        return None if values is None else tuple(values[i] for i in order)
+        return tuple(values[i] for i in order) if values else values
 
     plain = Plain(
         {n: moved(v) for n, v in world.plain.columns.items()}, moved(world.plain.target),
-        moved(world.plain.weights), moved(world.plain.groups), world.plain.excluded,
+        moved(world.plain.weights), moved(world.plain.groups), world.plain.excluded, moved(world.plain.mask),
     )  # fmt: skip
     handed = hands.hand_over(plain, "lists", world.of_values, rng)
     verdict, detail = checked(asked, body, handed)
@@ -190,7 +193,7 @@ def report(asked: Asked) -> None:
 
     world, case = asked.world, asked.case
     if world.of_values or world.plain.weights is not None or any(
-        s.get("groups") == "array" or s.get("hand") == "directly" for s in case.specs
+        s.get("groups") == "array" or s.get("hand") == "directly" or s.get("on") == "mask" for s in case.specs
     ) or any(t.get("groups") == "array" for t in case.aim.terms):  # fmt: skip
         asked.verdict.status = "not asked of this table"
         return

@@ -116,7 +116,7 @@ def thresholds(m: Facts, plain: Plain, column: str) -> int:
 
 def unit_of_weights(plain: Plain) -> Fraction:
     """All weights are multiples of it: the greatest such number."""
-    weights = [plain.weight(i) for i in plain.kept]
+    weights = [plain.weight(i) for i in plain.weighed]
     scale = math.lcm(*(w.denominator for w in weights))
     return Fraction(math.gcd(*(int(w * scale) for w in weights)), scale)
 

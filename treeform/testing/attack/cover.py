@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations_with_replacement
 from typing import Any
 
-from treeform.testing.attack import draw, large
+from treeform.testing.attack import draw, large, slices
 from treeform.testing.attack.case import DEALINGS, ENGINES, LIMITS, SIMD, VERBS
 from treeform.testing.attack.hands import HANDS
 from treeform.testing.attack.rules import KINDS
@@ -33,6 +33,19 @@ def tables(found: Iterable[Record]) -> str:
         _table(
             "requirement x objective: attacks, and of them answered",
             RULES, TERMS, _pairs(done, lambda r: [(a, b) for a in r["rules"] for b in r["aim"]]), _why_objective,
+        )
+    )  # fmt: skip
+    on_some = [r for r in done if "slices" in r]
+    out.append(
+        _table(
+            "requirement x some of the rows", sorted(slices.SUMS), slices.WAYS,
+            _pairs(on_some, lambda r: [tuple(one.split(": ")) for one in r["slices"]]), _none,
+        )
+    )  # fmt: skip
+    out.append(
+        _table(
+            "verb x some of the rows", VERBS, slices.WAYS,
+            _pairs(on_some, lambda r: [(r["verb"], one.split(": ")[1]) for one in r["slices"]]), _none,
         )
     )  # fmt: skip
     two = Counter(

@@ -254,7 +254,7 @@ def draw_aims(
     if abstain:
         open_at = rng.choice(("0.2", "1/4", "1/2"))
         choices += [Aim(({"term": "abstain_cost", "price": "1", "open": open_at, "matrix": None},))] * 4
-    soft = [s for s in pool if s["kind"] in SOFT]
+    soft = [s for s in pool if s["kind"] in SOFT and s.get("on") != "mask"]  # an objective is written as text
     rare = [s for s in pool if s["kind"] in SOFT_ON_SOLVERS]
     for spec in rng.sample(soft, min(2, len(soft))) + (rare[:1] if rng.random() < 0.1 else []):
         cost = rng.choice(("1", "5", "1/2"))

@@ -23,6 +23,7 @@ class Handed:
     y: Any
     sample_weight: Any
     groups: Any
+    mask: Any = None
 
 
 def numbers(texts: tuple[str, ...] | None) -> list[float | int] | None:
@@ -39,7 +40,7 @@ def hand_over(plain: Plain, hand: str, of_values: bool, rng: random.Random) -> H
     """The table in one of the forms `HANDS`."""
     y, weights = target_of(plain, of_values), numbers(plain.weights)
     columns = {name: list(values) for name, values in plain.columns.items()}
-    groups = list(plain.groups)
+    groups, mask = list(plain.groups), list(plain.mask) or None
     if hand == "polars":
         import polars as pl
 
@@ -48,13 +49,14 @@ def hand_over(plain: Plain, hand: str, of_values: bool, rng: random.Random) -> H
             pl.Series("y", y),
             None if weights is None else pl.Series("w", list(map(float, weights))),
             pl.Series("groups", groups),
+            mask and pl.Series("mask", mask),
         )
     names = [f"r{i}" for i in range(plain.n_rows)]
     frame = pd.DataFrame(columns, index=None if hand in ("lists", "named") else names)
     if hand == "lists":
-        return Handed(frame, y, weights, groups)
+        return Handed(frame, y, weights, groups, mask)
     if hand == "named":
-        return Handed(frame.assign(target=y), "target", weights, groups)
+        return Handed(frame.assign(target=y), "target", weights, groups, mask)
 
     def series(values: Any, name: str) -> Any:
         if values is None:
@@ -69,5 +71,5 @@ def hand_over(plain: Plain, hand: str, of_values: bool, rng: random.Random) -> H
         order = sorted(range(plain.n_rows), key=lambda i: (str(y[i]), i))
         # as ``y.sort_values()`` gives them
         return Handed(frame, *(s if s is None else s.iloc[order] for s in (
-            series(y, "y"), series(weights, "w"), series(groups, "groups"))))  # fmt: skip
-    return Handed(frame, series(y, "y"), series(weights, "w"), series(groups, "groups"))
+            series(y, "y"), series(weights, "w"), series(groups, "groups"), series(mask, "mask"))))  # fmt: skip
+    return Handed(frame, series(y, "y"), series(weights, "w"), series(groups, "groups"), series(mask, "mask"))

@@ -6,7 +6,7 @@ Sets of points (distinct rows of positive weight) are bit masks. Nothing is shar
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -48,6 +48,10 @@ class Plain:
         An array beside the table.
     excluded : tuple of str
         Columns that no test may read.
+    mask : tuple of bool
+        Another array beside the table, which names some of its rows.
+    only : tuple of int or None
+        Rows beside which none are counted: a slice of the table, with its points and classes.
     """
 
     columns: dict[str, tuple[Any, ...]]
@@ -55,6 +59,8 @@ class Plain:
     weights: tuple[str, ...] | None
     groups: tuple[str, ...]
     excluded: tuple[str, ...] = ()
+    mask: tuple[bool, ...] = ()
+    only: tuple[int, ...] | None = None
 
     @property
     def n_rows(self) -> int:
@@ -65,9 +71,24 @@ class Plain:
         return Fraction(1) if self.weights is None else Fraction(self.weights[row])
 
     @cached_property
-    def kept(self) -> tuple[int, ...]:
+    def weighed(self) -> tuple[int, ...]:
         """The rows of positive weight."""
         return tuple(i for i in range(self.n_rows) if self.weight(i) > 0)
+
+    @cached_property
+    def kept(self) -> tuple[int, ...]:
+        """The rows that count."""
+        return self.weighed if self.only is None else tuple(i for i in self.only if i in self.weighed)
+
+    @cached_property
+    def _slices(self) -> dict[tuple[int, ...], Plain]:
+        return {}
+
+    def slice(self, rows: tuple[int, ...]) -> Plain:
+        """The same of these rows only."""
+        if rows not in self._slices:
+            self._slices[rows] = replace(self, only=rows)
+        return self._slices[rows]
 
     @cached_property
     def total(self) -> Fraction:
@@ -81,7 +102,7 @@ class Plain:
     @cached_property
     def _keys(self) -> dict[tuple[Any, ...], int]:
         keys: dict[tuple[Any, ...], int] = {}
-        for i in self.kept:
+        for i in self.weighed:
             keys.setdefault(self._key(i), len(keys))
         return keys
 
@@ -95,8 +116,8 @@ class Plain:
 
     @cached_property
     def point_of(self) -> dict[int, int]:
-        """The point of each kept row."""
-        return {i: self._keys[self._key(i)] for i in self.kept}
+        """The point of each row that has weight."""
+        return {i: self._keys[self._key(i)] for i in self.weighed}
 
     @property
     def everything(self) -> int:
@@ -106,7 +127,7 @@ class Plain:
     @cached_property
     def classes(self) -> tuple[Any, ...]:
         """The labels, sorted."""
-        return tuple(sorted({self.target[i] for i in self.kept}))
+        return tuple(sorted({self.target[i] for i in self.weighed}))
 
     @cached_property
     def rows_of(self) -> tuple[tuple[int, ...], ...]:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import treeform as tf
-from treeform.testing.attack import counts, given
+from treeform.testing.attack import counts, given, slices
 from treeform.testing.attack.models import Facts
 from treeform.testing.attack.plain import Plain
 
@@ -18,6 +18,8 @@ Lack = Callable[[Spec, Facts, Plain], Fraction | int]
 def lacking(spec: Spec, m: Facts, plain: Plain) -> Fraction:
     """How much a model lacks of a requirement; 0 where it is satisfied."""
     kind = spec["kind"]
+    if slices.way(spec):
+        return max(lacking(slices.whole(spec), m, part) for part in slices.slices(spec, plain))
     if kind in ("min_support", "stability") and not m.nodes:
         return Fraction(0)  # it speaks of tests
     if kind in MEASURES:
@@ -39,6 +41,10 @@ def bound_of(spec: Spec, plain: Plain) -> Fraction:
 def measured(spec: Spec, m: Facts, plain: Plain) -> Fraction | None:
     """What is bounded, on the scale of the bound that is written; None where there is no such number."""
     kind = spec["kind"]
+    if slices.way(spec):
+        each = [measured(slices.whole(spec), m, part) for part in slices.slices(spec, plain)]
+        known = [value for value in each if value is not None]
+        return (min(known) if is_lower(spec) else max(known)) if known else None
     if kind in PARITIES:
         rates = [r for r in _rates(spec, m, plain) if r]
         if "ratio" in spec:
@@ -253,9 +259,9 @@ CLASSES = {
 }  # fmt: skip
 
 
-def make(spec: Spec, data: Any, groups: Any) -> Any:
-    """The requirement of treeform that a specification stands for; ``groups`` stands for the array beside the table."""
-    settings = {k: v for k, v in spec.items() if k not in ("kind", "share", "hand")}
+def make(spec: Spec, data: Any, groups: Any, mask: Any = None) -> Any:
+    """The requirement of treeform that a specification stands for; the arrays beside the table are given again."""
+    settings = {k: v for k, v in spec.items() if k not in ("kind", "share", "hand", "on", "each")}
     if spec.get("groups") == "array":
         settings["groups"] = groups if spec.get("hand") == "directly" else None
     if "graph" in settings:
@@ -272,7 +278,7 @@ def make(spec: Spec, data: Any, groups: Any) -> Any:
         settings["cost"] = cost if isinstance(cost, str) else [[Fraction(c) for c in row] for row in cost]
     if spec["kind"] == "feature_cost":
         settings["costs"] = {name: Fraction(price) for name, price in spec["costs"].items()}
-    return CLASSES[spec["kind"]](**settings)
+    return slices.asked(CLASSES[spec["kind"]](**settings), spec, mask)
 
 
 def with_bound(spec: Spec, bound: Fraction) -> Spec:

@@ -13,7 +13,7 @@ from typing import Any
 
 import treeform as tf
 from treeform.errors import ContradictionError, SolverFailed, TreeformError
-from treeform.testing.attack import certificates, deep, hands, large, values, verbs
+from treeform.testing.attack import certificates, deep, hands, large, slices, values, verbs
 from treeform.testing.attack.case import Case, draw_case
 from treeform.testing.attack.tradeoffs import TRADEOFFS
 from treeform.testing.attack.verbs import Asked, Verdict
@@ -83,7 +83,10 @@ def record_of(case: Case, world: World, seed: int) -> Record:
         "phase": verdict.phase, "status": verdict.status, "by": verdict.by,
         "ms": round(1000 * (time.process_time() - started), 1),
     }  # fmt: skip
-    soft = [t["of"]["kind"] for t in case.aim.terms if t["term"] == "soft"]
+    paid = [t["of"] for t in case.aim.terms if t["term"] == "soft"]
+    some = [f"{s['kind']}: {slices.way(s)}" for s in (*case.specs, *paid) if slices.way(s)]
+    record |= {"slices": some} if some else {}
+    soft = [one["kind"] for one in paid]
     record |= {"soft": soft} if soft else {}
     record |= {"refusal": verdict.refusal} if verdict.refusal else {}
     record |= {"dealing": case.more["dealing"]} if "dealing" in case.more else {}

@@ -74,7 +74,7 @@ class Asked:
 
     def made(self, spec: Any, problem: tf.Problem) -> Any:
         """A requirement of treeform."""
-        return rules.make(spec, problem.data, self.handed.groups)
+        return rules.make(spec, problem.data, self.handed.groups, self.handed.mask)
 
     @property
     def options(self) -> dict[str, Any]:
@@ -172,10 +172,8 @@ def judge(asked: Asked) -> None:
 def checked(asked: Asked, body: Any, handed: hands.Handed | None = None, **more: Any) -> tuple[str, str]:
     """The verdict of `treeform.check`, and its rows as text; "refused" where it is an error."""
     given = asked.handed if handed is None else handed
-    arrays = any(s.get("groups") == "array" for s in asked.case.specs) or any(
-        t.get("groups") == "array" or t.get("of", {}).get("groups") == "array" for t in asked.case.aim.terms
-    )
-    groups = {"sensitive_features": given.groups} if arrays else {}
+    named = _arrays(body, given)
+    groups = {"sensitive_features": named} if named else {}
     y = None if isinstance(given.y, str) else given.y
     try:
         with asked.limited if more.pop("limited", False) else nullcontext():
@@ -183,6 +181,15 @@ def checked(asked: Asked, body: Any, handed: hands.Handed | None = None, **more:
     except tf.errors.CertificateError as error:
         return "refused", f"{error.what} ({error.cause})"
     return str(report.verdict), str(report)
+
+
+def _arrays(body: Any, given: hands.Handed) -> dict[str, Any]:
+    """The arrays beside the table that a certificate names, of which one is a mask."""
+    try:
+        parts = [(part["name"], set(part["labels"]) <= {False, True}) for part in body["data"]["groups"]]
+    except (KeyError, TypeError):  # it was mutated
+        return {}
+    return {name: given.mask if is_mask else given.groups for name, is_mask in parts}
 
 
 def estimator(asked: Asked) -> None:

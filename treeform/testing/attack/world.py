@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from treeform.testing.attack import draw, models, rules, values
+from treeform.testing.attack import draw, models, rules, slices, values
 from treeform.testing.attack.aims import Aim
 from treeform.testing.attack.models import Facts
 from treeform.testing.attack.plain import Plain
@@ -18,6 +18,8 @@ MOST_STRUCTURES = 60
 """Of trees that predict values: the best values of each are computed in fractions."""
 BUNDLE = 80
 """Cases that share a table."""
+SLICED = 4
+"""Every so many tables the requirements are asked of some of the rows."""
 
 
 @dataclass
@@ -123,6 +125,10 @@ def draw_world(seed: int, number: int) -> World:
             continue
         trees = widths is None
         pool = draw.draw_pool(rng, plain, listed, of_values, trees, abstain)
+        if number % SLICED == SLICED - 1:
+            other = random.Random(f"{seed}/slices/{number}/{attempt}")
+            plain = replace(plain, mask=tuple(other.random() < 0.6 for _ in range(plain.n_rows)))
+            pool = slices.sliced(other, pool, plain)
         aims = draw.draw_aims(rng, plain, pool, of_values, trees, abstain)
         return World(plain, depth, widths, of_values, abstain, data_kind, weight_kind, listed, pool, aims)
     raise AssertionError(f"no table small enough for world {number} of seed {seed}")
