@@ -60,7 +60,7 @@ def test_the_other_stages_go_on(monkeypatch: pytest.MonkeyPatch, stage: str, err
     least = problem().solve().objective
     replace_stage(monkeypatch, "relaxed search", lambda *args: None)  # which would answer the question
     replace_stage(monkeypatch, stage, fails(ERRORS[error]))
-    result = problem().solve("cp-sat", time_limit=60)
+    result = problem().solve("cp-sat", time_limit=1000)
     assert (result.status, result.objective) == (tf.Status.OPTIMAL, least)
     said = "there is not enough memory" if error == "memory" else str(ERRORS[error])
     assert sum(said in note for note in result.notes) == 1
@@ -70,7 +70,7 @@ def test_the_other_stages_go_on(monkeypatch: pytest.MonkeyPatch, stage: str, err
 def test_what_was_found_before_the_solver_is_kept(monkeypatch: pytest.MonkeyPatch, error: str) -> None:
     known = problem().solve()
     monkeypatch.setattr(ODD, "compile", fails(ERRORS[error]))
-    result = problem().solve("cp-sat", formulation="odd", warm_start=known.graph, time_limit=60)
+    result = problem().solve("cp-sat", formulation="odd", warm_start=known.graph, time_limit=1000)
     assert (result.status, result.objective) == (tf.Status.FEASIBLE, known.objective)
     assert result.bound is not None
     assert result.limit is (tf.Limit.MEMORY if error == "memory" else tf.Limit.SOLVER)
@@ -107,7 +107,7 @@ def test_a_table_of_too_many_tests(monkeypatch: pytest.MonkeyPatch, solver: str 
     monkeypatch.setattr("treeform.data.dataset.LARGEST_SPLIT_TABLE", 100)
     monkeypatch.setattr(path_engine, "FEW_FOR_PATHS", 1)
     asked = problem("tree:4", parity=False).add(tf.MaxTestsPerPath("x0", 1))
-    result = asked.solve(solver, time_limit=60)
+    result = asked.solve(solver, time_limit=1000)
     assert result.graph is not None
     assert result.graph.n_nodes
     assert any("too many to list" in note for note in result.notes)
@@ -126,7 +126,7 @@ def test_a_table_that_the_usual_formulation_cannot_state(monkeypatch: pytest.Mon
     assert [row.upper for row in table.rows] == least
     assert any("no solver was started: odd cannot state this problem" in note for note in table.notes)
     asked = problem("tree:3", parity=False).add(tf.MaxTestsPerPath("x0", 1))
-    result = asked.solve(time_limit=60)
+    result = asked.solve(time_limit=1000)
     assert result.graph is not None
     assert result.graph.n_nodes
     assert result.limit in (None, tf.Limit.SOLVER)
@@ -164,7 +164,7 @@ def test_the_choice_does_not_rank_a_large_table(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(driver, "choose", choose)
     many = rng.normal(size=(3000, 2))
     stated = tf.Problem(many, (many[:, 0] > 0).astype(int), shape="tree:1")
-    assert stated.solve(time_limit=60).errors == 0
+    assert stated.solve(time_limit=1000).errors == 0
     assert seen == [None]
     assert "ranks" not in vars(stated.data)
     assert stated.data.has_more_tests_than(500)
@@ -193,7 +193,7 @@ def test_a_stage_names_its_engine_and_what_it_leaves_out() -> None:
     relaxed = next(stage for stage in asked.explain().stages if stage.name == "relaxed search")
     assert relaxed.by == "diagram-search" and relaxed.without == tuple(asked.question.labels)
     assert str(relaxed) in str(asked.explain())
-    run = next(run for run in asked.solve(time_limit=60).plan if run.name == "trees for diagrams")
+    run = next(run for run in asked.solve(time_limit=1000).plan if run.name == "trees for diagrams")
     assert run.by == ("totals-search",) and "by totals-search" in str(run)
 
 
