@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from treeform.engines import Engine, EngineOutcome
 from treeform.solve.budget import Budget
@@ -34,8 +35,49 @@ class Relaxed:
     budget: Budget
 
 
+class Work(ABC):
+    """What stages work on: one question, or a table of questions."""
+
+    limit: Limit | None
+    """What ended the last stage that says so."""
+    ran: list[StageRun]
+    """The stages that ran, with those of steps in between."""
+    title: str = ""
+    """Which step of another question it is; empty for a question of its own."""
+
+    @property
+    @abstractmethod
+    def budget(self) -> Budget:
+        """The time of all stages."""
+
+    @property
+    @abstractmethod
+    def closed(self) -> bool:
+        """Whether nothing is left to prove."""
+
+    @property
+    @abstractmethod
+    def runners(self) -> Sequence[str]:
+        """The solvers and engines that were started so far."""
+
+    @abstractmethod
+    def begin(self, stage: str) -> None:
+        """Report that a stage begins."""
+
+    @abstractmethod
+    def end(self, stage: str) -> None:
+        """Report that it is over, where a claim does not."""
+
+    @abstractmethod
+    def note(self, text: str) -> None:
+        """Add a note to the answer, once."""
+
+
+W = TypeVar("W", bound=Work)
+
+
 @dataclass
-class Node:
+class Node(Work):
     """One question: its claims, who works on it, and what stages leave to later ones.
 
     Attributes
@@ -45,8 +87,6 @@ class Node:
     plan : Plan
     options : SolveOptions
         Of the whole run; the usual ones for a question that is a step of another one.
-    title : str
-        Which step of another question it is; empty for a question of its own.
     brief : bool
         Whether a larger question goes on after it, so that its last improvements are left out.
     relaxed : Relaxed, optional
@@ -55,10 +95,6 @@ class Node:
         The Lagrangian bound, and the multipliers of its rows.
     deep : DeepTrees, optional
         The search for deep trees, with the prices of rows that it found.
-    limit : Limit, optional
-        What ended the last stage that says so.
-    ran : list of StageRun
-        What ran, with steps; a step enters its stages in the same list.
     """
 
     ledger: Ledger
@@ -79,8 +115,24 @@ class Node:
 
     @property
     def budget(self) -> Budget:
-        """The time of the whole question."""
         return self.ledger.budget
+
+    @property
+    def closed(self) -> bool:
+        return self.ledger.closed
+
+    @property
+    def runners(self) -> Sequence[str]:
+        return self.ledger.runners
+
+    def begin(self, stage: str) -> None:
+        self.ledger.set_phase(stage)
+
+    def end(self, stage: str) -> None:
+        return  # each claim was reported
+
+    def note(self, text: str) -> None:
+        self.ledger.note(text)
 
     def step(self, ledger: Ledger, plan: Plan, title: str, brief: bool = False) -> Node:
         """A question on the way to this one."""
@@ -93,14 +145,14 @@ Worker = tuple[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
-class Stage:
+class Stage(Generic[W]):
     """One step of every solve: a line in `treeform.solve.pipeline.PIPELINE`.
 
     Attributes
     ----------
     name : str
     run : callable
-        ``run(node, budget)`` enters claims in ``node.ledger``; returns what ended it early.
+        ``run(node, budget)`` enters what it finds and proves; returns what ended it early.
     applies : callable
         Whether a plan has this stage, before anything ran.
     ready : callable
@@ -120,27 +172,27 @@ class Stage:
     """
 
     name: str
-    run: Callable[[Node, Budget], Limit | None]
-    applies: Callable[[Node], bool] = lambda node: True
-    ready: Callable[[Node], bool] = lambda node: True
-    share: Share | Callable[[Node], Share | None] | None = None
-    by: Callable[[Node], Worker | None] = lambda node: None
+    run: Callable[[W, Budget], Limit | None]
+    applies: Callable[[W], bool] = lambda node: True
+    ready: Callable[[W], bool] = lambda node: True
+    share: Share | Callable[[W], Share | None] | None = None
+    by: Callable[[W], Worker | None] = lambda node: None
     needed: bool = False
     at_once: bool = False
     last: bool = False
-    skipped: Callable[[Node], None] | None = None
+    skipped: Callable[[W], None] | None = None
 
-    def budget(self, node: Node) -> Budget:
+    def budget(self, node: W) -> Budget:
         """Its part of the node's time."""
         share = self.share(node) if callable(self.share) else self.share
         return node.budget if share is None else share.of(node.budget)
 
-    def is_over(self, node: Node) -> bool:
+    def is_over(self, node: W) -> bool:
         """Whether it is too late for it."""
-        return node.ledger.closed or (not self.at_once and node.budget.stop())
+        return node.closed or (not self.at_once and node.budget.stop())
 
 
-def applicable(node: Node, stages: Iterable[Stage]) -> Iterator[Stage]:
+def applicable(node: W, stages: Iterable[Stage[W]]) -> Iterator[Stage[W]]:
     """The stages that a plan has, in order."""
     for stage in stages:
         if stage.applies(node):
@@ -149,7 +201,7 @@ def applicable(node: Node, stages: Iterable[Stage]) -> Iterator[Stage]:
                 return
 
 
-def run_stages(node: Node, stages: Iterable[Stage]) -> None:
+def run_stages(node: W, stages: Iterable[Stage[W]]) -> None:
     """Run the stages that apply, until the question is answered or its time is over."""
     for stage in stages:
         over = stage.is_over(node)
@@ -165,17 +217,17 @@ def run_stages(node: Node, stages: Iterable[Stage]) -> None:
         except BREAKDOWNS as error:
             if stage.needed or not is_breakdown(error):
                 raise
-            node.ledger.note(f"{stage.name} {broke_down(error)}")
+            node.note(f"{stage.name} {broke_down(error)}")
         if stage.last:
             return
 
 
-def _run(node: Node, stage: Stage) -> None:
-    ledger = node.ledger
-    began, runners, place = node.budget.seconds, len(ledger.runners), len(node.ran)
+def _run(node: W, stage: Stage[W]) -> None:
+    began, runners, place = node.budget.seconds, len(node.runners), len(node.ran)
     try:
-        ledger.set_phase(stage.name)
+        node.begin(stage.name)
         node.limit = stage.run(node, stage.budget(node)) or node.limit
+        node.end(stage.name)
     finally:
-        by = tuple(dict.fromkeys(ledger.runners[runners:]))
+        by = tuple(dict.fromkeys(node.runners[runners:]))
         node.ran.insert(place, StageRun(stage.name, node.budget.seconds - began, by, node.title))

@@ -35,7 +35,7 @@ def planned(node: Node) -> tuple[PlannedStage, ...]:
 
 
 # fmt: off
-PIPELINE: tuple[Stage, ...] = (
+PIPELINE: tuple[Stage[Node], ...] = (
     Stage(
         "constant models", given_models.constant_models, needed=True, at_once=True,
         applies=lambda node: not begins_with_model(node),

@@ -14,6 +14,7 @@ from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.abilities import FirstBounds, FirstModels
 from treeform.language.costs import ClassCost
+from treeform.language.formulation import Formulation
 from treeform.language.objective import Error, Nodes
 from treeform.language.question import Question
 from treeform.shape import UNIVARIATE, Tree, smaller_shapes
@@ -22,9 +23,10 @@ from treeform.solve.budget import Budget, interruptible
 from treeform.solve.choice import Plan, choose, refuse_restriction, why_unstated
 from treeform.solve.faults import BREAKDOWNS, broke_down, is_breakdown
 from treeform.solve.ledger import Pace
+from treeform.solve.node import Stage, Work, run_stages
 from treeform.solve.options import USUAL, SolveOptions
 from treeform.solve.relaxation import relax
-from treeform.solve.result import Limit, Progress, as_number
+from treeform.solve.result import Limit, Progress, StageRun, as_number
 from treeform.solve.simple_bounds import ceiling
 from treeform.tradeoff.one_row import solve_row
 from treeform.tradeoff.regression_table import regression_table
@@ -91,19 +93,19 @@ def _fill(
     search = SizeTableSearch(question, options, budget)
     if start is not None:
         search.bounds.enter_table(start)
-    wanted = search.wanted_prices(prices, alphas)
+    search.wanted = wanted = search.wanted_prices(prices, alphas)
     if smaller is None and not of_larger:
         smaller = _smaller_table(question, options, budget)
     if smaller is not None:
         search.bounds.enter_models(smaller)
     with observe_steps(search.on_step):
-        search.start(wanted)
-        search.run(wanted)
+        run_stages(search, STAGES)
     done = all(
         search.bounds.target(m, p.each, p.free) is None for p in wanted for m in range(search.bounds.most + 1)
     )
     limit = None if done else budget.reason or search.limit
-    return SizeTable(search.bounds.question, search.bounds.rows(), budget.seconds, limit, tuple(search.notes))
+    notes, ran = tuple(search.notes), tuple(search.ran)
+    return SizeTable(search.bounds.question, search.bounds.rows(), budget.seconds, limit, notes, ran)
 
 
 def _smaller_table(question: Question, options: SolveOptions, budget: Budget) -> SizeTable | None:
@@ -120,13 +122,15 @@ def _smaller_table(question: Question, options: SolveOptions, budget: Budget) ->
     return table
 
 
-class SizeTableSearch:
+class SizeTableSearch(Work):
     """Fills one size table: the bounds so far, and the engine and formulation that raise them."""
 
     def __init__(self, question: Question, options: SolveOptions, budget: Budget) -> None:
         self.bounds = SizeBounds(question)
         self.question = self.bounds.question
-        self.budget = budget
+        self.wanted: list[Price] = []
+        self.ran: list[StageRun] = []
+        self._budget, self._runners = budget, list[str]()
         self.engine = engine_for(self.question, options)
         solver, formulation, warm_start = options.solver, options.formulation, options.warm_start
         named_solver = None if solver is None else find_solver(solver)
@@ -193,62 +197,85 @@ class SizeTableSearch:
         parts = self._proved()
         return lambda p: on_progress(self.budget.progress_of(p, f"at most {count_of(m, 'test')}", parts))
 
-    # -- quick bounds and models ------------------------------------------------------------------
+    # -- stages -----------------------------------------------------------------------------------
 
-    def start(self, wanted: Sequence[Price]) -> None:
-        """Enter constant models, the given model, results of native engines, and the formulation's first models."""
+    @property
+    def budget(self) -> Budget:
+        return self._budget
+
+    @property
+    def closed(self) -> bool:
+        return not self._open(self.wanted)
+
+    @property
+    def runners(self) -> Sequence[str]:
+        return self._runners
+
+    def begin(self, stage: str) -> None:
+        self._report(stage)
+
+    def end(self, stage: str) -> None:
+        self._report(f"after {stage}")
+
+    def note(self, text: str) -> None:
+        self.notes += [] if text in self.notes else [text]
+
+    def by_constants(self, budget: Budget) -> None:
+        """Models without a test, and the model that is given."""
         for k in range(self.question.data.n_classes):
             self.bounds.submit(DecisionGraph.leaf(k, self.question.data))
         self.bounds.raise_lower(0, self.bounds.upper[0], "constant models")
-        self._report("constant models")
         if self.plan is not None and self.plan.start is not None:
             self.bounds.submit(self.plan.start)
-        if self.engine is not None and not self.budget.stop():
-            self._report(self.engine.name)
-            self._by_native(self.engine, wanted)
-            self._report(f"after {self.engine.name}")
-        if self.plan is None or self.plan.formulation is None:
-            return
-        if self.question.shape.splits != UNIVARIATE and self.warm:
-            enter_models_of_one_feature(self.bounds, self.budget, self._report)
-        if self.budget.stop():
-            return
-        part = schedule.TABLE_MODELS.of(self.budget)
-        if not isinstance(self.plan.formulation, FirstModels):
-            return
-        self._report("first models")
+
+    def by_native(self, budget: Budget) -> None:
+        """Let the engine fill the rows; where a solver follows, what it breaks down with is a note."""
+        assert self.engine is not None
+        self._runners.append(self.engine.name)
+        self._report(self.engine.name)
+        try:
+            self._by_engine(self.engine, self.wanted)
+        except BREAKDOWNS as error:
+            if self.plan is None or not is_breakdown(error):
+                raise
+            self.notes.append(f"{self.engine.name} {broke_down(error)}")
+
+    def by_one_feature(self, budget: Budget) -> None:
+        """Models with tests of one feature, as starts for hyperplanes."""
+        enter_models_of_one_feature(self.bounds, budget, self._report)
+
+    def by_first_models(self, budget: Budget) -> None:
+        """The formulation's own first models."""
+        assert self.plan is not None and isinstance(self.plan.formulation, FirstModels)
         for made, graph in enumerate(self.plan.formulation.starts(self.question.data, self.question.shape)):
             if graph is not None:
                 self.bounds.submit(graph)
             report_step(made + 1, "models")
-            if part.stop() or not self._open(wanted):
+            if budget.stop() or self.closed:
                 break
-        self._by_first_bounds(wanted)
 
-    def _by_first_bounds(self, wanted: Sequence[Price]) -> None:
+    def by_first_bounds(self, budget: Budget) -> None:
         """Lower bounds on errors that the formulation has without a solver; they hold under requirements too."""
-        formulation = None if self.plan is None else self.plan.formulation
-        terms = self.question.objective.terms
-        if not isinstance(formulation, FirstBounds) or not all(isinstance(term, Error) for _, term in terms):
-            return
-        part = schedule.FIRST_BOUNDS.of(self.budget)
+        assert self.plan is not None and isinstance(self.plan.formulation, FirstBounds)
+        formulation, terms = self.plan.formulation, self.question.objective.terms
         each = sum(weight * term.unit(self.question.data) for weight, term in terms) * self.question.scale
         for found in formulation.least_errors(self.question.data, self.question.shape):
             if found is not None:
                 tests, errors = found
                 lower = min(math.ceil(each * errors), ceiling(self.question))
                 self.bounds.raise_lower(tests, int(lower), f"{formulation.name}, inseparable sets")
-            if part.stop() or not self._open(wanted):
+            if budget.stop() or self.closed:
                 return
 
-    def _by_native(self, engine: DiagramSearch, wanted: Sequence[Price]) -> None:
-        """Let the engine fill the rows; where a solver follows, what it breaks down with is a note."""
-        try:
-            self._by_engine(engine, wanted)
-        except BREAKDOWNS as error:
-            if self.plan is None or not is_breakdown(error):
-                raise
-            self.notes.append(f"{engine.name} {broke_down(error)}")
+    def has_first_bounds(self) -> bool:
+        """Whether the formulation bounds this objective by itself."""
+        terms = self.question.objective.terms
+        return isinstance(self.formulation, FirstBounds) and all(isinstance(t, Error) for _, t in terms)
+
+    @property
+    def formulation(self) -> Formulation | None:
+        """What states the rows to a solver; None where an engine fills them alone."""
+        return None if self.plan is None else self.plan.formulation
 
     def _by_engine(self, engine: DiagramSearch, wanted: Sequence[Price]) -> None:
         """Enter bounds and models of the exact search over tests of one feature."""
@@ -294,10 +321,10 @@ class SizeTableSearch:
                 return open_rows
         return []
 
-    def run(self, wanted: Sequence[Price]) -> None:
+    def by_solver(self, budget: Budget) -> None:
         """Solve the smallest open row; a row that used up its time is tried again only with a lower target."""
-        while self.plan is not None and not (self._given_up or self.budget.stop()):
-            for price in wanted:
+        while not (self._given_up or budget.stop()):
+            for price in self.wanted:
                 jobs = [
                     (m, target)
                     for m, target in self._open([price])
@@ -311,6 +338,8 @@ class SizeTableSearch:
 
     def _solve_row(self, m: int, target: int) -> None:
         assert self.plan is not None
+        assert self.plan.backend is not None
+        self._runners.append(self.plan.backend.name)
         end = solve_row(self.bounds, m, target, self.plan, self.budget, self._progress_of_row(m))
         if end.note is not None:
             self.notes.append(end.note)
@@ -322,6 +351,35 @@ class SizeTableSearch:
         if not end.closed:
             self.limit = end.limit
             self._spent[m] = target
+
+
+STAGES: tuple[Stage[SizeTableSearch], ...] = (
+    Stage("constant models", SizeTableSearch.by_constants, needed=True, at_once=True),
+    Stage("native search", SizeTableSearch.by_native, needed=True, applies=lambda table: table.engine is not None),
+    Stage(
+        "tests of one feature",
+        SizeTableSearch.by_one_feature,
+        applies=lambda table: (
+            table.warm and table.plan is not None and table.question.shape.splits != UNIVARIATE
+        ),
+    ),
+    Stage(
+        "first models",
+        SizeTableSearch.by_first_models,
+        share=schedule.TABLE_MODELS,
+        applies=lambda table: isinstance(table.formulation, FirstModels),
+    ),
+    Stage(
+        "first bounds",
+        SizeTableSearch.by_first_bounds,
+        share=schedule.FIRST_BOUNDS,
+        applies=SizeTableSearch.has_first_bounds,
+    ),
+    Stage(
+        "rows by a solver", SizeTableSearch.by_solver, needed=True, applies=lambda table: table.plan is not None
+    ),
+)
+"""What is done for a table of sizes, in this order; each row is a question of its own."""
 
 
 def _several(given: Any, name: str) -> Sequence[Any]:

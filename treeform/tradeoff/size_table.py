@@ -16,7 +16,7 @@ from treeform.graph import DecisionGraph
 from treeform.language.numbers import as_fraction
 from treeform.language.objective import Nodes, Objective
 from treeform.language.question import Question
-from treeform.solve.result import Limit, Number, as_number
+from treeform.solve.result import Limit, Number, StageRun, as_number
 from treeform.solve.simple_bounds import bound_with, ceiling, most_tests
 from treeform.solve.verification import judge_candidate
 from treeform.utils.notebook import Printed
@@ -93,6 +93,8 @@ class SizeTable(Printed):
     limit : Limit or None
         Why the search stopped before everything was proved.
     notes : tuple of str
+    plan : tuple of StageRun
+        The stages that ran, in order, with the seconds of each.
     """
 
     question: Question
@@ -100,6 +102,7 @@ class SizeTable(Printed):
     seconds: float
     limit: Limit | None = None
     notes: tuple[str, ...] = ()
+    plan: tuple[StageRun, ...] = ()
 
     def at(self, price: Fraction | float | str, free_root: bool = False) -> PriceOptimum:
         """The best model, and the bound, when each test costs ``price`` in units of the objective.
