@@ -357,7 +357,9 @@ def test_a_divided_search_refuses_what_does_not_fit() -> None:
 
 
 def test_workers_in_virtual_time_are_the_search_itself() -> None:
-    virtual = pytest.importorskip("benchmarks.distribute.virtual", reason="the benchmarks are in the repository only")
+    virtual = pytest.importorskip(
+        "benchmarks.distribute.virtual", reason="the benchmarks are in the repository only"
+    )
     Parts, VirtualWorkers = virtual.Parts, virtual.VirtualWorkers
 
     data, task = Dataset.from_user(table().drop(columns="y"), table()["y"]), TreeTask(4)

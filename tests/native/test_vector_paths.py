@@ -14,7 +14,9 @@ import pytest
 from bindings_fuzz import runs_here
 
 import treeform as tf
+from treeform.engines.and_or_graph import GraphOfTrees
 from treeform.engines.checks import PATHS, SCAN_PATHS
+from treeform.solve.relaxation import relax
 
 ROWS = (31, 33, 70)
 DEPTHS = (2, 3, 4)
@@ -79,12 +81,45 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[str, ...], Callable[[int, int, 
 @pytest.mark.parametrize("case", CASES)
 def test_each_instruction_set_gives_the_same_answer(case: str, depth: int) -> None:
     make, paths, problem = CASES[case]
-    here = [path for path in paths if path != "auto" and runs_here(path)]
-    assert "plain" in here
+    assert "plain" in here(paths)
     for seed, rows in enumerate(ROWS):
         stated = problem(seed, rows, depth)
-        found = {path: stated.solve(make(simd=path), warm_start=None) for path in here}
+        found = {path: stated.solve(make(simd=path), warm_start=None) for path in here(paths)}
         assert {one.status for one in found.values()} <= {tf.Status.OPTIMAL, tf.Status.INFEASIBLE}
         assert len({(one.status, one.objective) for one in found.values()}) == 1, {
             path: (one.status, one.objective) for path, one in found.items()
         }
+
+
+def here(paths: tuple[str, ...]) -> list[str]:
+    return [path for path in paths if path != "auto" and runs_here(path)]
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+def test_an_improvement_is_the_same_with_each_instruction_set(depth: int) -> None:
+    """Trees that are improved and not proved: the same moves, whichever kernel weighs them."""
+    for seed, rows in enumerate(ROWS):
+        stated = trees(40, 3, classes=2 + seed % 2)(seed, rows, depth)
+        found = [
+            stated.solve(tf.DeepTreeSearch(simd=path, work_limit=10**5), warm_start=None)
+            for path in here(SCAN_PATHS)
+        ]
+        assert len({one.objective for one in found}) == 1
+        assert all(one.graph == found[0].graph for one in found) and found[0].graph.n_nodes
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+def test_the_and_or_graph_is_the_same_with_each_instruction_set(depth: int) -> None:
+    for seed, rows in enumerate(ROWS):
+        stated = with_parity(3 if depth < 4 else 2, 3)(seed, rows, depth)
+        relaxation = relax(stated.question, tf.TotalsSearch())
+        assert relaxation is not None
+        seen = set()
+        for path in here(PATHS):
+            trees_of = GraphOfTrees(stated.data, relaxation.task, simd=path)
+            priced = trees_of.relax()
+            assert priced is not None
+            graph = trees_of.up_to(priced.lower + 2)
+            assert graph is not None
+            seen.add((priced.lower, tuple(priced.multipliers), graph.n_alternatives))
+        assert len(seen) == 1, seen

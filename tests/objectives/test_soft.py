@@ -6,6 +6,7 @@ import json
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import treeform as tf
@@ -205,6 +206,20 @@ def test_prices_by_name():
     assert held_or_paid("max_nodes", {"k": 3, "soft": 0.5}) == tf.MaxNodes(3).soft("0.5")
     assert read("max_nodes:3") == tf.MaxNodes(3)
     assert Objective.parse("soft[max_nodes:3]").terms[0] == (Fraction(1), tf.Soft(tf.MaxNodes(3)))
+
+
+@pytest.mark.parametrize("solver", [None, "cp-sat", "highs"])
+def test_nothing_is_paid_where_nothing_is_compared(solver):
+    """Within each value of ``s`` there is one group only: the requirement holds, and is free."""
+    table = pd.DataFrame({"a": [0, 1, 2, 3, 0, 1], "g": list("ppqqpq"), "s": list("xxyyxy")})
+    y = [0, 1, 0, 1, 1, 1]
+    problem = tf.Problem(table, y, shape=tf.Tree(1), exclude=["g", "s"])
+    rule = tf.ConditionalParity("g", given="s", difference="0.1", positive=1)
+    held, paid = problem + rule, problem.minimize(tf.Error() + rule.soft(3))
+    result = paid.solve(solver)
+    assert result.status is tf.Status.OPTIMAL and result.objective == held.solve().objective == 2
+    assert any("is 0 for every model: there is nothing to compare" in note for note in result.notes)
+    assert tf.check(result.certificate(), table, y, independent=True).ok
 
 
 def test_what_cannot_be_soft_says_why():

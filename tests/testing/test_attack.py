@@ -7,16 +7,19 @@ import time
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import treeform as tf
 from treeform.engines import ConTree
-from treeform.testing.attack import clock, cover, deep, graphs, models, rules, run, values
+from treeform.language.conditions import rows_where
+from treeform.requirements.on_rows import OnRows, Part
+from treeform.testing.attack import clock, cover, deep, graphs, models, rules, run, slices, values
 from treeform.testing.attack.aims import Aim
 from treeform.testing.attack.case import Case
 from treeform.testing.attack.plain import Plain
-from treeform.testing.attack.world import BUNDLE, World
+from treeform.testing.attack.world import BUNDLE, SLICED, World, draw_world
 
 ERROR = Aim(({"term": "error", "price": "1"},))
 AND = Plain({"a": (0, 0, 1, 1), "b": (0, 1, 0, 1)}, (0, 0, 0, 1), None, tuple("ppqq"))
@@ -92,6 +95,39 @@ def test_definitions_by_hand():
     assert lack("equal_opportunity", difference="0", **parity) == 0
 
 
+def test_slices_by_hand():
+    """A stump that reads ``a``: right on the rows where both columns agree, and on (0, 1)."""
+    plain = replace(AND, mask=(True, True, False, True))
+    m = next(m for m in models.trees(plain, 1, 2) if m.predicted == (0, 0, 1, 1))
+
+    def lack(kind, **more):
+        return rules.lacking({"kind": kind, **more}, m, plain)
+
+    errors = {"amount": "1/4", "share": True}
+    assert lack("max_errors", **errors) == 0
+    assert lack("max_errors", each="a", **errors) == Fraction(1, 2)  # one of two rows with a = 1
+    assert lack("max_errors", each="a", on="mask", **errors) == 0
+    assert lack("max_errors", on=("b == 0", (0, 2)), **errors) == Fraction(1, 2)
+    parity = {"groups": "a", "positive": 1, "difference": "0"}
+    assert lack("statistical_parity", **parity) == lack("statistical_parity", each="b", **parity) == 1
+    assert lack("statistical_parity", on=("a == 1", (2, 3)), **parity) == 0  # no other group is there
+    assert [part.kept for part in slices.slices({"each": "b", "on": "mask"}, plain)] == [(0,), (1, 3)]
+
+
+def test_conditions_that_are_drawn_name_the_rows_that_they_say():
+    for number in range(SLICED - 1, 12 * SLICED, SLICED):
+        where = draw_world(7, number)
+        for spec in where.pool:
+            assert not slices.way(spec) or all(part.kept for part in slices.slices(spec, where.plain))
+            if isinstance(spec.get("on"), tuple):
+                frame = pd.DataFrame({n: list(v) for n, v in where.plain.columns.items()})
+                text, rows = spec["on"]
+                data = tf.Problem(
+                    frame, [0, 1] * (len(frame) // 2) + [0] * (len(frame) % 2), shape="tree:1"
+                ).data
+                assert tuple(np.flatnonzero(rows_where(text, data))) == rows
+
+
 # -- the driver ---------------------------------------------------------------------------------------------------
 
 
@@ -120,6 +156,18 @@ def test_a_requirement_that_forgets_something_is_found(monkeypatch):
     where = world(AND, 1, pool=[spec])
     model = next(i for i, m in enumerate(where.models) if m.tests == 1)
     assert attacked(where, "judge", [spec], more={"model": model}).wrong
+
+
+def test_a_slice_that_is_forgotten_is_found(monkeypatch):
+    """The search states the requirement of all rows: its model lacks it on the slice."""
+    spec = {"kind": "max_errors", "amount": 0, "share": False, "on": ("b == 1", (1, 3))}
+    unlike = replace(AND, target=(1, 0, 0, 1))
+    where = world(unlike, 1, pool=[spec], aim=Aim(({"term": "nodes", "price": "1"}, ERROR.terms[0])))
+    assert attacked(where, specs=[spec]).wrong == []
+    monkeypatch.setattr(
+        OnRows, "parts", lambda self, data: (Part("no row", np.zeros(0, int), data, tf.MaxErrors(4)),)
+    )
+    assert attacked(where, specs=[spec]).wrong
 
 
 def test_an_error_that_is_none_of_ours_is_found(monkeypatch):

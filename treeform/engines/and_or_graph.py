@@ -88,6 +88,8 @@ class GraphOfTrees:
         (``"feature"``), of different columns of the table (``"column"``), or none (``"partition"``).
     memory : int, optional
         Bytes by which the process may grow; None for 2 GiB.
+    simd : str
+        Instruction set of the totals: ``"auto"`` takes the widest one that the processor has.
 
     Raises
     ------
@@ -96,7 +98,12 @@ class GraphOfTrees:
     """
 
     def __init__(
-        self, data: Dataset, task: TreeTask, apart: Apart = "feature", memory: int | None = None
+        self,
+        data: Dataset,
+        task: TreeTask,
+        apart: Apart = "feature",
+        memory: int | None = None,
+        simd: str = "auto",
     ) -> None:
         from treeform import _core
 
@@ -126,7 +133,7 @@ class GraphOfTrees:
             min_support=task.min_support,
             min_flow=task.min_flow,
             memory=memory or _MEMORY,
-            simd="auto",
+            simd=simd,
         )
 
     @property

@@ -76,6 +76,8 @@ class Soft(Term):
             reason = "a test that decides nothing could satisfy it, and objectives leave such tests out"
         elif bound.slack_unit(data) is not None:
             return SoftCount(bound) if isinstance(bound, PayableAtMost) else SoftPorts(bound)
+        elif rows is not None and not rows.totals.rows:
+            return SoftRows(bound, data)  # nothing is compared here, so nothing is ever lacking
         raise SpecError(
             f"{bound} cannot be soft",
             cause=reason,
@@ -217,6 +219,9 @@ class SoftRows(Soft, LargestTerm):
         """Each excess with the condition that it is the largest one; at last nothing, where the requirement holds."""
         sides = [(one, LargestExcess(self.requirement, self._sides, r)) for r, one in enumerate(self._sides)]
         return [*sides, (None, self.requirement)]
+
+    def remark(self, graph: DecisionGraph, data: Dataset) -> str | None:
+        return None if self._sides else f"{self} is 0 for every model: there is nothing to compare"
 
     def unit(self, data: Dataset) -> Fraction:
         return LargestTerm.unit(self, data)
