@@ -10,6 +10,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "_ext"))
 
 import api_pages  # noqa: E402
+import source_links  # noqa: E402
 
 import treeform  # noqa: E402
 from treeform.graph.svg import Drawing  # noqa: E402
@@ -27,7 +28,7 @@ api_pages.write_pages(HERE / "reference" / "packages")
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.viewcode",
+    "sphinx.ext.linkcode",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
     "treeform_docs",
@@ -39,6 +40,8 @@ exclude_patterns = ["_build", "auto_examples/*.ipynb", "**/GALLERY_HEADER.rst"]
 nitpicky = True
 # Signatures show some bridges as default values, such as <linear -> clause>.
 nitpick_ignore_regex = [("py:class", r".*->.*")]
+
+linkcode_resolve = source_links.link_to
 
 autosummary_generate = True
 autodoc_default_options = {"members": True, "inherited-members": False}
@@ -56,6 +59,7 @@ html_theme_options = {
     "navigation_with_keys": False,
     "show_prev_next": False,
     "secondary_sidebar_items": ["page-toc"],
+    "header_links_before_dropdown": 7,
     "footer_start": ["copyright"],
     "footer_end": [],
 }

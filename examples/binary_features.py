@@ -41,7 +41,7 @@ for name, result in results.items():
     print(f"{name:32s}{result.errors:4d} errors, {opened} subproblems")
 
 # %%
-# All agree, and the result says what that is worth: the optimum for this binarisation, not for the table.
+# All agree, and the result says so: it is the optimum for this binarisation, not for the table.
 
 assert len({result.errors for result in results.values()}) == 1
 best = results["DL8.5"]

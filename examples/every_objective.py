@@ -43,7 +43,7 @@ MINIMISED = [
 ]
 
 # %%
-# What it is worth
+# Its value
 # ----------------
 
 rows = []

@@ -39,7 +39,7 @@ assert report.ok
 
 priced = problem.minimize(tf.SquaredError() + 40_000 * tf.Nodes()).solve()
 medians = tf.OptimalTreeRegressor(max_depth=2, loss="absolute_error").fit(X, y)
-print(f"{priced.graph.n_nodes} tests are worth 40,000 each")
+print(f"{priced.graph.n_nodes} tests save 40,000 each")
 print("\n".join(medians.graph_.rules()))
 
 # %%

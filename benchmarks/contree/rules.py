@@ -1,4 +1,4 @@
-"""What each pruning rule of ConTree is worth: splits evaluated with it alone, and without it.
+"""What each pruning rule of ConTree saves: splits evaluated with it alone, and without it.
 
 The measure of the paper's Figure 2: calls of its D2Split, here the counter ``splits``. Depth two has each rule alone,
 as there; depth three has all rules but one. The errors must be the same under every selection. Draws

@@ -17,7 +17,7 @@ import numpy as np
 
 @dataclass
 class Parts:
-    """What is known of the questions of one search.
+    """Bounds of the questions of one search.
 
     Attributes
     ----------

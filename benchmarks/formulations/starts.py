@@ -147,7 +147,7 @@ def starts(rows: Rows) -> Shown:
         f"Depth {rows.facts['depth']}, {MOST_ROWS} rows at most, {rows.facts['seconds']} wall seconds, all steps "
         "included: errors of the best model / proved bound, and the seconds where the two meet."
     )
-    return Shown.of("A solver is worth starting", ["set", "requirement", "solver", *AIDS], lines, note)
+    return Shown.of("What helps a solver", ["set", "requirement", "solver", *AIDS], lines, note)
 
 
 def main(

@@ -1,4 +1,4 @@
-"""What the techniques of the native search are worth on large tables: size tables under a limit of CPU time.
+"""The effect of each technique of the native search on large tables: size tables under a limit of CPU time.
 
 The size tables with tests of one feature among those that ``benchmarks odd runs`` draws from the sets with many rows
 for training. A size table ends after so many seconds of CPU time, which a busy machine does not change. The search with
@@ -84,7 +84,7 @@ def ladders(rows: Rows) -> Shown:
         f"{len(jobs)} size tables, {rows.facts['cpu']} CPU seconds each, all alphas together. Gaps and values are "
         "shares of the samples. *First version*: bounds from trees, transpositions, models by information gain alone."
     )
-    return Shown.of("What the techniques are worth where there are many rows", columns, lines, note)
+    return Shown.of("The effect of each technique where there are many rows", columns, lines, note)
 
 
 def main(

@@ -151,7 +151,7 @@ def run_job(
     Without ``first_step`` no row says what Step 1 finds.
 
     With ``each_run`` every alpha that the size table left open gets the time limit once more, on its own, and goes on
-    from what is known by then; the columns that begin with ``own_`` say what is known after that.
+    from the bounds that there are by then; the columns that begin with ``own_`` say the bounds after that.
     """
     (X, y), validation, test = read_parts(job.set, job.seed)
     shape = SKELETONS[job.skeleton] + ("" if job.splits == UNIVARIATE else f":{job.splits}")
@@ -198,7 +198,7 @@ def run_job(
 
 
 def _each(problem: Problem, sizes: SizeTable, how: dict[str, Any]) -> dict[str, tuple[PriceOptimum, float]]:
-    """What is known of each alpha when those that are open had their own time, the dearest first, and that time."""
+    """The bounds of each alpha when those that are open had their own time, the dearest first, and that time."""
     own: dict[str, tuple[PriceOptimum, float]] = {}
     for alpha in reversed(ALPHAS):
         seconds = 0.0

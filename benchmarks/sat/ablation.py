@@ -1,4 +1,4 @@
-"""What each switch of SatDepth is worth: user CPU of the least depth, one switch changed at a time."""
+"""The effect of each switch of SatDepth: user CPU of the least depth, one switch changed at a time."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def ablation(rows: Rows) -> Shown:
         cells.setdefault(row["variant"], {})[row["set"]] = cell
     names = [data.split("/")[-1] for data in SETS]
     lines = [[variant, *(of.get(name) for name in names)] for variant, of in cells.items()]
-    return Shown.of("What each switch of SatDepth is worth", ["variant", *names], lines, NOTE)
+    return Shown.of("The effect of each switch of SatDepth", ["variant", *names], lines, NOTE)
 
 
 def main(sets: str = ",".join(SETS)) -> None:

@@ -29,7 +29,7 @@ KINDS = 4  # 2 * label + group
 BITS = 16  # of a packed count; the four kinds of a sample stand in one number
 UNIT = 320
 PRICES = (8, 16, 32, 64, 96, 128, 192, 256, 320, 480, 640)
-"""Errors that a unit of the row is worth, in 1 / UNIT of what one prediction adds to it."""
+"""Errors for a unit of the row, in 1 / UNIT of what one prediction adds to it."""
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""How the cost of the search for totals grows, and what each of its parts is worth.
+"""How the cost of the search for totals grows, and what each of its parts saves.
 
 Growth: synthetic tables of 0/1 columns, a tree of depth 3 with 20 % noise and groups that follow one of its columns;
 one quantity varies at a time (rows, tests, groups, requirements, the difference allowed between rates). Parts:
@@ -112,7 +112,7 @@ def parts(rows: Rows) -> Shown:
     columns = ["set", "depth", "difference", "all", *(f"without {part}" for part in PARTS)]
     lines = [[*key, *(line.get(part) for part in ("", *PARTS))] for key, line in cells.items()]
     note = f"*open*: bound and best tree after {rows.facts['seconds']} CPU seconds."
-    return Shown.of("What each part of the search for totals is worth (CPU s)", columns, lines, note)
+    return Shown.of("What each part of the search for totals saves (CPU s)", columns, lines, note)
 
 
 def draw(rows: list[dict[str, str]]) -> None:

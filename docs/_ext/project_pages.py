@@ -50,7 +50,7 @@ class Markdown(Directive):
     def run(self) -> list[nodes.Node]:
         path = ROOT / self.arguments[0]
         self.state.document.settings.record_dependencies.add(str(path))
-        text = re.sub(r"\A# .*\n", "", path.read_text(encoding="utf-8"))
+        text = re.sub(r"\A# .*\n|(?m:^<!--.*-->\n)", "", path.read_text(encoding="utf-8"))
         section = nodes.section(document=self.state.document)
         lines = StringList(as_rst(text).splitlines(), source=str(path))
         self.state.nested_parse(lines, 0, section, match_titles=True)

@@ -198,7 +198,7 @@ def untrue(certificate: dict[str, Any], case: Case) -> str | None:
     least, answer = case.optima[asked], body.answer
     for claim in body.claims:
         if claim.kind == "infeasible" and least is not None:
-            return f"a model is worth {least}"
+            return f"the value of a model is {least}"
         if claim.kind == "lower" and least is not None and Fraction(claim.value or 0) > least:
             return f"the bound {claim.value} is above the optimum {least}"
     if (answer.status == "infeasible") != (body.model is None):

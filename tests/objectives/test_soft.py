@@ -117,7 +117,7 @@ def test_the_steps_of_a_soft_count_are_searched_only_where_there_is_room():
     assert sum(part is not None for part in parts) <= 4
     hard = tf.Problem(X, y, shape=tf.Tree(4))
     hard += tf.MaxNodes(2)
-    assert result.objective == hard.solve().objective  # no test is worth 30 errors
+    assert result.objective == hard.solve().objective  # no test saves 30 errors
 
 
 def test_a_step_that_stays_open_has_the_bound_of_looser_ones(monkeypatch):

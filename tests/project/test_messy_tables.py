@@ -1,4 +1,4 @@
-"""Three messy tables from the command line to prediction, as somebody in a bank, a plant and an office would do it."""
+"""Three messy tables from the command line to prediction, as people in a bank, a plant and an office would do it."""
 
 from __future__ import annotations
 

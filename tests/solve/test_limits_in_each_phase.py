@@ -1,4 +1,4 @@
-"""Every verb, ended at each moment of its work: what is known by then is returned, and nothing else is said."""
+"""Every verb, ended at each moment of its work: the bounds by then are returned, and nothing else is said."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def parity() -> tf.Requirement:
 
 SOLVES: dict[str, Callable[[], Any]] = {
     "tree": lambda: problem().solve(time_limit=LONG),
-    "rows over totals": lambda: problem("tree:2", parity()).solve(time_limit=LONG),
+    "sums": lambda: problem("tree:2", parity()).solve(time_limit=LONG),
     "highs": lambda: problem("tree:2", parity()).solve("highs", time_limit=LONG),
     "cp-sat": lambda: problem("tree:2", parity()).solve("cp-sat", time_limit=LONG),
     "sat": lambda: problem().solve("glucose42", time_limit=LONG),

@@ -254,7 +254,7 @@ def name_of(item: Any) -> str:
 def chosen(
     mutant: Mutant, items: list[Any], known: dict[str, Any], seconds: dict[str, float], most: float
 ) -> list[Any]:
-    """The tests that may notice a mutant, the quickest first, for so long as is worth it."""
+    """The tests that may notice a mutant, the quickest first, within the time of one mutant."""
     wanted = set(tests_of(mutant, known))
     mapped = {t.partition(".")[0] for of in known.values() for tests in of.values() for t in tests}
     package = mutant.file.split("/")[1]

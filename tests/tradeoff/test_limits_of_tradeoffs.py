@@ -1,4 +1,4 @@
-"""Every verb of several solves, ended at each moment of its work: what is known by then is returned, and no more."""
+"""Every verb of several solves, ended at each moment of its work: the answer by then is returned, and no more."""
 
 from __future__ import annotations
 

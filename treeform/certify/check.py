@@ -71,7 +71,7 @@ def check(
         Whether drat-trim from the PATH verifies the proofs, instead of treeform's own checker.
     independent : bool
         Whether a bound has to be proved by a proof on file or by a short reference search, and a native engine alone is
-        not enough. What these are told of requirements is written again for the check, and shared with no search.
+        not enough. These have statements of requirements of their own, shared with no search.
     confirm : Backend or str, optional
         Another solver that solves again what nothing else can prove. The verdict stays "on trust", in both.
 

@@ -49,7 +49,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What is known at the end: nothing costs less than ``lower``; whether that is settled; sets that were asked."""
+    """The outcome: nothing costs less than ``lower``; whether that is settled; sets that were asked."""
 
     lower: Cost
     complete: bool

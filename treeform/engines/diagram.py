@@ -51,7 +51,7 @@ class DiagramSearch(OneSearch):
     threads : int
         1; the search runs on one thread.
     memory_limit : int or None
-        Bytes by which the process may grow. Of what is known the engine forgets enough to stay within it, and remains
+        Bytes by which the process may grow. The engine drops enough of its tables to stay within it, and remains
         exact; it stops where that does not suffice. None for 1 GiB of tables.
     techniques : tuple of str
         What speeds the search up: bounds by ``trees``, ``transpositions`` (partitions met before), trees of two levels

@@ -103,7 +103,7 @@ class CoreCall:
             raise SpecError(
                 "the price of a test has too many digits, or is too large, for exact 64-bit arithmetic",
                 cause=f"costs of {dearest} and {count_of(most, 'test')} at that price sum to more than 2**60",
-                fix="use a price with fewer digits, or a smaller one: at the cost of all samples no test is worth it",
+                fix="use a price with fewer digits, or a smaller one: at the cost of all samples no test pays",
             )
 
     def _keywords(self, data: Dataset, task: TreeTask) -> dict[str, Any]:

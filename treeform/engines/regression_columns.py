@@ -33,7 +33,7 @@ class ColumnBudget:
     solve : callable
         The search without that bound: ``solve(task, run)``.
     bound_unit : Fraction
-        What one unit of an outcome's ``lower`` is worth, in units of the loss.
+        The size of one unit of an outcome's ``lower``, in units of the loss.
     """
 
     def __init__(

@@ -20,7 +20,7 @@ _NEVER = 2**61
 
 @dataclass(frozen=True)
 class SizeOutcome:
-    """What is known of e(k), the least cost with at most k tests, for k = 0, 1, 2, ...
+    """Known bounds of e(k), the least cost with at most k tests, for k = 0, 1, 2, ...
 
     Attributes
     ----------

@@ -31,7 +31,7 @@ class Nodes(Protocol):
 
 
 class Routed:
-    """What is known of the rows of one data set in one graph, which never changes; kept beside the graph.
+    """Computed facts about the rows of one data set in one graph, which never change; kept beside the graph.
 
     A candidate is simplified, brought to its normal form and judged: each of these asks the same of the same rows.
 
@@ -53,7 +53,7 @@ class Routed:
 
     @classmethod
     def of(cls, graph: Nodes, data: Dataset) -> Routed:
-        """What is known of `data`; nothing yet where the graph was last asked about other rows."""
+        """Computed facts about `data`; none yet where the graph was last asked about other rows."""
         known = vars(graph).get(ROUTED)
         if known is None or known._data() is not data:
             known = vars(graph)[ROUTED] = cls(data)

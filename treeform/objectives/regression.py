@@ -110,7 +110,7 @@ class LeafLoss(Term):
 
     @abstractmethod
     def per_unit(self, data: Dataset) -> Fraction:
-        """What one unit of the whole numbers below is worth."""
+        """The size of one unit of the whole numbers below."""
 
     @abstractmethod
     def best(

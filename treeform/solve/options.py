@@ -50,7 +50,7 @@ class SolveOptions:
     distribution : Distribution
         Who does the work of a native engine, and where its parts are kept.
     bounds : tuple of KnownBound
-        What is known before.
+        Bounds that were proved before.
     models : tuple of DecisionGraph
         Models that are known before.
 

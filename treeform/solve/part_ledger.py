@@ -30,7 +30,7 @@ class Part:
         In units of the part's objective: no model is below the value claimed of the whole exactly if no model of any
         part is below its target. None: the claim is that there is no model at all.
     plus : Fraction
-        What the whole is worth more than the part's objective, in the user's units.
+        The objective of the whole minus that of the part, in the user's units.
     """
 
     question: Question

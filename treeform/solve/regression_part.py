@@ -48,7 +48,7 @@ class RegressionPart:
 
     @cached_property
     def worth(self) -> tuple[Fraction, Fraction]:
-        """What a unit of the search's loss is worth in the whole question's scaled values, and what is added to all."""
+        """The size of a unit of the search's loss in the whole question's scaled values, and what is added to all."""
         objective = self.question.objective
         weight, loss = loss_of(objective)
         # Each leaf beyond the tests of a tree costs its price.

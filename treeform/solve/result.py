@@ -19,7 +19,7 @@ Number = int | Fraction
 
 
 class Status(Enum):
-    """What is known about the answer; derived from the claims, never copied from a solver."""
+    """Whether the answer is proved; derived from the claims, never copied from a solver."""
 
     OPTIMAL = "optimal"  #: there is a model, and the bound proves that none is better
     FEASIBLE = "feasible"  #: there is a model that satisfies every requirement; a gap remains

@@ -359,7 +359,7 @@ def _held_out(problem: Problem, result: Result, data: Dataset, rows: NDArray[np.
 def _start(question: Question, options: SolveOptions, models: Sequence[DecisionGraph]) -> Any:
     """The first of the models that the question admits, where a native engine answers it; else "auto".
 
-    A solver takes bounds and models from a native engine, which are worth more than one model, unless a known bound
+    A solver takes bounds and models from a native engine, which help more than one model, unless a known bound
     proves this one.
     """
     for graph in models:

@@ -34,7 +34,7 @@ from treeform.testing.fixed_ports import FixedPorts, State
 Verdict = Callable[[DecisionGraph], bool | None]
 """Whether a statement is satisfied by a model; None where it has nothing to say of it."""
 PORTS, SLACK = "rows over ports", "paid, over ports"
-TOTALS, PREDICTIONS, SHORTFALL = "rows over totals", "rows over predictions", "shortfall"
+TOTALS, PREDICTIONS, SHORTFALL = "linear constraints over sums", "linear constraints over predictions", "shortfall"
 LIMITS, FEATURES, MARKS, PATHS = "limits", "features", "marks", "paths"
 VALUES, STEPS, BOUND = "leaf values", "steps", "bound"
 MANY = 10**6

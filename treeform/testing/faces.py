@@ -1,4 +1,4 @@
-"""The two faces of a requirement, compared model by model."""
+"""The violation of a requirement and its rows, compared model by model."""
 
 from __future__ import annotations
 

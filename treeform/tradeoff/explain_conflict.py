@@ -36,7 +36,7 @@ def explain_conflict(
     question : Question
     options : SolveOptions
     answer : CertifiedResult, optional
-        What is known of the question already.
+        Earlier answers to the question.
     """
     refuse_restriction(question, options, "a conflict")
     search = _Search(question, options)
@@ -64,7 +64,7 @@ _Step = tuple[Callable[..., None], str]
 
 
 class _Search:
-    """The question, what is known of the conflict, and the time for each part."""
+    """The question, the bounds of the conflict, and the time for each part."""
 
     whole: CertifiedResult
     """The answer to the question with all requirements."""
@@ -178,7 +178,7 @@ class _Search:
             )
 
     def conflict(self) -> Conflict:
-        """What is known."""
+        """The explanation as far as it is proved."""
         found = [known.needed() for label in self.labels if (known := self.ranges.get(label)) is not None]
         witnesses = {label: one for label, one in self.witnesses.items() if label in self.labels}
         conflict = Conflict(

@@ -141,7 +141,7 @@ class _Search:
         return sorted(set.intersection(*(model.columns() for model in known)))
 
     def indispensable(self) -> tuple[Indispensable, ...]:
-        """What is known of these columns."""
+        """The answer for these columns."""
         return tuple(
             Indispensable(name, self.without[name], self.threshold)
             for name in self.candidates()
@@ -192,7 +192,7 @@ class _Search:
         self.listed = listed
 
     def found(self) -> NearOptimal:
-        """What is known."""
+        """The models and bounds found."""
         is_open = self.best.objective is None or self.open_questions()
         limit = self.budget.reason or (
             self.limit if is_open and self.best.status is not Status.INFEASIBLE else None

@@ -97,7 +97,7 @@ class Narrowing:
         return True
 
     def needed(self) -> BoundNeeded | None:
-        """What is known; None where nothing was asked."""
+        """The answer; None where nothing was asked."""
         if self._value is not None:
             return BoundNeeded(self.label, self.axis, self._value, self._model, self._refuted, self._proved)
         if self._without is None:

@@ -25,7 +25,7 @@ from treeform.utils.text import count_of
 
 @dataclass(frozen=True)
 class SizeRow:
-    """What is known of the models with at most ``tests`` tests.
+    """Known bounds of the models with at most ``tests`` tests.
 
     Attributes
     ----------

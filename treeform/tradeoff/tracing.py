@@ -177,7 +177,7 @@ class _Trace:
         self.answers[bound] = _stronger(self.answers.get(bound), result)
 
     def frontier(self) -> Frontier:
-        """What is known of the curve."""
+        """The curve as far as it is found and proved."""
         points: list[FrontierPoint] = []
         complete, end = True, None
         for bound, model in self.segments():

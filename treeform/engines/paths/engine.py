@@ -102,7 +102,7 @@ def reason_against(data: Dataset, task: TreeTask) -> str | None:
 
 
 class _Run:
-    """One run: the search at the root, and what is told of it."""
+    """One run: the search at the root, and its outcome."""
 
     def __init__(self, data: Dataset, task: TreeTask, run: EngineRun, pairs: bool, room: Room) -> None:
         self.data, self.task, self.given, self.pairs, self.room = data, task, run, pairs, room

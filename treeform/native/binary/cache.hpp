@@ -1,5 +1,5 @@
 #pragma once
-// What is known about subproblems met before, keyed by their rows (not by the tests that led there), the depth and
+// Known bounds of subproblems met before, keyed by their rows (not by the tests that led there), the depth and
 // the tests left. Bounded: it doubles up to its limit, then replaces the shallowest and oldest entry of a bucket.
 // An equal hash does not suffice: the entry's path is followed to compare the rows, so a collision does no harm.
 #include <array>

@@ -9,7 +9,7 @@
 //  1. Depth three and less is not searched: depth_three.hpp solves it from triple counts. Those answers are exact.
 //  2. Above that, a node first gets its best depth-two tree (from the same pair table that ranks the candidates), so
 //     that every node has a good tree at once, and the first tree of depth d costs d - 2 greedy choices.
-//  3. Candidates are visited in the order of the heuristic. For each one the cache gives what is known of its two
+//  3. Candidates are visited in the order of the heuristic. For each one the cache gives the known bounds of its two
 //     sides; the similarity bound transfers bounds from candidates already settled: for row sets A and B,
 //        opt(A) >= opt(B) - mass(B \ A),
 //     because a tree for A used on B loses at most the mass of the rows that A lacks. The node's mass table gives
@@ -357,7 +357,7 @@ void Search::similarity(Node& node, Frame& frame, int column) {
     frame.side_lower[0][column] = in, frame.side_lower[1][column] = out;
 }
 
-/// Enter what is known of the two sides; returns the proved bound for trees with this root test.
+/// Enter the known bounds of the two sides; returns the proved bound for trees with this root test.
 Cost Search::record_bounds(const Node& node, int level, int column, const Sides& sides) {
     Frame& frame = frames_[level];
     const Cost lower = plus(plus(sides.known[0].lower, sides.known[1].lower), settings_.node_penalty);

@@ -9,7 +9,7 @@
 
 namespace treeform::binary {
 
-/// A test at the root, and what is known of the trees that begin with it.
+/// A test at the root, and the known bounds of the trees that begin with it.
 struct RootTest {
     int feature = -1;
     Cost upper = kNever;         // only trees that cost less are wanted
@@ -52,7 +52,7 @@ public:
     const RowSets& row_sets() const { return *holder_; }
 
 private:
-    /// What is known of a subproblem: no tree costs less than `lower`; `plan` costs `upper`.
+    /// Known bounds of a subproblem: no tree costs less than `lower`; `plan` costs `upper`.
     struct Known {
         Cost lower = 0, upper = kNever;
         PlanPtr plan;

@@ -102,7 +102,7 @@ struct Outcome {
     Counters counters;
     std::string simd;
     std::vector<Amount> multipliers;  // positive prices the upper side
-    Amount multiplier_unit = 1;  // what a unit of cost is worth beside them; 0: nothing, they refute the rows alone
+    Amount multiplier_unit = 1;  // the weight of a unit of cost beside them; 0: none, they refute the rows alone
     std::vector<int> active;  // per row: 1, -1: its upper, its lower side took part; 2: both; 0: none
 };
 

@@ -30,7 +30,7 @@ public:
         : data_(data), settings_(settings), amounts_(amounts), price_(data.samples.labels),
           below_price_(data.samples.labels) {}
 
-    /// What is known about a part before it is walked through.
+    /// Known bounds of a part before it is walked through.
     struct Sums {
         std::vector<Amount> weight;          // per kind
         Amount total = 0;

@@ -55,7 +55,7 @@ public:
         int u, v;  // records at its ends
         int from, to;  // its cuts
     };
-    /// A cut to evaluate, with what is known about it.
+    /// A cut to evaluate, with the known bounds of it.
     struct Pick {
         int cut = -1;
         Interval interval{};

@@ -32,7 +32,7 @@ public:
     using Work = SplitWork<W>;
     static constexpr Cost kInf = IntervalSearch<W>::kInf;
     static constexpr int kWarmUp = 8;  // thresholds per feature
-    static constexpr std::size_t kLargeTable = 50'000;  // cells: their splits of depth three are worth messages
+    static constexpr std::size_t kLargeTable = 50'000;  // cells: their splits of depth three pay for messages
     static constexpr int kGoals[] = {2, 4, 6, 8, 10, 12, 13, 14, 15, 16};  // sixteenths of the best cost
 
     TREEFORM_COLD Root(const Table<W>& table, const Node<W>& node, const Settings& rules, Control& control,

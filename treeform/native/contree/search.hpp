@@ -53,7 +53,7 @@ struct SplitWork {
     Cost value = 0;                     // of the sum, if found
     PlanPtr plan;
 
-    /// Begin with what is known of the pick.
+    /// Begin with the known bounds of the pick.
     void open(Cost room) {
         left.lower = pick.left, right.lower = pick.right;
         left.supported = pick.supported_left, right.supported = pick.supported_right;

@@ -7,7 +7,7 @@ namespace treeform::contree {
 
 inline std::int64_t full_tree(int depth) { return depth >= 40 ? kNone : (std::int64_t{1} << depth) - 1; }
 
-/// A subproblem, and what is known about it.
+/// A subproblem, and the known bounds of it.
 template <class W>
 struct Subproblem {
     using Cost = typename W::Cost;

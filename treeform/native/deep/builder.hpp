@@ -104,7 +104,7 @@ public:
         return learn(rows, height, best_of(space_.join(test, left, right), leaf));
     }
 
-    /// See above; of each node the `width` best tests at most. Begins with what is known of the rows.
+    /// See above; of each node the `width` best tests at most. Begins with the known bounds of the rows.
     Ptr pilot(const Rows& rows, int height, int width, int bottom) {
         const Ptr leaf = space_.leaf(rows);
         if (!worth_tests(rows, leaf)) return leaf;

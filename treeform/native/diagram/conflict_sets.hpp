@@ -22,7 +22,7 @@ public:
     /// Without `used` none is looked for.
     ConflictSets(const Instance& in, bool used);
 
-    /// Whether that much may be shown by so many of them that a look is worth it.
+    /// Whether that much may be shown by so many of them that it pays to look.
     bool suits(Cost need) const { return least_ > 0 && need <= kMostDisjoint * least_; }
     /// A lower bound of what trees of that key cost on `x`, from disjoint conflict sets in it; no more are looked for once
     /// it is at least `need`.

@@ -11,7 +11,7 @@
 
 namespace treeform::diagram {
 
-/// What is known of e(k), the least cost with at most k tests, by k.
+/// Known bounds of e(k), the least cost with at most k tests, by k.
 struct Bounds {
     std::vector<Cost> lower, upper;
 };

@@ -157,7 +157,7 @@ Cost Search::bound_group(int layer, const Group& group, Cost need) {
     return known.lower;
 }
 
-/// What is known of the sides of a group, without a look at its points.
+/// Known bounds of the sides of a group, without a look at its points.
 Cost Search::known_bound(int layer, const Group& group) const {
     const Layer& here = layers_[layer];
     if (2 * here.parts > kFewSides) return 0;

@@ -24,7 +24,7 @@ public:
     Parts(const Away& away, const Instance& in, const Settings& settings, const Control& control, Search& search,
           Counters& counters)
         : away_(away), in_(in), settings_(settings), control_(control), search_(search), counters_(counters) {}
-    /// Whether the search for so many tests is worth messages.
+    /// Whether the search for so many tests pays for its messages.
     bool travel(int tests) const { return away_ && tests >= settings_.least_tests && settings_.widths.size() > 1; }
     /// As `Search::solve`.
     Answer solve(int tests, Cost need);

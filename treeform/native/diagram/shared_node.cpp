@@ -52,7 +52,7 @@ SharedNode::Costs SharedNode::count(const Word* x) {
 }
 
 /// From the splits of the packed set to all splits: those in between part it as the one before them. A node that leaves
-/// the set on one side is worth no more than a leaf.
+/// the set on one side gains no more than a leaf.
 void SharedNode::spread(const Word* x, Costs& out) const {
     const View& v = in_.view;
     const Packed& at = pairs_.packed();

@@ -145,7 +145,7 @@ private:
         control_.publish({shifted(out_.lower), shifted(out_.upper)});
     }
 
-    /// Whether a diagram of so many tests may be better than what is known, for a price that is not proved.
+    /// Whether a diagram of so many tests may be better than the best one found, for a price that is not proved.
     bool is_asked(int k) const {
         if (out_.lower[k] >= out_.upper[k]) return false;
         if (settings_.every_number) return true;
@@ -214,7 +214,7 @@ private:
     /// True if the price is proved.
     ///
     /// In a round the bounds of all numbers of tests are raised together, to an eighth of what the price asks for at
-    /// first: a search with half the bound takes a small part of the time, and a bound is worth as much as the weakest
+    /// first: a search with half the bound takes a small part of the time, and a bound is as good as the weakest
     /// of its numbers of tests.
     bool prove(Price price, double share, double of_trees) {
         bound_by_trees(price, of_trees);
@@ -327,7 +327,7 @@ private:
     }
 };
 
-/// What is known before the points were looked at: a run may be stopped while they are prepared.
+/// The bounds before the points were looked at: a run may be stopped while they are prepared.
 Outcome nothing_known(const Settings& settings) {
     const std::size_t sizes = std::size_t(settings.max_nodes) + 1;
     Outcome out;

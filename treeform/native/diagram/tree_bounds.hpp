@@ -166,7 +166,7 @@ private:
         } catch (const TooLong&) {}
     }
 
-    /// What is known about `x`, or what `prove` finds within the work it may spend.
+    /// Known bounds of `x`, or what `prove` finds within the work it may spend.
     template <class Prove>
     Cost limited(const Word* x, Word number, Cost need, std::int64_t work, const Prove& prove) {
         if (const Known* known = known_.find(x, number)) {

@@ -58,7 +58,7 @@ Cost Trees::bound_unrolled(const Word* x, int layer, int tests, Cost need, std::
     });
 }
 
-/// In the first frame, what is known of T for fewer tests.
+/// In the first frame, the known bounds of T for fewer tests.
 void Trees::take_floors(const Word* x, int layer, int tests) {
     auto& floor = frame(0).floor;
     floor.assign(tests + 1, 0);

@@ -287,7 +287,7 @@ Answer Search<LossOf>::depth_two_by_scans(const Subset& rows, std::int64_t budge
                                           double cutoff) {
     Answer out = depth_one(rows);
     const double alone = loss_.leaf(rows).cost, tolerance = judge_.tolerance(alone, rows.weight), least = out.lower;
-    if (price_ >= Judge::limit_of_leaf(alone, tolerance)) return out;  // no test is worth its price
+    if (price_ >= Judge::limit_of_leaf(alone, tolerance)) return out;  // no test saves its price
     const std::vector<double> whole = out.by_feature;
     const auto limit_of = [&](const Answer& best) { return std::min(Judge::limit(best.best, tolerance), cutoff); };
     Level& own = level(2);

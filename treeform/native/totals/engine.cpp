@@ -129,7 +129,7 @@ private:
         const Amount unit = pricing_.largest_unit();
         Multipliers search(table_, pricing_,
                            [&](const std::vector<Amount>& m, Point& p) { return evaluate(m, unit, depth, p); });
-        // The bound in whole units of cost reaches what is known. Trees that are found on the way lower that; not for a
+        // The bound in whole units of cost reaches the best known cost. Trees that are found on the way lower that; not for a
         // few root tests, whose minimum is no bound.
         const Amount known = wanted();
         const auto enough = [&](Wide value) {
@@ -253,7 +253,7 @@ private:
         note(std::min(wanted(), pricing_.most() + 1));
         conclude();
     }
-    /// Raises the bound with the active rows only; true when a tree cheaper than what is known was found.
+    /// Raises the bound with the active rows only; true when a cheaper tree was found.
     bool relaxation(Fronts& fronts, int depth) {
         Amount step = few_trees(depth) ? kNone : std::max<Amount>(1, lower_ / 1000);
         while (true) {

@@ -134,7 +134,7 @@ Amount Parts::minimum(int depth) {
     return best;
 }
 
-/// What is known of the pairs of a test with others: the number of the other one, and four bounds.
+/// Known bounds of the pairs of a test with others: the number of the other one, and four bounds.
 std::vector<Amount> Parts::hints(int column) const {
     std::vector<Amount> out;
     const std::size_t columns = price_.size();
@@ -294,7 +294,7 @@ void PartSearch::take_hints(const Part& part) {
     }
 }
 
-/// What is known of the pairs of a test with every other.
+/// Known bounds of the pairs of a test with every other.
 std::vector<Amount> PartSearch::pairs(int column) const {
     const std::size_t columns = std::size_t(team_.first().rows.columns);
     std::vector<Amount> out;

@@ -48,7 +48,7 @@ public:
     Parts(const Away& away, const Table& table, const Settings& settings, const Control& control, Team& team,
           Subset& root)
         : away_(away), table_(table), settings_(settings), control_(control), team_(team), root_(root) {}
-    /// Whether a test of the root is worth a message: by the steps that it may take.
+    /// Whether a test of the root pays for a message: by the steps that it may take.
     bool travel(int depth) const;
     /// The least price of a tree, and the first tree that has it; the team has the prices.
     Amount minimum(int depth);

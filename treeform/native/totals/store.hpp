@@ -1,5 +1,5 @@
 #pragma once
-// What is known about subproblems, shared by all threads: a hash table in parts, each behind a lock of its own.
+// Known bounds of subproblems, shared by all threads: a hash table in parts, each behind a lock of its own.
 #include <array>
 #include <atomic>
 #include <mutex>

@@ -33,7 +33,7 @@ def of_model(
     else:
         value = aim.value(m, plain)
     if exact(stated) != value:
-        wrong.append(f"the model is worth {value}, and {stated} is stated")
+        wrong.append(f"the model's value is {value}, and {stated} is stated")
     for spec in specs:
         if world.of_values and spec["kind"] in ("mean_parity", "monotone"):
             continue

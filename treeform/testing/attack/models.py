@@ -18,7 +18,7 @@ MOST_MODELS = 6000
 
 
 class TooMany(Exception):
-    """The table has more models than are worth listing."""
+    """The table has more models than can be listed."""
 
 
 class Node(NamedTuple):

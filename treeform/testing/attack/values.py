@@ -21,7 +21,7 @@ MOST_TRIED = 3000
 
 
 class TooMany(Exception):
-    """More values than are worth trying."""
+    """More values than can be tried."""
 
 
 def target(plain: Plain, row: int) -> Fraction:

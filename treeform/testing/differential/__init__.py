@@ -1,4 +1,4 @@
-"""The standing attack: random tiny problems, every road to an answer, and a reference that shares nothing with them.
+"""The standing attack: random tiny problems, every way to an answer, and a reference that shares nothing with them.
 
 ``python -m treeform.testing.differential --cases 100000 --processes 2 --out FILE`` runs it; see `report`.
 """

@@ -1,4 +1,4 @@
-"""Cases: one table, one question and one road to the answer, drawn from a number.
+"""Cases: one table, one question and one way to the answer, drawn from a number.
 
 A bundle of `BUNDLE` cases shares a table, a shape and the reference over them; everything follows from the seed
 and the number of the case.
@@ -42,7 +42,7 @@ DIAGRAMS = (
 
 @dataclass(frozen=True)
 class Case:
-    """One run: the question, the road, and the number that it was drawn from (-1 for a case made by hand)."""
+    """One run: the question, the way to its answer, and the number it was drawn from (-1 for a case made by hand)."""
 
     table: Table
     shape: Shape

@@ -169,7 +169,7 @@ def compare_model(case: Case, bundle: Bundle, goal: Goal, graph: Any, value: Num
         wrong.append(f"the model does not fit {case.shape.text}: {judged.misfit}")
     own_value = goal.value(judged.outcome, bundle.reference)
     if own_value != value:
-        wrong.append(f"the model is worth {own_value}, and {value} is stated")
+        wrong.append(f"the model's value is {own_value}, and {value} is stated")
     for spec in case.requirements:
         if not questions.holds(spec, judged.outcome, bundle.reference):
             wrong.append(f"the model violates {dict(spec)}")

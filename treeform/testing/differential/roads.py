@@ -1,4 +1,4 @@
-"""Roads to an answer: who is asked, with which start, within which limit, and what is asked of the answer then.
+"""Ways to an answer: which solver is asked, with which start, within which limit, and what is asked of the answer then.
 
 Native engines take one to three milliseconds on such tables, solvers twenty to a hundred, solvers in processes of
 their own a second: roads are drawn with this in mind, so that a hundred thousand cases take about an hour.
@@ -103,7 +103,7 @@ LIMITS = (0.002, 0.01, 0.02, 0.05, 0.1, 0.5)
 
 @dataclass(frozen=True)
 class Road:
-    """One road.
+    """One way to an answer.
 
     Attributes
     ----------
@@ -165,7 +165,7 @@ def draw_road(
     requirements: Sequence[Spec],
     draw_model: DrawModel,
 ) -> Road:
-    """A road that fits the question, most of the time."""
+    """A way that fits the question, most of the time."""
     kinds = {spec["kind"] for spec in requirements}
     verb = rng.choices(("solve", "sizes", "pareto"), (96, 3, 1 if shape.widths is None else 0))[0]
     if goal.term is not None:
