@@ -12,13 +12,13 @@ from repository import ROOT
 
 sys.path += [str(ROOT / ".ci"), str(ROOT / "docs" / "_ext")]
 
-import release_files  # noqa: E402
-import source_links  # noqa: E402
+import release_files
+import source_links
 
 LARGEST = 500_000
 TEXT = {".rst", ".md", ".py", ".hpp", ".cpp"}
-PHRASES = ["as it likes", "comes along", "enter a claim", "faces of", "honours?", "(?:is|are) worth", "rows over totals",
-           "told of", "what is known"]  # fmt: skip
+PHRASES = ["as it likes", "comes along", "enter a claim", "faces of", "honours?", "(?:is|are) worth",
+           "rows over totals", "told of", "what is known"]  # fmt: skip
 """Phrases that a reader has to read twice, in all text; the field has a term for each."""
 WORDS = [*PHRASES, "roads?", "somebody", "whoever"]
 """The same in pages, where no name of the code has such a word."""
