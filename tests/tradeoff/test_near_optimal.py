@@ -21,76 +21,25 @@ from treeform.data import Dataset
 from treeform.errors import DataError, SpecError
 from treeform.graph import DecisionGraph
 from treeform.solve.result import Limit, Status
-from treeform.testing import all_models, brute_force, draw_cases
+from treeform.testing import brute_force
+from treeform.testing.normal_forms import (
+    NEAR_OPTIMAL_REQUIREMENTS,
+    draw_near_optimal,
+    near_optimal_forms,
+    normal_form,
+)
 from treeform.tradeoff import asking
 
 
-def key(graph: DecisionGraph, data: Dataset, node: int = 0, rows: frozenset[int] | None = None) -> object:
-    """A tree as what it does: the column of each test, and the two sets of samples with what becomes of them.
-
-    None for a tree that is in no normal form: some test separates nothing, or has two leaves of one class.
-    """
-    rows = frozenset(range(data.n_samples)) if rows is None else rows
-    f = int(graph.feature[node])
-    if f < 0:
-        return int(graph.label[node])
-    if f >= data.n_features:
-        return None
-    left = frozenset(i for i in rows if data.X[i, f] <= graph.threshold[node])
-    sides = [(left, int(graph.left[node])), (rows - left, int(graph.right[node]))]
-    if not all(side for side, _ in sides):
-        return None
-    below = [(side, key(graph, data, child, side)) for side, child in sides]
-    ends = [end for _, end in below]
-    if None in ends or (isinstance(ends[0], int) and ends[0] == ends[1]):
-        return None
-    return data.columns[f].source, frozenset(below)
-
-
-def expected(problem: tf.Problem, within: Fraction) -> dict[object, Fraction]:
-    """The normal forms of all near-optimal models with their values."""
-    data = problem.data
-    found: dict[object, Fraction] = {}
-    for graph in all_models(data, problem.shape):
-        form = key(graph, data)
-        if form is not None and not any(r.violation(graph, data) for r in problem.requirements):
-            found[form] = Fraction(problem.objective.evaluate(graph, data))
-    if not found:
-        return {}
-    most = min(found.values()) * (1 + within)
-    return {form: value for form, value in found.items() if value <= most}
-
-
-REQUIREMENTS: list[list[tf.Requirement]] = [
-    [],
-    [tf.StatisticalParity(groups="group", difference="0.3")],
-    [tf.StatisticalParity(groups="group", ratio="0.6"), tf.MinSupport(2)],
-    [tf.Stability(0.4), tf.MaxNodes(2)],
-    [tf.FeatureBudget(1)],
-    [tf.MaxErrors(0.45), tf.EqualOpportunity(groups="group", difference="0.4")],
-    [tf.NoTestOn("age")],
-    [tf.Monotone("owner")],
-]
-
-
 @pytest.mark.drawn(5)
-@pytest.mark.parametrize("which", range(len(REQUIREMENTS)))
+@pytest.mark.parametrize("which", range(len(NEAR_OPTIMAL_REQUIREMENTS)))
 def test_the_models_are_those_of_enumeration(which: int) -> None:
     compared = 0
-    for case in draw_cases(5, seed=70 + which, shapes=(tf.Tree(2), tf.Tree(1))):
-        if case.data.n_classes > 2:
-            continue
-        problem = tf.Problem(
-            case.frame, case.labels, shape=case.shape, sample_weight=case.weights, exclude=["group"]
-        ).minimize(case.objective)
-        try:
-            problem += REQUIREMENTS[which]
-        except SpecError:  # refused on these data
-            continue
+    for problem in draw_near_optimal(5, 70 + which, NEAR_OPTIMAL_REQUIREMENTS[which]):
         within = Fraction(3, 10)
         found = problem.near_optimal(within=within, limit=10**6)
-        want = expected(problem, within)
-        forms = [key(model.graph, problem.data) for model in found.models]
+        want = near_optimal_forms(problem, within)
+        forms = [normal_form(model.graph, problem.data) for model in found.models]
         assert dict(zip(forms, (m.objective for m in found.models), strict=True)) == want
         assert len(forms) == len(want) == found.count
         if want:
@@ -127,7 +76,7 @@ def test_costs_at_depth_three() -> None:
     every = dict(forms(problem.data, 3, np.array(cost, dtype=object)))
     want = {form: value for form, value in every.items() if value <= found.threshold}
     assert len(want) > 20 and min(every.values()) * Fraction(5, 4) == found.threshold
-    assert {key(m.graph, problem.data): m.objective for m in found.models} == want and found.complete
+    assert {normal_form(m.graph, problem.data): m.objective for m in found.models} == want and found.complete
 
 
 def test_three_classes() -> None:
@@ -135,9 +84,9 @@ def test_three_classes() -> None:
     X = pd.DataFrame({"a": rng.integers(0, 3, 12), "b": list("xyzxyzxxyyzz")})
     problem = tf.Problem(X, rng.integers(0, 3, 12), shape="tree:2")
     found = problem.near_optimal(within="1/2", limit=10**6)
-    want = expected(problem, Fraction(1, 2))
+    want = near_optimal_forms(problem, Fraction(1, 2))
     assert len(want) > 20
-    assert {key(m.graph, problem.data): m.objective for m in found.models} == want and found.complete
+    assert {normal_form(m.graph, problem.data): m.objective for m in found.models} == want and found.complete
 
 
 def table() -> tuple[pd.DataFrame, np.ndarray]:

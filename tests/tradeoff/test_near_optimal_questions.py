@@ -217,6 +217,17 @@ def test_report_and_command(tmp_path: Path) -> None:
         "--report",
         str(out),
     ]
+    asked = CliRunner().invoke(
+        app, [*words, "--multiplicity", "--sparsest", "--sample", "2", "--seed", "1"]
+    )
+    found = with_groups().near_optimal(within="0.2")
+    shares, drawn = found.multiplicity(), found.sample(2, seed=1)
+    assert f"ambiguity {float(shares.ambiguity):.2%}" in asked.stdout
+    assert f"discrepancy {float(shares.discrepancy):.2%}" in asked.stdout
+    assert f"sparsest: objective {found.sparsest().objective}" in asked.stdout
+    assert asked.stdout.count("drawn: objective") == 2
+    for model in drawn:
+        assert f"drawn: objective {model.objective}" in asked.stdout
     done = CliRunner().invoke(app, [*words, *more, "--plot", str(tmp_path / "ranges.svg")])
     assert done.exit_code == 0, done.output
     assert (

@@ -20,6 +20,7 @@ from treeform.problem import Problem
 from treeform.solve import Limit
 from treeform.tradeoff.axis import find_axis
 from treeform.tradeoff.near_optimal import NearOptimal
+from treeform.tradeoff.near_trees import NearModel
 from treeform.utils.files import write_text
 from treeform.utils.text import exact_text
 
@@ -47,6 +48,21 @@ def near_optimal(
             "statistical_parity:groups=sex: the fairest one.",
             metavar="REQUIREMENT",
         ),
+    ] = None,
+    sparsest: Annotated[
+        bool, typer.Option("--sparsest", help="Print the model with the fewest tests.")
+    ] = False,
+    multiplicity: Annotated[
+        bool,
+        typer.Option(
+            "--multiplicity", help="Print how far the models differ in what they predict for the rows."
+        ),
+    ] = False,
+    sample: Annotated[
+        int, typer.Option(help="Print models drawn from all of them, each with the same chance.", min=0)
+    ] = 0,
+    seed: Annotated[
+        int | None, typer.Option(help="Of the sample: the same seed draws the same models.", min=0)
     ] = None,
     plot: Annotated[
         Path | None, typer.Option(help="Draw the range of each column's importance (.svg, .png or .pdf).")
@@ -82,8 +98,14 @@ def near_optimal(
     if found.trees is not None and found.count:
         if importance:
             print(found.importance().to_string(index=False))
+        if multiplicity:
+            _show_multiplicity(found)
         for one in over:
             _show_tightest(found, one)
+        if sparsest:
+            _show("sparsest", found.sparsest())
+        for model in found.sample(sample, seed):
+            _show("drawn", model)
         if plot is not None:
             found.plot().save(plot)
     if report_file is not None:
@@ -94,10 +116,20 @@ def near_optimal(
     return exit_code(found.best)
 
 
+def _show_multiplicity(found: NearOptimal) -> None:
+    shares = found.multiplicity()
+    print(f"ambiguity {float(shares.ambiguity):.2%}: rows that some model predicts otherwise than the best one")
+    print(f"discrepancy {float(shares.discrepancy):.2%}: the most rows that one model predicts otherwise")
+
+
 def _show_tightest(found: NearOptimal, over: Requirement | str) -> None:
     model = found.tightest(over)
     _, axis = find_axis(found.question, over)
     measured = axis.measure.format(exact_text(axis.measured(model.graph, found.question.data)))
-    print(f"tightest: objective {model.objective}, {measured}")
+    _show("tightest", model, f", {measured}")
+
+
+def _show(what: str, model: NearModel, more: str = "") -> None:
+    print(f"{what}: objective {model.objective}{more}")
     for rule in model.graph.rules():
         print(f"  {rule}")
