@@ -11,6 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from treeform.backends import Backend
 from treeform.engines import TotalsSearch
 from treeform.engines.and_or_graph import MOST_ALTERNATIVES, Apart, GraphOfTrees, Priced, reason_against_graph
@@ -26,12 +28,11 @@ from treeform.solve.relaxation import Relaxation, relax
 from treeform.solve.result import Limit
 from treeform.solve.search import CompiledSearch, StatedPart
 from treeform.solve.simple_bounds import ceiling
-from treeform.utils.text import count_of
 
 FEW = 1000
 """Alternatives, before some are excluded, up to which a larger cost is taken at once: fewer cost a solver nothing."""
 MANY = 8000
-"""Alternatives to state beyond which a smaller cost is tried: the larger the cost, the weaker is what is stated."""
+"""Alternatives to state beyond which a smaller cost is tried first: the larger the cost, the weaker is its model."""
 OF_FEATURES = frozenset({"feature", "falling"})
 """Ports that tell tests of different features apart."""
 BY_ROW = frozenset({"reaches", "branch", "leaf"})
@@ -143,8 +144,8 @@ class GraphSearch:
         needs = question.objective.needs.union(*(r.needs for r in (*question.requirements, *added)))
         apart: Apart = "feature" if OF_FEATURES & needs else "partition"
         self.trees = GraphOfTrees(question.data, relaxation.task, apart)
-        wide = bool(BY_ROW & needs)
-        self.most_alternatives = MOST_ENTRIES // question.data.n_samples if wide else MOST_ALTERNATIVES
+        self.by_row = bool(BY_ROW & needs)
+        self.many = MANY
         self.most = ceiling(question)
         self.ahead, self.reached = 1, -1
 
@@ -169,7 +170,7 @@ class GraphSearch:
             wanted = self._cost_wanted()
             if not self._settled(step, priced):
                 return
-            self.reached = step.up_to
+            self.reached, self.many = step.up_to, max(self.many, 2 * step.size)
             if step.up_to >= wanted and not self.ledger.closed:
                 self.limit = Limit.SOLVER  # all was stated, and the proof stays within the tolerances
                 return
@@ -191,7 +192,7 @@ class GraphSearch:
         while not self._stop():
             cost = min(cost, wanted)
             made = self._made(cost, priced)
-            if made is None or made.size > MANY:
+            if made is None or made.size > self.many:
                 many, beyond = made, cost
             elif cost >= wanted or (made.size and made.counts["alternatives"] >= FEW):
                 return self._with_next_step(made)
@@ -215,10 +216,16 @@ class GraphSearch:
         return made
 
     def _made(self, cost: int, priced: Priced) -> Stated | None:
-        graph = self.trees.up_to(cost, self.most_alternatives, self.budget.remaining, self._stop)
+        graph = self.trees.up_to(cost, MOST_ALTERNATIVES, self.budget.remaining, self._stop)
         if graph is None:
             return None
-        return Stated(Fixing(self.trees, graph, priced).run(self._stop), counts_of(graph))
+        made = Stated(Fixing(self.trees, graph, priced).run(self._stop), counts_of(graph))
+        return None if self.by_row and self._entries(made.graph) > MOST_ENTRIES else made
+
+    def _entries(self, graph: AndOrGraph) -> int:
+        """Of a port with an entry for each row and node."""
+        rows = np.bincount(self.question.data.points.index, minlength=self.question.data.points.n_points)
+        return int((graph.covers.astype(np.float64) @ rows)[graph.node].sum())
 
     def _exclude(self, made: Stated, priced: Priced) -> None:
         """Nothing of that cost is left: a bound."""
@@ -272,8 +279,7 @@ class GraphSearch:
         if self.limit is Limit.MEMORY:
             value = self.question.to_units(self.relaxation.lower(cost + 1))
             self.ledger.notes.append(
-                f"{self.formulation.name}: the models below {value} use more than "
-                f"{count_of(self.most_alternatives, 'alternative')} of the graph, which were not stated"
+                f"{self.formulation.name}: the models below {value} use more of the graph than can be stated"
             )
 
 
