@@ -96,3 +96,12 @@ def test_prices_beyond_exact_arithmetic_and_threads_are_refused_before() -> None
     for engine in (tf.ConTree, tf.DL85, tf.TotalsSearch, tf.RegressionSearch):
         with pytest.raises(SpecError, match="at most 1024"):
             engine(threads=1025)
+
+
+@pytest.mark.parametrize("huge", ["target", "weight"])
+def test_sums_of_targets_and_of_weights_have_limits_of_their_own(calls: dict[str, Any], huge: str) -> None:
+    _, (x, target, *rest), named = calls["regression"]
+    target, weight = np.zeros_like(target), np.ones_like(target)
+    (target if huge == "target" else weight)[-1] = 2**54
+    with pytest.raises(ValueError, match="too large to be added exactly"):
+        _core.regression(x, target, weight, *rest[1:], **(named | {"time_limit": 1.0}))

@@ -38,6 +38,7 @@ from treeform.language.objective import Objective
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement, registered
 from treeform.language.values import ValueRow, ValueRule
+from treeform.testing import all_models
 from treeform.testing.derivations import disagreements
 from treeform.testing.engine_tasks import task_disagreements
 from treeform.testing.objective_derivations import objective_disagreements
@@ -87,6 +88,34 @@ def test_what_disagreed_once(name: str, seed: int, backend: Backend) -> None:
     """A hyperplane was taken for the given test of one column by rows, and not by `violation`."""
     for case, requirement, graphs in cases(name, seed, False, 16):
         assert not list(disagreements(requirement, case.data, case.shape, graphs, backend))
+
+
+# What few drawn tables have: a column that is tested twice on a path, and amounts and ratios that are no whole units.
+PATH = pd.DataFrame({"a": [0, 1, 2, 3, 4], "b": [0, 1, 0, 1, 0]})
+SHARP: dict[str, tuple[Requirement, list[int] | None]] = {
+    "once_per_path": (tf.OncePerPath(), None),
+    "max_tests_per_path": (tf.MaxTestsPerPath("a", 1), None),
+    "min_support": (tf.MinSupport(fraction="1/3"), [3, 1, 1, 2, 1]),
+    "stability": (tf.Stability(fraction="5/8"), [1, 1, 1, 1, 1]),
+    "max_errors": (tf.MaxErrors(fraction="1/3"), [1, 1, 1, 1, 1]),
+    "min_recall": (tf.MinRecall("0.6667", 1), None),
+    "min_precision": (tf.MinPrecision("0.501", 1), None),
+    "max_false_positive_rate": (tf.MaxFalsePositiveRate("0.499", 1), None),
+    "statistical_parity": (tf.StatisticalParity(["p", "q", "p", "q", "p"], ratio="0.7499", positive=1), None),
+}
+
+
+@pytest.mark.parametrize("name", SHARP)
+def test_what_lies_between_two_whole_units_is_stated_exactly(name: str, backend: Backend) -> None:
+    """Trees of depth two on five rows: some test a column twice on a path, some lack a part of a unit."""
+    asked, weights = SHARP[name]
+    problem = tf.Problem(PATH, [0, 1, 0, 1, 1], shape=tf.Tree(2), sample_weight=weights)
+    bound = (problem + asked).requirements[0]
+    graphs = list(all_models(problem.data, problem.shape, rng=np.random.default_rng(0)))[:60]
+    lacking = [bound.violation(graph, problem.data) for graph in graphs]
+    assert any(lacking) and not all(lacking)
+    for graph, wrong in disagreements(bound, problem.data, problem.shape, graphs, backend, 0):
+        pytest.fail(f"{wrong}\n{graph.to_text()}")
 
 
 def test_the_tasks_of_engines_say_what_all_requirements_say_together(draw: Draw) -> None:

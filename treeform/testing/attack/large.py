@@ -94,12 +94,12 @@ def _problem(q: dict[str, Any]) -> tuple[tf.Problem, Any, Any]:
 def _asked(q: dict[str, Any], problem: tf.Problem, X: Any, y: Any, limit: float) -> Any:
     if q["verb"] == "frontier":
         return problem.frontier(over=tf.MinSupport(5), time_limit=limit)
+    second = q["limit"] if q["press"] else limit  # Ctrl-C ended the first one
     if q["verb"] == "prices":
-        second = q["limit"] if q["press"] else limit  # Ctrl-C ended the first one
         return problem.solve(time_limit=limit).prices(time_limit=second)
     if q["verb"] == "check":
         result = problem.solve(time_limit=limit)
-        return tf.check(result.certificate(), X, y, time_limit=limit, **_groups(problem))
+        return tf.check(result.certificate(), X, y, time_limit=second, **_groups(problem))
     return getattr(problem, q["verb"])(time_limit=limit)
 
 
