@@ -33,7 +33,6 @@ from treeform.solve.result import as_number
 from treeform.solve.search import CompiledSearch
 from treeform.solve.simple_bounds import PROVER, floor_bound
 from treeform.solve.stage.given_models import constants
-from treeform.solve.totals_engine import plain_engine
 
 AIDS = ("none", "engine's models", "start", "bound", "rows", "all")
 MOST_ROWS = 1000
@@ -96,7 +95,7 @@ def one(name: str, rule: str, depth: int, solver: str, aid: str, seconds: float)
     budget = Budget(seconds)
     plan = choose(question, SolveOptions(solver, "odd"))
     assert plan.backend is not None and plan.formulation is not None
-    engine = plain_engine(question)
+    engine = tf.DL85() if tf.DL85.suits(question.data) else tf.ConTree()
     relaxation = relax(question, engine)
     assert relaxation is not None
     ledger, native = Ledger(question, budget), Ledger(question, budget)

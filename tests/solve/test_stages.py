@@ -13,7 +13,7 @@ from treeform.data import views
 from treeform.engines import and_or_graph
 from treeform.errors import ContradictionError, DataError, SolverFailed, SpecError
 from treeform.formulations import ODD, odd
-from treeform.solve import choice, driver, path_engine, pipeline
+from treeform.solve import choice, driver, pipeline
 from treeform.solve.budget import Budget
 from treeform.solve.ledger import Ledger
 from treeform.solve.search import CompiledSearch
@@ -105,7 +105,7 @@ def test_a_step_of_a_question_keeps_the_model_of_the_question() -> None:
 def test_a_table_of_too_many_tests(monkeypatch: pytest.MonkeyPatch, solver: str | None) -> None:
     monkeypatch.setattr(views, "LARGEST_SPLIT_TABLE", 100)
     monkeypatch.setattr("treeform.data.dataset.LARGEST_SPLIT_TABLE", 100)
-    monkeypatch.setattr(path_engine, "FEW_FOR_PATHS", 1)
+    monkeypatch.setattr(tf.PathSearch, "few_tests", 1)
     asked = problem("tree:4", parity=False).add(tf.MaxTestsPerPath("x0", 1))
     result = asked.solve(solver, time_limit=1000)
     assert result.graph is not None
@@ -120,7 +120,7 @@ def test_a_table_of_too_many_tests(monkeypatch: pytest.MonkeyPatch, solver: str 
 def test_a_table_that_the_usual_formulation_cannot_state(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(odd, "MAX_COLUMNS", 10)
     monkeypatch.setattr(and_or_graph, "MOST_TESTS_BELOW", 1)
-    monkeypatch.setattr(path_engine, "FEW_FOR_PATHS", 1)
+    monkeypatch.setattr(tf.PathSearch, "few_tests", 1)
     least = [row.upper for row in problem(parity=False).size_table("diagram-search").rows]
     table = problem(parity=False).size_table()
     assert [row.upper for row in table.rows] == least

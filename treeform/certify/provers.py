@@ -15,7 +15,9 @@ from treeform.certify.diagrams import cheapest_diagram
 from treeform.certify.prices import cheapest
 from treeform.certify.schema import Multiplier
 from treeform.engines import (
+    CADL85,
     DL85,
+    Blossom,
     ContinuousTotals,
     ConTree,
     DiagramSearch,
@@ -25,7 +27,6 @@ from treeform.engines import (
     RegressionSearch,
     TotalsSearch,
     continuous_totals,
-    totals,
 )
 from treeform.errors import CertificateError
 from treeform.graph import DecisionGraph
@@ -39,10 +40,9 @@ from treeform.solve.depth_engine import DepthEngine
 from treeform.solve.engines import run_engine
 from treeform.solve.lagrangian import Lagrangian, rows_of, tighten
 from treeform.solve.ledger import Ledger
-from treeform.solve.path_engine import FEW_FOR_PATHS, path_engine
 from treeform.solve.regression import best_constant, run_regression
 from treeform.solve.relaxation import relax
-from treeform.solve.search_over_tests import search_over_tests
+from treeform.solve.router import engine_beyond, usual_engine
 from treeform.solve.simple_bounds import ceiling
 
 BY_PRICES = "the search by prices"
@@ -58,13 +58,8 @@ SIMPLE_CONTINUOUS = ContinuousTotals(
 )
 """Without guesses, shallower depths and first models; it needs ConTree's rules to end at all."""
 FAMILIES = {
-    "contree": "trees",
-    "dl85": "binary",
-    "cadl85": "binary",
-    "blossom": "binary",
-    "diagram-search": "diagrams",
-    "totals-search": "totals",
-    "continuous-totals": "totals",
+    engine.name: engine.family
+    for engine in (ConTree, DL85, CADL85, Blossom, DiagramSearch, TotalsSearch, ContinuousTotals)
 }
 """Engines that share code are of one family."""
 
@@ -110,17 +105,17 @@ def provers(question: Question, maker: object) -> list[Engine]:
     engines: list[Engine] = [tree]
     if question.data.n_tests <= FEW_TESTS:
         engines.append(DL85())
-    if FAMILIES.get(str(maker)) == FAMILIES[tree.name]:
+    if FAMILIES.get(str(maker)) == tree.family:
         engines.reverse()
     # Linear constraints over sums and rules on paths are more than the other engines support.
     special = _for_totals(question, tree, maker)
-    return [*_for_paths(question, [*special, tree][0]), *special, *engines, *_over_many_tests(question)]
+    return [*_for_paths(question), *special, *engines, *_over_many_tests(question)]
 
 
-def _for_paths(question: Question, other: Engine) -> list[Engine]:
+def _for_paths(question: Question) -> list[Engine]:
     """The search under rules on paths, where it supports more: first test by test, then with its counts of pairs."""
-    engine = None if is_least_depth(question.objective) else path_engine(question, other)
-    return [] if engine is None else [SIMPLE_PATHS, engine]
+    engine = None if is_least_depth(question.objective) else usual_engine(question)
+    return [SIMPLE_PATHS, engine] if isinstance(engine, PathSearch) else []
 
 
 def _for_totals(question: Question, plain: Engine, maker: object) -> list[Engine]:
@@ -131,22 +126,22 @@ def _for_totals(question: Question, plain: Engine, maker: object) -> list[Engine
     """
     few = question.data.n_tests <= FEW_FOR_TOTALS
     engine: Engine = TotalsSearch() if few else ContinuousTotals()
-    judge, simple = (totals, SIMPLE_TOTALS) if few else (continuous_totals, SIMPLE_CONTINUOUS)
+    simple: Engine = SIMPLE_TOTALS if few else SIMPLE_CONTINUOUS
     other = relax(question, plain)
     if is_least_depth(question.objective) or other is None or other.exact:
         return []
     relaxation = relax(question, engine)
     if relaxation is None or len(relaxation.dropped) >= len(other.dropped):
         return []
-    if judge.reason_against(question.data, relaxation.task) is not None:
+    if engine.unsupported(question.data, relaxation.task) is not None:
         return []
     return [simple, SIMPLE_CONTINUOUS if few and maker == SIMPLE_CONTINUOUS.name else engine]
 
 
 def _over_many_tests(question: Question) -> list[Engine]:
     """The search over all tests that supports all of a question, on a table that it is not chosen for."""
-    few = question.data.n_tests <= min(FEW_FOR_TOTALS, FEW_FOR_PATHS)
-    engine = None if few or is_least_depth(question.objective) else search_over_tests(question)
+    few = question.data.n_tests <= PathSearch.few_tests
+    engine = None if few or is_least_depth(question.objective) else engine_beyond(question)
     if engine is None:
         return []
     return [SIMPLE_TOTALS if isinstance(engine, TotalsSearch) else SIMPLE_PATHS, engine]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from treeform.engines.memory import Room, bytes_of_tests
 from treeform.engines.table_of_totals import TableOfTotals, Tests, tests_of
-from treeform.engines.totals import reason_against
+from treeform.engines.totals import TotalsSearch
 from treeform.errors import SpecError
 from treeform.language.alternatives import AndOrGraph
 
@@ -71,7 +71,7 @@ def reason_against_graph(data: Dataset, task: TreeTask) -> str | None:
     most = most_tests(task)
     if data.n_tests > most:
         return f"it takes {most:,} distinct tests at depth {task.depth}, and the table has {data.n_tests:,}"
-    return reason_against(data, task)
+    return TotalsSearch().unsupported(data, task)
 
 
 class GraphOfTrees:

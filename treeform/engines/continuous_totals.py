@@ -82,6 +82,8 @@ class ContinuousTotals(Engine):
     parts: tuple[str, ...] = PARTS
 
     name: ClassVar[str] = "continuous-totals"
+    family: ClassVar[str] = "totals"
+    chosen_for: ClassVar[str] = "proves optima under linear constraints over sums; it searches intervals of thresholds"
     understands: ClassVar[frozenset[str]] = frozenset(
         {
             "features",
@@ -104,6 +106,16 @@ class ContinuousTotals(Engine):
         check_memory("ContinuousTotals", self.memory_limit)
         object.__setattr__(self, "parts", some_of("ContinuousTotals", "parts", self.parts, PARTS))
 
+    def unsupported(self, data: Dataset, task: TreeTask) -> str | None:
+        """Why the search cannot take the task, in words; None when it can."""
+        if task.widths is not None:
+            return "it searches trees, not layered diagrams"
+        if task.depth > DEEPEST:
+            return f"it searches to depth {DEEPEST}, not {task.depth}"
+        if task.totals is not None and task.totals.per_test is not None:
+            return "it takes totals over samples, not over the columns that are tested"
+        return None
+
     def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
         """Solve `task` on `data`; see `Engine.run`.
 
@@ -114,7 +126,7 @@ class ContinuousTotals(Engine):
         """
 
         check_task(data, task)
-        reason = reason_against(data, task)
+        reason = self.unsupported(data, task)
         if reason is not None:
             raise _not_exact(reason)
         most = binding_features(data, task)
@@ -125,17 +137,6 @@ class ContinuousTotals(Engine):
         except OverflowError:
             raise _not_exact("the costs of all samples together exceed 2**60") from None
         return session.outcome(native)
-
-
-def reason_against(data: Dataset, task: TreeTask) -> str | None:
-    """Why the search cannot take the task, in words; None when it can."""
-    if task.widths is not None:
-        return "it searches trees, not layered diagrams"
-    if task.depth > DEEPEST:
-        return f"it searches to depth {DEEPEST}, not {task.depth}"
-    if task.totals is not None and task.totals.per_test is not None:
-        return "it takes totals over samples, not over the columns that are tested"
-    return None
 
 
 def _not_exact(reason: str) -> SpecError:

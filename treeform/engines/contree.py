@@ -89,6 +89,7 @@ class ConTree(Engine):
     side_parts: int = 1
 
     name: ClassVar[str] = "contree"
+    family: ClassVar[str] = "trees"
     bounded: ClassVar[bool] = False
     understands: ClassVar[frozenset[str]] = frozenset(
         {"features", "cost", "node_penalty", "min_support", "max_nodes", "weights"}

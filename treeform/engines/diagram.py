@@ -21,7 +21,7 @@ from treeform.engines.distributed import OneSearch
 from treeform.engines.size_outcome import SizeOutcome
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, check_task
 from treeform.errors import SpecError
-from treeform.shape import UNIVARIATE, Shape, Tree
+from treeform.shape import UNIVARIATE, Diagram, Shape, Tree
 
 if TYPE_CHECKING:
     import numpy as np
@@ -81,6 +81,8 @@ class DiagramSearch(OneSearch):
     simd: str = "auto"
 
     name: ClassVar[str] = "diagram-search"
+    family: ClassVar[str] = "diagrams"
+    shapes: ClassVar[frozenset[type[Shape]]] = frozenset({Diagram})
     bounded: ClassVar[bool] = True
     understands: ClassVar[frozenset[str]] = frozenset(
         {"features", "cost", "node_penalty", "min_support", "min_flow", "max_nodes", "weights", "widths"}

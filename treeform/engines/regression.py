@@ -24,6 +24,7 @@ from treeform.engines.session import counters_of, reason_for_end, time_limit_of
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
+from treeform.shape import Diagram, Shape, Tree
 from treeform.utils.progress import report_step
 
 if TYPE_CHECKING:
@@ -84,6 +85,7 @@ class RegressionSearch(Engine):
     )
     of_values: ClassVar[bool] = True
     begins_with_model: ClassVar[bool] = True
+    shapes: ClassVar[frozenset[type[Shape]]] = frozenset({Tree, Diagram})
 
     def __post_init__(self) -> None:
         check_threads("RegressionSearch", self.threads)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.errors import SpecError
+from treeform.shape import Shape, Tree
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -165,12 +166,33 @@ class Engine(ABC):
         Whether it solves regression problems, and no others.
     begins_with_model : bool
         Whether it has a model within milliseconds, whatever the table.
+    family : str
+        Engines that share code have the same: a claim is proved again by another one.
+    shapes : frozenset of type
+        The shapes for which it is chosen.
+    few_tests : int or None
+        Distinct tests of a table up to which it is chosen where nobody names it; None: any number.
+    chosen_for : str
+        What a note says of it where it is chosen, about the number of tests.
     """
 
     name: ClassVar[str]
     understands: ClassVar[frozenset[str]]
     of_values: ClassVar[bool] = False
     begins_with_model: ClassVar[bool] = False
+    family: ClassVar[str] = ""
+    shapes: ClassVar[frozenset[type[Shape]]] = frozenset({Tree})
+    few_tests: ClassVar[int | None] = None
+    chosen_for: ClassVar[str] = ""
+
+    @classmethod
+    def suits(cls, data: Dataset) -> bool:
+        """Whether it is chosen for such columns where nobody names it."""
+        return True
+
+    def unsupported(self, data: Dataset, task: TreeTask) -> str | None:
+        """Why it cannot take the task on these data, for its size or its numbers; None when it can."""
+        return None
 
     @abstractmethod
     def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:

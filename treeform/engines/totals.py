@@ -80,6 +80,9 @@ class TotalsSearch(OneSearch):
     parts: tuple[str, ...] = PARTS
 
     name: ClassVar[str] = "totals-search"
+    family: ClassVar[str] = "totals"
+    few_tests: ClassVar[int] = 500  # its work grows with their square and more
+    chosen_for: ClassVar[str] = "proves optima under linear constraints over sums; it takes tables of few tests"
     bounded: ClassVar[bool] = True
     understands: ClassVar[frozenset[str]] = frozenset(
         {
@@ -103,6 +106,27 @@ class TotalsSearch(OneSearch):
         check_memory("TotalsSearch", self.memory_limit)
         object.__setattr__(self, "parts", some_of("TotalsSearch", "parts", self.parts, PARTS))
 
+    def unsupported(self, data: Dataset, task: TreeTask) -> str | None:
+        """Why the search cannot take the task, in words; None when it can."""
+        if task.widths is not None:
+            return "it searches trees, not layered diagrams"
+        if task.depth > DEEPEST:
+            return f"it searches to depth {DEEPEST}, not {task.depth}"
+        if data.n_classes > MOST_CLASSES:
+            return f"it takes {MOST_CLASSES} classes, not {data.n_classes}"
+        if data.total_weight >= LARGEST_WEIGHT:
+            return "the samples weigh 2**50 units or more together"
+        if _most_cost(data, task) >= _LARGEST_COST:
+            return "the costs of all samples together exceed 2**50"
+        sources = len({column.source for column in data.columns})
+        if binding_features(data, task) and sources > MOST_FEATURES:
+            return f"it counts tested columns among {MOST_FEATURES}, not {sources}"
+        if data.n_tests > MOST_TESTS:
+            return f"it takes {MOST_TESTS:,} tests, not {data.n_tests:,}"
+        if not (data.points.are_bits or data.can_list_tests):
+            return "the table has too many tests to list them"
+        return None
+
     def evaluator(self, data: Dataset, task: TreeTask) -> Evaluator:
         """What answers for tests at the root of `run_distributed`."""
         from treeform import _core
@@ -123,7 +147,7 @@ class TotalsSearch(OneSearch):
         from treeform import _core
 
         check_task(data, task)
-        reason = reason_against(data, task)
+        reason = self.unsupported(data, task)
         if reason is not None:
             fix = "use weights or costs with fewer digits, a smaller shape, or tf.HiGHS() or tf.CPSAT()"
             raise not_exact(self.name, reason, fix)
@@ -160,28 +184,6 @@ class TotalsSearch(OneSearch):
             "threads": self.threads,
             "least_steps": LEAST_STEPS,
         }
-
-
-def reason_against(data: Dataset, task: TreeTask) -> str | None:
-    """Why the search cannot take the task, in words; None when it can."""
-    if task.widths is not None:
-        return "it searches trees, not layered diagrams"
-    if task.depth > DEEPEST:
-        return f"it searches to depth {DEEPEST}, not {task.depth}"
-    if data.n_classes > MOST_CLASSES:
-        return f"it takes {MOST_CLASSES} classes, not {data.n_classes}"
-    if data.total_weight >= LARGEST_WEIGHT:
-        return "the samples weigh 2**50 units or more together"
-    if _most_cost(data, task) >= _LARGEST_COST:
-        return "the costs of all samples together exceed 2**50"
-    sources = len({column.source for column in data.columns})
-    if binding_features(data, task) and sources > MOST_FEATURES:
-        return f"it counts tested columns among {MOST_FEATURES}, not {sources}"
-    if data.n_tests > MOST_TESTS:
-        return f"it takes {MOST_TESTS:,} tests, not {data.n_tests:,}"
-    if not (data.points.are_bits or data.can_list_tests):
-        return "the table has too many tests to list them"
-    return None
 
 
 def _most_cost(data: Dataset, task: TreeTask) -> float:

@@ -12,7 +12,7 @@ from treeform.backends.run import LINEAR
 from treeform.catalogue.formulations import find_formulation
 from treeform.catalogue.solvers import find_solver
 from treeform.distribute.search import HERE, Distribution, require_distributable
-from treeform.engines import DL85, DiagramSearch, Engine, RegressionSearch
+from treeform.engines import DL85, Engine
 from treeform.errors import SolverNotAvailable, SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.abilities import Variants
@@ -23,10 +23,9 @@ from treeform.shape import UNIVARIATE, Tree
 from treeform.solve.columns_on_demand import is_usual
 from treeform.solve.in_parts import first_part, is_largest, stated_whole, too_many_parts
 from treeform.solve.options import SolveOptions
-from treeform.solve.path_engine import path_engine
 from treeform.solve.regression_choice import regression_engine
 from treeform.solve.relaxation import relax
-from treeform.solve.totals_engine import plain_engine, totals_engine, why_chosen, why_not
+from treeform.solve.router import lowered, usual_engine, why_chosen, why_not
 
 USUAL = ("highs", "mathopt:scip", "cp-sat")
 """Where the formulation leaves the solver open, the first of these that can be loaded here."""
@@ -171,7 +170,7 @@ def _choose(question: Question, options: SolveOptions) -> Plan:
         usual = USUAL_FOR_TREES if is_usual(question) else "odd"
         model = find_formulation("sat-depth" if depth or sat else usual)
         notes.append(f"formulation: {model.name}")
-        notes += [] if depth or question.objective.is_regression else why_not(question)
+        notes += [] if depth else why_not(question)
     if (unstated := why_unstated(question, options)) is not None:
         alone = _engine_alone(question, warm_start, [unstated])
         if alone is not None:
@@ -223,26 +222,16 @@ def _engine_alone(question: Question, warm_start: Any, notes: list[str]) -> Plan
         if refusal is not None:
             raise refusal
     engine = _warm_engine(question, warm_start, notes, False)
-    if engine is None or not (engine.of_values or relax(question, engine) is not None):
+    if engine is None or lowered(question, engine) is None:
         return None
     return Plan(None, None, find_formulation("odd"), engine, _start(warm_start), tuple(notes))
 
 
-def _usual_engine(question: Question) -> Engine:
-    """The engine for the shape and the data; on columns of zeros and ones DL85 is the faster one."""
-    if question.objective.is_regression:
-        return RegressionSearch()
-    if not isinstance(question.shape, Tree):
-        return DiagramSearch()
-    totals = totals_engine(question)
-    usual = plain_engine(question) if totals is None else totals
-    return path_engine(question, usual) or usual
-
-
 def _engine_for(question: Question) -> Engine | None:
-    engine = _usual_engine(question)
-    relaxation = relax(question, engine)
-    return engine if relaxation is not None and relaxation.exact else None
+    """An engine that supports all of the question."""
+    engine = usual_engine(question)
+    part = None if engine is None else lowered(question, engine)
+    return engine if part is not None and part.exact else None
 
 
 def _usual_solver(question: Question, model: Formulation, depth: bool, notes: list[str]) -> Backend:
@@ -360,6 +349,6 @@ def _warm_engine(question: Question, warm_start: Any, notes: list[str], depth: b
     if warm_start != "auto" or question.shape.splits != UNIVARIATE:
         return None  # native engines search tests of one feature
     few = depth and isinstance(question.shape, Tree) and question.data.n_tests <= FEW_TESTS
-    engine: Engine = DL85() if few else _usual_engine(question)
-    notes.append(f"warm start and bound: {engine.name}")
+    engine = DL85() if few else usual_engine(question)
+    notes += [] if engine is None else [f"warm start and bound: {engine.name}"]
     return engine

@@ -46,6 +46,11 @@ class RegressionPart:
     dropped: tuple[str, ...]
     scale: int
 
+    @property
+    def exact(self) -> bool:
+        """Whether the search's optimum is the question's."""
+        return not self.dropped
+
     @cached_property
     def worth(self) -> tuple[Fraction, Fraction]:
         """The size of a unit of the search's loss in the whole question's scaled values, and what is added to all."""

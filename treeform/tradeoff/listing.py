@@ -14,7 +14,6 @@ from treeform.certify.answer import CertifiedResult
 from treeform.engines import TotalsSearch
 from treeform.engines.and_or_graph import GraphOfTrees, most_tests
 from treeform.engines.enumeration import Enumeration, TooManyTrees
-from treeform.engines.totals import reason_against
 from treeform.engines.tree_counts import Stopped
 from treeform.engines.tree_lists import TreeList
 from treeform.engines.tree_sets import TreeSet
@@ -276,7 +275,7 @@ def _countable(question: Question) -> Relaxation:
             cause="models are enumerated where the objective is a sum over samples and tests",
             fix=fix,
         )
-    reason = reason_against(question.data, relaxation.task)
+    reason = TotalsSearch().unsupported(question.data, relaxation.task)
     if reason is not None:
         raise SpecError("near-optimal models cannot be listed on this table", cause=reason, fix=fix)
     return relaxation

@@ -66,6 +66,7 @@ class BinaryEngine(Engine):
     simd: str = "auto"
 
     strategy: ClassVar[str]
+    family: ClassVar[str] = "binary"
     understands: ClassVar[frozenset[str]] = frozenset(
         {"features", "cost", "node_penalty", "min_support", "max_nodes", "weights"}
     )

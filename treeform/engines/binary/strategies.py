@@ -61,6 +61,10 @@ class DL85(BinaryEngine):
     bounded: ClassVar[bool] = True
     strategy: ClassVar[str] = "dl85"
 
+    @classmethod
+    def suits(cls, data: Dataset) -> bool:
+        return bool(((data.X == 0) | (data.X == 1)).all())  # it is the faster one there
+
     def _choices(self) -> dict[str, Any]:
         parts = {"cache": self.cache, "similarity": self.similarity, "warm-up": self.warm_up}
         return super()._choices() | {"use": [part for part, on in parts.items() if on]}

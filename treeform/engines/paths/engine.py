@@ -54,12 +54,28 @@ class PathSearch(Engine):
     memory_limit: int | None = None
 
     name: ClassVar[str] = "path-search"
+    few_tests: ClassVar[int] = 500  # its work grows with their square and more
+    chosen_for: ClassVar[str] = "proves optima under rules on paths; it takes tables of few tests"
     understands: ClassVar[frozenset[str]] = frozenset(
         {"features", "cost", "node_penalty", "min_support", "min_flow", "sample_cost", "paths", "weights"}
     )
 
     def __post_init__(self) -> None:
         check_memory("PathSearch", self.memory_limit)
+
+    def unsupported(self, data: Dataset, task: TreeTask) -> str | None:
+        """Why the search cannot take the task, in words; None when it can."""
+        if task.widths is not None:
+            return "it searches trees, not layered diagrams"
+        if data.n_tests > MOST_TESTS:
+            return f"it counts pairs of at most {MOST_TESTS} tests, and the table has {data.n_tests}"
+        if data.points.n_points * data.n_tests > MOST_CELLS:
+            cells = f"{data.points.n_points} distinct rows and {data.n_tests} tests"
+            return f"it holds {MOST_CELLS} answers of tests at most, and the table has {cells}"
+        dearest = int(task.cost_of_samples(data).max(initial=1))
+        if int(data.weights.astype(object).sum()) * max(dearest, 1) + task.node_penalty * 2**task.depth >= EXACT:
+            return "the costs of all samples together exceed 2**53"
+        return None
 
     def answer(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
         """Solve `task` on `data`; `run` takes its sets of features itself, over one table."""
@@ -74,7 +90,7 @@ class PathSearch(Engine):
             If the task is not possible, or too large.
         """
         check_task(data, task)
-        reason = reason_against(data, task)
+        reason = self.unsupported(data, task)
         if reason is not None:
             raise not_exact(self.name, reason, "use fewer thresholds, or tf.CPSAT() or tf.HiGHS()")
         room = Room(None if self.memory_limit is None else max(self.memory_limit, LEAST))
@@ -84,21 +100,6 @@ class PathSearch(Engine):
         # One thread: the products are small, and threads that wait for each other take all processors.
         with threadpool_limits(1, user_api="blas"):
             return _Run(data, task, run, self.pairs, room).outcome()
-
-
-def reason_against(data: Dataset, task: TreeTask) -> str | None:
-    """Why the search cannot take the task, in words; None when it can."""
-    if task.widths is not None:
-        return "it searches trees, not layered diagrams"
-    if data.n_tests > MOST_TESTS:
-        return f"it counts pairs of at most {MOST_TESTS} tests, and the table has {data.n_tests}"
-    if data.points.n_points * data.n_tests > MOST_CELLS:
-        cells = f"{data.points.n_points} distinct rows and {data.n_tests} tests"
-        return f"it holds {MOST_CELLS} answers of tests at most, and the table has {cells}"
-    dearest = int(task.cost_of_samples(data).max(initial=1))
-    if int(data.weights.astype(object).sum()) * max(dearest, 1) + task.node_penalty * 2**task.depth >= EXACT:
-        return "the costs of all samples together exceed 2**53"
-    return None
 
 
 class _Run:

@@ -10,7 +10,7 @@ from treeform.solve.budget import Budget
 from treeform.solve.deep_trees import LEAST_DEPTH, DeepTrees
 from treeform.solve.node import Node, Worker
 from treeform.solve.relaxation import relax
-from treeform.solve.totals_engine import FEW_FOR_TOTALS
+from treeform.solve.router import FEW_TESTS
 
 
 def is_proved_beside(node: Node) -> bool:
@@ -24,7 +24,7 @@ def is_proved_beside(node: Node) -> bool:
 
 def has_many_tests(node: Node) -> bool:
     """Whether the proof on this table has no good trees soon."""
-    return node.question.data.has_more_tests_than(FEW_FOR_TOTALS)
+    return node.question.data.has_more_tests_than(FEW_TESTS)
 
 
 def first_deep_trees(node: Node, budget: Budget) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from treeform.engines import RegressionSearch
+from treeform.graph import DecisionGraph, structure
 from treeform.language.question import Question
+from treeform.requirements import Fix
 from treeform.shape import Tree
 from treeform.solve import schedule
 from treeform.solve.budget import Budget
@@ -17,7 +19,10 @@ from treeform.solve.node import Node, Relaxed, Worker
 from treeform.solve.regression import run_regression
 from treeform.solve.relaxation import relax
 from treeform.solve.result import Limit
-from treeform.solve.search_over_tests import its_share, search_over_tests
+from treeform.solve.router import engine_beyond
+
+COUNTED_DEPTH = 2
+"""Trees of this depth are counted from all pairs of tests at once."""
 
 
 def starts_a_solver(node: Node) -> bool:
@@ -104,13 +109,13 @@ def has_search_over_tests(node: Node) -> bool:
     """Whether an engine supports all of the question, and was not chosen for the size of the table."""
     if node.plan.warm_engine is None:
         return False
-    engine = search_over_tests(node.question)
+    engine = engine_beyond(node.question)
     return engine is not None and type(engine) is not type(node.plan.warm_engine)
 
 
 def over_tests(node: Node, budget: Budget) -> None:
     """Models, and often the proof, from a native search that was not chosen for the size of the table."""
-    engine = search_over_tests(node.question)
+    engine = engine_beyond(node.question)
     relaxation = None if engine is None else relax(node.question, engine)
     assert engine is not None and relaxation is not None
     node.ledger.set_phase(f"search over tests: {engine.name}")
@@ -119,13 +124,19 @@ def over_tests(node: Node, budget: Budget) -> None:
 
 def by_search_over_tests(node: Node) -> Worker | None:
     """Who searches over all tests."""
-    engine = search_over_tests(node.question)
+    engine = engine_beyond(node.question)
     return None if engine is None else (engine.name, ())
 
 
 def share_over_tests(node: Node) -> schedule.Share:
-    """By what it counts."""
-    return its_share(node.question)
+    """Most of the time where pairs of tests are counted at once: in two layers below the upper part that is given."""
+    given = [_least_deep_leaf(r.graph) for r in node.question.requirements if isinstance(r, Fix)]
+    counted = len(node.question.shape.widths) - max(given, default=0) <= COUNTED_DEPTH
+    return schedule.COUNTED_PAIRS if counted else schedule.SEARCH_OVER_TESTS
+
+
+def _least_deep_leaf(graph: DecisionGraph) -> int:
+    return int(structure.levels(graph.feature, graph.left, graph.right)[graph.feature < 0].min())
 
 
 def has_neighbourhoods(node: Node) -> bool:

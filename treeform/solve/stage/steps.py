@@ -18,7 +18,7 @@ from treeform.solve.node import Node, Worker
 from treeform.solve.part_ledger import PartLedger
 from treeform.solve.relaxation import relax
 from treeform.solve.result import Limit
-from treeform.solve.totals_engine import totals_engine
+from treeform.solve.router import usual_engine
 
 Search = Callable[[Node], None]
 """All stages, for a step."""
@@ -42,10 +42,11 @@ def in_parts(search: Search) -> Callable[[Node, Budget], Limit | None]:
 
 
 def _able(engine: Engine, part: Question) -> Engine:
-    """The engine, or one that supports linear constraints over sums where only that one supports all of the part."""
+    """The engine, or another one where only that supports all of the part."""
     relaxation = relax(part, engine)
-    other = None if relaxation is None or relaxation.exact else totals_engine(part)
-    return engine if other is None else other
+    other = None if relaxation is None or relaxation.exact else usual_engine(part)
+    supported = None if other is None else relax(part, other)
+    return engine if other is None or supported is None or not supported.exact else other
 
 
 def depths(node: Node, budget: Budget) -> Limit | None:

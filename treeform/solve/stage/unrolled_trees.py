@@ -14,7 +14,7 @@ from treeform.solve.fitting_trees import submit_fitting_trees
 from treeform.solve.lagrangian import rows_of, tighten
 from treeform.solve.node import Node, Worker
 from treeform.solve.relaxation import relax
-from treeform.solve.totals_engine import totals_engine
+from treeform.solve.router import usual_engine
 
 MOST_LAYERS = 4
 """A tree of more levels is rarely proved in the time that is spared for a bound."""
@@ -93,4 +93,4 @@ def by_first_trees(node: Node) -> Worker | None:
 
 
 def _for_trees(node: Node) -> Engine:
-    return totals_engine(node.question) or ConTree()
+    return usual_engine(node.question, Tree) or ConTree()
