@@ -1,4 +1,5 @@
-"""Figures of the code as it stands: files, lines, public names, cycles, and the files that one solve passes through.
+"""Figures of the code as it stands: files, lines, public names, cycles, the files of one solve, and how
+often solve, certify and tradeoff ask of what kind an engine, an objective or a shape is.
 
     python .ci/figures.py [ROOT]        # ROOT: another checkout with its core built, to compare with
 
@@ -20,6 +21,9 @@ SOLVES = {
     "ODD on HiGHS": "tf.Problem(X, y, shape=tf.Tree(2)).solve('highs', formulation='odd', warm_start=None)",
     "SatDepth": "tf.Problem(X, y, shape=tf.Tree(2)).solve('sat', formulation='sat-depth', warm_start=None)",
 }
+OF_KINDS = ("engines", "objectives", "language.objective", "language.costs", "language.composed", "shape")
+"""Modules whose classes are kinds of engines, objectives and shapes."""
+FLAGS = {"is_regression", "is_squared", "is_sum", "is_depth", "of_values", "is_tree", "understands", "splits"}
 # The first solve imports and fills caches; the second one is counted.
 WATCH = """
 import os, sys, threading
@@ -68,6 +72,31 @@ def native_files(root: Path) -> list[Path]:
 def lines(files: list[Path]) -> int:
     """Lines of all of them."""
     return sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files)
+
+
+def branches(path: Path) -> int:
+    """Where a file asks of what kind an engine, an objective or a shape is: by its class, or by a flag of it."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    kinds = {
+        name.asname or name.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").removeprefix("treeform.").startswith(OF_KINDS)
+        for name in node.names
+        if name.name[0].isupper()
+    }
+    count = 0
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in {"isinstance", "issubclass"}:
+            count += any(getattr(one, "id", "") in kinds for one in ast.walk(node.args[1]))
+        count += isinstance(node, ast.Attribute) and node.attr in FLAGS
+        count += isinstance(node, ast.Call) and getattr(node.func, "id", "") == "type"
+    return count
+
+
+def asked_for_regression(root: Path) -> int:
+    """``.is_regression`` outside of the folders whose subject are models that predict values."""
+    files = [p for p in python_files(root) if not {"data", "objectives", "report"} & set(p.parts)]
+    return sum(len(re.findall(r"\.is_regression\b", path.read_text(encoding="utf-8"))) for path in files)
 
 
 def public_names(root: Path) -> int:
@@ -170,6 +199,12 @@ def main() -> None:
         f"{run(root, 'import treeform; print(len(treeform.__all__))')} names in treeform.__all__"
     )
     print(f"C++: {len(native)} files, {lines(native):,} lines")
+    of_solve = [path for path in python if "solve" in path.parts and "testing" not in path.parts]
+    asking = [p for p in python if {"solve", "certify", "tradeoff"} & set(p.parts) and "testing" not in p.parts]
+    pipeline = [path for path in of_solve if path.name == "pipeline.py"]
+    print(f"solve: {len(of_solve)} files, the pipeline has {lines(pipeline)} lines")
+    print(f"branches on kinds in solve, certify and tradeoff: {sum(map(branches, asking))}")
+    print(f".is_regression outside data, objectives and report: {asked_for_regression(root)}")
     cycles = [sorted(names) for names in sets if len(names) > 1]
     print(f"cycles: {len(cycles)}", *(f"  {' '.join(names)}" for names in cycles), sep="\n")
     print(f"longest chain of imports: {longest_chain(graph, sets)} modules")

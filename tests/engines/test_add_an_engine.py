@@ -1,0 +1,73 @@
+"""The check-list *Add an engine* of `docs/design/solve.rst`, followed with an engine of stumps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+import treeform as tf
+from treeform.engines import ConTree, Engine, EngineOutcome, EngineRun, TreeTask
+from treeform.errors import SpecError
+from treeform.graph import DecisionGraph
+from treeform.solve import router
+
+
+@dataclass(frozen=True)
+class Stumps(Engine):
+    """The best tree of at most one test, by trying all of them."""
+
+    name: ClassVar[str] = "stumps"
+    understands: ClassVar[frozenset[str]] = frozenset({"min_support", "weights"})
+
+    def unsupported(self, data: tf.Dataset, task: TreeTask) -> str | None:
+        return f"it makes one test, not trees of depth {task.depth}" if task.depth > 1 else None
+
+    def run(self, data: tf.Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
+        best = DecisionGraph.leaf(int(data.class_weights.argmax()), data)
+        least = int(data.weights[best.predict_codes(data.X) != data.y].sum())
+        for f in range(data.n_features):
+            values = np.unique(data.X[:, f])
+            for threshold in (values[1:] + values[:-1]) / 2:
+                left = data.X[:, f] <= threshold
+                sides = [np.bincount(data.y[s], data.weights[s], data.n_classes) for s in (left, ~left)]
+                if min(side.sum() for side in sides) < task.min_support:
+                    continue
+                cost = int(sum(side.sum() - side.max() for side in sides))
+                if cost < least:
+                    least, labels = cost, [int(side.argmax()) for side in sides]
+                    best = DecisionGraph.from_nested((f, float(threshold), *labels), data)
+        return EngineOutcome(best, least, least, proved=True)
+
+
+def problem(depth: int, seed: int = 0) -> tf.Problem:
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 6, (30, 3)).astype(float)
+    return tf.Problem(X, (X[:, 0] > 2) ^ (rng.random(30) < 0.3), shape=tf.Tree(depth))
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("support", [1, 9])
+def test_it_proves_what_the_others_prove(seed: int, support: int) -> None:
+    asked = problem(1, seed).add(tf.MinSupport(support))
+    own, other = asked.solve(Stumps()), asked.solve(ConTree())
+    assert own.status is tf.Status.OPTIMAL and own.objective == other.objective
+    assert own.graph is not None and own.graph.n_nodes <= 1 and own.solver == "stumps"
+
+
+def test_what_it_does_not_declare_is_refused() -> None:
+    with pytest.raises(SpecError, match="stumps cannot support max_nodes"):
+        problem(1).add(tf.MaxNodes(0)).solve(Stumps())
+
+
+def test_it_is_one_line_of_the_router(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(router, "ENGINES", (Stumps, *router.ENGINES))
+    assert problem(1).solve().solver == "stumps"
+    assert problem(2).solve().solver == "contree"  # it says that it cannot
+    fair = problem(1).add(tf.MinRecall(at_least="0.5", positive=True))
+    assert fair.solve().solver == "totals-search"  # which leaves out less
+    bound = fair.solve("cp-sat", formulation="odd", warm_start=Stumps(), time_limit=60)
+    assert "stumps" in [claim.by for claim in bound.claims if claim.relaxation]
+    assert next(run for run in bound.plan if run.name == "relaxed search").by == ("stumps",)
