@@ -59,6 +59,30 @@ def check(graph: DecisionGraph, data: Dataset, task: TreeTask, cost: int, most: 
     assert found.cost == cost
 
 
+def test_flows_into_one_node_are_not_refused_for_what_it_costs_already() -> None:
+    """The optimum sends two flows into one test: a bound that counts what is below that test twice leaves it out."""
+    pick = np.random.default_rng(249)
+    rows, columns, classes = (int(pick.integers(*ends)) for ends in ((8, 40), (2, 5), (2, 4)))
+    X = pick.integers(0, int(pick.integers(2, 5)), (rows, columns)).astype(float)
+    y = pick.integers(0, classes, rows)
+    y[:classes] = range(classes)
+    data = Dataset.from_user(X, y)
+    inner = {
+        "root": (0, 2.5, "a", "b"), "a": (3, 1.5, "c", "d"), "b": (1, 1.5, "two", "d"), "c": (2, 1.5, "zero", "e"),
+        "d": (1, 0.5, "two", "f"), "e": (2, 2.5, "one", "zero"), "f": (2, 1.5, "one", "zero"),
+    }  # fmt: skip
+    nodes: dict[Any, Any] = {
+        name: {"feature": f, "threshold": t, "left": left, "right": right}
+        for name, (f, t, left, right) in inner.items()
+    }
+    nodes |= {name: {"label": label} for label, name in enumerate(("zero", "one", "two"))}
+    known = DecisionGraph.build(nodes, data)
+    task = TreeTask(4, widths=(1, 2, 2, 2))
+    assert fault_of(known, data, task) is None
+    found = DiagramSearch().run(data, task, LIMIT)
+    assert found.proved and found.upper <= int((known.predict(X) != y).sum())
+
+
 @pytest.mark.parametrize("block", range(7))
 def test_least_costs(block: int, draw: Draw) -> None:
     for seed in draw(range(30 * block, 30 * block + 30), 15):

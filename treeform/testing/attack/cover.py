@@ -45,7 +45,7 @@ def tables(found: Iterable[Record]) -> str:
     out.append(
         _table(
             "verb x some of the rows", VERBS, slices.WAYS,
-            _pairs(on_some, lambda r: [(r["verb"], one.split(": ")[1]) for one in r["slices"]]), _none,
+            _pairs(on_some, lambda r: [(r["verb"], one.split(": ")[1]) for one in r["slices"]]), _why_slice,
         )
     )  # fmt: skip
     two = Counter(
@@ -192,6 +192,10 @@ def _why_pair(a: str, b: str) -> str | None:
     if "mean_parity" in pair and not (pair - {"mean_parity"}) <= set(draw.OF_VALUES):
         return "one is of values, the other of classes"
     return None
+
+
+def _why_slice(verb: str, way: str) -> str | None:
+    return "a file has no array beside it" if verb == "report" and way == "mask" else None
 
 
 def _why_limit(verb: str, limit: str) -> str | None:
