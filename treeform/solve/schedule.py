@@ -141,7 +141,7 @@ NEAR_OPTIMUM = Share(0.3, least=0.1)
 
 # -- a report ---------------------------------------------------------------------------------------
 
-REPORT = Share(0.1, most=10.0, least=1.0)
+REPORT = Share(0.1, most=10.0, least=1.0, unlimited=10.0)
 """The curves of a report, and again the cost of its joint parities: some tens of proved solves, each about as long as
 the first. Where no limit was given it is ten times the solve, so that each of the two takes at most as long again."""
 
