@@ -83,6 +83,10 @@ class TreeformWarning(UserWarning):
     """Base of all warnings that treeform gives."""
 
 
+class FormerName(TreeformWarning, DeprecationWarning):
+    """A parameter was given by a name that it had in an earlier version."""
+
+
 class UnseenLevels(TreeformWarning):
     """Rows to predict hold levels that were not there in training."""
 

@@ -50,6 +50,12 @@ def test_the_list_of_commands_is_not_cut() -> None:
     assert "..." not in run("--help").stdout.split("Commands:")[1]
 
 
+def test_a_former_name_of_a_parameter_is_a_warning(table: Path) -> None:
+    done = run("fit", table, "--target", "y", "--shape", "tree:1", "--require", "max_nodes:k=1")
+    assert done.exit_code == 0
+    assert done.stderr.splitlines()[0] == "warning: the parameter k of MaxNodes is called at_most now"
+
+
 @pytest.mark.parametrize("command", ["fit", "frontier", "conflict", "near-optimal"])
 def test_the_example_of_the_help_is_a_command_that_parses(command: str) -> None:
     shown = run(command, "--help").stdout

@@ -32,8 +32,9 @@ def public() -> Iterator[tuple[str, Callable[..., Any]]]:
     for found in [*solvers, *native]:
         if inspect.isclass(found) and issubclass(found, Backend | Engine) and found not in (Backend, Engine):
             yield found.__name__, found
-    for owner in (tf.Problem, *ANSWERS):
-        for name, method in vars(owner).items():
+    methods = {owner: dict(vars(owner)) for owner in ANSWERS} | {tf.Problem: dict(inspect.getmembers(tf.Problem))}
+    for owner, members in methods.items():
+        for name, method in members.items():
             if inspect.isfunction(method) and not name.startswith("_"):
                 yield f"{owner.__name__}.{name}", method
 

@@ -64,6 +64,8 @@ def test_folds_are_held_out(problem: tf.Problem) -> None:
         held = frame.iloc[test]
         by_hand.append(float((graph.predict(held.drop(columns="y")) != held["y"]).mean()))
     given = tf.sweep(problem, {"shape": ["tree:2"]}, cv=splitter)
+    pairs = tf.sweep(problem, {"shape": ["tree:2"]}, cv=list(splitter.split(frame)))
+    assert pairs.table["test_error"].tolist() == given.table["test_error"].tolist()
     assert given.table["test_error"].tolist() == pytest.approx(by_hand)
     assert given.table["held_out statistical_parity"].notna().all()
     summary = given.summary()

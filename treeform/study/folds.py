@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -63,8 +64,8 @@ def folds_of(
 
     Parameters
     ----------
-    cv : None, int, or splitter of scikit-learn
-        A number means folds drawn anew with each seed; a splitter is used as it is.
+    cv : None, int, splitter of scikit-learn, or iterable of (train, test)
+        A number means folds drawn anew with each seed; splitters and pairs of rows are used as they are.
     seeds : sequence of int
     y : (n,) array
         Labels, or values.
@@ -84,22 +85,20 @@ def folds_of(
         )
     if cv is None:
         return [Fold(seed) for seed in seeds] if drawn_anyway else [Fold()]
-    from sklearn.model_selection import KFold, StratifiedKFold
+    from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 
     kind = StratifiedKFold if stratified else KFold
-
-    if isinstance(cv, int) and not isinstance(cv, bool) and cv >= 2:
-        drawn: list[tuple[int | None, Any]] = [
-            (seed, kind(cv, shuffle=True, random_state=seed)) for seed in seeds
-        ]
-    elif hasattr(cv, "split"):
-        drawn = [(None, cv)]
-    else:
+    try:
+        if isinstance(cv, Integral):
+            drawn = [(seed, kind(int(cv), shuffle=True, random_state=seed)) for seed in seeds]
+        else:
+            drawn = [(None, check_cv(cv))]
+    except ValueError as error:
         raise SpecError(
             f"cv={cv!r} makes no folds",
-            cause="it is a number of folds, at least 2, or a splitter of scikit-learn",
+            cause="it is a number of folds, at least 2, a splitter of scikit-learn, or a list of (train, test) rows",
             fix="use for example cv=5, or leave it out to learn from all rows",
-        )
+        ) from error
     nothing = np.zeros((len(y), 1))
     try:
         return [

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, ParamSpec, TypeVar
 
-from treeform.errors import CallError, TreeformError, did_you_mean
+from treeform.errors import CallError, FormerName, TreeformError, did_you_mean
 from treeform.utils.text import count_of
 
 P = ParamSpec("P")
@@ -49,7 +49,7 @@ def clear_calls(kind: K) -> K:
 
 
 def renamed(**former: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """A method that takes parameters by former names, too, with a `DeprecationWarning` that names the new one.
+    """A method that takes parameters by former names, too, with a warning (`FormerName`) that names the new one.
 
     ``@renamed(k="at_most")``: ``k`` was renamed to ``at_most``. It refuses wrong arguments as `clear_call` does.
     """
@@ -72,7 +72,7 @@ def renamed(**former: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
 def current_names(
     function: Callable[..., Any], given: Mapping[str, T], owner: str, stacklevel: int = 2
 ) -> dict[str, T]:
-    """Arguments by the present names of their parameters; former ones get a `DeprecationWarning`.
+    """Arguments by the present names of their parameters; former ones get a `FormerName` warning.
 
     ``owner`` is what the message calls the function.
 
@@ -89,7 +89,7 @@ def current_names(
             raise CallError(f"{now} is given twice", cause=f"{name} is its former name", fix=f"give {now} only")
         if now != name:
             text = f"the parameter {name} of {owner} is called {now} now"
-            warnings.warn(text, DeprecationWarning, stacklevel=stacklevel + 1)
+            warnings.warn(text, FormerName, stacklevel=stacklevel + 1)
         made[now] = value
     return made
 
@@ -118,8 +118,9 @@ def _refusal(function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) ->
         return None
     is_method = "." in function.__qualname__
     name = ".".join(function.__qualname__.split(".")[-2:])
-    if function.__name__ == "__init__":
-        name = type(args[0]).__name__  # the class that was called, and not the one that it inherits this from
+    if is_method and args:  # the class that was called, and not the one that it inherits this from
+        owner = type(args[0]).__name__
+        name = owner if function.__name__ == "__init__" else f"{owner}.{function.__name__}"
     parameters = list(signature.parameters.values())[1 if is_method else 0 :]
     named = [one.name for one in parameters if one.kind in _BY_NAME]
     takes = f"it takes {', '.join(named)}" if named else "it takes no arguments"

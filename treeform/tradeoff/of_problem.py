@@ -1,0 +1,203 @@
+"""What is asked of a problem beyond its optimum: size tables, curves, conflicts, models that are almost as good."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from treeform.language.question import Question
+from treeform.language.requirement import Requirement
+from treeform.solve.options import SolveOptions
+from treeform.solve.result import Progress
+from treeform.tradeoff.axis import find_axis
+from treeform.tradeoff.conflict import Conflict
+from treeform.tradeoff.explain_conflict import explain_conflict
+from treeform.tradeoff.fill import fill_size_table
+from treeform.tradeoff.frontier import Frontier
+from treeform.tradeoff.listing import list_near_optimal
+from treeform.tradeoff.near_optimal import NearOptimal
+from treeform.tradeoff.pareto import Pareto, curve
+from treeform.tradeoff.size_table import SizeTable
+from treeform.tradeoff.tracing import trace_frontier
+from treeform.utils.arguments import clear_calls
+
+
+@clear_calls
+class HasTradeoffs(ABC):
+    """What has a question whose optima can be compared: `treeform.Problem`."""
+
+    _sensitive: Any
+
+    @property
+    @abstractmethod
+    def question(self) -> Question:
+        """The question to vary."""
+
+    @abstractmethod
+    def _start(self, warm_start: Any) -> Any:
+        """What solves start from."""
+
+    def size_table(
+        self,
+        solver: Any = None,
+        *,
+        formulation: Any = None,
+        warm_start: Any = "auto",
+        time_limit: float | None = None,
+        prices: Sequence[Any] | None = None,
+        alphas: Sequence[Any] | None = None,
+        start: SizeTable | None = None,
+        on_progress: Callable[[Progress], None] | None = None,
+    ) -> SizeTable:
+        """The least error with at most m tests, for m = 0, 1, 2, ...: one table that answers every price of a test.
+
+        Parameters
+        ----------
+        solver, formulation, warm_start, time_limit, on_progress
+            As in `solve`; the time limit is for the whole table.
+        prices : sequence of numbers, optional
+            Prices of a test in units of the objective. Then only what they need is proved, the highest first.
+        alphas : sequence of numbers, optional
+            The same in terms of alpha in (18) of Florio et al. (AAAI 2023); see `SizeTable.at_alpha`.
+        start : SizeTable, optional
+            An earlier table of this problem; its models and bounds are entered first.
+
+        Returns
+        -------
+        SizeTable
+            ``table.at(price)`` and ``table.at_alpha(alpha)`` give the best model and the proved bound. A price on
+            tests in the objective of the problem is left out.
+
+        Raises
+        ------
+        SpecError
+            If a price is negative, ``start`` is of another problem, or solver, formulation and problem do not fit
+            together.
+        """
+        return fill_size_table(
+            self.question,
+            SolveOptions(solver, formulation, self._start(warm_start), time_limit, on_progress),
+            prices=prices,
+            alphas=alphas,
+            start=start,
+        )
+
+    def pareto(
+        self,
+        solver: Any = None,
+        *,
+        formulation: Any = None,
+        warm_start: Any = "auto",
+        time_limit: float | None = None,
+        on_progress: Callable[[Progress], None] | None = None,
+    ) -> Pareto:
+        """The models that no other one beats in depth, number of tests and errors at once.
+
+        A `size_table` for every depth up to that of the shape.
+
+        Parameters
+        ----------
+        solver, formulation, warm_start, time_limit, on_progress
+            As in `solve`; the time limit is for all of it.
+
+        Raises
+        ------
+        SpecError
+            If the shape is no tree, or solver, formulation and problem do not fit together.
+        """
+        return curve(self.question, SolveOptions(solver, formulation, self._start(warm_start), time_limit, on_progress))
+
+    def frontier(
+        self,
+        solver: Any = None,
+        *,
+        over: Requirement | str,
+        between: tuple[Any, Any] = (None, None),
+        formulation: Any = None,
+        warm_start: Any = "auto",
+        time_limit: float | None = None,
+        on_progress: Callable[[Progress], None] | None = None,
+    ) -> Frontier:
+        """The exact trade-off between the objective and one requirement: the best model for every bound of it.
+
+        Parameters
+        ----------
+        over : Requirement or str
+            The requirement whose bound is moved; the number in it is ignored. One of the problem that differs from
+            it in the bound only is left out. Or the name or label of one of the problem.
+            ``tf.StatisticalParity(groups="sex", difference=None)`` leaves the number open.
+        between : (loosest, tightest), optional
+            The bounds to begin and to end with; None for no limit.
+        solver, formulation, warm_start, time_limit, on_progress
+            As in `solve`; the time limit is for the whole frontier, and what was proved by then is kept.
+
+        Returns
+        -------
+        Frontier
+            All points where the best objective changes, each with a certificate.
+
+        Raises
+        ------
+        SpecError
+            If ``over`` has no numeric bound or names no requirement of the problem, or ``between`` is no range.
+        """
+        question, axis = find_axis(self.question, over, self._sensitive)
+        options = SolveOptions(solver, formulation, self._start(warm_start), time_limit, on_progress)
+        return trace_frontier(question, axis, options, between=between)
+
+    def conflict(
+        self,
+        solver: Any = None,
+        *,
+        formulation: Any = None,
+        time_limit: float | None = None,
+        on_progress: Callable[[Progress], None] | None = None,
+    ) -> Conflict | None:
+        """Why no model satisfies all requirements: a smallest set that conflicts, and how far each bound would move.
+
+        Parameters
+        ----------
+        solver, formulation, on_progress
+            As in `solve`.
+        time_limit : float, optional
+            Seconds for all of it.
+
+        Returns
+        -------
+        Conflict or None
+            None when some model satisfies all requirements. Each part has a certificate.
+        """
+        options = SolveOptions(solver, formulation, time_limit=time_limit, on_progress=on_progress)
+        return explain_conflict(self.question, options)
+
+    def near_optimal(
+        self,
+        solver: Any = None,
+        *,
+        within: Any = "0.01",
+        max_models: int = 1000,
+        limit: int | None = None,
+        formulation: Any = None,
+        time_limit: float | None = None,
+        on_progress: Callable[[Progress], None] | None = None,
+    ) -> NearOptimal:
+        """All models that are almost as good as the best, and the columns that none of them can do without.
+
+        Parameters
+        ----------
+        within : float, str or Fraction
+            The share of the optimum by which a model may be worse; 0.01 is one per cent.
+        max_models : int
+            Most models to list; they are counted beyond that. ``limit`` is the same.
+        solver, formulation, on_progress, time_limit
+            As in `solve`; the time limit is for all of it.
+
+        Raises
+        ------
+        SpecError
+            If ``within`` is negative, or models of this shape, objective or table cannot be listed.
+        """
+        options = SolveOptions(solver, formulation, time_limit=time_limit, on_progress=on_progress)
+        most = max_models if limit is None else limit
+        return list_near_optimal(self.question, options, within, most, self._sensitive)
