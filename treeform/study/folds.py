@@ -88,6 +88,7 @@ def folds_of(
     from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 
     kind = StratifiedKFold if stratified else KFold
+    drawn: list[tuple[int | None, Any]]
     try:
         if isinstance(cv, Integral):
             drawn = [(seed, kind(int(cv), shuffle=True, random_state=seed)) for seed in seeds]
