@@ -419,7 +419,7 @@ def test_it_is_chosen_by_itself_and_its_certificate_is_checked():
     problem = continuous(6, 300)
     result = problem.solve()
     assert result.solver == "continuous-totals" and result.status is tf.Status.OPTIMAL
-    assert any("all thresholds" in note for note in result.notes)
+    assert any("intervals of thresholds" in note for note in result.notes)
     group = problem.question.requirements[0].groups
     report = tf.check(result.certificate(), problem.data.X, problem.data.y, sensitive_features=group)
     assert report.ok and "proved again by the search by prices" in str(report)

@@ -301,6 +301,20 @@ def test_a_stopped_search_keeps_a_valid_bound_and_a_model(benchmark_data):
     assert not any(result.violations.values()) and result.bound <= result.errors
 
 
+@pytest.mark.parametrize("budget", [3, 4, 50])
+def test_a_budget_of_all_columns_or_more_bounds_nothing(budget):
+    """Under sanitizers this is also read within the list of columns."""
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 2, (40, 3))
+    y = X[:, 0] ^ (X[:, 1] & X[:, 2])
+    values = []
+    for more in ([], [tf.FeatureBudget(budget)]):
+        problem = tf.Problem(X, y, shape=tf.Tree(4))
+        problem += [tf.StatisticalParity(groups=rng.permutation(np.arange(40) % 2), difference="0.9"), *more]
+        values.append(problem.solve(tf.TotalsSearch()).objective)
+    assert values[0] == values[1] == 0
+
+
 def test_too_little_memory_stops_it_with_the_reason(benchmark_data):
     problem, _, _ = fair(benchmark_data, depth=4)
     outcome = tf.TotalsSearch(memory_limit=2000).run(
