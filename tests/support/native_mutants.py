@@ -29,16 +29,19 @@ CHANGES = (
 )  # fmt: skip
 TESTS = {
     "and_or": ["tests/engines/test_and_or_chain.py", "tests/tradeoff/test_near_optimal.py"],
-    "binary": ["tests/engines/test_binary_engine.py", "tests/engines/test_binary_engine_run.py"],
+    "binary": ["tests/engines/test_binary_engine.py", "tests/engines/test_binary_engine_run.py",
+               "tests/distribute/test_distributed_binary.py"],
     "common": ["tests/native/test_bindings.py", "tests/engines/test_memory.py"],
     "contree": ["tests/engines/test_contree.py", "tests/engines/test_contree_faces.py"],
     "continuous_totals": ["tests/engines/test_continuous_totals.py", "tests/engines/test_continuous_support.py"],
     "deep": ["tests/engines/test_deep_trees.py", "tests/engines/test_deep_regression.py"],
     "diagram": ["tests/engines/test_diagram_engine.py", "tests/engines/test_diagram_passes.py",
-                "tests/engines/test_diagram_regions.py", "tests/engines/test_diagram_intervals.py"],
+                "tests/engines/test_diagram_regions.py", "tests/engines/test_diagram_intervals.py",
+                "tests/distribute/test_distributed_diagrams.py"],
     "regression": ["tests/engines/test_regression.py", "tests/solve/test_leaf_values.py"],
     "rup": ["tests/certify/test_proofs.py"],
-    "totals": ["tests/engines/test_totals.py", "tests/engines/test_continuous_totals.py"],
+    "totals": ["tests/engines/test_totals.py", "tests/engines/test_continuous_totals.py",
+               "tests/distribute/test_distributed_totals.py"],
 }  # fmt: skip
 ALWAYS = [
     "tests/native/test_vector_paths.py",
