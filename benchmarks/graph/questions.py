@@ -70,9 +70,13 @@ def questions(rows: Rows) -> Shown:
 
 
 def main(
-    sets: str = ",".join(SENSITIVE), seconds: float = 120, depths: str = "3,4", others_seconds: float = 30
+    sets: str = ",".join(SENSITIVE),
+    seconds: float = 120,
+    depths: str = "3,4",
+    others_seconds: float = 30,
+    solvers: str = ",".join(SOLVERS),
 ) -> None:
-    """Measure."""
+    """Measure; HiGHS and OR-Tools cannot share a process, so each solver is measured in a call of its own."""
     key = ("set", "depth", "rule", "formulation", "solver")
     figures = Figures("graph_questions", key, seconds=f"{seconds:g}", others=f"{others_seconds:g}")
     for depth in map(int, depths.split(",")):
@@ -81,7 +85,7 @@ def main(
                 others = OTHERS if (rule, depth) == BESIDE and name in BESIDE_SETS else ()
                 for formulation in ("hypergraph-flow", *others):
                     limit = seconds if formulation == "hypergraph-flow" else others_seconds
-                    for solver in SOLVERS:
+                    for solver in solvers.split(","):
                         figures.measure(
                             partial(one, name, depth, rule, formulation, solver, limit),
                             set=name, depth=depth, rule=rule, formulation=formulation, solver=solver,
