@@ -285,3 +285,19 @@ def test_level_text_is_unambiguous():
     assert Column("c", "category", 1).name == "c = 1"
     assert Column("c", "category", "").name == "c = ''"
     assert Column("c", "category", "A11").name == "c = A11"
+
+
+def test_tests_are_counted_as_far_as_asked_and_distinct_rows_are_not_copied() -> None:
+    rng = np.random.default_rng(3)
+    for n, columns in ((50, 900), (30_000, 3)):  # columns in blocks, and one by one
+        X = rng.integers(0, 20, (n, columns)).astype(float)
+        X[:, 0] = np.arange(n)
+        expected = sum(len(np.unique(column)) - 1 for column in X.T)
+        most_seen = Dataset.from_user(X, np.arange(n) % 2)
+        for most in (n - 2, expected - 1, expected):
+            asked = Dataset.from_user(X, np.arange(n) % 2)
+            assert asked.has_more_tests_than(most) == (expected > most)
+        assert most_seen.n_tests == expected
+        assert most_seen.points.X is most_seen.X and not most_seen.are_bits
+    bits = Dataset.from_user((X[:, :2] > 9).astype(float), np.arange(n) % 2)
+    assert bits.are_bits and bits.points.n_points <= 4

@@ -69,7 +69,7 @@ def test_quick_diagrams_are_limited_too() -> None:
 
 
 def test_sorted_columns_are_refused_with_their_estimate() -> None:
-    data = numbers(70_000, 30)
+    data = numbers(140_000, 30)
     for engine in (tf.ConTree(memory_limit=LEAST), tf.ContinuousTotals(memory_limit=LEAST)):
         outcome = engine.run(data, TreeTask(2), EngineRun())
         assert outcome.reason == "memory" and "33 MB was not built" in outcome.notes[0]

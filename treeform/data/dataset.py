@@ -333,13 +333,20 @@ class Dataset:
         return rank_values(self.X)
 
     @cached_property
+    def are_bits(self) -> bool:
+        """Whether all values are 0 or 1; a few rows show mostly that they are not."""
+        return all(bool(((rows == 0) | (rows == 1)).all()) for rows in (self.X[:100], self.X))
+
+    @cached_property
     def n_tests(self) -> int:
         """Number of tests that separate something, over all features; `splits` lists them."""
         return count_tests(self.X)
 
     def has_more_tests_than(self, most: int) -> bool:
         """Whether `n_tests` exceeds ``most``; many rows are not all looked at where some show it."""
-        return count_tests(self.X[: 2 * most]) > most or self.n_tests > most
+        if count_tests(self.X[: 2 * most], most) > most:
+            return True
+        return (self.n_tests if "n_tests" in vars(self) else count_tests(self.X, most)) > most
 
     @cached_property
     def can_list_tests(self) -> bool:

@@ -63,7 +63,7 @@ class DL85(BinaryEngine):
 
     @classmethod
     def suits(cls, data: Dataset) -> bool:
-        return bool(((data.X == 0) | (data.X == 1)).all())  # it is the faster one there
+        return data.are_bits  # it is the faster one there
 
     def _choices(self) -> dict[str, Any]:
         parts = {"cache": self.cache, "similarity": self.similarity, "warm-up": self.warm_up}

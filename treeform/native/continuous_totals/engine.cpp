@@ -35,15 +35,15 @@ double dearest(const Samples& s, int depth) {
 }
 
 void search(const Samples& samples, const Settings& settings, Control& control, Outcome& out) {
-    // A value, a rank and a place in the order of each cell: what sorting leaves, before any search.
-    control.check_table(samples.n * samples.features * (sizeof(double) + 2 * sizeof(std::uint32_t)));
+    // A rank and a place in the order of each cell: what sorting leaves, before any search.
+    control.check_table(samples.n * samples.features * 2 * sizeof(std::uint32_t));
     std::vector<contree::RankedColumn> columns(samples.features);
     std::size_t values = 0;
     contree::RankSorter sorter;
     for (std::size_t f = 0; f < samples.features; ++f) {
         control.check();
         sorter.rank(samples.x + f, samples.n, samples.features, columns[f]);
-        values = std::max(values, columns[f].values.size());
+        values = std::max(values, columns[f].distinct);
     }
     if (dearest(samples, settings.depth) * kFineUnit >= kSmall)
         return solve_as<contree::Huge>(samples, settings, columns, kLarge, control, out);

@@ -1,6 +1,7 @@
 #pragma once
 // Trees judged by routing every sample, which shares nothing with the search; and their two forms.
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "priced.hpp"
@@ -60,22 +61,24 @@ template <class W>
 TREEFORM_COLD FlatTree flattened(const Tree& tree, Amount cost, const Priced<W>& data) {
     FlatTree out{tree.feature, tree.left, tree.right, tree.label, {}, {}, cost};
     const std::size_t size = tree.feature.size();
-    std::vector<std::uint32_t> under(size, 0), over(size, ~std::uint32_t{0});
+    constexpr double kLargest = std::numeric_limits<double>::infinity();
+    out.low.assign(size, -kLargest), out.high.assign(size, kLargest);
     for (std::size_t i = 0; i < data.samples.n; ++i)
         for (std::size_t at = 0; tree.feature[at] >= 0;) {
-            const std::uint32_t rank = data.table.rank[tree.feature[at]][i];
-            const bool left = rank < tree.key[at];
+            const std::int32_t f = tree.feature[at];
+            const bool left = data.table.rank[f][i] < tree.key[at];
+            const double value = data.table.value_of(static_cast<typename W::Id>(i), f);
             if (left)
-                under[at] = std::max(under[at], rank);
+                out.low[at] = std::max(out.low[at], value);
             else
-                over[at] = std::min(over[at], rank);
+                out.high[at] = std::min(out.high[at], value);
             at = left ? tree.left[at] : tree.right[at];
         }
-    out.low.assign(size, 0), out.high.assign(size, 0);
     for (std::size_t v = 0; v < size; ++v) {
-        if (tree.feature[v] < 0) continue;
-        const auto& values = data.table.values[tree.feature[v]];
-        out.low[v] = values[under[v]], out.high[v] = values[std::min<std::size_t>(over[v], values.size() - 1)];
+        const std::int32_t f = tree.feature[v];
+        if (f < 0) out.low[v] = out.high[v] = 0;
+        if (out.low[v] == -kLargest) out.low[v] = data.table.value_of(data.root.order(f)[0], f);
+        if (out.high[v] == kLargest) out.high[v] = data.table.value_of(data.root.order(f)[data.root.n - 1], f);
     }
     return out;
 }
@@ -87,9 +90,13 @@ TREEFORM_COLD Tree ranked(const FlatTree& flat, const Priced<W>& data) {
     for (std::size_t v = 0; v < flat.feature.size(); ++v) {
         std::uint32_t key = 0;
         if (flat.feature[v] >= 0) {
-            const auto& values = data.table.values[flat.feature[v]];
-            key = static_cast<std::uint32_t>(std::upper_bound(values.begin(), values.end(), flat.low[v])
-                                             - values.begin());
+            const std::int32_t f = flat.feature[v];
+            const auto* rows = data.root.order(f);
+            const auto* above = std::partition_point(rows, rows + data.root.n, [&](auto row) {
+                return data.table.value_of(row, f) <= flat.low[v];
+            });
+            key = above == rows + data.root.n ? static_cast<std::uint32_t>(data.table.distinct[f])
+                                              : std::uint32_t{data.table.rank[f][*above]};
         }
         out.key.push_back(key);
     }

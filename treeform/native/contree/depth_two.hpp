@@ -14,6 +14,7 @@
 #include "control.hpp"
 #include "intervals.hpp"
 #include "lanes.hpp"
+#include "lowest.hpp"
 #include "ordering.hpp"
 #include "prefixes.hpp"
 #include "sides.hpp"
@@ -92,6 +93,7 @@ protected:
     std::vector<Cost> by_left_, by_right_, whole_;
     std::vector<Cost> loose_by_, unused_;
     std::vector<Cost> open_left_, open_right_;  // bounds of the features not scanned yet on a split, else kInf
+    Lowest<Cost> lowest_left_, lowest_right_;
     std::vector<int> turn_;
     std::vector<Sum> scratch_;
     std::vector<std::uint32_t> confined_;
@@ -293,14 +295,12 @@ protected:
     /// may sum up to less than the cutoff.
     bool scan_features(int f, const Keys& keys, bool supported, Cost cutoff, Cost reach, Cost& best_left,
                        Cost& best_right, bool doubt = false) {
-        const int features = table_.features;
+        lowest_left_.begin(), lowest_right_.begin();
         for (;;) {
-            Cost low_left = kInf, low_right = kInf;
-            int at_left = -1, at_right = -1;
-            for (int g = 0; g < features; ++g) {
-                if (open_left_[g] < low_left) low_left = open_left_[g], at_left = g;
-                if (open_right_[g] < low_right) low_right = open_right_[g], at_right = g;
-            }
+            control_.check();
+            Cost low_left, low_right;
+            const int at_left = lowest_left_.find(open_left_, kInf, low_left);
+            const int at_right = lowest_right_.find(open_right_, kInf, low_right);
             const bool want_left = low_left < best_left, want_right = low_right < best_right;
             if (doubt && best_left + best_right < cutoff) return false;
             if (!want_left && !want_right) return true;

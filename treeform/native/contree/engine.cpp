@@ -115,15 +115,15 @@ private:
 
 std::unique_ptr<WidthSearch> prepare(const Rows& rows, const Settings& settings, const Losses& losses, Control& control,
                                      const Desk& desk) {
-    // A value, a rank and a place in the order of each cell: what sorting leaves, before any search.
-    control.check_table(rows.n * rows.features * (sizeof(double) + 2 * sizeof(std::uint32_t)));
+    // A rank and a place in the order of each cell: what sorting leaves, before any search.
+    control.check_table(rows.n * rows.features * 2 * sizeof(std::uint32_t));
     std::vector<RankedColumn> columns(rows.features);
     std::size_t values = 0;
     RankSorter sorter;
     for (std::size_t f = 0; f < rows.features; ++f) {
         control.check();
         sorter.rank(rows.x + f, rows.n, rows.features, columns[f]);
-        values = std::max(values, columns[f].values.size());
+        values = std::max(values, columns[f].distinct);
     }
     const auto lane = static_cast<std::int64_t>((rows.n + kLanes - 1) / kLanes);
     const bool small_sums = values < 65535 && losses.max_step < 32000 && lane * losses.max_step < 32000;

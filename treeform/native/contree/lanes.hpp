@@ -179,7 +179,7 @@ private:
         return true;
     }
     bool has_ties(const Node<W>& node, int f) const {
-        if (table_.values[f].size() == table_.n) return false;
+        if (table_.distinct[f] == table_.n) return false;
         const Key* key = node.key(f);
         return std::adjacent_find(key, key + node.n) != key + node.n;
     }

@@ -12,7 +12,7 @@ namespace treeform::contree {
 struct RankedColumn {
     std::vector<std::uint32_t> order;   // rows by value; equal values keep the row order
     std::vector<std::uint32_t> rank;    // dense rank of each row
-    std::vector<double> values;         // the distinct values, ascending
+    std::size_t distinct = 0;           // values
 };
 
 inline std::uint64_t ordered_bits(double value) {
@@ -27,15 +27,15 @@ public:
         load(column, n, stride);
         for (int digit = 0; digit < kDigits; ++digit) pass(digit);
         out.order.resize(n);
-        out.rank.resize(n);
-        out.values.clear();
+        out.rank.reserve(n + 1), out.rank.resize(n);  // a table adds a row
+        out.distinct = 0;
         std::uint64_t previous = 0;
         for (std::size_t k = 0; k < n; ++k) {
             const auto [bits, row] = items_[k];
-            if (k == 0 || bits != previous) out.values.push_back(column[row * stride] + 0.0);
+            out.distinct += k == 0 || bits != previous;
             previous = bits;
             out.order[k] = row;
-            out.rank[row] = static_cast<std::uint32_t>(out.values.size() - 1);
+            out.rank[row] = static_cast<std::uint32_t>(out.distinct - 1);
         }
     }
 

@@ -27,20 +27,24 @@ public:
     /// rows if outer.feature < 0. Both leaves keep at least `support`. `weight` is per class, over these rows.
     void improve(const Node<W>& node, int feature, Test outer, bool left, const std::vector<Cost>& weight, Cost support,
                  Stump<Cost>& best) {
+        improve(node.order(feature), node.n, feature, outer, left, weight, support, best);
+    }
+    /// As above for `n` rows, sorted by the feature.
+    void improve(const Id* rows, std::size_t n, int feature, Test outer, bool left, const std::vector<Cost>& weight,
+                 Cost support, Stump<Cost>& best) {
         const auto* rank = table_.rank[feature].data();
         const auto* outer_rank = outer.feature < 0 ? nullptr : table_.rank[outer.feature].data();
         std::fill(below_.begin(), below_.end(), Cost{0});
         above_ = weight;
         Cost under = 0, over = 0;
         if (support > 0)
-            for (std::size_t k = 0; k < node.n; ++k) {
-                const Id row = node.order(feature)[k];
+            for (std::size_t k = 0; k < n; ++k) {
+                const Id row = rows[k];
                 if (!outer_rank || (outer_rank[row] < outer.key) == left) over += table_.support_of(row);
             }
         bool any = false;
         std::uint32_t previous = 0;
-        const Id* rows = node.order(feature);
-        for (std::size_t k = 0; k < node.n; ++k) {
+        for (std::size_t k = 0; k < n; ++k) {
             const Id row = rows[k];
             if (outer_rank && (outer_rank[row] < outer.key) != left) continue;
             const std::uint32_t key = rank[row];

@@ -6,6 +6,7 @@
 // the most it can cost: the distance in which the neighbourhood bounds measure thresholds. With unit weights and
 // 0/1 costs it is one.
 #include <algorithm>
+#include <type_traits>
 #include <vector>
 
 #include "../common/cold.hpp"
@@ -72,13 +73,15 @@ struct Table {
     Losses losses;
     std::vector<Cost> cost;                    // classes x predictions
     std::vector<std::vector<Key>> rank;        // [feature][row]; one padding row at the end
-    std::vector<std::vector<double>> values;   // [feature]: the distinct values
+    std::vector<std::size_t> distinct;         // [feature]: values
+    const double* x = nullptr;                 // the values, row by row
     std::vector<std::uint16_t> label;          // [row], padded
     std::vector<Cost> weight, mass;            // [row], padded with 0; empty when plain
     std::vector<Cost> supporting;  // [row], padded with 0: what it counts for a minimum support; empty: its weight
     std::vector<Sum> delta;                    // two classes: cost of predicting 0 minus cost of predicting 1
 
     std::size_t bytes() const { return n * features * sizeof(Key) + n * (2 + 2 * sizeof(Cost)); }
+    double value_of(Id row, int feature) const { return x[std::size_t{row} * features + feature] + 0.0; }  // no -0.0
     Cost weight_of(Id row) const { return weight.empty() ? Cost{1} : weight[row]; }
     Cost mass_of(Id row) const { return mass.empty() ? Cost{1} : mass[row]; }
     Cost support_of(Id row) const { return supporting.empty() ? weight_of(row) : supporting[row]; }
@@ -110,10 +113,20 @@ struct Node {
         return rows.capacity() * sizeof(Id) + keys.capacity() * sizeof(Key) + labels.capacity() * 2;
     }
 
+    /// Room for so many rows; what was there before is lost.
     void reserve(std::size_t size, int features) {
         stride = size + kSlack;
         const std::size_t all = stride * features;
-        if (rows.size() < all) rows.resize(all), keys.resize(all), labels.resize(all);
+        if (rows.size() < all) renew(rows, all), renew(keys, all), renew(labels, all);
+    }
+
+private:
+    /// A vector that grows takes twice what it had, and holds both while it copies: too much where that is large.
+    template <class T>
+    static void renew(std::vector<T>& out, std::size_t size) {
+        constexpr std::size_t kLarge = std::size_t{1} << 20;
+        if (size > kLarge) out = {}, out.reserve(size + size / 8);
+        out.resize(size);
     }
 };
 
@@ -211,15 +224,12 @@ void weigh_sides(const Table<W>& table, const Node<W>& node, Test test, Node<W>&
     add_totals(table, left), add_totals(table, right);
 }
 
-/// After `weigh_sides`: send the rows to `left` and `right`, keeping every feature's order. `outer` is prepared here,
-/// and `forget` must be called when the node becomes another.
-template <class W>
-void divide_rows(const Table<W>& table, const Node<W>& node, Test test, Outer<W>& outer, const Divider& divider,
-                 Node<W>& left, Node<W>& right, const Control* control = nullptr) {
-    outer.prepare(table, node, test.feature, control);
+/// After `weigh_sides`: send the rows to `left` and `right`, keeping every feature's order. `mark(f)` returns a bit for
+/// each row in the order of f: whether it goes left.
+template <class W, class Mark>
+void divide_rows(const Table<W>& table, const Node<W>& node, Test test, const Mark& mark, const Divider& divider,
+                 Node<W>& left, Node<W>& right, const Control* control) {
     left.reserve(left.n, table.features), right.reserve(right.n, table.features);
-    if (outer.goes_left.size() < node.n / 32 + 1) outer.goes_left.resize(node.n / 32 + 1);
-    const auto* bits = outer.goes_left.data();
     for (int f = 0; f < table.features; ++f) {
         if (control) control->check();
         if (f == test.feature) {
@@ -230,12 +240,55 @@ void divide_rows(const Table<W>& table, const Node<W>& node, Test test, Outer<W>
                 std::copy_n(node.label(f) + left.n, right.n, right.label(f));
             continue;
         }
-        divider.mark(outer.order(f), node.n, static_cast<typename W::Key>(test.key), outer.goes_left.data());
+        const std::uint32_t* bits = mark(f);
         divider.divide(node.order(f), node.n, bits, left.order(f), right.order(f));
         divider.divide(node.key(f), node.n, bits, left.key(f), right.key(f));
         divider.divide(node.label(f), node.n, bits, left.label(f), right.label(f));
     }
 }
+
+/// The same by one of several tests of a feature, whose ranks `outer` holds; it is prepared here, and `forget` must be
+/// called when the node becomes another.
+template <class W>
+void divide_rows(const Table<W>& table, const Node<W>& node, Test test, Outer<W>& outer, const Divider& divider,
+                 Node<W>& left, Node<W>& right, const Control* control = nullptr) {
+    outer.prepare(table, node, test.feature, control);
+    auto& bits = outer.goes_left;
+    if (bits.size() < node.n / 32 + 1) bits.resize(node.n / 32 + 1);
+    const auto mark = [&](int f) {
+        divider.mark(outer.order(f), node.n, static_cast<typename W::Key>(test.key), bits.data());
+        return bits.data();
+    };
+    divide_rows(table, node, test, mark, divider, left, right, control);
+}
+
+/// The same by one test alone: a mark of each row takes the place of its ranks in all orders.
+template <class W>
+class DivideOnce {
+public:
+    void operator()(const Table<W>& table, const Node<W>& node, Test test, const Divider& divider, Node<W>& left,
+                    Node<W>& right, const Control* control) {
+        if (left_.size() < table.n) left_.resize(table.n);
+        if (bits_.size() < node.n / 32 + 1) bits_.resize(node.n / 32 + 1);
+        const auto* sorted = node.order(test.feature);
+        for (std::size_t k = 0; k < node.n; ++k) left_[sorted[k]] = k < left.n;
+        const auto mark = [&](int f) {
+            const auto* rows = node.order(f);
+            for (std::size_t k = 0; k < node.n; k += 32) {
+                std::uint32_t word = 0;
+                const std::size_t end = std::min<std::size_t>(32, node.n - k);
+                for (std::size_t i = 0; i < end; ++i) word |= std::uint32_t{left_[rows[k + i]]} << i;
+                bits_[k / 32] = word;
+            }
+            return bits_.data();
+        };
+        divide_rows(table, node, test, mark, divider, left, right, control);
+    }
+
+private:
+    std::vector<std::uint8_t> left_;  // [row]
+    std::vector<std::uint32_t> bits_;
+};
 
 /// Both.
 template <class W>
@@ -272,18 +325,20 @@ TREEFORM_COLD void load(const Rows& rows, const Losses& losses, std::vector<Rank
             table.delta[i] = static_cast<typename W::Sum>(w * (losses.cost[y * 2] - losses.cost[y * 2 + 1]));
     }
     add_totals(table, root);
-    table.rank.resize(rows.features), table.values.resize(rows.features);
+    table.rank.resize(rows.features), table.distinct.resize(rows.features), table.x = rows.x;
     const std::size_t cells = rows.n * rows.features;
     control.check_memory(cells * (2 * sizeof(Key) + sizeof(typename W::Id) + 2));
-    // Beside it are the sorted columns: 16 bytes a cell, which are given back column by column.
-    control.check_table(cells * (16 + sizeof(Key) + sizeof(typename W::Id) + 2));
-    // The tree is written with both sides of its tests in hand, which are as large as the node.
-    control.keep_free(cells * (sizeof(Key) + (sizeof(Key) + sizeof(typename W::Id) + 2) * 3 / 2));
+    // Beside it are the sorted columns: 8 bytes a cell, which are given back column by column.
+    control.check_table(cells * (8 + sizeof(Key) + sizeof(typename W::Id) + 2));
+    control.keep_free(rows.n * (3 * sizeof(typename W::Id) + 1));  // see rebuild.hpp
     root.reserve(rows.n, table.features);
     for (std::size_t f = 0; f < rows.features; ++f) {
         control.check();
         auto& column = columns[f];
-        table.rank[f].assign(column.rank.begin(), column.rank.end());
+        if constexpr (std::is_same_v<Key, std::uint32_t>)
+            table.rank[f] = std::move(column.rank);
+        else
+            table.rank[f].assign(column.rank.begin(), column.rank.end());
         table.rank[f].push_back(static_cast<Key>(~Key{0}));
         const int feature = static_cast<int>(f);
         std::copy(column.order.begin(), column.order.end(), root.order(feature));
@@ -291,7 +346,7 @@ TREEFORM_COLD void load(const Rows& rows, const Losses& losses, std::vector<Rank
             root.key(feature)[k] = table.rank[f][column.order[k]];
             root.label(feature)[k] = table.label[column.order[k]];
         }
-        table.values[f] = std::move(column.values);
+        table.distinct[f] = column.distinct;
         column = {};
     }
 }

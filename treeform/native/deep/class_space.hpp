@@ -69,9 +69,8 @@ public:
         contree::weigh_sides(table_, rows, test, left, right);
         if (left.n == 0 || right.n == 0) return false;
         if (support_ > 0 && !supported(rows, test, left.n)) return false;
-        outer_.forget();
         work_ += rows.n * static_cast<std::size_t>(table_.features) * 2;
-        contree::divide_rows(table_, rows, test, outer_, divider_, left, right, &control_);
+        divide_(table_, rows, test, divider_, left, right, &control_);
         return true;
     }
 
@@ -86,6 +85,7 @@ public:
         out.reserve(out.n, table_.features);
         work_ += 2 * rows.n * static_cast<std::size_t>(table_.features);
         for (int f = 0; f < table_.features; ++f) {
+            control_.check();
             const auto* from = rows.order(f);
             auto *order = out.order(f), *end = order;
             for (std::size_t k = 0; k < rows.n; ++k)
@@ -110,7 +110,10 @@ public:
     Test greedy_test(const Rows& rows) {
         Test best;
         double most = -1;
-        for (int f = 0; f < table_.features; ++f) greedy_test_of(rows, f, most, best);
+        for (int f = 0; f < table_.features; ++f) {
+            control_.check();
+            greedy_test_of(rows, f, most, best);
+        }
         work_ += rows.n * static_cast<std::size_t>(table_.features);
         return best;
     }
@@ -130,6 +133,7 @@ public:
         std::vector<Candidate<Cost>> found;
         contree::Cuts<W> cuts;
         for (int f = 0; f < table_.features; ++f) {
+            control_.check();
             cuts.take(table_, rows, f, support_);
             if (cuts.empty()) continue;
             const auto* order = rows.order(f);
@@ -180,8 +184,7 @@ public:
         const bool low = plan->left->kind != Plan::split && plan->right->kind != Plan::split;
         if (low) return join(plan->test, low_side(rows, plan->test, true, plan->left, left.weight),
                              low_side(rows, plan->test, false, plan->right, right.weight));
-        outer_.forget();
-        contree::divide_rows(table_, rows, plan->test, outer_, divider_, left, right, &control_);
+        divide_(table_, rows, plan->test, divider_, left, right, &control_);
         return join(plan->test, written_out(left, plan->left), written_out(right, plan->right));
     }
 
@@ -195,7 +198,7 @@ private:
     EachFeature<W> each_;
     contree::StumpScan<W> stump_;
     contree::Divider divider_;
-    contree::Outer<W> outer_;
+    contree::DivideOnce<W> divide_;
     std::vector<Cost> by_, gain_, below_, one_, other_;
     std::uint64_t work_ = 0;
 
@@ -235,8 +238,10 @@ private:
     Ptr stump(const Rows& rows, Test outer, bool left, const std::vector<Cost>& weight) {
         const Ptr alone = leaf_of(weight);
         contree::Stump<Cost> best;
-        for (int f = 0; f < table_.features; ++f)
+        for (int f = 0; f < table_.features; ++f) {
+            control_.check();
             stump_.improve(rows, f, outer, left, weight, support_, best);
+        }
         work_ += rows.n * static_cast<std::size_t>(table_.features) * 4;
         if (best.test.feature < 0 || penalty_ + best.cost >= alone->cost) return alone;
         const auto* rank = table_.rank[best.test.feature].data();

@@ -34,7 +34,7 @@ struct FewColumns {
         for (int f = 0; f < few; ++f) {
             const int from = columns[static_cast<std::size_t>(f)];
             table.rank.push_back(whole.rank[static_cast<std::size_t>(from)]);
-            table.values.push_back(whole.values[static_cast<std::size_t>(from)]);
+            table.distinct.push_back(whole.distinct[static_cast<std::size_t>(from)]);
             std::copy_n(rows.order(from), rows.n, node.order(f));
             std::copy_n(rows.key(from), rows.n, node.key(f));
             std::copy_n(rows.label(from), rows.n, node.label(f));

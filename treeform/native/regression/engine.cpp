@@ -94,7 +94,14 @@ Outcome solve(const Rows& rows, const Settings& settings, Control& control) {
         out.seconds = control.seconds();
         return out;
     }
-    const Table table = table_of(rows, settings.loss);
+    Table made;
+    try {
+        made = table_of(rows, settings.loss, control);
+    } catch (const Stopped&) {
+        out.seconds = control.seconds();
+        return out;
+    }
+    const Table& table = made;
     const std::optional<Chains> chains = table_for_pairs(table, settings);
     const bool scans = !chains && settings.loss == Loss::squared && !table.weighted;
     if (scans && !fits(control, tables + Squared::bytes_of_layouts(cells))) {

@@ -50,7 +50,7 @@ bool is_pure(const Table& table, const Subset& rows) {
     return true;
 }
 
-Table table_of(const Rows& rows, Loss loss) {
+Table table_of(const Rows& rows, Loss loss, const Stoppable& control) {
     Table table;
     table.n = rows.n, table.features = rows.features, table.loss = loss, table.weighted = rows.weight != nullptr;
     table.target.assign(rows.target, rows.target + rows.n);
@@ -59,9 +59,12 @@ Table table_of(const Rows& rows, Loss loss) {
     contree::RankSorter sorter;
     contree::RankedColumn column;
     for (std::size_t f = 0; f < rows.features; ++f) {
-        sorter.rank(rows.x + f, rows.n, rows.features, column);
+        control.check();
+        const double* x = rows.x + f;
+        sorter.rank(x, rows.n, rows.features, column);
+        std::vector<double>& values = table.values.emplace_back(column.distinct);
+        for (std::size_t i = 0; i < rows.n; ++i) values[column.rank[i]] = x[i * rows.features] + 0.0;
         table.rank.push_back(column.rank);
-        table.values.push_back(column.values);
     }
     if (loss == Loss::absolute) {
         const std::vector<Row> order = by_target(table);

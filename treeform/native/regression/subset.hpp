@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "../common/stoppable.hpp"
 #include "problem.hpp"
 
 namespace treeform::regression {
@@ -43,7 +44,8 @@ struct Cut {
 
 /// Whether all targets are equal.
 bool is_pure(const Table& table, const Subset& rows);
-Table table_of(const Rows& rows, Loss loss);
+/// Throws when `control` asks for a stop.
+Table table_of(const Rows& rows, Loss loss, const Stoppable& control);
 Subset all_rows(const Table& table);
 /// The rows of `from` with a rank below `key`, and the others. `scratch` has a byte for each row of the table.
 void part(const Table& table, const Subset& from, std::size_t feature, std::uint32_t key, Subset& left, Subset& right,
