@@ -100,7 +100,9 @@ public:
         Sides* sides = split(rows, test, height);
         if (!sides) return leaf;
         const Ptr left = lookahead(sides->left, height - 1, horizon, bottom);
+        space_.give_back(sides->left);
         const Ptr right = lookahead(sides->right, height - 1, horizon, bottom);
+        space_.give_back(sides->right);
         return learn(rows, height, best_of(space_.join(test, left, right), leaf));
     }
 
@@ -149,7 +151,10 @@ public:
         Sides* sides = test.feature < 0 ? nullptr : split(rows, test, height);
         if (!sides) return leaf;
         const Ptr left = greedy(sides->left, height - 1);
-        return best_of(space_.join(test, left, greedy(sides->right, height - 1)), leaf);
+        space_.give_back(sides->left);
+        const Ptr right = greedy(sides->right, height - 1);
+        space_.give_back(sides->right);
+        return best_of(space_.join(test, left, right), leaf);
     }
 
     /// The tests of `tree` as far as they divide the rows, exact trees of height `bottom` below; null if it does not cost
@@ -162,8 +167,10 @@ public:
         if (!sides && bottom == 0) return below(leaf, cutoff);
         if (!sides) return discrepancies(rows, height, bottom, 0, 1, cutoff);
         const Ptr left = refit(tree->left, sides->left, height - 1, bottom, cutoff);
+        space_.give_back(sides->left);
         if (!left) return below(leaf, cutoff);
         const Ptr right = refit(tree->right, sides->right, height - 1, bottom, cutoff - left->cost);
+        space_.give_back(sides->right);
         if (!right) return below(leaf, cutoff);
         return below(learn(rows, height, best_of(space_.join(tree->test, left, right), leaf)), cutoff);
     }

@@ -74,6 +74,12 @@ public:
         return true;
     }
 
+    /// A part of the rows that is not asked for again before the next split: a large one is not kept for that.
+    static void give_back(Rows& rows) {
+        constexpr std::size_t kLarge = std::size_t{1} << 20;  // cells
+        if (rows.keys.size() > kLarge) rows = {};
+    }
+
     /// About `wanted` of the rows, by chance.
     void sample(const Rows& rows, std::size_t wanted, Random& random, Rows& out) {
         const std::uint64_t salt = random.next(), limit = ~std::uint64_t{0} / rows.n * wanted;

@@ -57,6 +57,7 @@ public:
         work_ += (scans() - before) * rows.n * kScan;
         return all;
     }
+    static void give_back(Rows&) {}
     bool split(const Rows& rows, Test test, Rows& left, Rows& right) {
         if (rows.weight < settings_.min_flow) return false;
         control_.check();
