@@ -1,7 +1,7 @@
 """The programs that learn deep trees, each behind one function: rows and a limit in, a model that predicts out.
 
 Programs on 0/1 columns get thresholds as columns: quantiles, or those that their own threshold guesser proposes. That
-is part of their time.
+is part of their time. Limits are CPU seconds: ours is interrupted, and the others see a clock of CPU time.
 """
 
 from __future__ import annotations
@@ -10,10 +10,13 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from benchmarks.harness import commit, user_seconds
 
 Floats = NDArray[np.float64]
 Predict = Callable[[Floats], NDArray[Any]]
@@ -36,12 +39,19 @@ def interrupted_after(seconds: float) -> Iterator[None]:
 
 
 def treeform(X: Floats, y: NDArray[Any], depth: int, seconds: float) -> Predict:
-    """The model after so many CPU seconds."""
+    """The model after so many CPU seconds; its errors over time are ``CURVE``."""
     import treeform as tf
+
+    CURVE.clear()
+    began = user_seconds()
+
+    def note(now: tf.Progress) -> None:
+        if now.upper is not None and (not CURVE or now.upper < CURVE[-1][1]):
+            CURVE.append((round(user_seconds() - began, 3), int(now.upper)))
 
     problem = tf.Problem(X, y, shape=tf.Tree(depth))
     with interrupted_after(seconds):
-        graph = problem.solve(tf.ConTree(threads=1)).graph
+        graph = problem.solve(tf.ConTree(threads=1), on_progress=note).graph
     assert graph is not None
     return lambda rows: np.asarray(graph.predict(rows))
 
@@ -62,9 +72,7 @@ def quantile_columns(X: Floats, count: int) -> Callable[[Floats], NDArray[np.boo
     """Columns ``x <= t`` for up to ``count`` quantiles t of each feature."""
     at = np.linspace(0, 1, count + 2)[1:-1]
     cuts = [np.unique(np.quantile(column, at, method="lower")) for column in X.T]
-    return lambda rows: np.column_stack(
-        [rows[:, j : j + 1] <= cut for j, cut in enumerate(cuts) if len(cut)]
-    )
+    return lambda rows: np.column_stack([rows[:, j : j + 1] <= cut for j, cut in enumerate(cuts) if len(cut)])
 
 
 def licketysplit(lookahead: int, columns: int | None) -> Callable[..., Predict]:
@@ -119,7 +127,9 @@ def contree_lds(X: Floats, y: NDArray[Any], depth: int, seconds: float) -> Predi
     """ConTree of pytrees-rs with limited discrepancies."""
     from pytrees import ConTreeClassifier
 
-    model = ConTreeClassifier(max_depth=depth, max_time=seconds, sort_by_heuristic=True, use_lds=True).fit(X, y)
+    model = ConTreeClassifier(max_depth=depth, max_time=seconds, sort_by_heuristic=True, use_lds=True).fit(
+        X, y
+    )
     return lambda rows: np.asarray(model.predict(rows))
 
 
@@ -143,6 +153,36 @@ def pystreed(X: Floats, y: NDArray[Any], depth: int, seconds: float) -> Predict:
     return lambda rows: np.asarray(model.predict(binary(rows).astype(np.int64)))
 
 
+def pycontree(X: Floats, y: NDArray[Any], depth: int, seconds: float) -> Predict:
+    """The reference implementation of ConTree."""
+    from pycontree import ConTree
+
+    model = ConTree(max_depth=depth, time_limit=seconds)
+    model.fit(X, y)
+    return lambda rows: np.asarray(model.predict(rows))
+
+
+def gosdt(X: Floats, y: NDArray[Any], depth: int, seconds: float) -> Predict:
+    """GOSDT on 20 quantiles, at the least regularisation."""
+    from gosdt import GOSDTClassifier, _classifier
+
+    check = _classifier.check_array  # scikit-learn has given one of its parameters another name
+    _classifier.check_array = lambda *given, force_all_finite=True, **more: check(
+        *given, ensure_all_finite=force_all_finite, **more
+    )
+    binary = quantile_columns(X, 20)
+    model = GOSDTClassifier(
+        depth_budget=depth + 1,
+        regularization=1 / len(X),
+        allow_small_reg=True,
+        time_limit=max(1, round(seconds)),
+    )
+    model.fit(binary(X), y)
+    return lambda rows: np.asarray(model.predict(binary(rows)))
+
+
+CURVE: list[tuple[float, int]] = []
+"""CPU seconds and errors of the models of the last run of `treeform`."""
 OURS = "treeform"
 PROGRAMS: dict[str, Callable[..., Predict]] = {
     OURS: treeform,
@@ -158,12 +198,28 @@ PROGRAMS: dict[str, Callable[..., Predict]] = {
     "ConTree of pytrees-rs, discrepancies": contree_lds,
     "rollotree, 20 quantiles": rollotree,
     "pystreed, 20 quantiles": pystreed,
+    "pycontree": pycontree,
+    "gosdt, 20 quantiles": gosdt,
 }
+PACKAGES = {
+    "CART": "scikit-learn", "LGDT": "pytrees-rs", "CA-DL8.5": "pytrees-rs", "ConTree of pytrees-rs": "pytrees-rs"
+}  # fmt: skip
+"""Where they come from, if they have another name than their package."""
 ANYTIME = {
     OURS,
     "CA-DL8.5, 20 quantiles",
     "ConTree of pytrees-rs, discrepancies",
     "rollotree, 20 quantiles",
     "pystreed, 20 quantiles",
+    "pycontree",
+    "gosdt, 20 quantiles",
 }
 """Programs that use the time they are given; the others are run once, and count from when they end."""
+
+
+def version_of(program: str) -> str:
+    """The version of the package of a program; of treeform with the commit."""
+    if program == OURS:
+        return f"{version(OURS)} {commit()}"
+    name = program.split(",")[0]
+    return version(PACKAGES.get(name, name))

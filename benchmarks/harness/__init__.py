@@ -2,10 +2,11 @@
 
 from benchmarks.harness.child import Ended, in_child
 from benchmarks.harness.clock import repeated, user_seconds
+from benchmarks.harness.cpu_clock import on_cpu_time
 from benchmarks.harness.data import folder_of, named, read_set
 from benchmarks.harness.figures import Figures
 from benchmarks.harness.forked import in_fork
-from benchmarks.harness.session import ROOT, SESSION
+from benchmarks.harness.session import ROOT, SESSION, commit
 from benchmarks.harness.tables import Frame, Rows, Shown, table
 from benchmarks.harness.threads import one_and_two
 
@@ -17,10 +18,12 @@ __all__ = [
     "Frame",
     "Rows",
     "Shown",
+    "commit",
     "folder_of",
     "in_child",
     "in_fork",
     "named",
+    "on_cpu_time",
     "one_and_two",
     "read_set",
     "repeated",

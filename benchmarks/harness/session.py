@@ -6,6 +6,7 @@ import math
 import os
 import platform
 import shlex
+import subprocess
 import sys
 import time
 from dataclasses import dataclass, field
@@ -17,6 +18,15 @@ DOCS = ROOT / "docs" / "benchmarks"
 
 class SessionOver(Exception):
     """The minutes of the session are over; what is measured is kept."""
+
+
+def commit() -> str:
+    """The commit of the tree that is measured; empty where there is none."""
+    asked = ["git", "-C", str(ROOT), "rev-parse", "--short=8", "HEAD"]
+    try:
+        return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""
 
 
 @dataclass

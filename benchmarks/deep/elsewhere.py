@@ -1,0 +1,133 @@
+"""Deep trees elsewhere: under parity, for regression, and on very many columns, beside CART of the same depth.
+
+Each run is a process of its own, of so many user CPU seconds of one thread, from arrays to model. CART knows nothing of
+parity. Labels of wide tables are noisy sums of ten columns, and of a product of two.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from benchmarks.deep.programs import interrupted_after
+from benchmarks.harness import Figures, Rows, Shown, in_child, read_set, table, user_seconds
+
+PARITY = (("odd/statlog-german-credit", 1000), ("continuous/magic", 3000), ("binary/german-credit", 1000))
+REGRESSION = ("continuous/magic", "continuous/bean", "continuous/eeg")
+WIDE = ((1000, 1000), (1000, 10_000), (60, 10_000))
+
+
+def parity(name: str, rows: int, depth: int, seconds: float) -> dict[str, Any]:
+    """Errors where two groups, by the median of the first column, get the first class at rates that differ by 0.05."""
+    import treeform as tf
+
+    X, y = _table(name, rows)
+    problem = tf.Problem(X, y, shape=tf.Tree(depth))
+    groups = (
+        (X[:, 0] > np.median(X[:, 0])).astype(int) if len(np.unique(X[:, 0])) > 2 else X[:, 0].astype(int)
+    )
+    problem += tf.StatisticalParity(groups=groups, difference="0.05", positive=int(y.min()))
+    return _solved(problem, seconds) | {"CART": _cart_errors(X, y, depth)}
+
+
+def regression(name: str, depth: int, seconds: float) -> dict[str, Any]:
+    """Squared errors; the target is the last column of features."""
+    from sklearn.tree import DecisionTreeRegressor
+
+    import treeform as tf
+
+    X, _ = _table(name, 8000)
+    X, y = np.ascontiguousarray(X[:, :-1]), np.round(X[:, -1] * 10_000)
+    rest = DecisionTreeRegressor(max_depth=depth, random_state=0).fit(X, y).predict(X) - y
+    problem = tf.Problem(X, y, shape=tf.Tree(depth)).minimize(tf.SquaredError())
+    return _solved(problem, seconds) | {"CART": round(float((rest**2).sum()), 3)}
+
+
+def wide(rows: int, columns: int, depth: int, seconds: float) -> dict[str, Any]:
+    """Errors on a table of normal values."""
+    import treeform as tf
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(rows, columns))
+    score = X[:, :10] @ rng.normal(size=10) + X[:, 0] * X[:, 1]
+    y = (score + 1.5 * rng.normal(size=rows) > 0).astype(int)
+    return _solved(tf.Problem(X, y, shape=tf.Tree(depth)), seconds) | {"CART": _cart_errors(X, y, depth)}
+
+
+def _table(name: str, rows: int) -> tuple[Any, Any]:
+    X, y = read_set(*name.split("/"))
+    chosen = np.random.default_rng(0).permutation(len(X))[:rows]
+    return np.ascontiguousarray(X.to_numpy(float)[chosen]), y.to_numpy()[chosen]
+
+
+def _cart_errors(X: Any, y: Any, depth: int) -> int:
+    from sklearn.tree import DecisionTreeClassifier
+
+    return int((DecisionTreeClassifier(max_depth=depth, random_state=0).fit(X, y).predict(X) != y).sum())
+
+
+def _solved(problem: Any, seconds: float) -> dict[str, Any]:
+    began = user_seconds()
+    with interrupted_after(seconds):
+        result = problem.solve()
+    return {
+        "value": "" if result.objective is None else f"{float(result.objective):.10g}",
+        "bound": f"{float(result.bound):.6g}",
+        "seconds": round(user_seconds() - began, 2),
+    }
+
+
+def _rows(rows: Rows, kind: str) -> list[dict[str, str]]:
+    return [r for r in rows.frame.to_dict("records") if r["kind"] == kind and r["value"]]
+
+
+def _shown(title: str, rows: Rows, kind: str, note: str) -> Shown:
+    import pandas as pd
+
+    lines = [
+        {"table": r["case"], "depth": r["depth"], "CART": r["CART"], "treeform": r["value"],
+         "part of CART's": f"{(float(r['value']) + 1) / (float(r['CART']) + 1):.3f}", "bound": r["bound"]}
+        for r in _rows(rows, kind)
+    ]  # fmt: skip
+    after = f"{note} After {rows.facts['seconds']} user CPU seconds."
+    return Shown(title, pd.DataFrame(lines), after)
+
+
+@table("deep_parity", source="deep_elsewhere")
+def of_parity(rows: Rows) -> Shown:
+    """Tables and depths."""
+    note = "Errors under StatisticalParity(difference=0.05); CART's are without it."
+    return _shown("Errors of deep trees under parity", rows, "parity", note)
+
+
+@table("deep_regression", source="deep_elsewhere")
+def of_regression(rows: Rows) -> Shown:
+    """Tables and depths."""
+    return _shown(
+        "Squared errors of deep trees", rows, "regression", "The target is the last feature of the set."
+    )
+
+
+@table("deep_wide", source="deep_elsewhere")
+def of_wide(rows: Rows) -> Shown:
+    """Tables and depths."""
+    return _shown("Errors on very many columns", rows, "wide", "Rows x columns.")
+
+
+def main(seconds: float = 5, depths: str = "4,6") -> None:
+    """Measure."""
+    figures = Figures("deep_elsewhere", ("kind", "case", "depth"), seconds=f"{seconds:g}")
+    empty = dict.fromkeys(("value", "bound", "seconds", "CART"), "")
+    for depth in map(int, depths.split(",")):
+        cases: list[tuple[str, str, Any, tuple[Any, ...]]] = [
+            *(("parity", name, parity, (name, rows)) for name, rows in PARITY),
+            *(("regression", name, regression, (name,)) for name in REGRESSION),
+            *(("wide", f"{rows} x {columns}", wide, (rows, columns)) for rows, columns in WIDE),
+        ]
+        for kind, case, function, given in cases:
+            figures.measure(
+                lambda f=function, g=given, d=depth: in_child(f, *g, d, seconds, seconds=9 * seconds + 60).answer
+                or empty,
+                kind=kind, case=case, depth=depth,
+            )  # fmt: skip

@@ -1,0 +1,85 @@
+"""What the improvement search costs a proof: user CPU seconds of ConTree until proof, with it and without.
+
+Alternate runs in one process, the fastest of up to four; sets that are proved without it within the limit.
+"""
+
+from __future__ import annotations
+
+from statistics import geometric_mean
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.deep.programs import interrupted_after
+from benchmarks.harness import Figures, Rows, Shown, in_child, named, read_set, table, user_seconds
+
+LEAST = 0.02
+"""Seconds: shorter proofs are not compared."""
+
+
+def compared(family: str, name: str, depth: int, limit: float) -> dict[str, Any]:
+    """One set, in a fresh process."""
+    X, y = read_set(family, name)
+    table_of_numbers, labels = np.ascontiguousarray(X.to_numpy(float)), y.to_numpy()
+    empty = dict.fromkeys(("without", "with", "errors"), "")
+    _proved(table_of_numbers[:60], labels[:60], 2, limit, True)  # imports
+    errors, seconds = _proved(table_of_numbers, labels, depth, limit, False)
+    if errors is None or seconds < LEAST:
+        return empty
+    runs: dict[bool, list[float]] = {False: [seconds], True: []}
+    for _ in range(1 if seconds > 5 else 2 if seconds > 1 else 4):
+        for improve in (True, False):
+            other, seconds = _proved(table_of_numbers, labels, depth, 3 * limit, improve)
+            if other is None:
+                return empty | {"without": min(runs[False]), "errors": errors}
+            assert other == errors
+            runs[improve].append(seconds)
+    return {"without": round(min(runs[False]), 3), "with": round(min(runs[True]), 3), "errors": errors}
+
+
+def _proved(X: Any, y: Any, depth: int, limit: float, improve: bool) -> tuple[int | None, float]:
+    import treeform as tf
+
+    problem = tf.Problem(X, y, shape=tf.Tree(depth))
+    began = user_seconds()
+    with interrupted_after(limit):
+        result = problem.solve(tf.ConTree(improve=improve))
+    return (int(result.objective or 0) if result.status == "optimal" else None), user_seconds() - began
+
+
+@table("deep_overhead")
+def overhead(rows: Rows) -> Shown:
+    """Depths: how many sets, mean and largest ratio."""
+    lines = []
+    for depth, found in rows.frame[rows.frame["with"] != ""].groupby("depth"):
+        ratio = found["with"].astype(float) / found["without"].astype(float)
+        worst = ratio.idxmax()
+        lines.append(
+            {
+                "depth": depth,
+                "sets": len(found),
+                "mean": f"{geometric_mean(ratio):.3f}",
+                "least": f"{ratio.min():.2f}",
+                "largest": f"{ratio.max():.2f} ({found['set'][worst]}, {found['without'][worst]} s)",
+            }
+        )
+    limit = rows.facts["limit"]
+    note = (
+        "User CPU seconds until proof with the improvement search, in parts of those without it; "
+        f"sets that are proved within {limit} s."
+    )
+    return Shown("What the improvement search costs a proof", pd.DataFrame(lines), note)
+
+
+def main(families: str = "continuous,odd", depths: str = "3,4", limit: float = 10) -> None:
+    """Measure."""
+    figures = Figures("deep_overhead", ("family", "set", "depth"), limit=f"{limit:g}")
+    for depth in map(int, depths.split(",")):
+        for family in families.split(","):
+            for name in named(family, ""):
+                figures.measure(
+                    lambda f=family, n=name, d=depth: in_child(compared, f, n, d, limit, seconds=20 * limit).answer
+                    or dict.fromkeys(("without", "with", "errors"), ""),
+                    family=family, set=name, depth=depth,
+                )  # fmt: skip
