@@ -163,7 +163,7 @@ class _Session:
         self.columns = np.arange(data.n_features) if task.columns is None else task.columns
         # All columns are taken as they are: a copy of them may be as large as all that the search holds.
         every = np.array_equal(self.columns, np.arange(data.n_features))
-        chosen = data.X if every else np.take(data.X, task.columns, axis=1)
+        chosen = data.X if every else np.take(data.X, self.columns, axis=1)
         self.X = np.ascontiguousarray(chosen) if len(self.columns) else np.zeros((data.n_samples, 1))
         # Absolute errors are counted in whole numbers, prices included: targets are scaled to make them so.
         self.scale = task.price.denominator if task.loss == "absolute" else 1
