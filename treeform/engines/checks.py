@@ -13,6 +13,9 @@ PATHS = ("auto", "avx512", "avx2", "plain")
 SCAN_PATHS = ("auto", "avx512", "avx2", "portable", "plain")
 """Those of the scans over sorted columns; ``portable`` is the compiler's own vectors, on any processor."""
 
+LARGEST_SEED = 2**62
+"""Of the searches that choose by chance, and the largest limit on their work."""
+
 MOST_THREADS = 1024
 """Of a native search (``treeform/native/common/checks.hpp``)."""
 
@@ -69,6 +72,47 @@ def positive(engine: str, name: str, value: object, fix: str) -> None:
         raise SpecError(
             f"{engine}({name}={value!r}) is not possible", cause="it is a positive whole number", fix=fix
         )
+
+
+def check_between(engine: str, name: str, value: object, least: int, most: int, usual: int) -> None:
+    """Raise unless `value` is a whole number from `least` to `most`.
+
+    Raises
+    ------
+    SpecError
+        With `usual` as an example.
+    """
+    if not is_whole(value, least) or (isinstance(value, int) and value > most):
+        raise SpecError(
+            f"{engine}({name}={value!r}) is not possible",
+            cause=f"it is a whole number between {least} and {most}",
+            fix=f"use for example {name}={usual}",
+        )
+
+
+def check_flag(engine: str, name: str, value: object) -> None:
+    """Raise unless `value` is True or False.
+
+    Raises
+    ------
+    SpecError
+    """
+    if not isinstance(value, bool):
+        raise SpecError(
+            f"{engine}({name}={value!r}) is not possible",
+            cause="it is True or False",
+            fix=f"use {name}=True",
+        )
+
+
+def check_seed(engine: str, seed: object) -> None:
+    """Raise unless `seed` is a whole number from 0 to `LARGEST_SEED`.
+
+    Raises
+    ------
+    SpecError
+    """
+    check_between(engine, "seed", seed, 0, LARGEST_SEED, 1)
 
 
 def check_threads(engine: str, threads: object) -> None:

@@ -18,14 +18,13 @@ import numpy as np
 from treeform.engines.checks import SCAN_PATHS, check_memory, check_simd, check_threads, not_exact, some_of
 from treeform.engines.column_sets import Found, search_column_sets
 from treeform.engines.contributions import Clashes, Contributions
-from treeform.engines.conversion import cost_of_admissible_tree, tree_between_values
+from treeform.engines.conversion import cost_of_admissible_tree, start_over_ranks, tree_between_values
 from treeform.engines.memory import Room
 from treeform.engines.session import Session, counters_of, time_limit_of
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, binding_features, check_task
 from treeform.errors import SpecError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
@@ -38,8 +37,6 @@ NO_TREE = 2**60
 """The bound when no admissible tree exists: above the cost of any."""
 WITNESS_BITS = 28
 _USUAL_MEMORY = 2**30
-Start = tuple["tuple[NDArray[np.int32], ...] | None", list[int]]
-"""The arrays of a tree to begin with, and for each of its tests how many distinct values go left."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,14 +153,15 @@ class _Session(Session):
         """Run the core on all columns."""
         limit = time_limit_of(self.given.time_limit)
         columns = list(range(self.data.n_features))
-        return self.native(engine, columns, self.upper, self.start_arrays(), limit, self.poll)
+        start = start_over_ranks(self.given.start, self.data, self.task.depth)
+        return self.native(engine, columns, self.upper, start, limit, self.poll)
 
     def native(
         self,
         engine: ContinuousTotals,
         columns: list[int],
         upper: int | None,
-        start: Start,
+        start: dict[str, Any],
         seconds: float,
         poll: Callable[[Any, Any, int], tuple[bool, int | None]],
     ) -> dict[str, Any]:
@@ -198,26 +196,11 @@ class _Session(Session):
             memory_limit=self.room.left(),
             simd=engine.simd,
             threads=engine.threads,
-            start=start[0],
-            start_key=start[1],
+            **start,
             time_limit=seconds,
             poll=poll,
         )
         return answer
-
-    def start_arrays(self) -> Start:
-        """The tree to begin with, and for each of its tests how many distinct values go left."""
-        graph = self.given.start
-        if graph is None or graph.forms or not graph.is_tree or graph.depth > self.task.depth:
-            return None, []
-        key = np.zeros(len(graph.feature), dtype=np.int64)
-        for node in np.flatnonzero(graph.feature >= 0):
-            values = np.unique(self.data.X[:, graph.feature[node]])
-            key[node] = np.searchsorted(values, graph.threshold[node], side="right")
-            if key[node] in (0, len(values)):
-                return None, []  # a test that separates nothing
-        arrays = (graph.feature, graph.left, graph.right, graph.label)
-        return tuple(np.ascontiguousarray(array, dtype=np.int32) for array in arrays), key.tolist()
 
     def graph_of(self, tree: dict[str, Any]) -> DecisionGraph:
         return tree_between_values(tree, self.data)
@@ -245,7 +228,9 @@ class _Session(Session):
     def _notes(self, native: dict[str, Any]) -> tuple[str, ...]:
         """Why the search gave up; or which rows leave no tree, where prices on them alone show it."""
         if native["too_many_active"]:
-            return (f"more than {MOST_ACTIVE} linear constraints over sums take part at once: the search ended early",)
+            return (
+                f"more than {MOST_ACTIVE} linear constraints over sums take part at once: the search ended early",
+            )
         if not native["infeasible"] or native["multiplier_unit"] != 0 or self.task.totals is None:
             return ()
         rows, names = self.task.totals.rows, self.task.totals.names
@@ -315,7 +300,9 @@ class _WithinBudget(_Session):
         columns = [f for source in sources for f in self.columns[source]]
         limit = time_limit_of(self.given.time_limit) * part
         left = max(0.0, limit - (time.monotonic() - self.began))
-        self.last = self.native(self.engine, columns, upper, (None, []), left, self._poll)
+        self.last = self.native(
+            self.engine, columns, upper, start_over_ranks(None, self.data, 0), left, self._poll
+        )
         self.asked_all = self.asked_all or len(sources) == len(self.columns)
         if not len(self.hint["multipliers"]):
             self._take_hint()

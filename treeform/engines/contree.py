@@ -13,8 +13,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from treeform.engines.checks import SCAN_PATHS, check_memory, check_simd, check_threads, is_whole, some_of
-from treeform.engines.conversion import cost_of_admissible_tree, tree_between_values
+from treeform.engines.checks import (
+    SCAN_PATHS,
+    check_between,
+    check_flag,
+    check_memory,
+    check_seed,
+    check_simd,
+    check_threads,
+    some_of,
+)
+from treeform.engines.conversion import cost_of_admissible_tree, start_over_ranks, tree_between_values
 from treeform.engines.distributed import desk_of
 from treeform.engines.fewest import with_fewest_tests
 from treeform.engines.memory import Room
@@ -101,16 +110,11 @@ class ConTree(Engine):
         _check_gap(self.max_gap)
         object.__setattr__(self, "prune", some_of("ConTree", "prune", self.prune, RULES))
         check_simd("ConTree", self.simd, SCAN_PATHS)
-        _check_between("ahead", self.ahead, 3, 2**20, 256)
-        _check_between("side_parts", self.side_parts, 1, 4096, 4)
-        _check_between("seed", self.seed, 0, 2**62, 1)
+        check_between("ConTree", "ahead", self.ahead, 3, 2**20, 256)
+        check_between("ConTree", "side_parts", self.side_parts, 1, 4096, 4)
+        check_seed("ConTree", self.seed)
         for name in ("fewest_tests", "improve"):
-            if not isinstance(getattr(self, name), bool):
-                raise SpecError(
-                    f"ConTree({name}={getattr(self, name)!r}) is not possible",
-                    cause="it is True or False",
-                    fix=f"use {name}=True",
-                )
+            check_flag("ConTree", name, getattr(self, name))
 
     def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
         """Solve `task` on `data`; see `Engine.run`.
@@ -138,6 +142,7 @@ class ConTree(Engine):
         session = _Session(data, task, run)
         asked = self._keywords(data, task) | {"memory_limit": room.left()}
         asked |= {"prove": prove, "work_limit": work_limit}
+        asked |= start_over_ranks(session.start, data, task.depth)
         native = _core.contree(*_arrays(data, task), **asked, **_watched(session, run))
         return with_stages(session.outcome(native), native)
 
@@ -247,15 +252,6 @@ class _Session(Session):
 
     def graph_of(self, tree: dict[str, Any]) -> DecisionGraph:
         return tree_between_values(tree, self.data)
-
-
-def _check_between(name: str, value: object, least: int, most: int, usual: int) -> None:
-    if not is_whole(value, least) or value > most:  # type: ignore[operator]
-        raise SpecError(
-            f"ConTree({name}={value!r}) is not possible",
-            cause=f"it is a whole number between {least} and {most}",
-            fix=f"use for example {name}={usual}",
-        )
 
 
 def _check_gap(gap: object) -> None:

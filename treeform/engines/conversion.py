@@ -107,6 +107,32 @@ def number_of_test(
     return None
 
 
+def start_over_ranks(
+    graph: DecisionGraph | None, data: Dataset, depth: int, columns: NDArray[Any] | None = None
+) -> dict[str, Any]:
+    """A tree as searches over ranks take it to begin with: its arrays, and how many distinct values go left.
+
+    ``columns`` are those that the search sees; None: all. Nothing where the graph is no tree of the depth, or has a
+    test that separates nothing or that the search does not see.
+    """
+    nothing: dict[str, Any] = {"start": None, "start_key": []}
+    if graph is None or graph.forms or not graph.is_tree or graph.depth > depth:
+        return nothing
+    feature, key = np.array(graph.feature, dtype=np.int32), np.zeros(len(graph.feature), dtype=np.int64)
+    for node in np.flatnonzero(graph.feature >= 0):
+        values = np.unique(data.X[:, graph.feature[node]])
+        key[node] = np.searchsorted(values, graph.threshold[node], side="right")
+        place = feature[node : node + 1] if columns is None else np.flatnonzero(columns == feature[node])
+        if key[node] in (0, len(values)) or not len(place):
+            return nothing
+        feature[node] = place[0]
+    arrays = (feature, graph.left, graph.right, graph.label)
+    return {
+        "start": tuple(np.ascontiguousarray(array, dtype=np.int32) for array in arrays),
+        "start_key": key.tolist(),
+    }
+
+
 def cost_of_admissible_tree(graph: DecisionGraph, data: Dataset, task: TreeTask) -> int | None:
     """What a tree costs under the task, or None when it is not admissible, or not univariate without pass-throughs."""
     if graph.forms or not graph.is_tree or graph.depth > task.depth:

@@ -8,15 +8,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from treeform.engines.checks import SCAN_PATHS, check_memory, check_simd, is_whole
+from treeform.engines.checks import (
+    LARGEST_SEED,
+    SCAN_PATHS,
+    check_between,
+    check_memory,
+    check_seed,
+    check_simd,
+)
 from treeform.engines.contree import ConTree
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask
-from treeform.errors import SpecError
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
-
-_MOST = 2**62
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,14 +63,9 @@ class DeepTreeSearch(Engine):
     def __post_init__(self) -> None:
         check_memory("DeepTreeSearch", self.memory_limit)
         check_simd("DeepTreeSearch", self.simd, SCAN_PATHS)
-        for name, least in (("seed", 0), ("work_limit", 1)):
-            value = getattr(self, name)
-            if (name == "seed" or value is not None) and (not is_whole(value, least) or value > _MOST):
-                raise SpecError(
-                    f"DeepTreeSearch({name}={value!r}) is not possible",
-                    cause=f"it is a whole number of at least {least}",
-                    fix=f"use for example {name}={10**10 if name == 'work_limit' else 1}",
-                )
+        check_seed("DeepTreeSearch", self.seed)
+        if self.work_limit is not None:
+            check_between("DeepTreeSearch", "work_limit", self.work_limit, 1, LARGEST_SEED, 10**10)
 
     def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
         """Search for a tree that costs little; see `Engine.run`.

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.data import midpoints
-from treeform.engines.checks import check_memory, check_simd, check_threads, is_whole
+from treeform.engines.checks import check_flag, check_memory, check_seed, check_simd, check_threads, one_of
+from treeform.engines.conversion import start_over_ranks
 from treeform.engines.memory import Room, notes_of
 from treeform.engines.regression_columns import ColumnBudget
 from treeform.engines.regression_task import RegressionTask
@@ -91,18 +92,9 @@ class RegressionSearch(Engine):
         check_threads("RegressionSearch", self.threads)
         check_memory("RegressionSearch", self.memory_limit)
         check_simd("RegressionSearch", self.simd)
-        if not isinstance(self.improve, bool) or not is_whole(self.seed, 0) or self.seed > 2**62:
-            raise SpecError(
-                f"RegressionSearch(improve={self.improve!r}, seed={self.seed!r}) is not possible",
-                cause="improve is True or False, and seed a whole number",
-                fix="leave them out",
-            )
-        if self.pairs not in PAIRS:
-            raise SpecError(
-                f"RegressionSearch(pairs={self.pairs!r}) is not possible",
-                cause=f"pairs is one of {', '.join(PAIRS)}",
-                fix="leave it at 'auto'",
-            )
+        check_flag("RegressionSearch", "improve", self.improve)
+        check_seed("RegressionSearch", self.seed)
+        one_of("RegressionSearch", "pairs", self.pairs, PAIRS)
 
     def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
         """Solve `task` on `data`; see `Engine.run`.
@@ -142,6 +134,7 @@ class RegressionSearch(Engine):
             pairs=self.pairs,
             improve=self.improve,
             seed=self.seed,
+            **start_over_ranks(run.start, data, task.depth, task.columns),
             memory_limit=room.left(),
             time_limit=time_limit_of(run.time_limit),
             poll=session.poll,

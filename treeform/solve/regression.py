@@ -82,6 +82,7 @@ def run_regression(
     run = EngineRun(
         time_limit=own.remaining,
         stop=lambda: own.stop() or ledger.closed,
+        start=ledger.graph,
         on_incumbent=on_incumbent,
     )
     ledger.runners.append(engine.name)

@@ -143,6 +143,14 @@ FlatTree Keywords::tree(const char* name, std::size_t features, int labels) {
     return tree;
 }
 
+FlatTree Keywords::start_over_ranks(std::size_t features, int labels) {
+    if (!given_.contains("start")) return {};
+    FlatTree start = tree("start", features, labels);
+    start.key = integers_as<std::uint32_t>("start_key");
+    require(start.key.size() == start.feature.size(), "there is one key per node of the start");
+    return start;
+}
+
 void Keywords::finish() const {
     for (const auto& item : given_) {
         const auto name = nb::cast<std::string>(item.first);

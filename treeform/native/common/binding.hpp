@@ -110,6 +110,8 @@ public:
     Names names(const char* name);
     /// A tree given as (feature, left, right, label), empty for None. Every index is checked, as searches follow them.
     FlatTree tree(const char* name, std::size_t features, int labels);
+    /// The tree to begin with over ranks, `start` and its `start_key`; empty where neither is given.
+    FlatTree start_over_ranks(std::size_t features, int labels);
     /// To be called when all keywords have been read.
     void finish() const;
 

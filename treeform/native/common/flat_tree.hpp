@@ -7,11 +7,13 @@ namespace treeform {
 
 /// Node 0 is the root, and children come after their parents. A leaf has feature -1 and a label, a test has the label
 /// -1. With 0/1 features the left side is the one of 0. With continuous features the left side is x <= t, for any
-/// threshold t with low <= t < high; otherwise `low` and `high` are empty.
+/// threshold t with low <= t < high; otherwise `low` and `high` are empty. A tree to begin with over ranks has `key`: so
+/// many distinct values of the feature go left.
 struct FlatTree {
     std::vector<std::int32_t> feature, left, right, label;
     std::vector<double> low, high;
     std::int64_t cost = 0;
+    std::vector<std::uint32_t> key = {};
 
     bool empty() const { return feature.empty(); }
     /// Adds a node without test and label, and returns its number.

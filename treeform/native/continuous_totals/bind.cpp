@@ -60,10 +60,8 @@ Settings settings_of(Keywords& keywords, const Samples& samples) {
     s.rough = use("rough"), s.roots = use("roots"), s.dominance = use("dominance");
     s.neighbourhood = use("neighbourhood"), s.shrinking = use("shrinking");
     s.subinterval = use("subinterval"), s.features = use("features");
-    const FlatTree start = keywords.tree("start", samples.features, samples.labels);
-    const auto key = keywords.integers_as<std::uint32_t>("start_key");
-    require(key.size() == start.feature.size(), "there is one key per node of the start");
-    s.start = {start.feature, start.left, start.right, start.label, key};
+    const FlatTree start = keywords.start_over_ranks(samples.features, samples.labels);
+    s.start = {start.feature, start.left, start.right, start.label, start.key};
     require(contree::simd_available(s.simd.c_str()), "this processor lacks these instructions");
     return s;
 }

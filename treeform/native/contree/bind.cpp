@@ -39,7 +39,7 @@ Rows rows_of(const Array<double, 2>& x, const Array<std::int32_t, 1>& y, const W
     return rows;
 }
 
-Settings settings_of(Keywords& keywords) {
+Settings settings_of(Keywords& keywords, const Rows& rows) {
     Settings s;
     s.depth = keywords.depth(0), s.max_nodes = keywords.amount("max_nodes");
     s.min_support = keywords.amount("min_support");
@@ -52,6 +52,7 @@ Settings settings_of(Keywords& keywords) {
     s.improve = keywords.flag("improve"), s.prove = keywords.flag("prove");
     s.seed = static_cast<std::uint64_t>(keywords.amount("seed"));
     s.work_limit = static_cast<std::uint64_t>(keywords.amount("work_limit"));
+    s.start = keywords.start_over_ranks(rows.features, rows.classes);
     if (!simd_available(s.simd.c_str())) throw std::invalid_argument("this processor has no " + s.simd);
     return s;
 }
@@ -90,7 +91,7 @@ nb::dict contree(const Array<double, 2>& x, const Array<std::int32_t, 1>& y, con
                  const nb::kwargs& given) {
     Keywords keywords(given);
     const Rows rows = rows_of(x, y, weight, cost, keywords.integer_as<int>("classes"));
-    Settings settings = settings_of(keywords);
+    Settings settings = settings_of(keywords, rows);
     settings.upper = keywords.integer_or("upper", kNone);
     const double time_limit = keywords.real("time_limit");
     const nb::object poll = keywords.object("poll");
@@ -103,7 +104,7 @@ nb::dict contree_distributed(const Array<double, 2>& x, const Array<std::int32_t
                              const Costs& cost, const nb::object& desk, const nb::kwargs& given) {
     Keywords keywords(given);
     const Rows rows = rows_of(x, y, weight, cost, keywords.integer_as<int>("classes"));
-    Settings settings = settings_of(keywords);
+    Settings settings = settings_of(keywords, rows);
     settings.upper = keywords.integer_or("upper", kNone);
     settings.ahead = keywords.integer_as<int>("ahead");
     settings.side_parts = keywords.integer_as<int>("side_parts");
@@ -122,7 +123,7 @@ public:
         : x_(std::move(x)), y_(std::move(y)), weight_(std::move(weight)), cost_(std::move(cost)) {
         Keywords keywords(given);
         rows_ = rows_of(x_, y_, weight_, cost_, keywords.integer_as<int>("classes"));
-        settings_ = settings_of(keywords);
+        settings_ = settings_of(keywords, rows_);
         keywords.finish();
         settings_.threads = 1;
         control_ = std::make_unique<Control>(kNone, settings_.memory_limit);
@@ -159,7 +160,7 @@ void bind(nb::module_& m) {
           nb::arg("keywords"),
           "Solve for the cheapest decision tree over continuous features; see treeform.engines.ConTree. Keywords: "
           "classes, depth, max_nodes, min_support, node_penalty, upper, gap, prune, threads, simd, memory_limit, "
-          "time_limit, poll.");
+          "time_limit, poll; start and start_key, a tree to begin with, may be left out.");
     m.def("contree_distributed", &contree_distributed, nb::arg("x"), nb::arg("y"), nb::arg("weight").none(),
           nb::arg("cost").none(), nb::arg("desk"), nb::arg("keywords"),
           "As `contree`, but splits of the root are evaluated elsewhere: desk.send(ticket, int64 array) hands one out, "

@@ -41,6 +41,7 @@ struct Settings {
     bool improve = false;  // search for better trees beside the proof; see ../deep
     bool prove = true;     // else nothing but that
     std::uint64_t seed = 0, work_limit = 0;  // of the improvement search; a limit only without a proof, and 0: none
+    FlatTree start;  // it begins with that, too; may be empty
 };
 
 /// What the search did; the names are those that Python shows.

@@ -162,6 +162,14 @@ public:
         return {f, rows.key(f)[k]};
     }
 
+    /// The same feature, and a threshold nearby; without a feature if that leaves the rows.
+    Test near_test(const Rows& rows, Test test, Random& random) const {
+        const auto* key = rows.key(test.feature);
+        const auto at = static_cast<std::size_t>(std::lower_bound(key, key + rows.n, test.key) - key);
+        const std::size_t to = random.near(at, rows.n);
+        return to < rows.n ? Test{test.feature, key[to]} : Test{};
+    }
+
     /// The best pruning to so many tests, at `price` for each.
     Ptr pruned(const Rows& rows, const Ptr& tree, std::int64_t most, Cost price) const {
         const auto alone = [&](const std::vector<int>& path) {

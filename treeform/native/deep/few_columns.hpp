@@ -40,6 +40,10 @@ struct FewColumns {
             std::copy_n(rows.label(from), rows.n, node.label(f));
         }
     }
+    /// Of one of the columns.
+    int place_of(int feature) const {
+        return static_cast<int>(std::lower_bound(columns.begin(), columns.end(), feature) - columns.begin());
+    }
 };
 
 /// Chooses columns by their gains at several nodes.

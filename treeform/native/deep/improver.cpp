@@ -27,6 +27,18 @@ public:
     }
 
     void first() override {
+        first_of_all();
+        if (!settings_.start.empty()) search_->begin_with(tests_of<Cost>(settings_.start));
+    }
+    void run() override { search_->run(); }
+    std::uint64_t work() const override { return before_ + space_->work(); }
+    std::uint64_t moves() const override { return search_->moves(); }
+    std::vector<std::string> done() const override { return search_->done(); }
+
+private:
+    static constexpr int kSteps = 6;  // of the search for a price
+
+    void first_of_all() {
         search_->first();
         if (!is_limited() || search_->tree()->tests <= settings_.max_nodes) return;
         Cost low = 0, high = std::max<Cost>(1, root_.total_mass / 4);
@@ -37,14 +49,6 @@ public:
             (search_->tree()->tests <= settings_.max_nodes ? high : low) = price;
         }
     }
-    void run() override { search_->run(); }
-    std::uint64_t work() const override { return before_ + space_->work(); }
-    std::uint64_t moves() const override { return search_->moves(); }
-    std::vector<std::string> done() const override { return search_->done(); }
-
-private:
-    static constexpr int kSteps = 6;  // of the search for a price
-
     const contree::Table<W>& table_;
     const contree::Node<W>& root_;
     contree::Settings settings_;
@@ -112,6 +116,8 @@ public:
         Screening screening(table_.features);
         {
             Space space(table_, settings_, control_, scans_);
+            for (const int feature : settings_.start.feature)
+                if (feature >= 0) screening.take(feature);
             const Ptr tree = grown(space, root_, settings_.depth, screening);
             work_ = space.work();
             const std::int64_t cost = tree->cost + table_.losses.offset;
@@ -122,7 +128,10 @@ public:
         }
         few_ = std::make_unique<FewColumns<W>>(table_, root_, screening.columns());
         if (few_->columns.empty()) return;
-        search_ = std::make_unique<ClassImprover<W>>(few_->table, few_->node, settings_, control_, scans_,
+        few_settings_ = settings_;
+        for (int& feature : few_settings_.start.feature)
+            if (feature >= 0) feature = few_->place_of(feature);
+        search_ = std::make_unique<ClassImprover<W>>(few_->table, few_->node, few_settings_, control_, scans_,
                                                      &few_->columns);
         search_->first();
     }
@@ -152,6 +161,7 @@ private:
     const typename Space::Scans& scans_;
     std::uint64_t work_ = 0;
     std::unique_ptr<FewColumns<W>> few_;
+    contree::Settings few_settings_;  // with the places of the features among these columns
     std::unique_ptr<ClassImprover<W>> search_;
 
     /// The tree of least impurities; the columns that look best at its upper nodes are taken.

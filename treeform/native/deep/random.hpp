@@ -1,5 +1,7 @@
 #pragma once
 // Numbers by chance that are the same on every machine (SplitMix64: Steele, Lea and Flood, OOPSLA 2014).
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 namespace treeform::deep {
@@ -15,7 +17,17 @@ class Random {
 public:
     explicit Random(std::uint64_t seed) : state_(seed) {}
     std::uint64_t next() { return scrambled(state_++); }
+    /// From zero up to one.
+    double unit() { return static_cast<double>(next() >> 11) * 0x1p-53; }
     std::uint64_t below(std::uint64_t limit) { return limit <= 1 ? 0 : next() % limit; }
+    /// Another one of `n` places, nearer ones more often; `n` where it would lie outside.
+    std::size_t near(std::size_t place, std::size_t n) {
+        std::uint64_t reach = 1;
+        while (reach < n / 2 && below(4) > 0) reach *= 2;
+        const std::uint64_t step = 1 + below(reach);
+        if (below(2) == 0) return step < n - std::min(place, n) ? place + step : n;
+        return step <= place ? place - step : n;
+    }
 
 private:
     std::uint64_t state_;

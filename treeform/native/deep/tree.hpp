@@ -30,6 +30,17 @@ struct Candidate {
     Cost cost;
 };
 
+/// The tests of a tree to begin with, for `Builder::refit`: costs and labels are not filled in.
+template <class Cost>
+TreePtr<Cost> tests_of(const FlatTree& start, std::size_t node = 0) {
+    auto tree = std::make_shared<Tree<Cost>>();
+    if (start.feature[node] < 0) return tree;
+    tree->test = {start.feature[node], start.key[node]};
+    tree->left = tests_of<Cost>(start, static_cast<std::size_t>(start.left[node]));
+    tree->right = tests_of<Cost>(start, static_cast<std::size_t>(start.right[node]));
+    return tree;
+}
+
 /// `tree` with `part` in place of its node at the end of `path` (0: left), whose costs change by that of the part.
 template <class Cost>
 TreePtr<Cost> replaced(const TreePtr<Cost>& tree, const std::vector<int>& path, const TreePtr<Cost>& part,

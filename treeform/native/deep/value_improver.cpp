@@ -16,7 +16,7 @@ public:
 
     ValueImprover(const regression::Table& table, const regression::Subset& root,
                   const regression::Settings& settings, regression::Control& control, regression::Incumbent& incumbent)
-        : root_(root), incumbent_(incumbent), space_(table, settings, control),
+        : root_(root), incumbent_(incumbent), start_(settings.start), space_(table, settings, control),
           search_(space_, root, settings.depth, settings.seed,
                   {[this](const Ptr& tree) { incumbent_.offer(space_.value(root_, tree), space_.plan(tree)); },
                    [this] { return outside(); },
@@ -25,7 +25,10 @@ public:
                        if (pace) pace();
                    }}) {}
 
-    void first() override { search_.first(); }
+    void first() override {
+        search_.first();
+        if (!start_.empty()) search_.begin_with(tests_of<double>(start_));
+    }
     void run() override { search_.run(); }
     std::uint64_t work() const override { return space_.work(); }
     std::uint64_t moves() const override { return search_.moves(); }
@@ -34,6 +37,7 @@ public:
 private:
     const regression::Subset& root_;
     regression::Incumbent& incumbent_;
+    const FlatTree& start_;
     Space space_;
     DeepSearch<Space> search_;
 

@@ -26,7 +26,7 @@ public:
     static double infinite() { return regression::kInfinite; }
     /// Differences that rounding may make are none.
     static bool better(double a, double b) { return a < b - 1e-11 * std::fabs(b) || (a < b && b == infinite()); }
-    static double above(double cost, int hundredths) { return cost * (1 + hundredths / 100.0) + 1e-9; }
+    static double above(double cost, int hundredths) { return cost * (1 + hundredths / 100.0 + 2e-11) + 1e-9; }
     std::uint64_t work() const { return work_; }
     void check() const { control_.check(); }
     std::size_t size(const Rows& rows) const { return rows.n; }
@@ -110,6 +110,15 @@ public:
     Test random_test(const Rows& rows, Random& random) const {
         const auto f = static_cast<std::size_t>(random.below(table_.features));
         return {static_cast<int>(f), table_.rank[f][rows.order[f][random.below(rows.n)]]};
+    }
+    Test near_test(const Rows& rows, Test test, Random& random) const {
+        const auto f = static_cast<std::size_t>(test.feature);
+        const auto& order = rows.order[f];
+        const auto& rank = table_.rank[f];
+        const auto below = [&](regression::Row row) { return rank[row] < test.key; };
+        const auto at = static_cast<std::size_t>(std::partition_point(order.begin(), order.end(), below) - order.begin());
+        const std::size_t to = random.near(at, rows.n);
+        return to < rows.n ? Test{test.feature, rank[order[to]]} : Test{};
     }
 
     PlanPtr plan(const Ptr& tree) const {

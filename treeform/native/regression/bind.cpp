@@ -1,6 +1,7 @@
 // The binding of the engine for regression trees.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -37,7 +38,7 @@ Rows rows_of(const Array<double, 2>& x, const Whole& target, const Whole& weight
     return rows;
 }
 
-Settings settings_of(Keywords& keywords) {
+Settings settings_of(Keywords& keywords, std::size_t features) {
     Settings s;
     const std::string loss = keywords.text("loss");
     require(loss == "squared" || loss == "absolute", "the loss is squared or absolute");
@@ -53,6 +54,7 @@ Settings settings_of(Keywords& keywords) {
     s.pairs = pairs == "auto" ? PairTables::automatic : pairs == "always" ? PairTables::always : PairTables::never;
     s.memory_limit = keywords.integer_as<std::size_t>("memory_limit");
     s.improve = keywords.flag("improve"), s.seed = static_cast<std::uint64_t>(keywords.amount("seed"));
+    s.start = keywords.start_over_ranks(features, std::numeric_limits<int>::max());
     if (!contree::simd_available(s.simd.c_str())) throw std::invalid_argument("this processor has no " + s.simd);
     return s;
 }
@@ -83,7 +85,7 @@ bool report(Control& control, const nb::object& poll) {
 nb::dict regression(const Array<double, 2>& x, const Whole& target, const Whole& weight, const nb::kwargs& given) {
     Keywords keywords(given);
     const Rows rows = rows_of(x, target, weight);
-    const Settings settings = settings_of(keywords);
+    const Settings settings = settings_of(keywords, rows.features);
     const double time_limit = keywords.real("time_limit");
     const nb::object poll = keywords.object("poll");
     keywords.finish();

@@ -46,6 +46,7 @@ struct Settings {
     PairTables pairs = PairTables::automatic;
     bool improve = false;    // search for better trees beside the proof; see ../deep
     std::uint64_t seed = 0;  // of that search
+    FlatTree start;          // it begins with that, too; may be empty
 };
 
 /// What the search did; the names are those that Python shows.
