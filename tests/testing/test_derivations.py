@@ -185,7 +185,8 @@ class Sloppy(tf.MaxNodes, listed=False):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "right", "said"), [(OneMore, "max_errors", "linear constraints over predictions"), (Sloppy, "max_nodes", "limits")]
+    ("wrong", "right", "said"),
+    [(OneMore, "max_errors", "linear constraints over predictions"), (Sloppy, "max_nodes", "limits")],
 )
 def test_a_wrong_statement_is_seen(wrong: type[Requirement], right: str, said: str, backend: Backend) -> None:
     found: list[str] = []
