@@ -1,7 +1,7 @@
 """The words of errors, case by case in ``tests/messages``: what is written, and what treeform says about it.
 
 A file is a list of cases, separated by lines of ``=``: an expression, a line of ``-``, the message. ``table`` is a
-small table, ``problem`` a problem on it. ``python tests/project/test_messages.py`` writes the messages anew, to be
+small table, ``problem`` a problem on it. ``python tests/project/test_error_texts.py`` writes the messages anew, to be
 read in the change's diff: each says what happened, why, and what to do.
 """
 
