@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,14 @@ from treeform.distribute.notices import DaskBoard, Notice
 from treeform.errors import SolverFailed
 
 released = threading.Event()
+
+
+@pytest.fixture(autouse=True)
+def release() -> Iterator[None]:
+    """What waits is let go after each test; in another order a module may come to its end more than once."""
+    released.clear()
+    yield
+    released.set()
 
 
 def gone(*_: Any, **__: Any) -> None:
@@ -89,7 +97,3 @@ def test_calls_of_a_cluster() -> None:
 def test_a_notice_that_cannot_be_written_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(DaskBoard, "_variable", gone)
     DaskBoard("nowhere").write(Notice(ended=True))
-
-
-def teardown_module() -> None:
-    released.set()
