@@ -126,11 +126,12 @@ def test_the_process_is_watched(free: int) -> None:
 def test_memory_in_use_is_growth_wherever_it_comes_from(free: int) -> None:
     with memory_kept_free(free):
         grown = _core.Growth()
+        nearly = 39 * 2**20  # of the whole process: what ran before may give back something meanwhile
         blocks = [np.ones(2**16, np.uint8) for _ in range(640)]
-        assert 40 * 2**20 <= grown.bytes() < 50 * 2**20
+        assert nearly <= grown.bytes() < 50 * 2**20
         blocks.clear()
         one = np.ones(40 * 2**17)
-        assert 40 * 2**20 <= grown.bytes() < 100 * 2**20  # what was freed may still be in main memory
+        assert nearly <= grown.bytes() < 100 * 2**20  # what was freed may still be in main memory
         assert one[0] == 1
 
 
