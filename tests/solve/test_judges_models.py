@@ -22,9 +22,9 @@ from treeform.testing.differential.models import draw_model
 from treeform.testing.differential.own import AtLeastTests
 from treeform.testing.differential.questions import Goal, holds, tracked
 from treeform.testing.differential.reference import Reference
-from treeform.testing.differential.roads import Road
 from treeform.testing.differential.shapes import Shape
 from treeform.testing.differential.table import Table
+from treeform.testing.differential.ways import Way
 
 BUNDLES, MODELS = range(48), 5
 FORMS = ({0: 1.0, 1: 1.0}, {0: 1.0, 1: -1.0}, {0: -2.0}, {0: -1.0, 1: 0.5})
@@ -48,7 +48,7 @@ def drawn():
     out = []
     for number, bundle in enumerate(bundles()):
         world, rng = World(bundle), random.Random(number)
-        case = Case(bundle.table, bundle.shape, bundle.goals[-1], bundle.requirements, Road())
+        case = Case(bundle.table, bundle.shape, bundle.goals[-1], bundle.requirements, Way())
         try:
             question = world.problem(case).question
         except tf.errors.Infeasible:

@@ -20,7 +20,7 @@ from treeform.testing.differential.judge import judge
 from treeform.testing.differential.models import draw_model
 from treeform.testing.differential.questions import holds, tracked
 from treeform.testing.differential.reference import Reference
-from treeform.testing.differential.roads import Road
+from treeform.testing.differential.ways import Way
 
 OVER_PREDICTIONS = ("parity", "max_errors", "accuracy_parity", "group_error", "min_precision", "min_recall")
 
@@ -63,7 +63,7 @@ def drawn():
         for spec in bundle.requirements:
             if spec["kind"] in ("at_least_tests", "few_positive", "apart"):
                 continue
-            case = Case(bundle.table, bundle.shape, bundle.goals[0], (spec,), Road())
+            case = Case(bundle.table, bundle.shape, bundle.goals[0], (spec,), Way())
             try:
                 (requirement,) = world.problem(case).requirements
             except Infeasible:

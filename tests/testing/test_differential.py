@@ -23,18 +23,18 @@ from treeform.testing.differential.judge import judge
 from treeform.testing.differential.questions import Goal, answer
 from treeform.testing.differential.reference import Reference, Tracked
 from treeform.testing.differential.report import kind_of, summary
-from treeform.testing.differential.roads import Road
 from treeform.testing.differential.run import attack, read_records, run_case
 from treeform.testing.differential.shapes import Shape
 from treeform.testing.differential.shrink import as_code, shrink
 from treeform.testing.differential.table import Table
 from treeform.testing.differential.terms import RateTerm
+from treeform.testing.differential.ways import Way
 
 XOR = Table({"a": (0, 0, 1, 1), "b": (0, 1, 0, 1)}, (0, 1, 1, 0))
 AND = Table({"a": (0, 0, 1, 1), "b": (0, 1, 0, 1)}, (0, 0, 0, 1))
 SLICE, NIGHTLY_SLICE = 240, 5000
 
-# Disagreements that are known and not mended yet, by shape, requirement, road and text: none may be left at a release.
+# Disagreements that are known and not mended yet, by shape, requirement, way and text: none may be left at a release.
 OPEN: list[tuple[str, str, str, str]] = [
     ("diagram", "few_positive", "mathopt:scip", "without a limit"),  # SCIP gives up, and says so
 ]
@@ -159,12 +159,12 @@ def test_cases_follow_from_their_numbers():
         assert json.dumps(again.to_json()) == json.dumps(case.to_json())
 
 
-def by_hand(table, shape, road, *requirements, goal=None):
-    return Case(table, shape, goal or Goal(), tuple(requirements), road)
+def by_hand(table, shape, way, *requirements, goal=None):
+    return Case(table, shape, goal or Goal(), tuple(requirements), way)
 
 
 def test_a_wrong_bound_of_an_engine_is_found(monkeypatch):
-    case = by_hand(XOR, Shape(1), Road("solve", "dl85"))
+    case = by_hand(XOR, Shape(1), Way("solve", "dl85"))
     assert run(case, World(bundle_of(case))).wrong == []
     plain = DL85.run
 
@@ -177,7 +177,7 @@ def test_a_wrong_bound_of_an_engine_is_found(monkeypatch):
 
 
 def test_a_missed_model_of_an_engine_is_found(monkeypatch):
-    case = by_hand(AND, Shape(2), Road("solve", "dl85"))
+    case = by_hand(AND, Shape(2), Way("solve", "dl85"))
     plain = DL85.run
 
     def lazy(self, data, task, run_) -> EngineOutcome:
@@ -192,7 +192,7 @@ def test_a_missed_model_of_an_engine_is_found(monkeypatch):
 def test_a_requirement_that_is_not_kept_is_found(monkeypatch):
     monkeypatch.setattr(tf.MaxNodes, "violation", lambda self, graph, data: 0)
     monkeypatch.setattr(tf.MaxNodes, "build", lambda self, m, t: None)
-    case = by_hand(AND, Shape(2), Road("solve", "cp-sat", "odd", None), {"kind": "max_nodes", "k": 1})
+    case = by_hand(AND, Shape(2), Way("solve", "cp-sat", "odd", None), {"kind": "max_nodes", "k": 1})
     wrong = run(case, World(bundle_of(case))).wrong
     assert any("violates" in text for text in wrong)
 
@@ -241,11 +241,11 @@ def disagreements(seed, cases):
             if "wrong" in record and not any(
                 shape in record["shape"]
                 and what in record["requirements"]
-                and road in record["road"]
+                and way in record["way"]
                 and text in record["wrong"][0]
-                for shape, what, road, text in OPEN
+                for shape, what, way, text in OPEN
             ):
-                found.append((seed, number, record["road"], record["wrong"]))
+                found.append((seed, number, record["way"], record["wrong"]))
     return found
 
 
@@ -280,6 +280,6 @@ def test_objectives_that_are_rates_agree_with_enumeration(name):
     table = Table({"a": (0, 0, 1, 1, 2), "b": (0, 1, 0, 1, 1)}, (0, 1, 1, 0, 1), None, tuple("ppqqp"))
     goal = Goal(error="0", term=RateTerm(name, 1 if name == "f1_loss" else None))
     for solver in ("totals-search", "continuous-totals"):
-        case = by_hand(table, Shape(2), Road("solve", solver, after="check"), parity, goal=goal)
+        case = by_hand(table, Shape(2), Way("solve", solver, after="check"), parity, goal=goal)
         verdict = run(case, World(bundle_of(case)))
         assert (verdict.wrong, verdict.status, verdict.refusal) == ([], "optimal", None)

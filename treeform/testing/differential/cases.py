@@ -16,10 +16,10 @@ from treeform.testing.differential import questions
 from treeform.testing.differential.models import draw_model
 from treeform.testing.differential.questions import Answer, Goal, Spec
 from treeform.testing.differential.reference import Reference, TooLarge
-from treeform.testing.differential.roads import Road, draw_road
 from treeform.testing.differential.shapes import Shape
 from treeform.testing.differential.table import Table
 from treeform.testing.differential.terms import RateTerm
+from treeform.testing.differential.ways import Way, draw_way
 
 BUNDLE = 50
 """Cases that share a table."""
@@ -48,7 +48,7 @@ class Case:
     shape: Shape
     goal: Goal
     requirements: tuple[Spec, ...]
-    road: Road
+    way: Way
     number: int = -1
 
     def to_json(self) -> dict[str, Any]:
@@ -59,7 +59,7 @@ class Case:
             "shape": asdict(self.shape),
             "goal": asdict(self.goal),
             "requirements": [dict(spec) for spec in self.requirements],
-            "road": asdict(self.road),
+            "way": asdict(self.way),
         }
 
 
@@ -76,7 +76,7 @@ def case_from_json(value: Mapping[str, Any]) -> Case:
     matrix = None if g["matrix"] is None else tuple(map(tuple, g["matrix"]))
     term = None if g["term"] is None else RateTerm(**g["term"])
     goal = Goal(**{**g, "matrix": matrix, "term": term})
-    return Case(table, shape, goal, tuple(value["requirements"]), Road(**value["road"]), value["number"])
+    return Case(table, shape, goal, tuple(value["requirements"]), Way(**value["way"]), value["number"])
 
 
 @dataclass
@@ -150,8 +150,8 @@ def draw_case(seed: int, number: int, bundle: Bundle | None = None) -> Case:
         chosen = [spec for spec in chosen if spec["kind"] != "max_errors"]
         chosen.append({"kind": "max_errors", "amount": rng.choice((0, 0, 1, 2))})
     requirements = tuple(chosen)
-    road = draw_road(rng, shared.table, shared.shape, goal, requirements, draw_model)
-    return Case(shared.table, shared.shape, goal, requirements, road, number)
+    way = draw_way(rng, shared.table, shared.shape, goal, requirements, draw_model)
+    return Case(shared.table, shared.shape, goal, requirements, way, number)
 
 
 # -- drawing ---------------------------------------------------------------------------------------------------

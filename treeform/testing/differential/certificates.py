@@ -24,7 +24,7 @@ Body = dict[str, Any]
 
 def examine(case: Case, world: World, result: Any, body: Body) -> tuple[str, list[str]]:
     """What `tf.check` says of the certificate, or of a changed copy of it; and what is wrong with that."""
-    if case.road.after == "check":
+    if case.way.after == "check":
         verdict, detail = _checked(body, world, case)
         if verdict == "false":
             return verdict, [f"an honest certificate does not pass: {detail}"]

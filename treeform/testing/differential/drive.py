@@ -53,7 +53,7 @@ def run(case: Case, world: World) -> Verdict:
     started = time.perf_counter()
     truth = world.bundle.answer(case.goal, case.requirements)
     try:
-        _VERBS[case.road.verb](case, world, truth, verdict)
+        _VERBS[case.way.verb](case, world, truth, verdict)
     except ContradictionError as error:
         verdict.status = "raised"
         verdict.wrong.append(f"contradiction: {error}")
@@ -71,7 +71,7 @@ def run(case: Case, world: World) -> Verdict:
             f" ({error.cause})" if error.cause else ""
         )
     except KeyboardInterrupt:
-        if not case.road.interrupt:
+        if not case.way.interrupt:
             raise
         verdict.status = "interrupted late"
     except Exception as error:
@@ -88,17 +88,17 @@ def run(case: Case, world: World) -> Verdict:
 
 
 def _warm(case: Case, world: World) -> Any:
-    if isinstance(case.road.warm, dict):
-        return tf.DecisionGraph.build(case.road.warm["nodes"], world.data)
-    return case.road.warm
+    if isinstance(case.way.warm, dict):
+        return tf.DecisionGraph.build(case.way.warm["nodes"], world.data)
+    return case.way.warm
 
 
 def _solve(case: Case, world: World, truth: Answer, verdict: Verdict) -> None:
-    road = case.road
+    way = case.way
     problem = world.problem(case)
-    options: dict[str, Any] = {"warm_start": _warm(case, world), "time_limit": road.limit}
-    if road.formulation is not None:
-        options["formulation"] = road.formulation
+    options: dict[str, Any] = {"warm_start": _warm(case, world), "time_limit": way.limit}
+    if way.formulation is not None:
+        options["formulation"] = way.formulation
     pressed: list[bool] = []
 
     def press(progress: Any) -> None:
@@ -106,12 +106,12 @@ def _solve(case: Case, world: World, truth: Answer, verdict: Verdict) -> None:
             pressed.append(True)
             os.kill(os.getpid(), signal.SIGINT)
 
-    if road.interrupt:
+    if way.interrupt:
         options["on_progress"] = press
-    result = problem.solve(road.solver, **options)
+    result = problem.solve(way.solver, **options)
     verdict.status = str(result.status)
     verdict.wrong += compare(case, world.bundle, truth, result)
-    if road.after is not None and not verdict.wrong:
+    if way.after is not None and not verdict.wrong:
         body = json.loads(json.dumps(result.certificate()))
         verdict.checked, wrong = certificates.examine(case, world, result, body)
         verdict.wrong += wrong
@@ -143,9 +143,9 @@ def compare(case: Case, bundle: Bundle, truth: Answer, result: Any) -> list[str]
             wrong.append(f"claim of {claim.by}: nothing is below {claim.value}, and the optimum is {optimum}")
         if claim.kind == "infeasible" and optimum is not None:
             wrong.append(f"claim of {claim.by}: infeasible, and the optimum is {optimum}")
-    if case.road.exact and status not in ("optimal", "infeasible"):
+    if case.way.exact and status not in ("optimal", "infeasible"):
         wrong.append(f"{status} without a limit")
-    if status in ("feasible", "unknown") and result.limit is None and case.road.solver != "diagram-heuristic":
+    if status in ("feasible", "unknown") and result.limit is None and case.way.solver != "diagram-heuristic":
         wrong.append(f"{status} without a reason")
     return wrong
 
@@ -207,20 +207,20 @@ def _exact(value: Any) -> Fraction | None:
 
 
 def _sizes(case: Case, world: World, truth: Answer, verdict: Verdict) -> None:
-    road, more = case.road, case.road.more
+    way, more = case.way, case.way.more
     problem = world.problem(case)
-    options: dict[str, Any] = {"warm_start": _warm(case, world), "time_limit": road.limit}
+    options: dict[str, Any] = {"warm_start": _warm(case, world), "time_limit": way.limit}
     for key in ("prices", "alphas"):
         if key in more:
             options[key] = [Fraction(text) for text in more[key]]
-    if road.formulation is not None:
-        options["formulation"] = road.formulation
+    if way.formulation is not None:
+        options["formulation"] = way.formulation
     if "start" in more:
         groups = world.groups
         if more["start"] == "other groups" and groups is not None:
             groups = groups[1:] + groups[:1]
         options["start"] = world.problem(case, groups).size_table()
-    table = problem.size_table(road.solver, **options)
+    table = problem.size_table(way.solver, **options)
     goal = Goal(case.goal.error, case.goal.matrix)  # prices on tests come afterwards
     truth = world.bundle.answer(goal, case.requirements)
     done = all(_proved(row) for row in table.rows)
@@ -239,7 +239,7 @@ def _sizes(case: Case, world: World, truth: Answer, verdict: Verdict) -> None:
             if row.graph.n_nodes > row.tests:
                 verdict.wrong.append(f"{row.graph.n_nodes} tests in the row of {row.tests}")
     asked = "prices" in more or "alphas" in more
-    if road.limit is None and not done and not asked and table.limit is None:
+    if way.limit is None and not done and not asked and table.limit is None:
         verdict.wrong.append("rows stay open without a reason")
     for text in more.get("prices", ("1/3",)):
         price = Fraction(text)
@@ -254,7 +254,7 @@ def _sizes(case: Case, world: World, truth: Answer, verdict: Verdict) -> None:
             verdict.wrong.append(f"price {price}: a model worth {objective}, and {best} is the least")
         if (
             "prices" in more
-            and road.limit is None
+            and way.limit is None
             and not at.proved
             and best is not None
             and table.limit is None
@@ -267,7 +267,7 @@ def _proved(row: Any) -> bool:
 
 
 def _pareto(case: Case, world: World, truth: Answer, verdict: Verdict) -> None:
-    curve = world.problem(case).pareto(case.road.solver, time_limit=case.road.limit)
+    curve = world.problem(case).pareto(case.way.solver, time_limit=case.way.limit)
     goal = Goal(case.goal.error, case.goal.matrix)
     truth = world.bundle.answer(goal, case.requirements)
     verdict.status = "proved" if curve.proved else "open"
@@ -281,7 +281,7 @@ def _pareto(case: Case, world: World, truth: Answer, verdict: Verdict) -> None:
             )
     if curve.proved and points != (front := _front(truth)):
         verdict.wrong.append(f"the curve {sorted(points)} is called proved, and it is {sorted(front)}")
-    if not curve.proved and case.road.limit is None and case.road.solver is None:
+    if not curve.proved and case.way.limit is None and case.way.solver is None:
         verdict.wrong.append("the curve stays open without a limit")
 
 

@@ -17,7 +17,7 @@ def kind_of(text: str) -> str:
 
 def who(record: Record) -> str:
     """Solver and formulation of a record, without settings."""
-    parts = [part.split(":")[0] for part in record["road"].split(", ")]
+    parts = [part.split(":")[0] for part in record["way"].split(", ")]
     known = {"odd", "odd-paper", "sat-depth", "sat-size"}
     verb = parts[0] if parts[0] in ("sizes", "pareto") else "solve"
     rest = parts[1:] if verb != "solve" else parts
@@ -39,7 +39,7 @@ def summary(records: Iterable[Record]) -> str:
         "answers: " + _counted(r["status"] for r in rows),
         "certificates: " + _counted(r["checked"] for r in rows if "checked" in r),
         "",
-        f"{'road':<28} {'cases':>7} {'ms each':>8} {'refused':>8} {'disagree':>8}",
+        f"{'way':<28} {'cases':>7} {'ms each':>8} {'refused':>8} {'disagree':>8}",
     ]
     by: dict[str, list[Record]] = {}
     for r in rows:

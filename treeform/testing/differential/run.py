@@ -51,7 +51,7 @@ def run_case(seed: int, number: int, bundle: Any = None, world: World | None = N
     record: Record = {
         "case": number,
         "seed": seed,
-        "road": case.road.text,
+        "way": case.way.text,
         "shape": case.shape.text,
         "goal": case.goal.text,
         "requirements": "+".join(sorted(spec["kind"] for spec in case.requirements)),
@@ -165,7 +165,7 @@ def attack(
                         file.write(json.dumps(record, separators=(",", ":")) + "\n")
                         done += 1
                         if "wrong" in record:
-                            announce(f"case {record['case']}: {record['road']}: {record['wrong'][0]}")
+                            announce(f"case {record['case']}: {record['way']}: {record['wrong'][0]}")
                     if worker.open_cases and worker.process.is_alive():
                         continue
                     over = seconds is not None and time.monotonic() - started > seconds
@@ -255,7 +255,7 @@ def _listen(worker: _Worker, ready: bool, seed: int) -> Iterator[Record]:
     yield {
         "case": at,
         "seed": seed,
-        "road": case.road.text,
+        "way": case.way.text,
         "shape": case.shape.text,
         "goal": case.goal.text,
         "requirements": "+".join(sorted(spec["kind"] for spec in case.requirements)),

@@ -68,7 +68,7 @@ def _smaller(case: Case) -> Iterator[Case]:
         yield replace(case, table=_only(table, [j for j in rows if j != i]))
     if table.weights is not None:
         yield replace(case, table=replace(table, weights=None))
-    if len(table.columns) > 1 and not isinstance(case.road.warm, dict):
+    if len(table.columns) > 1 and not isinstance(case.way.warm, dict):
         for name in table.columns:
             rest = {n: v for n, v in table.columns.items() if n != name}
             yield replace(case, table=replace(table, columns=rest))
@@ -77,8 +77,8 @@ def _smaller(case: Case) -> Iterator[Case]:
         yield replace(case, goal=Goal())
     changes: tuple[dict[str, Any], ...] = ({"after": None}, {"limit": None}, {"warm": None}, {"more": {}})
     for change in changes:
-        if any(getattr(case.road, key) != value for key, value in change.items()):
-            yield replace(case, road=replace(case.road, **change))
+        if any(getattr(case.way, key) != value for key, value in change.items()):
+            yield replace(case, way=replace(case.way, **change))
 
 
 def _only(table: Table, rows: list[int]) -> Table:
@@ -107,18 +107,18 @@ def as_code(case: Case) -> str:
     table = case.table
     columns = {name: list(values) for name, values in table.columns.items()}
     weights = None if table.weights is None else list(table.weights)
-    road = case.road
-    options = [f"time_limit={road.limit}"] if road.limit is not None else []
-    options += [f"formulation={road.formulation!r}"] if road.formulation else []
-    if isinstance(road.warm, dict):
-        options.append(f"warm_start=tf.DecisionGraph.build({road.warm['nodes']!r}, problem.data)")
-    elif road.warm != "auto":
-        options.append(f"warm_start={road.warm!r}")
+    way = case.way
+    options = [f"time_limit={way.limit}"] if way.limit is not None else []
+    options += [f"formulation={way.formulation!r}"] if way.formulation else []
+    if isinstance(way.warm, dict):
+        options.append(f"warm_start=tf.DecisionGraph.build({way.warm['nodes']!r}, problem.data)")
+    elif way.warm != "auto":
+        options.append(f"warm_start={way.warm!r}")
     lines = [
         f"columns = {columns}",
         f"y = {list(table.labels)!r}; weights = {weights!r}; groups = {table.groups!r}",
         f"shape = {case.shape.text!r}; objective = {case.goal.text!r}",
         f"requirements = {[dict(spec) for spec in case.requirements]!r}",
-        f"problem.{road.verb}({', '.join([repr(road.solver), *options])})  # {road.text}",
+        f"problem.{way.verb}({', '.join([repr(way.solver), *options])})  # {way.text}",
     ]
     return "\n".join(lines)

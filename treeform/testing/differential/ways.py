@@ -1,7 +1,7 @@
 """Ways to an answer: which solver is asked, with which start, within which limit, and what is asked of the answer then.
 
 Native engines take one to three milliseconds on such tables, solvers twenty to a hundred, solvers in processes of
-their own a second: roads are drawn with this in mind, so that a hundred thousand cases take about an hour.
+their own a second: ways are drawn with this in mind, so that a hundred thousand cases take about an hour.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ LIMITS = (0.002, 0.01, 0.02, 0.05, 0.1, 0.5)
 
 
 @dataclass(frozen=True)
-class Road:
+class Way:
     """One way to an answer.
 
     Attributes
@@ -157,14 +157,14 @@ class Road:
 DrawModel = Callable[[random.Random, "Table", int, "tuple[int, ...] | None"], list[dict[str, Any]]]
 
 
-def draw_road(
+def draw_way(
     rng: random.Random,
     table: Table,
     shape: Shape,
     goal: Goal,
     requirements: Sequence[Spec],
     draw_model: DrawModel,
-) -> Road:
+) -> Way:
     """A way that fits the question, most of the time."""
     kinds = {spec["kind"] for spec in requirements}
     verb = rng.choices(("solve", "sizes", "pareto"), (96, 3, 1 if shape.widths is None else 0))[0]
@@ -174,7 +174,7 @@ def draw_road(
         return _sizes(rng, shape, draw_model, table)
     if verb == "pareto":
         solver = rng.choices((None, "cp-sat", "highs", "cadical195"), (10, 2, 1, 1))[0]
-        return Road("pareto", solver, limit=2.0 if shape.hyperplanes else _limit(rng, 0.1))
+        return Way("pareto", solver, limit=2.0 if shape.hyperplanes else _limit(rng, 0.1))
     solver, formulation = _who(rng, shape, goal, kinds)
     warm: Any = rng.choices(("auto", None, "engine", "model"), (45, 22, 10, 23))[0]
     if warm == "engine":
@@ -191,7 +191,7 @@ def draw_road(
     after = None
     if rng.random() < 0.12 and not kinds & {"at_least_tests", "few_positive", "apart"}:
         after = rng.choices(("check", "mutate"), (1, 1))[0]
-    return Road("solve", solver, formulation, warm, limit, interrupt, after)
+    return Way("solve", solver, formulation, warm, limit, interrupt, after)
 
 
 def _limit(rng: random.Random, often: float) -> float | None:
@@ -213,7 +213,9 @@ def _who(rng: random.Random, shape: Shape, goal: Goal, kinds: set[str]) -> tuple
     """Solver and formulation."""
     # A bound on the errors is supported where they are the objective.
     left = kinds - ({"max_errors"} if goal.text == "error" else set())
-    if goal.term is not None and goal.term.name in OF_GROUPS:  # costs of samples, and linear constraints over sums
+    if (
+        goal.term is not None and goal.term.name in OF_GROUPS
+    ):  # costs of samples, and linear constraints over sums
         left = {*left, "parity"}
     plain = not shape.hyperplanes and goal.depth == "0"
     if plain and rng.random() < 0.94 and (engine := _engine(rng, shape, left)) is not None:
@@ -239,7 +241,7 @@ def _who(rng: random.Random, shape: Shape, goal: Goal, kinds: set[str]) -> tuple
     return rng.choices(names, often)[0], formulation
 
 
-def _sizes(rng: random.Random, shape: Shape, draw_model: DrawModel, table: Table) -> Road:
+def _sizes(rng: random.Random, shape: Shape, draw_model: DrawModel, table: Table) -> Way:
     if shape.hyperplanes:
         solver, formulation = rng.choice((("highs", "odd"), (None, None)))
     else:
@@ -256,4 +258,4 @@ def _sizes(rng: random.Random, shape: Shape, draw_model: DrawModel, table: Table
     if warm == "model":
         warm = {"nodes": draw_model(rng, table, shape.depth, shape.widths)}
     limit = 2.0 if shape.hyperplanes else _limit(rng, 0.15)
-    return Road("sizes", solver, formulation, warm, limit, more=more)
+    return Way("sizes", solver, formulation, warm, limit, more=more)

@@ -1,4 +1,4 @@
-"""One optimum on every road where models with pass-throughs, two arcs to one node, or shared leaves take part."""
+"""One optimum on every way where models with pass-throughs, two arcs to one node, or shared leaves take part."""
 
 from __future__ import annotations
 
