@@ -24,7 +24,7 @@ NEEDED = {
              "treeform/report/scripts/explore.js"],
 }  # fmt: skip
 REFUSED = {
-    ".gz": r"(\.ci|\.github|changes|benchmarks|docs|build|formulations|tests/project)/|\.(so|pyc)$|\.[^/]*$(?<!\.\w)",
+    ".gz": r"(\.ci|\.github|benchmarks|docs|build|formulations|tests/project)/|\.(so|pyc)$|\.[^/]*$(?<!\.\w)",
     ".whl": r"treeform/native/|tests/|examples/|treeform/testing/(attack|differential)/|\.(pyc|cpp|hpp)$",
 }
 

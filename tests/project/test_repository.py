@@ -55,6 +55,12 @@ def test_no_text_has_an_unwanted_word() -> None:
     assert not found, "\n".join(found)
 
 
+def test_the_top_level_is_fixed() -> None:
+    parts = [path.relative_to(ROOT).parts for path in tracked()]
+    folders = {first for first, *rest in parts if rest and not first.startswith(".")}
+    assert folders == {"treeform", "formulations", "examples", "tests", "docs", "benchmarks"}
+
+
 def test_no_file_is_large() -> None:
     large = {str(p.relative_to(ROOT)): p.stat().st_size for p in tracked() if p.stat().st_size > LARGEST}
     assert not large, "figures are packed (gzip -9n), drawings simplified"
@@ -79,7 +85,7 @@ def test_files_that_a_release_must_not_hold_are_found(monkeypatch: pytest.Monkey
 
 
 def test_news_are_lines_of_a_known_kind() -> None:
-    for path in (ROOT / "changes").iterdir():
+    for path in (ROOT / "docs" / "changes").iterdir():
         if path.name not in ("README.md", "template.md"):
             assert re.fullmatch(r"\+?[\w-]+\.(added|changed|deprecated|removed|fixed)\.md", path.name)
             assert len(path.read_text(encoding="utf-8").strip().splitlines()) == 1
