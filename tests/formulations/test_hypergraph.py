@@ -249,7 +249,7 @@ def test_what_it_refuses() -> None:
     X = np.arange(1500, dtype=float)[:, None]
     y = np.arange(1500) % 2
     with pytest.raises(SpecError, match="1,000 distinct tests"):
-        tf.Problem(X, y, shape=tf.Tree(3)).minimize(tf.Error()).solve("highs", formulation="hypergraph-flow")
+        tf.Problem(X, y, shape=tf.Tree(4)).minimize(tf.Error()).solve("highs", formulation="hypergraph-flow")
     X, y, _ = bits()
     with pytest.raises(SpecError, match="it states trees"):
         tf.Problem(X, y, shape=tf.Diagram(1, 2)).minimize(tf.Error()).solve(

@@ -28,7 +28,7 @@ CHANGES = (
     (r"std::min\(", "std::max("), (r"std::max\(", "std::min("), (r" \+ 1\b", ""), (r" - 1\b", ""), (r" && ", " || "),
 )  # fmt: skip
 TESTS = {
-    "and_or": ["tests/engines/test_and_or_chain.py", "tests/tradeoff/test_near_optimal.py"],
+    "and_or": ["tests/engines/test_and_or_intervals.py", "tests/tradeoff/test_near_optimal.py"],
     "binary": ["tests/engines/test_binary_engine.py", "tests/engines/test_binary_engine_run.py",
                "tests/distribute/test_distributed_binary.py"],
     "common": ["tests/native/test_bindings.py", "tests/engines/test_memory.py"],

@@ -166,7 +166,7 @@ def test_an_optimum_that_was_not_proved_is_found(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize("counted", [True, False])
 def test_what_is_open_is_asked_again(monkeypatch: pytest.MonkeyPatch, counted: bool) -> None:
     """The first solves give models without a test; the time that is left decides the same as no limit."""
-    monkeypatch.setattr("treeform.engines.and_or_graph.MOST_NEIGHBOURS", 10_000 if counted else 0)
+    monkeypatch.setattr("treeform.engines.and_or_graph.MOST_TESTS", 10_000 if counted else 0)
     problem = tf.Problem(*table(), shape="tree:2")
     whole = problem.near_optimal(within="0.1")
     assert whole.proved and whole.indispensable
@@ -189,7 +189,7 @@ def test_what_is_open_is_asked_again(monkeypatch: pytest.MonkeyPatch, counted: b
 
 
 def test_an_incumbent_is_not_called_an_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("treeform.engines.and_or_graph.MOST_NEIGHBOURS", 0)
+    monkeypatch.setattr("treeform.engines.and_or_graph.MOST_TESTS", 0)
     problem = tf.Problem(*table(), shape="tree:2")
     with ended_after(1, Limit.TIME):
         found = problem.near_optimal(within="0.1", time_limit=1000.0)
@@ -237,16 +237,19 @@ def test_weights_beyond_the_counts_are_refused() -> None:
         problem.minimize(tf.Cost([[0, 5], [1, 0]])).near_optimal()
 
 
-def test_tables_of_many_tests_are_counted_at_depth_two_and_answered_at_three() -> None:
+def test_tables_of_many_tests_are_counted_to_depth_three_and_answered_at_four() -> None:
     rng = np.random.default_rng(4)
     X = pd.DataFrame({"a": rng.permutation(1100), "b": rng.integers(0, 2, 1100)})
     y = (X["a"] > 200) ^ (X["b"] == 1) & (X["a"] > 100)
     two = tf.Problem(X, y, shape="tree:2").near_optimal(within="0.02")
     assert two.question.data.n_tests == 1100 and two.counted and two.count > 0
-    three = tf.Problem(X, y, shape="tree:3").near_optimal(within="0.02")
-    assert [m.objective for m in three.models] == [three.best.objective]
-    assert not three.counted and "1,100 distinct tests" in str(three)
-    assert {one.column: one.proved for one in three.indispensable} == {"a": True, "b": True}
+    priced = tf.Problem(X, y, shape="tree:3").minimize(tf.Error() + tf.Nodes())
+    three = priced.near_optimal(within="0.02")
+    assert three.counted and three.count > 0
+    four = tf.Problem(X, y, shape="tree:4").near_optimal(within="0.02")
+    assert [m.objective for m in four.models] == [four.best.objective]
+    assert not four.counted and "1,100 distinct tests" in str(four)
+    assert {one.column: one.proved for one in four.indispensable} == {"a": True, "b": True}
 
 
 def test_no_test_on_a_column() -> None:

@@ -163,7 +163,7 @@ def test_what_needs_a_list_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     for asked in (lambda: found.tightest(tf.MinSupport(1)), found.distinct):
         with pytest.raises(SpecError, match=r"not found"):
             asked()
-    monkeypatch.setattr("treeform.engines.and_or_graph.MOST_NEIGHBOURS", 0)
+    monkeypatch.setattr("treeform.engines.and_or_graph.MOST_TESTS", 0)
     uncounted = stated(0).near_optimal()
     with pytest.raises(SpecError, match="needs models that were counted"):
         uncounted.disagreement()

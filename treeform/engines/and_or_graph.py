@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.data import midpoints
 from treeform.engines.memory import Room, bytes_of_tests
 from treeform.engines.table_of_totals import TableOfTotals, Tests, tests_of
 from treeform.engines.totals import TotalsSearch
@@ -25,12 +26,15 @@ if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.engines.task import TreeTask
 
-MOST_NEIGHBOURS = 32_000
-"""Distinct tests at depth one and two, where neighbouring ones are left out unseen."""
 MOST_TESTS = 10_000
-"""The same under bounds on support or flow, where pairs of tests are counted once."""
+"""Distinct tests at depth one and two, where they are listed: pairs of tests are counted once."""
 MOST_TESTS_BELOW = 1000
-"""Distinct tests of deeper trees: there pairs are counted for each part of the table."""
+"""The same of deeper trees: there pairs are counted for each part of the table."""
+FEW_TESTS = 256
+"""Distinct tests up to which they are listed in any case; of more, thresholds are searched as intervals."""
+THRESHOLDS = 8
+"""Of a column, on average, from which on that pays: columns are searched one by one."""
+MOST_DEPTH_OF_INTERVALS = 3
 MOST_ALTERNATIVES = 2_000_000
 Apart = Literal["feature", "column", "partition"]
 EVERYTHING = 2**55
@@ -59,19 +63,31 @@ class Priced:
     infeasible: bool
 
 
-def most_tests(task: TreeTask) -> int:
-    """The number of distinct tests up to which the graph of a task is made."""
-    if task.depth > 2:
-        return MOST_TESTS_BELOW
-    return MOST_NEIGHBOURS if max(task.min_support, task.min_flow) <= 1 else MOST_TESTS
+def most_listed(task: TreeTask) -> int:
+    """The number of distinct tests up to which the graph is made from a list of them."""
+    return MOST_TESTS_BELOW if task.depth > 2 else MOST_TESTS
+
+
+def takes_intervals(data: Dataset, task: TreeTask) -> bool:
+    """Whether thresholds are searched as intervals, without a list of tests: where columns have many."""
+    of_tests = task.totals is not None and task.totals.per_test is not None
+    if task.depth > MOST_DEPTH_OF_INTERVALS or of_tests:
+        return False
+    return data.n_tests > max(FEW_TESTS, THRESHOLDS * data.n_features)
+
+
+def has_too_many_tests(data: Dataset, task: TreeTask) -> bool:
+    """Whether the graph of a task is not made for want of a way to search its tests."""
+    return data.n_tests > most_listed(task) and not takes_intervals(data, task)
 
 
 def reason_against_graph(data: Dataset, task: TreeTask) -> str | None:
     """Why the graph of a task cannot be made, in words; None when it can."""
-    most = most_tests(task)
-    if data.n_tests > most:
+    if has_too_many_tests(data, task):
+        most = most_listed(task)
         return f"it takes {most:,} distinct tests at depth {task.depth}, and the table has {data.n_tests:,}"
-    return TotalsSearch().unsupported(data, task)
+    search = TotalsSearch()
+    return (search.beyond_numbers if takes_intervals(data, task) else search.unsupported)(data, task)
 
 
 class GraphOfTrees:
@@ -108,7 +124,8 @@ class GraphOfTrees:
         from treeform import _core
 
         reason = reason_against_graph(data, task)
-        if reason is None and not Room(memory).has(bytes_of_tests(data)):
+        intervals = reason is None and takes_intervals(data, task)
+        if reason is None and not intervals and not Room(memory).has(bytes_of_tests(data)):
             reason = "the table of its tests does not fit in memory"
         if reason is not None:
             raise SpecError(
@@ -120,21 +137,22 @@ class GraphOfTrees:
         limited = replace(
             task, meetings=None, features=None, max_features=0 if task.max_features == 0 else None
         )
-        self.table = TableOfTotals(data, limited, _tests(data, task, apart))
-        groups = {
-            "feature": self.table.feature,
-            "column": self.table.source,
-            "partition": np.zeros_like(self.table.source),
+        limits = {
+            "depth": task.depth,
+            "min_support": task.min_support,
+            "min_flow": task.min_flow,
+            "memory": memory or _MEMORY,
+            "simd": simd,
         }
-        self._native = _core.AndOrGraph(
-            self.table.arrays(),
-            np.ascontiguousarray(groups[apart], dtype=np.int32),
-            depth=task.depth,
-            min_support=task.min_support,
-            min_flow=task.min_flow,
-            memory=memory or _MEMORY,
-            simd=simd,
-        )
+        if intervals:
+            columns = _columns_of(data, task)
+            self.table = TableOfTotals(data, limited, _thresholds(data, columns))
+            one = TableOfTotals(data, limited, _one_test_each(data, columns))
+            points = np.ascontiguousarray(data.points.X[:, columns])
+            self._native = _core.IntervalAndOrGraph(one.arrays(), points, _groups(one, apart), **limits)
+        else:
+            self.table = TableOfTotals(data, limited, _tests(data, task, apart))
+            self._native = _core.AndOrGraph(self.table.arrays(), _groups(self.table, apart), **limits)
 
     @property
     def n_rows(self) -> int:
@@ -245,6 +263,37 @@ def _limits(
     seconds: float | None, stop: Callable[[], bool] | None
 ) -> tuple[float, Callable[[], bool] | None]:
     return np.inf if seconds is None else seconds, stop
+
+
+def _groups(table: TableOfTotals, apart: Apart) -> NDArray[np.int32]:
+    """(T,) at a node, tests of one group that part its rows alike are one."""
+    groups = {"feature": table.feature, "column": table.source, "partition": np.zeros_like(table.source)}
+    return np.ascontiguousarray(groups[apart], dtype=np.int32)
+
+
+def _columns_of(data: Dataset, task: TreeTask) -> NDArray[np.int64]:
+    """The encoded features with a test that the task allows."""
+    varying = np.flatnonzero(np.ptp(data.points.X, axis=0) > 0)
+    if task.features is None:
+        return varying
+    return varying[np.isin(varying, sorted(frozenset().union(*task.features)))]
+
+
+def _one_test_each(data: Dataset, columns: NDArray[np.int64]) -> Tests:
+    """In place of the tests of each column one, whose bits are not read."""
+    no_bits = np.zeros((data.points.n_points, len(columns)), dtype=np.uint8)
+    return no_bits, columns.astype(np.int32), np.zeros(len(columns))
+
+
+def _thresholds(data: Dataset, columns: NDArray[np.int64]) -> Tests:
+    """All tests of some columns, by column and threshold, without the bits that say where they send each point."""
+    feature, threshold = [np.zeros(0, dtype=np.int32)], [np.zeros(0)]
+    for f in columns.tolist():
+        values = np.unique(data.points.X[:, f])
+        feature.append(np.full(len(values) - 1, f, dtype=np.int32))
+        threshold.append(midpoints(values[:-1], values[1:]))
+    no_bits = np.zeros((data.points.n_points, 0), dtype=np.uint8)
+    return no_bits, np.concatenate(feature), np.concatenate(threshold)
 
 
 def _tests(data: Dataset, task: TreeTask, apart: Apart) -> Tests:

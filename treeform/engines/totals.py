@@ -108,6 +108,17 @@ class TotalsSearch(OneSearch):
 
     def unsupported(self, data: Dataset, task: TreeTask) -> str | None:
         """Why the search cannot take the task, in words; None when it can."""
+        reason = self.beyond_numbers(data, task)
+        if reason is not None:
+            return reason
+        if data.n_tests > MOST_TESTS:
+            return f"it takes {MOST_TESTS:,} tests, not {data.n_tests:,}"
+        if not (data.points.are_bits or data.can_list_tests):
+            return "the table has too many tests to list them"
+        return None
+
+    def beyond_numbers(self, data: Dataset, task: TreeTask) -> str | None:
+        """The same whatever the number of tests."""
         if task.widths is not None:
             return "it searches trees, not layered diagrams"
         if task.depth > DEEPEST:
@@ -121,10 +132,6 @@ class TotalsSearch(OneSearch):
         sources = len({column.source for column in data.columns})
         if binding_features(data, task) and sources > MOST_FEATURES:
             return f"it counts tested columns among {MOST_FEATURES}, not {sources}"
-        if data.n_tests > MOST_TESTS:
-            return f"it takes {MOST_TESTS:,} tests, not {data.n_tests:,}"
-        if not (data.points.are_bits or data.can_list_tests):
-            return "the table has too many tests to list them"
         return None
 
     def evaluator(self, data: Dataset, task: TreeTask) -> Evaluator:

@@ -12,7 +12,7 @@ import numpy as np
 
 from treeform.certify.answer import CertifiedResult
 from treeform.engines import TotalsSearch
-from treeform.engines.and_or_graph import GraphOfTrees, most_tests
+from treeform.engines.and_or_graph import GraphOfTrees, has_too_many_tests, most_listed
 from treeform.engines.enumeration import Enumeration, TooManyTrees
 from treeform.engines.tree_counts import Stopped
 from treeform.engines.tree_lists import TreeList
@@ -275,7 +275,7 @@ def _countable(question: Question) -> Relaxation:
             cause="models are enumerated where the objective is a sum over samples and tests",
             fix=fix,
         )
-    reason = TotalsSearch().unsupported(question.data, relaxation.task)
+    reason = TotalsSearch().beyond_numbers(question.data, relaxation.task)
     if reason is not None:
         raise SpecError("near-optimal models cannot be listed on this table", cause=reason, fix=fix)
     return relaxation
@@ -283,11 +283,10 @@ def _countable(question: Question) -> Relaxation:
 
 def _too_many_tests(question: Question, relaxation: Relaxation) -> str | None:
     """Why the models of this table are not counted."""
-    most, tests = most_tests(relaxation.task), question.data.n_tests
-    if tests <= most:
+    if not has_too_many_tests(question.data, relaxation.task):
         return None
-    trees = f"trees of depth {relaxation.task.depth}" if relaxation.task.depth > 2 else "trees"
-    return f"the table has {tests:,} distinct tests, and {trees} are counted up to {most:,}"
+    most, tests, depth = most_listed(relaxation.task), question.data.n_tests, relaxation.task.depth
+    return f"the table has {tests:,} distinct tests, and trees of depth {depth} are counted up to {most:,}"
 
 
 @dataclass(frozen=True)
@@ -318,10 +317,16 @@ class _Listing:
         if self.enumeration is None:
             return listed
         self.enumeration.prepare(self._cost(threshold))
+        before = None
         for part in PARTS:
             reach = best if part == 0 else best + (threshold - best) / part
+            cost = self._cost(reach)
+            if cost == before:
+                listed = replace(listed, counted_to=reach)
+                continue
+            before = cost
             try:
-                trees = self.enumeration.trees(self._cost(reach))
+                trees = self.enumeration.trees(cost)
                 listed = self._listed(self._judged(trees), reach)
             except TooManyTrees:
                 return self._counted(threshold) or listed

@@ -1,8 +1,10 @@
 // The binding of the AND/OR graph of trees.
 #include <nanobind/stl/vector.h>
 
+#include "../contree/scan.hpp"
 #include "../totals/arrays.hpp"
 #include "graph.hpp"
+#include "intervals.hpp"
 
 namespace treeform::and_or {
 namespace {
@@ -12,27 +14,58 @@ using totals::kNone;
 using totals::Settings;
 using totals::Table;
 
+Settings settings_of(const nb::kwargs& given) {
+    Keywords keywords(given);
+    Settings settings;
+    settings.depth = int(keywords.integer_between("depth", 1, 9));
+    settings.min_support = keywords.amount("min_support"), settings.min_flow = keywords.amount("min_flow");
+    settings.memory = keywords.integer_as<std::size_t>("memory"), settings.simd = keywords.text("simd");
+    keywords.finish();
+    return settings;
+}
+
+std::vector<std::int32_t> groups_of(const Array<std::int32_t, 1>& group, const Table& table) {
+    require_aligned(group);
+    require(group.shape(0) == table.columns, "there is one group per column");
+    return {group.data(), group.data() + group.shape(0)};
+}
+
 /// One table with its search, which keeps what it learns between calls.
+template <class Trees, class Control>
 class BoundGraph {
 public:
     BoundGraph(const nb::tuple& given_arrays, const Array<std::int32_t, 1>& group, const nb::kwargs& given)
+        requires std::is_same_v<Trees, Graph>
         : arrays_(given_arrays), table_(arrays_.table()) {
-        Keywords keywords(given);
-        Settings settings;
-        settings.depth = int(keywords.integer_between("depth", 1, 9));
-        settings.min_support = keywords.amount("min_support"), settings.min_flow = keywords.amount("min_flow");
-        settings.memory = keywords.integer_as<std::size_t>("memory"), settings.simd = keywords.text("simd");
-        keywords.finish();
-        require_aligned(group);
-        require(group.shape(0) == table_.columns, "there is one group per column");
-        const std::vector<std::int32_t> groups(group.data(), group.data() + group.shape(0));
+        const Settings settings = settings_of(given);
+        const auto groups = groups_of(group, table_);
         control_.limit_memory(settings.memory);
-        search([&] { graph_ = std::make_unique<Graph>(table_, settings, control_, groups); }, kForever, nb::none());
+        search([&] { graph_ = std::make_unique<Trees>(table_, settings, control_, groups); }, kForever, nb::none());
+    }
+    BoundGraph(const nb::tuple& given_arrays, const Array<double, 2>& x, const Array<std::int32_t, 1>& group,
+               const nb::kwargs& given)
+        requires std::is_same_v<Trees, IntervalGraph>
+        : arrays_(given_arrays), x_(x), table_(arrays_.table()) {
+        require_numbers(x);
+        const Settings settings = settings_of(given);
+        const auto groups = groups_of(group, table_);
+        require(x.shape(0) == table_.points && x.shape(1) == table_.columns, "points or columns differ in number");
+        require(table_.columns > 0 && contree::simd_available(settings.simd.c_str()),
+                "there is no column, or this processor lacks these instructions");
+        for (std::size_t f = 1; f < table_.columns; ++f)
+            require(table_.test_cost[f] == table_.test_cost[0]
+                        && std::equal(table_.test_row, table_.test_row + table_.rows,
+                                      table_.test_row + f * std::size_t(table_.rows)),
+                    "tests of different columns add the same");
+        control_.limit_memory(settings.memory);
+        search([&] {
+            graph_ = std::make_unique<Trees>(Thresholds{table_, x_.data()}, settings, control_, groups);
+        }, kForever, nb::none());
     }
 
     nb::object relax(std::int64_t upper, double time_limit, const nb::object& poll) {
         Relaxed out;
-        const bool ended = search([&] { out = graph_->relax(upper); }, time_limit, poll);
+        const bool ended = search([&] { out = graph().relax(upper); }, time_limit, poll);
         return ended ? nb::object(to_dict(out)) : nb::none();
     }
     nb::object price(const std::vector<std::int64_t>& multipliers, std::int64_t unit, double time_limit,
@@ -41,14 +74,14 @@ public:
         require_all_between(multipliers.data(), multipliers.size(), -kLargestAmount, kLargestAmount, "a multiplier");
         require_between(unit, 1, kLargestAmount, "unit");
         Relaxed out;
-        const bool ended = search([&] { out = graph_->price(multipliers, unit); }, time_limit, poll);
+        const bool ended = search([&] { out = graph().price(multipliers, unit); }, time_limit, poll);
         return ended ? nb::object(to_dict(out)) : nb::none();
     }
     nb::object up_to(std::int64_t cost, std::int64_t most, double time_limit, const nb::object& poll) {
         require_between(cost, 0, kLargestAmount, "cost");
         require_between(most, 1, std::int64_t(1) << 30, "most");
         Alternatives out;
-        const bool ended = search([&] { out = graph_->up_to(cost, std::size_t(most)); }, time_limit, poll);
+        const bool ended = search([&] { out = graph().up_to(cost, std::size_t(most)); }, time_limit, poll);
         if (!ended || !out.complete) return nb::none();
         nb::dict answer;
         answer["depth"] = to_array(out.depth), answer["begin"] = to_array(out.begin);
@@ -60,6 +93,10 @@ public:
     }
 
 private:
+    Trees& graph() {
+        if (!graph_) throw std::bad_alloc();  // it did not fit when it was made
+        return *graph_;
+    }
     static constexpr double kForever = std::numeric_limits<double>::infinity();
 
     static nb::dict to_dict(const Relaxed& r) {
@@ -92,27 +129,44 @@ private:
     }
 
     Arrays arrays_;
+    Array<double, 2> x_;
     Table table_;
-    totals::Control control_;
-    std::unique_ptr<Graph> graph_;
+    Control control_;
+    std::unique_ptr<Trees> graph_;
 };
+
+template <class Bound>
+nb::class_<Bound>& with_methods(nb::class_<Bound>& bound) {
+    return bound
+        .def("relax", &Bound::relax, nb::arg("upper"), nb::arg("time_limit"), nb::arg("poll").none(),
+             "Search for multipliers: a dictionary of them, their unit, the bound, and whether there is no tree; None "
+             "when it was stopped.")
+        .def("price", &Bound::price, nb::arg("multipliers"), nb::arg("unit"), nb::arg("time_limit"),
+             nb::arg("poll").none(), "The same at given multipliers.")
+        .def("up_to", &Bound::up_to, nb::arg("cost"), nb::arg("most"), nb::arg("time_limit"), nb::arg("poll").none(),
+             "All alternatives of trees of at most that cost; None when it was stopped, or for more than `most` of "
+             "them.");
+}
 
 }  // namespace
 
 void bind(nb::module_& m) {
-    nb::class_<BoundGraph>(m, "AndOrGraph",
-                           "The alternatives of all cheap trees over a table; see treeform.engines.and_or_graph. Arrays: "
-                           "those of `totals`; group (T,) int32. Keywords: depth, min_support, min_flow, memory, simd.")
-        .def(nb::init<const nb::tuple&, const Array<std::int32_t, 1>&, const nb::kwargs&>(), nb::arg("arrays"),
-             nb::arg("group"), nb::arg("keywords"))
-        .def("relax", &BoundGraph::relax, nb::arg("upper"), nb::arg("time_limit"), nb::arg("poll").none(),
-             "Search for multipliers: a dictionary of them, their unit, the bound, and whether there is no tree; None "
-             "when it was stopped.")
-        .def("price", &BoundGraph::price, nb::arg("multipliers"), nb::arg("unit"), nb::arg("time_limit"),
-             nb::arg("poll").none(), "The same at given multipliers.")
-        .def("up_to", &BoundGraph::up_to, nb::arg("cost"), nb::arg("most"), nb::arg("time_limit"),
-             nb::arg("poll").none(), "All alternatives of trees of at most that cost; None when it was stopped, or for "
-             "more than `most` of them.");
+    using Tests = BoundGraph<Graph, totals::Control>;
+    nb::class_<Tests> tests(m, "AndOrGraph",
+                            "The alternatives of all cheap trees over a table; see treeform.engines.and_or_graph. "
+                            "Arrays: those of `totals`; group (T,) int32. Keywords: depth, min_support, min_flow, "
+                            "memory, simd.");
+    tests.def(nb::init<const nb::tuple&, const Array<std::int32_t, 1>&, const nb::kwargs&>(), nb::arg("arrays"),
+              nb::arg("group"), nb::arg("keywords"));
+    with_methods(tests);
+    using Intervals = BoundGraph<IntervalGraph, continuous_totals::Control>;
+    nb::class_<Intervals> intervals(m, "IntervalAndOrGraph",
+                                    "The same over all thresholds of continuous columns. Arrays: as above, with "
+                                    "columns in place of tests and bits that are not read; x (P, F) float64; group "
+                                    "(F,) int32. Tests are numbered column by column, by threshold.");
+    intervals.def(nb::init<const nb::tuple&, const Array<double, 2>&, const Array<std::int32_t, 1>&, const nb::kwargs&>(),
+                  nb::arg("arrays"), nb::arg("x"), nb::arg("group"), nb::arg("keywords"));
+    with_methods(intervals);
 }
 
 }  // namespace treeform::and_or

@@ -16,68 +16,26 @@
 #include "../totals/multipliers.hpp"
 #include "../totals/prices.hpp"
 #include "../totals/tree.hpp"
-#include "chain.hpp"
+#include "levels.hpp"
 
 namespace treeform::and_or {
 
 using namespace totals;
 using Wide = __int128;
-using Cover = std::vector<std::uint64_t>;
 constexpr int kRoughDepth = 4;
 constexpr std::size_t kRoughTests = 6;
 
-namespace {
-
-std::uint64_t mixed(const std::uint64_t* words, std::size_t n) {
-    std::uint64_t h = 0x9e3779b97f4a7c15ull;
-    for (std::size_t i = 0; i < n; ++i) {
-        h = (h ^ words[i]) * 0xff51afd7ed558ccdull;
-        h ^= h >> 32;
-    }
-    return h;
-}
-
-/// A node in the making. Below a test without children of its own (depth 0) no subset is counted: `total` is kept.
-struct Node {
-    Amount budget;                        // the most that its tree may cost
-    std::int32_t parent, column, side;    // one way to it
+struct Cut {
+    int column;
+    Amount least[2];  // of both sides
 };
-
-/// The nodes of one depth, found by their rows.
-struct Level {
-    std::size_t words = 0, kinds = 0;
-    std::vector<Node> nodes;
-    std::vector<std::uint64_t> cover;
-    std::vector<Amount> total;            // depth 0 only
-    std::unordered_multimap<std::uint64_t, std::int32_t> by_rows;
-
-    std::int32_t take(const Cover& rows, const Node& node, const std::vector<Amount>* sums) {
-        const std::uint64_t key = mixed(rows.data(), words);
-        const auto [from, to] = by_rows.equal_range(key);
-        for (auto at = from; at != to; ++at) {
-            if (!std::equal(rows.begin(), rows.end(), cover.begin() + std::ptrdiff_t(at->second) * words)) continue;
-            nodes[at->second].budget = std::max(nodes[at->second].budget, node.budget);
-            return at->second;
-        }
-        const auto index = std::int32_t(nodes.size());
-        by_rows.emplace(key, index);
-        nodes.push_back(node);
-        cover.insert(cover.end(), rows.begin(), rows.end());
-        if (sums) total.insert(total.end(), sums->begin(), sums->end());
-        return index;
-    }
-    std::size_t bytes() const { return nodes.size() * (sizeof(Node) + (words + kinds) * 8 + 48); }
-};
-
-}  // namespace
 
 class Graph::Search {
 public:
     Search(const Table& table, const Settings& settings, Control& control, const std::vector<std::int32_t>& group)
         : table_(table), settings_(settings), control_(control), group_(group), pricing_(table, settings),
           rows_(table, settings.simd, std::all_of(group.begin(), group.end(), [&](int g) { return g == group[0]; })),
-          minima_(table, rows_, settings_, control, counters_, known_),
-          chain_(table, settings_, control, rows_, minima_) {
+          minima_(table, rows_, settings_, control, counters_, known_) {
         rows_.root(root_);
     }
 
@@ -92,7 +50,7 @@ public:
             const Amount least = set(prices);
             p.multiplier = m, p.value = Wide(least) - prices.constant;
             p.row.assign(table_.rows, 0);
-            if (least < kNone) p.row = value_of(best_tree(), table_, settings_).row;
+            if (least < kNone) p.row = value_of(minima_.best_tree(root_, settings_.depth), table_, settings_).row;
             return true;
         });
         const Point best = search.climb(std::vector<Amount>(table_.rows, 0),
@@ -151,23 +109,9 @@ private:
     Amount set(const Prices& prices) {
         known_.clear();
         minima_.set(prices);
-        has_cheapest_ = false;
         return least_of_root();
     }
-    Amount least_of_root() {
-        if (!chain_.applies()) return minima_.minimum(root_, settings_.depth, kNone);
-        if (const auto known = minima_.exact(root_.key)) return *known;
-        Amount least = minima_.leaf(root_.total, root_.weight);
-        has_cheapest_ = chain_.cheapest(root_, least - 1, cheapest_);
-        if (has_cheapest_) least = cheapest_.least[0] + cheapest_.least[1] + minima_.test(cheapest_.column);
-        minima_.keep_root(root_, least);
-        return least;
-    }
-    /// A tree of that price.
-    FlatTree best_tree() {
-        if (has_cheapest_) return minima_.tree_with_test(root_, settings_.depth, cheapest_.column);
-        return minima_.best_tree(root_, settings_.depth);
-    }
+    Amount least_of_root() { return minima_.minimum(root_, settings_.depth, kNone); }
     /// A few tests at the root place the multipliers of a deep tree; the bound is that of all.
     void choose_root_tests() {
         if (settings_.depth < kRoughDepth) return;
@@ -246,7 +190,6 @@ private:
 
     /// The tests of a node whose trees cost at most the budget, with the least prices of both sides.
     std::vector<Cut> cuts(Subset& subset, int depth, Amount budget) {
-        if (depth == 2 && chain_.applies()) return chain_.within(subset, budget);
         prepare(subset, depth);
         std::vector<Cut> out;
         for (int j = 0; j < rows_.columns; ++j) {
@@ -351,9 +294,6 @@ private:
     Store<Known> known_;
     Rows rows_;
     Minima minima_;
-    Chain chain_;
-    Cut cheapest_{};
-    bool has_cheapest_ = false;
     Subset root_, scratch_;
     Sides two_;
     std::vector<Level> levels_;

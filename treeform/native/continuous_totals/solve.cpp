@@ -1,16 +1,6 @@
 // The search in each width of its numbers. One file: what does not depend on the width is compiled once.
 #include "solve.hpp"
-
-namespace treeform::contree {
-
-// Compiled in contree/engine.cpp.
-extern template class DepthTwo<Huge>;
-extern template class Search<Huge>;
-extern template class Rebuild<Huge>;
-extern template void load<Huge>(const Rows&, const Losses&, std::vector<RankedColumn>&, Table<Huge>&, Node<Huge>&,
-                                Control&);
-
-}  // namespace treeform::contree
+#include "widest.hpp"
 
 namespace treeform::continuous_totals {
 

@@ -70,14 +70,6 @@ Amount Minima::floor(const std::vector<std::uint64_t>& cover) const {
     return sum;
 }
 
-Amount Minima::regret(const std::vector<std::uint64_t>& cover) const {
-    if (floor_.empty()) find_floors();
-    Amount sum = 0;
-    for (std::size_t w = 0; w < cover.size(); ++w)
-        for (std::uint64_t x = cover[w]; x; x &= x - 1) sum += regret_[w * 64 + std::countr_zero(x)];
-    return sum;
-}
-
 Amount Minima::base(const std::vector<Amount>& total) const {
     Amount sum = 0;
     for (int k = 0; k < table_.kinds; ++k) sum += total[k] * prices_.leaf[k * table_.labels];

@@ -41,8 +41,6 @@ public:
     Amount leaf(const std::vector<Amount>& total, Amount weight, int* label = nullptr) const;
     /// Per point: the price of its best label, a bound that adds up.
     Amount floor(const std::vector<std::uint64_t>& cover) const;
-    /// What the points of a set can lose: with their worst labels in place of their best.
-    Amount regret(const std::vector<std::uint64_t>& cover) const;
     bool splits(Amount weight) const { return weight >= settings_.min_flow && weight >= 2 * settings_.min_support; }
     bool parts(Amount a, Amount b) const {
         return a > 0 && b > 0 && a >= settings_.min_support && b >= settings_.min_support;

@@ -1,0 +1,172 @@
+"""The AND/OR graph over intervals of thresholds, against a count without bounds and the graph over a list of tests."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import treeform as tf
+from treeform.certify.left_out import count_alternatives
+from treeform.engines import TreeTask, and_or_graph
+from treeform.engines.and_or_graph import GraphOfTrees, reason_against_graph, takes_intervals
+from treeform.solve.columns_on_demand import priced_part
+
+APART = ("feature", "column", "partition")
+
+
+def search_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However few tests there are."""
+    monkeypatch.setattr(and_or_graph, "FEW_TESTS", 0)
+    monkeypatch.setattr(and_or_graph, "THRESHOLDS", 0)
+
+
+@pytest.fixture
+def intervals(monkeypatch: pytest.MonkeyPatch) -> None:
+    search_intervals(monkeypatch)
+
+
+def stated(seed: int, depth: int, rows: int = 36) -> tf.Problem:
+    """Two or three classes, weights, equal values, prices of tests, bounds on support and flow, parity, tests."""
+    rng = np.random.default_rng(seed)
+    X = rng.random((rows, 3))
+    X[:, 2] = np.floor(X[:, 2] * 6)
+    if seed % 3 == 0:
+        X = np.floor(X * 5)  # equal rows, too
+    noise = rng.random(rows) < 0.2
+    y = ((X[:, 0] > 0.5).astype(int) + (X[:, 1] > 0.4) * (seed % 2 + 1) ^ noise) % (2 + seed % 2)
+    problem = tf.Problem(X, y, shape=tf.Tree(depth), sample_weight=rng.integers(1, 5, rows))
+    problem.minimize(tf.Error() + seed % 3 * tf.Nodes())
+    if seed % 4 >= 2:
+        problem += tf.StatisticalParity(groups=rng.integers(0, 2, rows), difference="0.05", positive=1)
+    if seed % 5 == 1:
+        problem += tf.MinSupport(6)
+    if seed % 5 == 2:
+        problem += tf.Stability(20)
+    if seed % 7 == 1:
+        problem += tf.MaxNodes(3)
+    return problem
+
+
+@pytest.mark.drawn(8)
+@pytest.mark.parametrize("apart", APART)
+@pytest.mark.parametrize("depth", [1, 2, 3])
+@pytest.mark.parametrize("seed", range(14))
+def test_it_is_the_graph_over_a_list_of_tests(
+    seed: int, depth: int, apart: and_or_graph.Apart, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = stated(seed, depth)
+    relaxation = priced_part(problem.question)
+    assert relaxation is not None
+    listed = GraphOfTrees(problem.data, relaxation.task, apart)
+    search_intervals(monkeypatch)
+    searched = GraphOfTrees(problem.data, relaxation.task, apart)
+    found, own = listed.relax(), searched.relax()
+    assert found is not None and own is not None and found.infeasible == own.infeasible
+    if found.infeasible:
+        return
+    again = searched.price(found.multipliers, found.unit)
+    assert again is not None and again.lower <= found.lower
+    if relaxation.task.min_flow <= 1:
+        assert again.lower == found.lower
+    for step in (0, 4):
+        one, other = listed.up_to(found.lower + step), searched.up_to(found.lower + step)
+        assert one is not None and other is not None
+        assert facts(one) == facts(other)
+
+
+def facts(graph: and_or_graph.AndOrGraph) -> list[tuple[object, ...]]:
+    """The alternatives, whatever the numbers of their nodes; of tests that part a node alike any one stands."""
+    covers = [graph.covers[node].tobytes() for node in range(graph.n_nodes)]
+    sides = [
+        (b"", b"") if left < 0 else tuple(sorted((covers[left], covers[right])))
+        for left, right in zip(graph.left.tolist(), graph.right.tolist(), strict=True)
+    ]
+    depth = graph.depth[graph.node].tolist()
+    node = [covers[at] for at in graph.node.tolist()]
+    return sorted(zip(depth, node, sides, graph.label.tolist(), graph.least.tolist(), strict=True))
+
+
+@pytest.mark.drawn(4)
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.usefixtures("intervals")
+def test_nothing_is_left_out_that_a_cheap_tree_of_depth_three_uses(seed: int) -> None:
+    problem = stated(seed, 3, rows=24)
+    relaxation = priced_part(problem.question)
+    assert relaxation is not None and takes_intervals(problem.data, relaxation.task)
+    priced = (trees := GraphOfTrees(problem.data, relaxation.task)).relax()
+    assert priced is not None
+    if priced.infeasible:
+        return
+    cost = priced.lower + 2
+    graph = trees.up_to(cost)
+    assert graph is not None
+    counted = count_alternatives(
+        problem.data, relaxation.task, cost, priced.multipliers, priced.unit, True, lambda: False
+    )
+    assert (graph.n_nodes, graph.n_alternatives) == counted
+
+
+@pytest.mark.usefixtures("intervals")
+def test_it_is_stopped_and_ends_where_there_is_too_much() -> None:
+    problem = stated(0, 3)
+    relaxation = priced_part(problem.question)
+    assert relaxation is not None
+    trees = GraphOfTrees(problem.data, relaxation.task)
+    assert trees.relax(stop=lambda: True) is None or trees.relax() is not None
+    priced = trees.relax()
+    assert priced is not None
+    assert trees.up_to(priced.lower + 5, most=10) is None
+    graph = trees.up_to(priced.lower + 5)
+    assert graph is not None and graph.n_alternatives > 10
+
+
+def test_which_tables_are_searched_by_intervals() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.random((300, 2)), rng.integers(0, 2, 300)
+    for depth, taken in ((1, True), (3, True), (4, False)):
+        question = tf.Problem(X, y, shape=tf.Tree(depth)).question
+        relaxation = priced_part(question)
+        assert relaxation is not None and takes_intervals(question.data, relaxation.task) == taken
+    bits = tf.Problem(rng.integers(0, 2, (300, 280)), y, shape=tf.Tree(2)).question
+    relaxation = priced_part(bits)
+    assert relaxation is not None and not takes_intervals(bits.data, relaxation.task)
+
+
+def test_deeper_trees_over_many_tests_are_refused() -> None:
+    rng = np.random.default_rng(0)
+    question = tf.Problem(rng.random((600, 2)), rng.integers(0, 2, 600), shape=tf.Tree(4)).question
+    assert priced_part(question) is None
+    reason = reason_against_graph(question.data, TreeTask(4))
+    assert reason == "it takes 1,000 distinct tests at depth 4, and the table has 1,198"
+    assert reason_against_graph(question.data, TreeTask(3)) is None
+
+
+@pytest.mark.parametrize("seed", [1, 4])
+@pytest.mark.usefixtures("intervals")
+def test_it_is_the_same_with_each_instruction_set(seed: int) -> None:
+    """Wide and narrow sums: with and without linear constraints."""
+    problem = stated(seed, 3, rows=90)
+    if seed == 1:
+        problem += tf.StatisticalParity(groups=np.arange(90) % 2, difference="0.05", positive=1)
+    relaxation = priced_part(problem.question)
+    assert relaxation is not None
+    seen = []
+    for path in ("plain", "auto"):
+        trees = GraphOfTrees(problem.data, relaxation.task, simd=path)
+        priced = trees.relax()
+        assert priced is not None
+        graph = trees.up_to(priced.lower)
+        assert graph is not None
+        seen.append((priced, facts(graph)))
+    assert seen[0] == seen[1] and seen[0][1]
+
+
+@pytest.mark.drawn(3)
+@pytest.mark.parametrize("seed", range(6))
+def test_the_same_models_are_near_optimal(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = stated(seed, 3, rows=24)
+    listed = problem.near_optimal(within="0.1")
+    search_intervals(monkeypatch)
+    searched = stated(seed, 3, rows=24).near_optimal(within="0.1")
+    assert (listed.count, listed.complete) == (searched.count, searched.complete)
+    assert [m.objective for m in listed.models] == [m.objective for m in searched.models]

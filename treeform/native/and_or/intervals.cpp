@@ -1,0 +1,501 @@
+// The AND/OR graph of trees over all thresholds of continuous columns. It is that of graph.cpp; what differs is how the
+// tests of a node are found whose trees cost at most so much.
+//
+//  * Two tests or more below each other: ConTree's search over intervals of thresholds (contree/intervals.hpp), with a
+//    bound that finding a tree does not lower. Neighbouring thresholds cost almost the same (the similarity bound), so
+//    that most tests are left out unseen; the sides of a test are solved for their least price, up to what the bound
+//    leaves of the limit (Brita, van der Linden and Demirovic, AAAI 2025).
+//  * One test: each column is walked through once.
+//
+// In some places a search knows of a side only a bound of its least price. Then more is written out than cheap trees
+// use, and taken away at the end (reduced.cpp).
+#include "intervals.hpp"
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <map>
+
+#include "../contree/all_splits.hpp"
+#include "../contree/ranks.hpp"
+#include "../contree/rebuild.hpp"
+#include "../contree/search.hpp"
+#include "../continuous_totals/tree.hpp"
+#include "../continuous_totals/widest.hpp"
+#include "../totals/multipliers.hpp"
+#include "../totals/prices.hpp"
+#include "levels.hpp"
+#include "reduced.hpp"
+
+namespace treeform::and_or {
+
+using totals::kNone;
+using totals::Multipliers;
+using totals::Point;
+using totals::Prices;
+using Wide = __int128;
+using contree::Test;
+
+constexpr int kFewCutsDepth = 3, kFewCuts = 4;  // from that depth on trees for a first guess of multipliers see so many
+                                                // cuts of a column
+constexpr Wide kSmall = Wide(1) << 30;  // sums of prices in 32 bits
+
+class IntervalGraph::Search {
+public:
+    virtual ~Search() = default;
+    virtual Relaxed relax(Amount upper) = 0;
+    virtual Relaxed price(const std::vector<Amount>& multipliers, Amount unit) = 0;
+    virtual Alternatives up_to(Amount cost, std::size_t most) = 0;
+};
+
+/// The rows of the search: each kind of each point.
+struct IntervalGraph::RowsOfPoints {
+    std::vector<double> x;
+    std::vector<std::int32_t> kind, point;
+    std::vector<Amount> weight, mark;
+    std::vector<std::int32_t> no_clashes;
+    continuous_totals::Samples samples;
+
+    explicit RowsOfPoints(const Thresholds& given) {
+        const totals::Table& t = given.table;
+        for (std::size_t p = 0; p < t.points; ++p)
+            for (int k = 0; k < t.kinds; ++k) {
+                if (t.count[p * t.kinds + k] == 0) continue;
+                x.insert(x.end(), given.x + p * t.columns, given.x + (p + 1) * t.columns);
+                kind.push_back(k), point.push_back(std::int32_t(p)), weight.push_back(t.count[p * t.kinds + k]);
+            }
+        mark.assign(std::size_t(t.kinds) * t.labels, 0), no_clashes.assign(t.columns + 1, 0);
+        samples.x = x.data(), samples.n = kind.size(), samples.features = t.columns;
+        samples.kind = kind.data(), samples.weight = weight.data();
+        samples.kinds = t.kinds, samples.labels = t.labels, samples.rows = t.rows;
+        samples.cost = t.cost, samples.row = t.row, samples.lo = t.lo, samples.hi = t.hi;
+        samples.test_cost = t.test_cost[0], samples.test_row = t.test_row;
+        samples.mark = mark.data(), samples.clash_begin = no_clashes.data();
+    }
+    RowsOfPoints(const RowsOfPoints&) = delete;
+};
+
+namespace {
+
+using RowsOfPoints = IntervalGraph::RowsOfPoints;
+
+template <class W>
+class SearchAs final : public IntervalGraph::Search {
+public:
+    using Cost = typename W::Cost;
+    using Subset = contree::Node<W>;
+    using Splits = contree::AllSplits<W>;
+
+    TREEFORM_COLD SearchAs(const Thresholds& given, const totals::Settings& settings,
+                           continuous_totals::Control& control, const std::vector<std::int32_t>& group,
+                           std::vector<contree::RankedColumn>& columns, RowsOfPoints& rows)
+        : table_(given.table), settings_(settings), control_(control), group_(group), rows_(rows),
+          pricing_(table_, settings_), scans_(contree::choose_scans<typename W::Key, typename W::Sum>(settings.simd.c_str())),
+          divider_(contree::choose_divider(settings.simd.c_str())),
+          data_(rows.samples, columns, unit_weights() ? settings.min_support : 0, control),
+          searches_(table_.columns), whole_by_(table_.columns), turn_(table_.columns), work_(int(table_.columns)),
+          words_((table_.points + 63) / 64), by_kind_(table_.kinds) {
+        rules_.simd = settings.simd, rules_.min_support = data_.support;
+        for (int f = 0; f < data_.table.features; ++f)
+            first_test_.push_back(first_test_.empty() ? 0 : last_test_), last_test_ = first_test_[f] + tests_of(f);
+        judging_.min_support = settings.min_support, judging_.min_flow = settings.min_flow;
+    }
+
+    TREEFORM_COLD Relaxed relax(Amount upper) override {
+        const Amount unit = pricing_.largest_unit();
+        if (table_.rows == 0) return price({}, 1);
+        upper = std::min(upper, pricing_.most() + 1);
+        struct Exact {
+            contree::Settings& rules;
+            ~Exact() { rules.steps = 0; }
+        } const at_the_end{rules_};
+        Multipliers search(table_, pricing_, [&](const std::vector<Amount>& m, Point& p) {
+            Prices prices;
+            if (!pricing_.make(m, unit, prices) || !use(prices)) return false;
+            const auto [least, row] = cheapest();
+            p.multiplier = m, p.value = Wide(least) - prices.constant, p.row = row;
+            return true;
+        });
+        const auto enough = [&](Wide value) { return value > Wide(unit) * (upper - 1); };
+        std::vector<Amount> at(table_.rows, 0);
+        if (settings_.depth >= kFewCutsDepth) {
+            rules_.steps = kFewCuts;
+            at = search.climb(at, enough).multiplier;
+            rules_.steps = 0, search.out_of_range = false;
+        }
+        const Point best = search.climb(at, enough);
+        if (search.out_of_range && !rows_possible()) {
+            Relaxed none = price(best.multiplier, unit);
+            none.infeasible = true;
+            return none;
+        }
+        return price(best.multiplier, unit);
+    }
+
+    TREEFORM_COLD Relaxed price(const std::vector<Amount>& multipliers, Amount unit) override {
+        Relaxed out;
+        out.multipliers = multipliers, out.unit = unit;
+        Prices prices;
+        if (!pricing_.make(multipliers, unit, prices) || !use(prices)) {  // too large to be exact
+            out.multipliers.assign(table_.rows, 0), out.unit = 1;
+            pricing_.make(out.multipliers, out.unit, prices), use(prices);
+        }
+        const Amount least = least_of_root();
+        out.infeasible = least >= kNone;
+        if (!out.infeasible) out.lower = prices_.bound(least);
+        return out;
+    }
+
+    TREEFORM_COLD Alternatives up_to(Amount cost, std::size_t most) override {
+        Alternatives out;
+        out.words = words_;
+        const Amount limit = prices_.limit(cost) - base_;
+        const int depth = settings_.depth;
+        levels_.assign(depth + 1, {});
+        for (int d = 0; d <= depth; ++d) levels_[d].words = words_, levels_[d].kinds = d ? 0 : labels() + 1;
+        own_.clear(), path_.clear();
+        if (limit >= 0) levels_[depth].take(everything(), {limit, -1, -1, -1}, nullptr);
+        out.begin.push_back(0);
+        for (int d = depth; d >= 0; --d) {
+            const auto first = std::int32_t(out.depth.size());
+            const auto below = first + std::int32_t(levels_[d].nodes.size());  // the children's numbers begin there
+            for (std::size_t i = 0; i < levels_[d].nodes.size(); ++i) {
+                control_.check();
+                expand(d, std::int32_t(i), below, out);
+                out.depth.push_back(d);
+                out.begin.push_back(std::int64_t(out.test.size()));
+                if (out.test.size() > most || bytes(out) > settings_.memory) return out;
+            }
+            out.cover.insert(out.cover.end(), levels_[d].cover.begin(), levels_[d].cover.end());
+            if (d > 0) levels_[d].by_rows = {};
+        }
+        out.least.resize(out.test.size());
+        levels_.clear();
+        reduce(out, own_, limit);
+        for (Amount& least : out.least) least = prices_.bound(least + base_);
+        out.complete = true;
+        return out;
+    }
+
+private:
+    struct Sides {  // what a side of a test costs at least, with all that may stand below it
+        Cost left, right;
+    };
+
+    const totals::Table table_;
+    const totals::Settings settings_;
+    continuous_totals::Control& control_;
+    const std::vector<std::int32_t> group_;
+    RowsOfPoints& rows_;
+    totals::Pricing pricing_;
+    contree::ScanTable<typename W::Key, typename W::Sum> scans_;
+    contree::Divider divider_;
+    continuous_totals::Priced<W> data_;
+    continuous_totals::Settings judging_;
+    contree::Settings rules_;
+    contree::Counters counters_;
+    std::unique_ptr<contree::Search<W>> search_;
+    std::unique_ptr<Splits> two_;
+    Prices prices_;
+    Amount base_ = 0;  // what all rows cost with their best labels; prices below are beyond that
+    std::vector<contree::IntervalSearch<W>> searches_;
+    std::vector<Cost> whole_by_;
+    std::vector<int> turn_;
+    contree::SplitWork<W> work_;
+    std::size_t words_;
+    std::vector<Amount> by_kind_;
+    std::vector<std::int32_t> first_test_;
+    std::int32_t last_test_ = 0;
+    std::vector<Level> levels_;
+    std::vector<Amount> own_;
+    struct Step {  // on the way to a node: the sides of one test
+        std::int32_t parent = -1, column = -1;
+        Subset side[2];
+        contree::Outer<W> outer;
+    };
+    std::vector<std::pair<int, std::int32_t>> path_;
+    std::deque<Step> steps_;
+
+    int labels() const { return table_.labels; }
+    Cost penalty() const { return static_cast<Cost>(prices_.test[0]); }
+    std::int32_t tests_of(int f) const { return std::int32_t(data_.table.distinct[f]) - 1; }
+    bool unit_weights() const { return std::all_of(table_.unit, table_.unit + table_.kinds, [](Amount u) { return u == 1; }); }
+    bool splits(Amount weight) const { return weight >= settings_.min_flow && weight >= 2 * settings_.min_support; }
+    std::size_t bytes(const Alternatives& out) const {
+        std::size_t sum = out.test.size() * 32 + out.cover.size() * 8;
+        for (const Level& l : levels_) sum += l.bytes();
+        return sum;
+    }
+
+    // ---------------------------------------------------------------- prices
+
+    /// False where sums would leave the width.
+    TREEFORM_COLD bool use(const Prices& prices) {
+        continuous_totals::Prices beyond;
+        beyond.unit = prices.unit, beyond.leaf = prices.leaf, beyond.test = prices.test[0];
+        if (beyond.test < 0) return false;
+        Wide sum = Wide(beyond.test) * ((Amount(1) << std::min(settings_.depth, 20)) - 1), base = 0;
+        std::vector<Amount> weight(table_.kinds, 0);
+        for (std::size_t i = 0; i < rows_.kind.size(); ++i) weight[rows_.kind[i]] += rows_.weight[i];
+        for (int k = 0; k < table_.kinds; ++k) {
+            const auto from = beyond.leaf.begin() + std::ptrdiff_t(k) * labels();
+            const Amount least = *std::min_element(from, from + labels());
+            for (auto at = from; at != from + labels(); ++at) *at -= least;
+            sum += Wide(*std::max_element(from, from + labels())) * weight[k], base += Wide(least) * weight[k];
+        }
+        if (sizeof(typename W::Sum) == 4 && sum >= kSmall) return false;
+        prices_ = prices, base_ = Amount(base);
+        data_.set(beyond);
+        rules_.node_penalty = beyond.test;
+        search_ = std::make_unique<contree::Search<W>>(data_.table, rules_, control_, scans_);
+        two_ = std::make_unique<Splits>(data_.table, rules_, control_, counters_, scans_);
+        return true;
+    }
+    contree::Answer<Cost> solve_root() {
+        return search_->solve(0,
+                              {data_.root, settings_.depth, contree::full_tree(settings_.depth),
+                               std::numeric_limits<Cost>::max() / 8, data_.support},
+                              whole_by_.data());
+    }
+    /// A bound, and the least price itself where neither weights in digits nor a minimum flow bind.
+    Amount least_of_root() {
+        if (rows_.samples.n == 0) return kNone;
+        Amount weight = 0;
+        for (std::size_t i = 0; i < rows_.kind.size(); ++i) weight += rows_.weight[i] * table_.unit[rows_.kind[i]];
+        return weight < settings_.min_support ? kNone : solve_root().value + base_;
+    }
+    /// The price of a cheap tree, and its rows.
+    TREEFORM_COLD std::pair<Amount, std::vector<Amount>> cheapest() {
+        const auto reply = solve_root();
+        const FlatTree flat = contree::Rebuild<W>(data_.table, rules_).tree(data_.root, reply.as_plan());
+        return {Amount(reply.value) + base_, value_of(ranked(flat, data_), data_, judging_).row};
+    }
+    /// As in graph.cpp.
+    TREEFORM_COLD bool rows_possible() {
+        for (int r = 0; r < table_.rows; ++r)
+            for (const int sign : {1, -1}) {
+                if (sign > 0 ? table_.hi[r] >= kNone : table_.lo[r] <= -kNone) continue;
+                std::vector<Amount> only(table_.rows, 0);
+                only[r] = sign;
+                Prices prices;
+                if (!pricing_.make(only, 0, prices) || !use(prices)) continue;
+                if (least_of_root() > prices.constant) return false;
+            }
+        return true;
+    }
+
+    // ---------------------------------------------------------------- nodes
+
+    Cover everything() const {
+        Cover all(words_, 0);
+        for (std::size_t p = 0; p < table_.points; ++p) all[p / 64] |= std::uint64_t{1} << (p % 64);
+        return all;
+    }
+
+    /// The rows of a node, along one way to it; what it shares with the way of the node before is not made again.
+    const Subset& rows_of(int depth, std::int32_t index) {
+        std::vector<std::pair<int, std::int32_t>> way;  // depth and node, from the node up
+        for (int d = depth; d < settings_.depth; ++d) {
+            way.push_back({d, index});
+            index = levels_[d].nodes[index].parent;
+        }
+        while (steps_.size() < way.size()) steps_.emplace_back();
+        bool same = true;
+        const Subset* at = &data_.root;
+        for (std::size_t i = 0; i < way.size(); ++i) {
+            const auto& [d, number] = way[way.size() - 1 - i];
+            const Node& node = levels_[d].nodes[number];
+            Step& step = steps_[i];
+            if (!same || path_.size() <= i) step.parent = step.column = -1;
+            if (step.parent != node.parent || step.column != node.column) {
+                if (step.parent != node.parent) step.outer.forget();
+                const Test test = test_of(node.column);
+                contree::partition(data_.table, *at, test, step.outer, divider_, step.side[0], step.side[1], &control_);
+                step.parent = node.parent, step.column = node.column;
+                same = false;
+            }
+            same = same && path_.size() > i && path_[i] == way[way.size() - 1 - i];
+            at = &step.side[node.side];
+        }
+        path_.assign(way.rbegin(), way.rend());
+        return *at;
+    }
+    Test test_of(std::int32_t number) const {
+        const auto f = std::upper_bound(first_test_.begin(), first_test_.end(), number) - first_test_.begin() - 1;
+        return {int(f), std::uint32_t(number - first_test_[f] + 1)};
+    }
+    Amount weight_of(typename W::Id row) const { return rows_.weight[row] * table_.unit[rows_.kind[row]]; }
+
+    // ---------------------------------------------------------------- alternatives
+
+    void add(int test, int label, std::int32_t left, std::int32_t right, Amount own, Alternatives& out) {
+        out.test.push_back(test), out.label.push_back(label), out.left.push_back(left), out.right.push_back(right);
+        own_.push_back(own);
+    }
+    /// `sums`: the price of each label, and the weight.
+    void leaf(const Amount* sums, Amount budget, Alternatives& out) {
+        if (sums[labels()] < settings_.min_support) return;
+        for (int c = 0; c < labels(); ++c)
+            if (sums[c] <= budget) add(-1, c, -1, -1, sums[c], out);
+    }
+    void add_row(typename W::Id row, std::vector<Amount>& sums) const {
+        const Cost* price = data_.row_price.data() + std::size_t(row) * labels();
+        for (int c = 0; c < labels(); ++c) sums[c] += price[c];
+        sums[labels()] += weight_of(row);
+    }
+
+    void expand(int depth, std::int32_t index, std::int32_t below, Alternatives& out) {
+        const Node node = levels_[depth].nodes[index];
+        if (depth == 0) return leaf(levels_[0].total.data() + std::size_t(index) * (labels() + 1), node.budget, out);
+        const Subset& subset = rows_of(depth, index);
+        std::vector<Amount> sums(labels() + 1, 0);
+        for (std::size_t k = 0; k < subset.n; ++k) add_row(subset.order(0)[k], sums);
+        leaf(sums.data(), node.budget, out);
+        if (!splits(sums[labels()]) || subset.n < 2) return;
+        Making making{*this, subset, sums, depth, index, below, node.budget, out};
+        if (depth == 1)
+            stumps(subset, sums, static_cast<Cost>(node.budget), making);
+        else if (depth == 2)
+            pairs(subset, static_cast<Cost>(node.budget), making);
+        else
+            deep(subset, depth, static_cast<Cost>(node.budget), making);
+    }
+
+    /// The tests of one node, as they are found.
+    struct Making {
+        SearchAs& of;
+        const Subset& subset;
+        const std::vector<Amount>& sums;
+        int depth;
+        std::int32_t index, below;
+        Amount budget;
+        Alternatives& out;
+        std::map<std::array<std::int32_t, 3>, int> seen;  // group and sides, in either order
+        int feature = -1;
+        std::size_t place = 0;
+        Cover low, high, here;
+        std::vector<Amount> below_sums;
+
+        Making(SearchAs& search, const Subset& rows, const std::vector<Amount>& all, int d, std::int32_t i,
+               std::int32_t b, Amount most, Alternatives& to)
+            : of(search), subset(rows), sums(all), depth(d), index(i), below(b), budget(most), out(to) {
+            here = cover(0, rows.n, 0);
+        }
+        Cover cover(std::size_t from, std::size_t to, int f) const {
+            Cover some(of.words_, 0);
+            mark(from, to, f, some);
+            return some;
+        }
+        void mark(std::size_t from, std::size_t to, int f, Cover& some) const {
+            for (std::size_t k = from; k < to; ++k) {
+                const std::int32_t p = of.rows_.point[subset.order(f)[k]];
+                some[p / 64] |= std::uint64_t{1} << (p % 64);
+            }
+        }
+        /// The test before a place in the order of a feature, whose sides cost at least so much.
+        void test(int f, std::size_t to, Sides least) {
+            if (f != feature || to < place) low.assign(of.words_, 0), below_sums.assign(sums.size(), 0), place = 0, feature = f;
+            mark(place, to, f, low);
+            for (; place < to; ++place) of.add_row(subset.order(f)[place], below_sums);
+            const Amount weight = below_sums.back();
+            if (weight < of.settings_.min_support || sums.back() - weight < of.settings_.min_support) return;
+            high.resize(of.words_);
+            for (std::size_t w = 0; w < of.words_; ++w) high[w] = here[w] & ~low[w];
+            const Amount room = budget - of.penalty();
+            const std::int32_t number = of.first_test_[f] + std::int32_t(subset.key(f)[to]) - 1;
+            const std::int32_t column = number;
+            std::vector<Amount> above(sums);
+            for (std::size_t c = 0; c < above.size(); ++c) above[c] -= below_sums[c];
+            Level& next = of.levels_[depth - 1];
+            const bool last = depth == 1;
+            const std::int32_t left =
+                below + next.take(low, {room - least.right, index, column, 0}, last ? &below_sums : nullptr);
+            const std::int32_t right =
+                below + next.take(high, {room - least.left, index, column, 1}, last ? &above : nullptr);
+            const auto [lesser, greater] = std::minmax(left, right);
+            if (!seen.emplace(std::array<std::int32_t, 3>{of.group_[f], lesser, greater}, 0).second) return;
+            of.add(number, -1, left, right, of.penalty(), out);
+        }
+    };
+
+    /// Tests over two leaves.
+    void stumps(const Subset& subset, const std::vector<Amount>& sums, Cost budget, Making& making) {
+        const Cost room = budget - penalty();
+        std::vector<Cost> low(labels());
+        for (int f = 0; f < data_.table.features; ++f) {
+            std::fill(low.begin(), low.end(), 0);
+            const auto* keys = subset.key(f);
+            const auto* rows = subset.order(f);
+            for (std::size_t k = 0; k < subset.n; ++k) {
+                if (k > 0 && keys[k] != keys[k - 1]) {
+                    Cost left = low[0], right = static_cast<Cost>(sums[0]) - low[0];
+                    for (int c = 1; c < labels(); ++c)
+                        left = std::min(left, low[c]), right = std::min(right, static_cast<Cost>(sums[c]) - low[c]);
+                    if (left + right <= room) making.test(f, k, {left, right});
+                }
+                const Cost* price = data_.row_price.data() + std::size_t(rows[k]) * labels();
+                for (int c = 0; c < labels(); ++c) low[c] += price[c];
+            }
+        }
+    }
+
+    void pairs(const Subset& subset, Cost budget, Making& making) {
+        if (budget < penalty()) return;
+        two_->for_each({subset, 2, contree::full_tree(2), budget + 1, data_.support}, budget + 1,
+                       [&](const typename Splits::Split& split) {
+                           making.test(split.test.feature, split.rows, {split.left, split.right});
+                           return budget + 1;
+                       });
+    }
+
+    void deep(const Subset& subset, int depth, Cost budget, Making& making) {
+        const Cost room = budget + 1 - penalty();
+        if (room <= 0) return;
+        const auto whole = search_->solve(
+            1, {subset, depth - 1, contree::full_tree(depth - 1), std::numeric_limits<Cost>::max() / 8, data_.support},
+            whole_by_.data());
+        contree::order_features(turn_, static_cast<const Cost*>(nullptr), whole_by_, whole.as_test());
+        search_->turn_to_another(0);
+        for (const int f : turn_) {
+            auto& one = searches_[f];
+            one.cuts.take(data_.table, subset, f, data_.support);
+            one.begin(rules_, data_.table.features, subset.total_mass, whole.lower, whole.proven, whole_by_.data());
+            while (one.next(room, work_.pick, work_.left.by.data(), work_.right.by.data(), counters_)) {
+                control_.check();
+                search_->evaluate(0, {subset, depth, contree::full_tree(depth), budget + 1, data_.support},
+                                  {f, one.cuts.key(work_.pick.cut)}, room, room, work_);
+                if (work_.found)
+                    making.test(f, std::size_t(work_.pick.cut), {work_.left.reply.value, work_.right.reply.value});
+                contree::Search<W>::settle(one, room, work_, counters_);
+            }
+        }
+    }
+};
+
+}  // namespace
+
+IntervalGraph::IntervalGraph(const Thresholds& given, const totals::Settings& settings,
+                             continuous_totals::Control& control, const std::vector<std::int32_t>& group) {
+    std::vector<contree::RankedColumn> columns(given.table.columns);
+    rows_ = std::make_unique<RowsOfPoints>(given);
+    const auto& samples = rows_->samples;
+    std::size_t values = 0;
+    contree::RankSorter sorter;
+    for (std::size_t f = 0; f < columns.size(); ++f) {
+        control.check();
+        sorter.rank(samples.x + f, samples.n, samples.features, columns[f]);
+        values = std::max(values, columns[f].distinct);
+    }
+    const bool small = given.table.rows == 0 && samples.n < 65535 && values < 65535
+                       && totals::Pricing(given.table, settings).most() < kSmall;
+    if (small)
+        search_ = std::make_unique<SearchAs<contree::Priced>>(given, settings, control, group, columns, *rows_);
+    else
+        search_ = std::make_unique<SearchAs<contree::Huge>>(given, settings, control, group, columns, *rows_);
+}
+IntervalGraph::~IntervalGraph() = default;
+Relaxed IntervalGraph::relax(Amount upper) { return search_->relax(upper); }
+Relaxed IntervalGraph::price(const std::vector<Amount>& m, Amount unit) { return search_->price(m, unit); }
+Alternatives IntervalGraph::up_to(Amount cost, std::size_t most) { return search_->up_to(cost, most); }
+
+}  // namespace treeform::and_or
