@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <array>
-#include <deque>
 #include <map>
 
 #include "../contree/all_splits.hpp"
@@ -27,6 +26,7 @@
 #include "levels.hpp"
 #include "reduced.hpp"
 #include "rows_of_points.hpp"
+#include "way.hpp"
 
 namespace treeform::and_or {
 
@@ -65,10 +65,9 @@ public:
                            std::vector<contree::RankedColumn>& columns, RowsOfPoints& rows)
         : table_(given.table), settings_(settings), control_(control), group_(group), rows_(rows),
           pricing_(table_, settings_), scans_(contree::choose_scans<typename W::Key, typename W::Sum>(settings.simd.c_str())),
-          divider_(contree::choose_divider(settings.simd.c_str())),
           data_(rows.samples, columns, unit_weights() ? settings.min_support : 0, control),
           searches_(table_.columns), whole_by_(table_.columns), turn_(table_.columns), work_(int(table_.columns)),
-          words_((table_.points + 63) / 64), by_kind_(table_.kinds) {
+          words_((table_.points + 63) / 64), way_(data_.table, settings.simd, control) {
         rules_.simd = settings.simd, rules_.min_support = data_.support;
         for (int f = 0; f < data_.table.features; ++f)
             first_test_.push_back(first_test_.empty() ? 0 : last_test_), last_test_ = first_test_[f] + tests_of(f);
@@ -127,7 +126,7 @@ public:
         const int depth = settings_.depth;
         levels_.assign(depth + 1, {});
         for (int d = 0; d <= depth; ++d) levels_[d].words = words_, levels_[d].kinds = d ? 0 : labels() + 1;
-        own_.clear(), path_.clear();
+        own_.clear(), way_.begin();
         if (limit >= 0) levels_[depth].take(everything(), {limit, -1, -1, -1}, nullptr);
         out.begin.push_back(0);
         for (int d = depth; d >= 0; --d) {
@@ -163,7 +162,6 @@ private:
     RowsOfPoints& rows_;
     totals::Pricing pricing_;
     contree::ScanTable<typename W::Key, typename W::Sum> scans_;
-    contree::Divider divider_;
     continuous_totals::Priced<W> data_;
     continuous_totals::Settings judging_;
     contree::Settings rules_;
@@ -177,18 +175,11 @@ private:
     std::vector<int> turn_;
     contree::SplitWork<W> work_;
     std::size_t words_;
-    std::vector<Amount> by_kind_;
     std::vector<std::int32_t> first_test_;
     std::int32_t last_test_ = 0;
     std::vector<Level> levels_;
     std::vector<Amount> own_;
-    struct Step {  // on the way to a node: the sides of one test
-        std::int32_t parent = -1, column = -1;
-        Subset side[2];
-        contree::Outer<W> outer;
-    };
-    std::vector<std::pair<int, std::int32_t>> path_;
-    std::deque<Step> steps_;
+    Way<W> way_;
 
     int labels() const { return table_.labels; }
     Cost penalty() const { return static_cast<Cost>(prices_.test[0]); }
@@ -266,33 +257,8 @@ private:
         return all;
     }
 
-    /// The rows of a node, along one way to it; what it shares with the way of the node before is not made again.
     const Subset& rows_of(int depth, std::int32_t index) {
-        std::vector<std::pair<int, std::int32_t>> way;  // depth and node, from the node up
-        for (int d = depth; d < settings_.depth; ++d) {
-            way.push_back({d, index});
-            index = levels_[d].nodes[index].parent;
-        }
-        while (steps_.size() < way.size()) steps_.emplace_back();
-        bool same = true;
-        const Subset* at = &data_.root;
-        for (std::size_t i = 0; i < way.size(); ++i) {
-            const auto& [d, number] = way[way.size() - 1 - i];
-            const Node& node = levels_[d].nodes[number];
-            Step& step = steps_[i];
-            if (!same || path_.size() <= i) step.parent = step.column = -1;
-            if (step.parent != node.parent || step.column != node.column) {
-                if (step.parent != node.parent) step.outer.forget();
-                const Test test = test_of(node.column);
-                contree::partition(data_.table, *at, test, step.outer, divider_, step.side[0], step.side[1], &control_);
-                step.parent = node.parent, step.column = node.column;
-                same = false;
-            }
-            same = same && path_.size() > i && path_[i] == way[way.size() - 1 - i];
-            at = &step.side[node.side];
-        }
-        path_.assign(way.rbegin(), way.rend());
-        return *at;
+        return way_.rows_of(data_.root, levels_, depth, index, [this](std::int32_t test) { return test_of(test); });
     }
     Test test_of(std::int32_t number) const {
         const auto f = std::upper_bound(first_test_.begin(), first_test_.end(), number) - first_test_.begin() - 1;
