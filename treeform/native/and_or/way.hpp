@@ -25,9 +25,9 @@ public:
         for (Step& step : steps_) step.parent = step.column = -1;
     }
     /// `test_of`: the test of a column of a node. Good until the next call.
-    template <class TestOf>
+    template <class Testing>
     const Subset& rows_of(const Subset& root, const std::vector<Level>& levels, int depth, std::int32_t index,
-                          const TestOf& test_of) {
+                          const Testing& test_of) {
         std::vector<std::pair<int, std::int32_t>> way;  // depth and node, from the node up
         for (int d = depth; d + 1 < int(levels.size()); ++d) {
             way.push_back({d, index});
