@@ -15,6 +15,7 @@ from treeform.data.options import TableOptions
 from treeform.distribute import Distribution
 from treeform.graph.reading import is_model, read_model
 from treeform.language.bounded import closed
+from treeform.language.losses import check_leaves, has_whole_values
 from treeform.language.named import held_or_paid
 from treeform.language.objective import Error, Objective
 from treeform.language.question import Question
@@ -26,7 +27,6 @@ from treeform.solve import solve as solve_question
 from treeform.solve.choice import choose
 from treeform.solve.explain import Explanation, explain_plan
 from treeform.solve.options import SolveOptions
-from treeform.solve.regression import check_regression, whole_values
 from treeform.solve.stated import StatesModel
 from treeform.solve.threads import on_threads
 from treeform.tradeoff.of_problem import HasTradeoffs
@@ -117,8 +117,8 @@ class Problem(StatesModel, HasTradeoffs):
         data = (stated := Objective.of(objective)).reading(self._labelled)
         chosen = stated.bind(data, sensitive_features=self._sensitive)
         chosen.check(data, self.shape)
-        check_regression(chosen, self.requirements)
-        same = data is self.data and whole_values(chosen) == whole_values(self.objective)
+        check_leaves(chosen, self.requirements)
+        same = data is self.data and has_whole_values(chosen) == has_whole_values(self.objective)
         held = self.requirements if same else self._bound(self._stated, data, chosen)
         self.objective, self.data, self.requirements = chosen, data, held
         return self
@@ -126,7 +126,7 @@ class Problem(StatesModel, HasTradeoffs):
     def _bound(
         self, requirements: Iterable[Requirement], data: Dataset, objective: Objective
     ) -> tuple[Requirement, ...]:
-        known = {"sensitive_features": self._sensitive, "whole_values": whole_values(objective)}
+        known = {"sensitive_features": self._sensitive, "whole_values": has_whole_values(objective)}
         return tuple(closed(r.bind(data, **known)) for r in requirements)
 
     def add(self, requirements: Requirement | Objective | Iterable[Requirement | Objective]) -> Problem:
@@ -144,7 +144,7 @@ class Problem(StatesModel, HasTradeoffs):
         """
         many = held_or_paid(requirements)
         held = [one for one in many if isinstance(one, Requirement)]
-        check_regression(self.objective, many)
+        check_leaves(self.objective, many)
         bound = self._bound(held, self.data, self.objective)
         for requirement in bound:
             refusal = requirement.refusal(self.data, self.shape)

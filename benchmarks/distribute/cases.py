@@ -14,7 +14,7 @@ from benchmarks.harness import read_set
 from benchmarks.totals.compare import SENSITIVE
 from treeform.data import Dataset
 from treeform.engines import DL85, ConTree, DiagramSearch, TreeTask
-from treeform.solve.relaxation import relax
+from treeform.engines.relaxation import relax
 
 
 def case_of(text: str, **settings: Any) -> tuple[Any, Dataset, TreeTask]:

@@ -17,6 +17,7 @@ import treeform as tf
 from benchmarks.formulations.root_bounds import state_root_bounds
 from benchmarks.harness import Figures, Rows, Shown, named, read_set, table, user_seconds
 from benchmarks.totals.compare import SENSITIVE
+from treeform.engines.relaxation import relax
 from treeform.language.formulation import Compiled
 from treeform.language.ports import Ports
 from treeform.language.question import Question
@@ -28,7 +29,6 @@ from treeform.solve.engines import run_engine
 from treeform.solve.ledger import Ledger
 from treeform.solve.neighbourhoods import improve
 from treeform.solve.options import SolveOptions
-from treeform.solve.relaxation import relax
 from treeform.solve.result import as_number
 from treeform.solve.search import CompiledSearch
 from treeform.solve.simple_bounds import PROVER, floor_bound

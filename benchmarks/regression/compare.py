@@ -55,7 +55,7 @@ def own(name: str, tests: str, depth: int, loss: str, limit: float) -> dict[str,
     """The search itself."""
     import treeform as tf
     from treeform.engines import EngineRun
-    from treeform.solve.regression_part import part_of
+    from treeform.engines.relaxation import relax
 
     X, y = _data(name, tests)
     problem: tf.Problem
@@ -67,7 +67,7 @@ def own(name: str, tests: str, depth: int, loss: str, limit: float) -> dict[str,
     result, seconds = timed(lambda: problem.solve(tf.RegressionSearch(), time_limit=limit), state)
     _, searched = timed(
         lambda: tf.RegressionSearch().run(
-            problem.data, part_of(problem.question).task, EngineRun(time_limit=limit)
+            problem.data, relax(problem.question, tf.RegressionSearch()).task, EngineRun(time_limit=limit)
         ),
         state,
     )

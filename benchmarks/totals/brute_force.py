@@ -22,7 +22,7 @@ import treeform as tf
 from benchmarks.harness import Figures, Rows, Shown, table, user_seconds
 from benchmarks.totals.continuous import KEY, RULES, SETS, data_of, problem_of
 from treeform.engines import EngineRun
-from treeform.solve.relaxation import relax
+from treeform.engines.relaxation import relax
 
 Whole = NDArray[np.int64]
 KINDS = 4  # 2 * label + group

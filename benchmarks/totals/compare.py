@@ -15,7 +15,7 @@ from typing import Any
 import treeform as tf
 from benchmarks.harness import Figures, Rows, Shown, in_child, named, read_set, repeated, table
 from treeform.engines import EngineRun, TreeTask
-from treeform.solve.relaxation import relax
+from treeform.engines.relaxation import relax
 
 SENSITIVE = {
     "compas": ("Race=African-American", 0),

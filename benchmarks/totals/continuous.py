@@ -14,7 +14,7 @@ import pandas as pd
 import treeform as tf
 from benchmarks.harness import Figures, Rows, Shown, read_set, table, user_seconds
 from treeform.engines import EngineRun
-from treeform.solve.relaxation import relax
+from treeform.engines.relaxation import relax
 
 SETS = ("breast", "raisin", "bank", "wilt", "occupancy", "page", "eeg", "magic", "htru")
 DEEP = ("bank", "wilt", "occupancy", "raisin", "page")

@@ -15,7 +15,7 @@ import treeform as tf
 from benchmarks.harness import Figures, Rows, Shown, table, user_seconds
 from benchmarks.totals.continuous import SETS, problem_of
 from treeform.engines import EngineRun
-from treeform.solve.relaxation import relax
+from treeform.engines.relaxation import relax
 
 
 def monotone(problem: tf.Problem, along: bool) -> tf.Requirement:

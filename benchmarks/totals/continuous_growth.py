@@ -15,7 +15,7 @@ import numpy as np
 import treeform as tf
 from benchmarks.harness import SESSION, Figures, Rows, Shown, table, user_seconds
 from treeform.engines import EngineRun
-from treeform.solve.relaxation import relax
+from treeform.engines.relaxation import relax
 
 USUAL = {"rows": 2_000, "columns": 4, "values": 500, "groups": 2, "requirements": 1, "difference": 0.05}
 VARIED: dict[str, tuple[Any, ...]] = {

@@ -17,8 +17,8 @@ import treeform as tf
 from benchmarks.harness import SESSION, Figures, Rows, Shown, named, read_set, table, user_seconds
 from benchmarks.totals.compare import SENSITIVE
 from treeform.engines import EngineRun
+from treeform.engines.relaxation import relax
 from treeform.engines.totals import PARTS
-from treeform.solve.relaxation import relax
 
 USUAL = {"rows": 10_000, "tests": 40, "groups": 2, "requirements": 1, "difference": 0.05}
 VARIED: dict[str, tuple[Any, ...]] = {

@@ -27,7 +27,7 @@ from benchmarks.harness import Figures, Rows, Shown, named, read_set, table, use
 from benchmarks.totals import compare, continuous
 from treeform.engines import Engine, EngineRun, TreeTask
 from treeform.engines.contributions import NO_BOUND, Contributions
-from treeform.solve.relaxation import relax
+from treeform.engines.relaxation import relax
 
 KEY = ("columns", "set", "rule", "depth")
 BINARY_RULES = ("difference .05", "difference .01", "ratio .8")

@@ -17,7 +17,7 @@ import treeform as tf
 from benchmarks.harness import Figures, Rows, Shown, table, user_seconds
 from benchmarks.totals.continuous import KEY, RULES, SETS, data_of
 from treeform.engines import Engine, EngineRun
-from treeform.solve.relaxation import relax
+from treeform.engines.relaxation import relax
 
 
 def coarsened(name: str, rule: str, depth: int, values: int) -> tf.Problem:

@@ -22,7 +22,7 @@ import treeform as tf
 from benchmarks.harness import Figures, Rows, Shown, table, user_seconds
 from benchmarks.totals.continuous import problem_of
 from treeform.engines import EngineRun
-from treeform.solve.relaxation import relax
+from treeform.engines.relaxation import relax
 
 QUESTIONS = (
     ("magic", "equal opportunity .05", 3),

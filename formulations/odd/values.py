@@ -13,9 +13,9 @@ from treeform.formulations.odd.plan import Plan
 from treeform.formulations.odd.skeleton import Ints, Skeleton
 from treeform.graph import DecisionGraph
 from treeform.language.component import Component
+from treeform.language.losses import LeafLoss
 from treeform.language.shared import Shared
 from treeform.model import concatenate
-from treeform.objectives.regression import LeafLoss
 
 if TYPE_CHECKING:
     from treeform.data import Dataset

@@ -15,8 +15,8 @@ from treeform.certify import prices
 from treeform.certify.provers import BY_PRICES
 from treeform.certify.reference import OutOfReach, Stopped
 from treeform.engines import TotalsSearch
+from treeform.engines.relaxation import Relaxation, relax
 from treeform.language.question import Question
-from treeform.solve.relaxation import Relaxation, relax
 from treeform.testing import brute_force
 
 

@@ -8,7 +8,7 @@ from totals_samples import fair, problem_of
 import treeform as tf
 from treeform.certify.prices import cheapest
 from treeform.engines import EngineRun
-from treeform.solve.relaxation import relax
+from treeform.engines.relaxation import relax
 
 
 def proof_of(problem):

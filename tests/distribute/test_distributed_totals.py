@@ -16,7 +16,7 @@ from treeform.data import Dataset
 from treeform.distribute.journal import Journal
 from treeform.engines import EngineRun, TotalsSearch, TreeTask, totals
 from treeform.engines.distributed import NOTHING, cost_of, part_of, settles
-from treeform.solve.relaxation import relax
+from treeform.engines.relaxation import relax
 
 
 @pytest.fixture(autouse=True)

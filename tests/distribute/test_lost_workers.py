@@ -19,8 +19,8 @@ from treeform.distribute import cluster
 from treeform.distribute.worker import Work
 from treeform.distribute.worker_pool import started
 from treeform.engines import DL85, ConTree, DiagramSearch, EngineRun, TotalsSearch, TreeTask, totals
+from treeform.engines.relaxation import relax
 from treeform.errors import SolverFailed
-from treeform.solve.relaxation import relax
 
 
 def data_of(n: int, features: int = 9, top: int = 2) -> Dataset:

@@ -8,7 +8,7 @@ import pytest
 import treeform as tf
 from treeform import _core
 from treeform.engines import EngineRun
-from treeform.solve.relaxation import relax
+from treeform.engines.relaxation import relax
 
 
 def run(problem, engine, **circumstances):

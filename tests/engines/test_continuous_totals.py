@@ -10,8 +10,8 @@ import treeform as tf
 from treeform.engines import EngineRun, TreeTask
 from treeform.engines.continuous_totals import NO_TREE, PARTS, RULES
 from treeform.engines.conversion import cost_of_admissible_tree
+from treeform.engines.relaxation import relax
 from treeform.errors import SpecError
-from treeform.solve.relaxation import relax
 
 
 def draw_rates(rng, group, positive):

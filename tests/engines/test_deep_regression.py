@@ -10,8 +10,8 @@ from sklearn.tree import DecisionTreeRegressor
 
 import treeform as tf
 from treeform.engines import EngineRun, RegressionSearch
+from treeform.engines.relaxation import relax
 from treeform.errors import SpecError
-from treeform.solve.regression_part import part_of
 
 LOSSES = [tf.SquaredError(), tf.AbsoluteError()]
 
@@ -58,7 +58,9 @@ def test_no_worse_than_cart(depth: int) -> None:
             best.append(float(((graph.predict(x) - y) ** 2).sum()))
 
     run = EngineRun(stop=lambda: min(best) <= most, on_incumbent=take)
-    RegressionSearch().run(problem.data, part_of(problem.question).task, run)
+    part = relax(problem.question, RegressionSearch())
+    assert part is not None
+    RegressionSearch().run(problem.data, part.task, run)
     assert min(best) <= most
 
 

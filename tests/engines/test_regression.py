@@ -145,12 +145,12 @@ def test_durations_are_no_quantities() -> None:
         (lambda p: p.minimize(tf.SquaredError() + tf.Error()), "mixes squared_error with error"),
         (lambda p: p.minimize(tf.SquaredError() + tf.AbsoluteError()), "mixes squared_error"),
         (lambda p: p.minimize(tf.SquaredError(grid=-1)), "positive"),
-        (lambda p: p.solve(tf.ConTree()), "contree cannot minimise squared_error"),
+        (lambda p: p.solve(tf.ConTree()), "contree cannot support the objective squared_error"),
         (lambda p: p.solve("highs"), "takes squares"),
         (lambda p: p.solve(formulation="odd-paper"), "formulation that offers it: odd"),
         (lambda p: p.solve(warm_start=tf.ConTree()), "warm start"),
         (lambda p: p.add(tf.OncePerPath()).solve(), "cannot be required"),
-        (lambda p: p.near_optimal(), "list of near-optimal models cannot be had"),
+        (lambda p: p.near_optimal(), "near-optimal models of the objective squared_error cannot be listed"),
     ],
 )  # fmt: skip
 def test_refusals(change, words: str) -> None:

@@ -11,11 +11,11 @@ from totals_samples import RATES, AtLeastTests, AtMostApproved, Scaled, TestPric
 
 import treeform as tf
 from treeform.engines import EngineRun, TreeTask
+from treeform.engines.relaxation import relax
 from treeform.engines.table_of_totals import TableOfTotals
 from treeform.engines.totals import PARTS
 from treeform.errors import SpecError
 from treeform.language.totals import joined, of_prediction_rows
-from treeform.solve.relaxation import relax
 from treeform.testing import all_models, brute_force
 
 BOTH = [tf.TotalsSearch(), tf.ContinuousTotals()]

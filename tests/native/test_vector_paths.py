@@ -16,7 +16,7 @@ from bindings_fuzz import runs_here
 import treeform as tf
 from treeform.engines.and_or_graph import GraphOfTrees
 from treeform.engines.checks import PATHS, SCAN_PATHS
-from treeform.solve.relaxation import relax
+from treeform.engines.relaxation import relax
 
 ROWS = (31, 33, 70)
 DEPTHS = (2, 3, 4)

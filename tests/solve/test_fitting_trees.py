@@ -9,6 +9,7 @@ import pytest
 
 import treeform as tf
 from treeform.engines import TotalsSearch
+from treeform.engines.relaxation import relax
 from treeform.shape import Shape
 from treeform.solve.budget import Budget
 from treeform.solve.choice import choose
@@ -16,8 +17,7 @@ from treeform.solve.fitting_trees import most_that_fit, submit_fitting_trees
 from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node
 from treeform.solve.options import SolveOptions
-from treeform.solve.regression import run_regression
-from treeform.solve.relaxation import relax
+from treeform.solve.stage.relaxed_search import relaxed_search
 from treeform.solve.stage.unrolled_trees import first_trees
 
 FITTING = "totals-search, trees that fit the widths"
@@ -98,7 +98,7 @@ def test_the_best_small_regression_tree_is_a_first_model(loss: str) -> None:
     made = tf.Problem(X, y, shape=tf.Diagram(1, 2, 2)).minimize(loss)
     small = tf.Problem(X, y, shape=tf.Tree(3)).minimize(loss) + tf.MaxNodes(5)
     ledger = Ledger(made.question, Budget(20.0))
-    run_regression(made.question, tf.RegressionSearch(), ledger, Budget(20.0))
+    relaxed_search(Node(ledger, choose(made.question, SolveOptions())), Budget(20.0))
     assert ledger.upper is not None
     assert ledger.upper / made.question.scale == small.solve(tf.RegressionSearch()).objective
     assert ledger.graph is not None

@@ -13,12 +13,12 @@ from bound_samples import ALL, AtMost, Scripted, favoured, leaf, question
 
 import treeform as tf
 from treeform.engines import ConTree, EngineOutcome, EngineRun
+from treeform.engines.relaxation import relax
 from treeform.graph import DecisionGraph
 from treeform.solve import lagrangian
 from treeform.solve.budget import Budget
 from treeform.solve.lagrangian import Lagrangian, Line, Row, rows_of, tighten
 from treeform.solve.ledger import Ledger
-from treeform.solve.relaxation import relax
 
 # -- Lagrangian bounds ---------------------------------------------------------------------------------------------
 

@@ -12,9 +12,9 @@ import pytest
 from bound_samples import ALL, AtMost, Scripted, question
 
 import treeform as tf
+from treeform.engines.relaxation import Relaxation, relax
 from treeform.graph import DecisionGraph
 from treeform.solve import lagrangian
-from treeform.solve.relaxation import Relaxation, relax
 
 # -- relaxations ------------------------------------------------------------------------------------------------
 
@@ -149,7 +149,7 @@ def test_totals_are_given_to_engines_that_know_them():
 
 
 def test_values_are_mapped_both_ways():
-    r = Relaxation(None, Fraction(3, 2), Fraction(1, 4), ())
+    r = Relaxation(None, Fraction(3, 2), Fraction(1, 4), (), None)
     for value in range(6):
         exact = Fraction(3, 2) * value + Fraction(1, 4)
         assert r.lower(value) == math.ceil(exact)

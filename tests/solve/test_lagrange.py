@@ -10,6 +10,7 @@ import pytest
 
 import treeform as tf
 from treeform.catalogue.engines import find_engine
+from treeform.engines.relaxation import relax
 from treeform.errors import DataError, SpecError
 from treeform.graph.evaluate import weighted_errors
 from treeform.solve import Budget, Ledger
@@ -18,7 +19,6 @@ from treeform.solve.engines import run_engine
 from treeform.solve.lagrangian import Lagrangian, rows_of, tighten
 from treeform.solve.node import Node
 from treeform.solve.options import SolveOptions
-from treeform.solve.relaxation import relax
 from treeform.solve.repair import narrowed, relabel
 from treeform.solve.simple_bounds import floor_bound
 from treeform.solve.stage.given_models import constants

@@ -11,7 +11,7 @@ from ended_early import pressed_when
 
 import treeform as tf
 from treeform.engines import EngineRun
-from treeform.solve.relaxation import relax
+from treeform.engines.relaxation import relax
 
 
 class FewApproved(tf.Requirement):

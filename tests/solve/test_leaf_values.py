@@ -204,7 +204,7 @@ def every_tree(problem: tf.Problem) -> list[tf.DecisionGraph]:
 @pytest.mark.parametrize("seed", range(21))
 def test_the_optimum_is_that_of_every_tree_with_fitted_values(seed: int, loss: str) -> None:
     problem, _, _ = drawn_problem(seed, loss)
-    _, rule = value_part(problem.question)
+    _, rule = value_part(problem.question, tf.RegressionSearch())
     fits = LeafFits(problem.question, rule)
     best = None
     for graph in every_tree(problem):
@@ -280,7 +280,7 @@ def test_moved_targets_pay_the_loss_and_the_prices_of_rows(seed: int) -> None:
     """Exactly, for any values: moved loss + constant = loss + u (A v - b) at the multipliers that were rounded."""
     problem, _, _ = drawn_problem(seed, "squared_error")
     question = problem.question
-    _, rule = value_part(question)
+    _, rule = value_part(question, tf.RegressionSearch())
     loss, unit = tf.SquaredError(), question.data.quantity.unit
     prices = np.zeros(len(rule.rows))
     prices[0] = 0.75  # a multiple of every power of two that is used

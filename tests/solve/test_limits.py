@@ -7,9 +7,9 @@ import pytest
 
 import treeform as tf
 from treeform.engines import ConTree, DiagramSearch
+from treeform.engines.relaxation import relax
 from treeform.formulations.odd import ODD
 from treeform.language.objective import Objective
-from treeform.solve.relaxation import relax
 from treeform.testing import brute_force
 
 

@@ -18,7 +18,6 @@ from treeform.certify.provers import (
     by_engines,
     by_multipliers,
     by_prices,
-    constant_models,
     is_least_depth,
     multipliers_of,
 )
@@ -30,6 +29,7 @@ from treeform.certify.verdicts import CheckRow, Verdict, false, holds, on_trust
 from treeform.errors import CertificateError, SolverNotAvailable, TreeformError
 from treeform.graph import DecisionGraph
 from treeform.language.composed import TwoCountTerm
+from treeform.language.losses import constant_models
 from treeform.language.question import Question
 from treeform.solve import schedule
 from treeform.solve.budget import Budget
@@ -122,7 +122,7 @@ class _Court:
         self.proved: Fraction | None = None
         self.proved_by = ""
         self.impossible = False
-        known = () if narrowed else constant_models(question)
+        known = () if narrowed else constant_models(question.objective, question.data)
         for model in (*known, *(() if graph is None else (graph,))):
             judged = verify(question, model)
             if not judged.ok:

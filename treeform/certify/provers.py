@@ -28,6 +28,7 @@ from treeform.engines import (
     TotalsSearch,
     continuous_totals,
 )
+from treeform.engines.relaxation import relax
 from treeform.errors import CertificateError
 from treeform.graph import DecisionGraph
 from treeform.language.objective import Depth, Objective
@@ -39,9 +40,8 @@ from treeform.solve.budget import Budget
 from treeform.solve.depth_engine import DepthEngine
 from treeform.solve.engines import run_engine
 from treeform.solve.lagrangian import Lagrangian, rows_of, tighten
+from treeform.solve.leaf_values.run import value_run
 from treeform.solve.ledger import Ledger
-from treeform.solve.regression import best_constant, run_regression
-from treeform.solve.relaxation import relax
 from treeform.solve.router import engine_beyond, usual_engine
 from treeform.solve.simple_bounds import ceiling
 
@@ -218,18 +218,19 @@ def _by_engine(
 ) -> Bound | None:
     if is_least_depth(question.objective):
         return _by_depth(engine, question, value, budget)
-    if isinstance(engine, RegressionSearch):
-        claims = Ledger(question, budget)
-        run_regression(question, engine, claims, budget)
-        return _bound(engine.name, claims, not budget.stop())
     relaxation = relax(question, engine)
     if relaxation is None:
         return None
     ledger = _Target(question, budget)
-    ledger.target = None if value is None else math.ceil(value * question.scale)
+    ledger.target = None if value is None else value * question.scale
     if graph is not None:
         ledger.submit(graph, "the certificate")
-    outcome = run_engine(engine, relaxation, ledger, budget)
+    rule = value_run(question, engine, ledger, budget)
+    outcome = run_engine(
+        engine, relaxation, ledger, budget if rule is None else schedule.WITHOUT_VALUES.of(budget)
+    )
+    if rule is not None and not ledger.stop():
+        rule.run(outcome)
     if not ledger.closed and not isinstance(engine, TotalsSearch | ContinuousTotals):
         tighten(question, engine, relaxation, outcome, ledger, budget)
     return _bound(name_of(engine), ledger, not budget.stop())
@@ -238,7 +239,7 @@ def _by_engine(
 class _Target(Ledger):
     """A ledger that is closed once its lower bound reaches a target, or a model is below it."""
 
-    target: int | None = None
+    target: Fraction | None = None
 
     @property
     def closed(self) -> bool:
@@ -431,12 +432,3 @@ def beyond(question: Question, lower: Fraction) -> bool:
 def _part(budget: Budget, *, last: bool) -> Budget:
     """The time of one of several provers."""
     return budget if last else schedule.FIRST_PROVER.of(budget)
-
-
-def constant_models(question: Question) -> Iterator[DecisionGraph]:
-    """The models without a test, one for each class; the best one where leaves hold values."""
-    if question.objective.is_regression:
-        yield best_constant(question)
-        return
-    for label in range(question.data.n_classes):
-        yield DecisionGraph.leaf(label, question.data)

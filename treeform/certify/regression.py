@@ -16,8 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.certify.out_of_reach import OutOfReach, Stopped
+from treeform.engines import RegressionSearch
+from treeform.engines.relaxation import Relaxation, relax
+from treeform.language.losses import loss_of
 from treeform.language.question import Question
-from treeform.solve.regression_part import RegressionPart, loss_of, part_of
 
 WORK = 3 * 10**9
 """Most additions of one search; a call of NumPy counts as 20 000."""
@@ -39,7 +41,8 @@ def least_loss(question: Question, stop: Callable[[], bool] = lambda: False) -> 
     Stopped
         When ``stop`` answers true.
     """
-    part = part_of(question)
+    part = relax(question, RegressionSearch())
+    assert part is not None
     if part.dropped:
         raise OutOfReach(
             "the problem is out of reach of the reference search",
@@ -59,9 +62,9 @@ def least_loss(question: Question, stop: Callable[[], bool] = lambda: False) -> 
     return min(least_values) * search.worth + search.constant if least_values else None
 
 
-def _column_sets(part: RegressionPart) -> list[NDArray[np.int64]]:
+def _column_sets(part: Relaxation) -> list[NDArray[np.int64]]:
     """The features that may be tested together: all, or those of so many columns."""
-    task, data = part.task, part.question.data
+    task, data = part.loss_task, part.part.data
     assert task.columns is not None
     sources = dict.fromkeys(data.columns[f].source for f in task.columns.tolist())
     if task.max_features is None or task.max_features >= len(sources):
@@ -78,8 +81,8 @@ def _column_sets(part: RegressionPart) -> list[NDArray[np.int64]]:
 
 
 class _Search:
-    def __init__(self, part: RegressionPart, stop: Callable[[], bool], columns: NDArray[np.int64]) -> None:
-        question, data, task = part.question, part.question.data, part.task
+    def __init__(self, part: Relaxation, stop: Callable[[], bool], columns: NDArray[np.int64]) -> None:
+        question, data, task = part.part, part.part.data, part.loss_task
         assert data.quantity is not None
         weight, self.loss = loss_of(question.objective)
         self.worth = weight * self.loss.per_unit(data)

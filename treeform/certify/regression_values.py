@@ -25,13 +25,15 @@ from numpy.typing import NDArray
 from treeform.certify.out_of_reach import OutOfReach, Stopped
 from treeform.certify.regression import WORK
 from treeform.certify.side_costs import Distances, SideCosts, Squares
+from treeform.engines import RegressionSearch
+from treeform.engines.relaxation import Relaxation, relax
+from treeform.language.losses import loss_of
 from treeform.language.question import Question
 from treeform.language.values import ValueRule
 from treeform.shape import Tree
 from treeform.solve.leaf_values.convex import Convex, least_sum, of_targets
 from treeform.solve.leaf_values.problem import LeafRow
 from treeform.solve.leaf_values.squares import least_squares
-from treeform.solve.regression_part import RegressionPart, loss_of, part_of
 from treeform.utils.text import count_of
 
 BY_VALUES = "the search of all trees with values"
@@ -70,11 +72,12 @@ def nothing_below(
     Stopped
         When ``stop`` answers true.
     """
-    part = part_of(question)
+    part = relax(question, RegressionSearch())
+    assert part is not None
     return _Trees(part, _rule(question, part), value, prices, stop).all_refuted()
 
 
-def _rule(question: Question, part: RegressionPart) -> ValueRule:
+def _rule(question: Question, part: Relaxation) -> ValueRule:
     named = zip(question.labels, question.requirements, strict=True)
     rules = {
         label: requirement.value_rule(question.data) for label, requirement in named if label in part.dropped
@@ -100,13 +103,13 @@ class _Split:
 class _Trees:
     def __init__(
         self,
-        part: RegressionPart,
+        part: Relaxation,
         rule: ValueRule,
         value: Fraction,
         prices: Sequence[Fraction],
         stop: Callable[[], bool],
     ) -> None:
-        question, task = part.question, part.task
+        question, task = part.part, part.loss_task
         data = question.data
         assert data.quantity is not None and task.columns is not None
         self.task, self.rule, self.stop = task, rule, stop

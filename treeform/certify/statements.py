@@ -19,13 +19,13 @@ from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import confusion, weighted_errors
 from treeform.language.bounded import closed
 from treeform.language.findings import finding
+from treeform.language.losses import loss_of
 from treeform.language.objective import Objective
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
 from treeform.language.restriction import Restriction
 from treeform.requirements.groups import Groups
 from treeform.shape import shape_from_json
-from treeform.solve.regression_part import loss_of
 from treeform.solve.verification import verify
 from treeform.utils.text import count_of, exact_text
 

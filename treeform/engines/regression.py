@@ -20,7 +20,7 @@ from treeform.engines.checks import check_flag, check_memory, check_seed, check_
 from treeform.engines.conversion import start_over_ranks
 from treeform.engines.memory import Room, notes_of
 from treeform.engines.regression_columns import ColumnBudget
-from treeform.engines.regression_task import RegressionTask
+from treeform.engines.regression_task import BOUND_UNIT, RegressionTask
 from treeform.engines.session import counters_of, reason_for_end, time_limit_of
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask
 from treeform.errors import SpecError
@@ -31,8 +31,6 @@ from treeform.utils.progress import report_step
 if TYPE_CHECKING:
     from treeform.data import Dataset
 
-BOUND_UNIT = Fraction(1, 2**20)
-"""Bounds of this engine are multiples of it, in units of the loss."""
 PAIRS = ("auto", "always", "never")
 _LARGEST_PRICE = 2**62
 _NO_LIMIT = 2**60
@@ -82,9 +80,9 @@ class RegressionSearch(Engine):
 
     name: ClassVar[str] = "regression-search"
     understands: ClassVar[frozenset[str]] = frozenset(
-        {"min_support", "min_flow", "max_nodes", "max_features", "max_depth", "weights"}
+        {"loss", "features", "min_support", "min_flow", "max_nodes", "max_features", "weights"}
     )
-    of_values: ClassVar[bool] = True
+    most_sets: ClassVar[int] = 1
     begins_with_model: ClassVar[bool] = True
     shapes: ClassVar[frozenset[type[Shape]]] = frozenset({Tree, Diagram})
 
@@ -227,6 +225,7 @@ class _Session:
             upper=None,
             lower=self.lower_of(native["lower"]),
             proved=complete,
+            nothing=complete and native["tree"] is None,
             reason=reason_for_end(native, self.interrupted),
             seconds=float(native["seconds"]),
             counters=counters_of(native),

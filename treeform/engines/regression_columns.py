@@ -66,6 +66,7 @@ class ColumnBudget:
             upper=None,
             lower=math.floor(lower / self.unit),
             proved=found.complete,
+            nothing=found.complete and self.best is None,
             reason=self.reason,
             seconds=time.monotonic() - self.began,
             counters=dict(self.counters),

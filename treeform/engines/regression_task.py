@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from treeform.engines.task import TreeTask
 
+BOUND_UNIT = Fraction(1, 2**20)
+"""Bounds of the search are multiples of it, in units of the loss."""
 BestValue = Callable[[NDArray[np.int64]], Fraction]
 
 

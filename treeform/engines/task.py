@@ -119,11 +119,13 @@ class EngineOutcome:
     graph : DecisionGraph or None
         The best tree found; None when none costs less than the bound that was given.
     upper : int or None
-        Its cost.
+        Its cost; None also where the caller evaluates it.
     lower : int
         No admissible tree costs less.
     proved : bool
         The question is settled: the tree is the cheapest, or none costs less than the bound that was given.
+    nothing : bool
+        It is proved that no tree satisfies the task, whatever it costs, and ``lower`` does not say so.
     reason : str or None
         Why the run ended early: ``"time"``, ``"interrupted"`` or ``"memory"``.
     seconds : float
@@ -148,6 +150,7 @@ class EngineOutcome:
     notes: tuple[str, ...] = ()
     witness: dict[str, Any] | None = None
     details: dict[str, Any] = field(default_factory=dict)
+    nothing: bool = False
 
 
 class Engine(ABC):
@@ -161,9 +164,10 @@ class Engine(ABC):
         The parts of a `TreeTask` beyond depth that it supports: ``cost``, ``node_penalty``, ``min_support``,
         ``max_nodes``, ``weights``, ``widths`` (layered diagrams), ``min_flow``, ``max_features``, ``totals``,
         ``totals_of_samples`` (totals to which tests add nothing),
-        ``meetings``, ``paths``, ``sample_cost``, ``features`` (by `answer`, so that `run` need not know them).
-    of_values : bool
-        Whether it solves regression problems, and no others.
+        ``meetings``, ``paths``, ``sample_cost``, ``features`` (by `answer`, so that `run` need not know them),
+        ``loss`` (of values at leaves, in place of costs of classes: a `treeform.engines.RegressionTask`).
+    most_sets : int
+        Sets of features for each of which it searches.
     begins_with_model : bool
         Whether it has a model within milliseconds, whatever the table.
     family : str
@@ -178,7 +182,7 @@ class Engine(ABC):
 
     name: ClassVar[str]
     understands: ClassVar[frozenset[str]]
-    of_values: ClassVar[bool] = False
+    most_sets: ClassVar[int] = 64
     begins_with_model: ClassVar[bool] = False
     family: ClassVar[str] = ""
     shapes: ClassVar[frozenset[type[Shape]]] = frozenset({Tree})

@@ -19,13 +19,13 @@ from treeform.estimators.complexity import price_of, with_penalty
 from treeform.estimators.importances import variance_importances
 from treeform.estimators.parameters import depth_of
 from treeform.graph import DecisionGraph
+from treeform.language.losses import loss_of
 from treeform.language.named import listed
 from treeform.language.objective import Objective
 from treeform.objectives import AbsoluteError, SquaredError
 from treeform.problem import Problem
 from treeform.requirements import MinSupport
 from treeform.shape import Shape, Tree
-from treeform.solve.regression_part import loss_of
 
 MOST_UNITS = 2**60
 """Of the loss, in the price of a test: the search counts in 64 bits."""

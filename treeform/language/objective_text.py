@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from fractions import Fraction
 
 from treeform.data.exact import fraction_of
-from treeform.errors import SpecError
+from treeform.errors import SpecError, did_you_mean
 
 _SETTING = re.compile(r"""("[^"]*"|'[^']*'|[^="']+)=(.*)""", re.DOTALL)
 _TERM = re.compile(r"\s*([A-Za-z_][\w-]*)\s*(?:\[(.*)\])?\s*", re.DOTALL)
@@ -74,3 +75,21 @@ def quoted(value: str) -> str:
     if not set(value) & set(",\"'[]+*=") and value == value.strip():
         return value
     return f"'{value}'" if '"' in value else f'"{value}"'
+
+
+def only(settings: dict[str, str], known: Sequence[str], owner: str) -> dict[str, str]:
+    """``given``, if it has no other keys than ``known``.
+
+    Raises
+    ------
+    SpecError
+        Naming the first key that is not known.
+    """
+    for key in settings:
+        if key not in known:
+            raise SpecError(
+                f"the objective {owner} has no setting {key!r}",
+                cause=f"its settings are {', '.join(known)}",
+                fix=did_you_mean(key, known),
+            )
+    return settings

@@ -9,7 +9,7 @@ from typing import Any
 
 from treeform.data import Dataset
 from treeform.language.limits import Limits
-from treeform.language.objective import Objective
+from treeform.language.objective import Error, Objective
 from treeform.language.requirement import Requirement
 from treeform.language.restriction import Restriction
 from treeform.shape import Shape
@@ -74,3 +74,11 @@ class Question:
     def with_(self, **changes: Any) -> Question:
         """A copy with other data, shape, objective or requirements."""
         return replace(self, **changes)
+
+
+def allowed_errors(question: Question) -> int | None:
+    """The least bound on errors (in weight units) among the requirements, when errors are the objective."""
+    terms = question.objective.terms
+    if len(terms) != 1 or not isinstance(terms[0][1], Error):
+        return None
+    return question.limits.max_errors

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from treeform.errors import SpecError
 from treeform.language.costs import ClassCost, Cost
 from treeform.language.numbers import as_fraction
-from treeform.language.objective_text import settings_in
-from treeform.objectives.settings import only
+from treeform.language.objective_text import only, settings_in
 from treeform.utils.text import count_of
 
 if TYPE_CHECKING:

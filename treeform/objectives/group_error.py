@@ -17,9 +17,8 @@ from treeform.language.forms import Inequality, Rows
 from treeform.language.linear import LinearRequirement
 from treeform.language.numbers import as_fraction
 from treeform.language.objective import Term
-from treeform.language.objective_text import quoted, settings_in
+from treeform.language.objective_text import only, quoted, settings_in
 from treeform.language.requirement import Requirement
-from treeform.objectives.settings import only
 from treeform.requirements.groups import Groups, by_name
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ import numpy as np
 from treeform.language.classes import positive_code, refuse_no_label
 from treeform.language.composed import Count
 from treeform.language.objective import Term
-from treeform.language.objective_text import quoted, settings_in
-from treeform.objectives.settings import only
+from treeform.language.objective_text import only, quoted, settings_in
 
 if TYPE_CHECKING:
     from treeform.data import Dataset

@@ -2,156 +2,23 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.data.exact import AUTO
-from treeform.data.quantity import Quantity
-from treeform.errors import SpecError
-from treeform.language.numbers import as_fraction
-from treeform.language.objective import Term
-from treeform.language.objective_text import settings_in
+from treeform.language.losses import LeafLoss, quantity_of
 from treeform.model import constant, sum_of_squares
-from treeform.objectives.settings import only
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
     from treeform.language.ports import Ports
     from treeform.model import Expr, Model, Quadratic
-    from treeform.shape import Shape
 
-L = TypeVar("L", bound="LeafLoss")
-EXACT = "exact"
-"""In texts: no grid."""
 SAFE = 2**62
 """Sums up to here are taken in int64."""
-
-
-@dataclass(frozen=True)
-class LeafLoss(Term):
-    """A loss of values at leaves.
-
-    Parameters
-    ----------
-    grid : number, "auto" or None
-        Targets are rounded to multiples of it; with "auto" only where they have too many digits to be added exactly,
-        to as many as there is room for. With None ("exact" in texts) they are refused then. What was rounded is in
-        the notes, and the grid in the certificate.
-    """
-
-    grid: Any = AUTO
-    needs: ClassVar[Set[str]] = frozenset({"value"})
-    is_whole: ClassVar[bool] = False
-    of_values: ClassVar[bool] = True
-    kind: ClassVar[Literal["squared", "absolute"]]
-
-    def __post_init__(self) -> None:
-        if self.grid is None or (isinstance(self.grid, str) and self.grid in (AUTO, EXACT)):
-            object.__setattr__(self, "grid", AUTO if self.grid == AUTO else None)
-            return
-        grid = as_fraction(self.grid, f"the grid of {self.name}")
-        if grid <= 0:
-            raise SpecError(
-                f"the grid of {self.name} is {grid}",
-                cause="it has to be positive",
-                fix="use for example 0.001",
-            )
-        object.__setattr__(self, "grid", grid)
-
-    def reading(self, data: Dataset) -> Dataset:
-        """The data with the target as a quantity; see `Term.reading`."""
-        if data.options.abstain is not None:
-            raise SpecError(
-                f"a model cannot abstain under {self.name}",
-                cause="abstaining is a class, and the leaves of a regression model hold values",
-                fix="leave out abstain",
-            )
-        return data.as_quantity(self.grid) if data.quantity is None else data
-
-    def bind(self: L, data: Dataset, **context: Any) -> L:
-        if self.grid != AUTO:
-            return self
-        quantity = quantity_of(data, self)
-        return replace(self, grid=quantity.unit) if quantity.note else self
-
-    def evaluate(self, graph: DecisionGraph, data: Dataset) -> Fraction:
-        quantity = quantity_of(data, self)
-        leaf = graph.apply(data.X)
-        total = Fraction(0)
-        for node in np.flatnonzero(np.bincount(leaf)).tolist():
-            value = quantity.in_units(graph.values[graph.label[node]])
-            total += self.of_rows(quantity.deviations, data.weights, np.flatnonzero(leaf == node), value)
-        return total * self.per_unit(data)
-
-    def unit(self, data: Dataset) -> Fraction:
-        return Fraction(1)
-
-    def largest(self, data: Dataset, shape: Shape) -> Fraction:
-        """The loss of the best constant: models with the best values have no more."""
-        return self.of_best(data, np.arange(data.n_samples)) * self.per_unit(data)
-
-    def of_best(self, data: Dataset, rows: NDArray[np.int64]) -> Fraction:
-        """The least loss of one value for these rows, as `per_unit` counts."""
-        quantity = quantity_of(data, self)
-        value = self.best(quantity.deviations, data.weights, rows)
-        return self.of_rows(quantity.deviations, data.weights, rows, value)
-
-    def best_value(self, data: Dataset, rows: NDArray[np.int64]) -> Fraction:
-        """The value with the least loss for these rows, exactly."""
-        quantity = quantity_of(data, self)
-        return quantity.to_value(self.best(quantity.deviations, data.weights, rows))
-
-    @abstractmethod
-    def per_unit(self, data: Dataset) -> Fraction:
-        """The size of one unit of the whole numbers below."""
-
-    @abstractmethod
-    def best(
-        self, deviations: NDArray[np.int64], weights: NDArray[np.int64], rows: NDArray[np.int64]
-    ) -> Fraction:
-        """The best deviation to predict."""
-
-    @abstractmethod
-    def of_rows(
-        self,
-        deviations: NDArray[np.int64],
-        weights: NDArray[np.int64],
-        rows: NDArray[np.int64],
-        value: Fraction,
-    ) -> Fraction:
-        """The loss of predicting this deviation."""
-
-    @classmethod
-    def from_text(cls, inside: str | None) -> LeafLoss:
-        given = only(settings_in(inside, cls.name), ("grid",), cls.name)
-        return cls(given.get("grid", AUTO))
-
-    def __str__(self) -> str:
-        return self.name if self.grid == AUTO else f"{self.name}[grid={self.grid or EXACT}]"
-
-
-def quantity_of(data: Dataset, term: Term) -> Quantity:
-    """The target as a quantity.
-
-    Raises
-    ------
-    SpecError
-        If it was read as classes.
-    """
-    if data.quantity is None:
-        raise SpecError(
-            f"{term.name} needs a quantity as the target",
-            cause="the data were read with classes",
-            fix="use tf.Problem(...).minimize(...), which reads the target as the objective needs it",
-        )
-    return data.quantity
 
 
 @dataclass(frozen=True)

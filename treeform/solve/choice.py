@@ -13,18 +13,20 @@ from treeform.catalogue.formulations import find_formulation
 from treeform.catalogue.solvers import find_solver
 from treeform.distribute.search import HERE, Distribution, require_distributable
 from treeform.engines import DL85, Engine
+from treeform.engines.relaxation import predicts_alike
 from treeform.errors import SolverNotAvailable, SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.abilities import Variants
 from treeform.language.formulation import Formulation
+from treeform.language.losses import leaf_loss
 from treeform.language.question import Question
 from treeform.language.restriction import Restriction
+from treeform.language.values import ValueRule
 from treeform.shape import UNIVARIATE, Tree
 from treeform.solve.columns_on_demand import is_usual
 from treeform.solve.in_parts import first_part, is_largest, stated_whole, too_many_parts
+from treeform.solve.leaf_values.run import goes_on_by_solvers
 from treeform.solve.options import SolveOptions
-from treeform.solve.regression_choice import regression_engine
-from treeform.solve.relaxation import relax
 from treeform.solve.router import lowered, usual_engine, why_chosen, why_not
 
 USUAL = ("highs", "mathopt:scip", "cp-sat")
@@ -120,17 +122,9 @@ def _distributed(plan: Plan, distribution: Distribution) -> Plan:
 
 
 def _chosen(question: Question, options: SolveOptions) -> Plan:
-    if question.objective.is_regression:
-        question.objective.check(question.data, question.shape)
-        native = regression_engine(question, options)
-        if native is None:
-            return _choose(question, options)
-        choice_note = f"solver: {native.name}, the native search for regression trees"
-        notes = (choice_note,) if options.solver is None else ()
-        return Plan(native, None, None, None, _start(options.warm_start), notes)
+    question.objective.check(question.data, question.shape)
     if question.objective.is_sum:
         return _choose(question, options)
-    question.objective.check(question.data, question.shape)
     if options.solver is not None and isinstance(engine := find_solver(options.solver), Engine):
         require_exact(first_part(question), engine, question)
     plan = _choose(first_part(question), options)
@@ -158,13 +152,14 @@ def _choose(question: Question, options: SolveOptions) -> Plan:
     if isinstance(chosen, Engine):
         _refuse_formulation(chosen, model)
         require_exact(question, chosen)
-        start = _start(warm_start)
+        start = _start(question, warm_start)
         return Plan(chosen, None, None, None, start, ())
     depth = question.objective.is_depth
     if chosen is None and model is None and not depth and (engine := _engine_for(question)) is not None:
         notes.append(f"solver: {engine.name}, a native engine that supports all of the problem")
         notes += why_chosen(question, engine)
-        return Plan(engine, None, None, None, _start(warm_start), tuple(notes))
+        return Plan(engine, None, None, None, _start(question, warm_start), tuple(notes))
+    _refuse_unstated_values(question, chosen)
     if model is None:
         sat = chosen is not None and LINEAR not in chosen.capabilities.forms
         usual = USUAL_FOR_TREES if is_usual(question) else "odd"
@@ -182,7 +177,7 @@ def _choose(question: Question, options: SolveOptions) -> Plan:
     warm = _warm_engine(question, warm_start, notes, depth)
     if isinstance(model, Variants):
         model = model.tuned_for(chosen.capabilities.forms)
-    return Plan(None, chosen, model, warm, _start(warm_start), tuple(notes))
+    return Plan(None, chosen, model, warm, _start(question, warm_start), tuple(notes))
 
 
 def _on_components(model: Formulation) -> list[str]:
@@ -224,13 +219,13 @@ def _engine_alone(question: Question, warm_start: Any, notes: list[str]) -> Plan
     engine = _warm_engine(question, warm_start, notes, False)
     if engine is None or lowered(question, engine) is None:
         return None
-    return Plan(None, None, find_formulation("odd"), engine, _start(warm_start), tuple(notes))
+    return Plan(None, None, find_formulation("odd"), engine, _start(question, warm_start), tuple(notes))
 
 
 def _engine_for(question: Question) -> Engine | None:
     """An engine that supports all of the question."""
     engine = usual_engine(question)
-    part = None if engine is None else lowered(question, engine)
+    part = None if engine is None or goes_on_by_solvers(question, engine) else lowered(question, engine)
     return engine if part is not None and part.exact else None
 
 
@@ -276,7 +271,7 @@ def require_exact(question: Question, engine: Engine, whole: Question | None = N
     SpecError
         Naming what the engine does not support, and an engine that does.
     """
-    relaxation = None if question.objective.is_depth else relax(question, engine)
+    relaxation = None if question.objective.is_depth else lowered(question, engine)
     if relaxation is not None and relaxation.exact:
         return
     missing = f"the objective {(whole or question).objective}"
@@ -286,7 +281,10 @@ def require_exact(question: Question, engine: Engine, whole: Question | None = N
         unmet = [name for name in relaxation.dropped if whole is None or name in asked or "widths" in name]
         missing = ", ".join(unmet if len(unmet) == len(relaxation.dropped) else [*unmet, missing])
     able = _able_engine(question)
-    fix = f"solve with {able}tf.HiGHS() or tf.CPSAT() and give warm_start={engine!r} for its bound and models"
+    solvers = "solver='scip'" if question.objective.is_squared else "tf.HiGHS() or tf.CPSAT()"
+    fix = f"solve with {able}{solvers} and give warm_start={engine!r} for its bound and models"
+    if not predicts_alike(question, engine):
+        fix = f"leave out solver, or solve with {able.removesuffix(', or with ')}"
     if question.shape.splits != UNIVARIATE:
         missing = f"{question.shape.splits} splits"
         fix = "solve with tf.HiGHS() and formulation='odd', which states hyperplanes"
@@ -303,6 +301,36 @@ def _able_engine(question: Question) -> str:
     return "" if other is None else f"tf.{type(other).__name__}(), or with "
 
 
+def _refuse_unstated_values(question: Question, solver: Backend | None) -> None:
+    """Refuse a loss that the solver does not take, or values that no formulation states."""
+    objective = question.objective
+    of_values = [str(one) for one in question.requirements if "value" in one.needs]
+    if objective.is_squared and of_values:
+        raise SpecError(
+            f"{', '.join(of_values)} cannot be stated to a solver under {objective}",
+            cause="the exact values of leaves are read back as means, and these are not means where values are bounded",
+            fix="leave out solver and formulation, which solves it natively"
+            if isinstance(question.shape, Tree)
+            else "minimise tf.AbsoluteError(), or use shape=tf.Tree(depth)",
+        )
+    if objective.is_squared and solver is not None and not solver.capabilities.squares:
+        raise SpecError(
+            f"{solver.name} cannot minimise {objective}",
+            cause="the value of a leaf is a mean, squares of distances from it are no linear rows, and this solver "
+            "takes a linear objective",
+            fix="use solver='scip' (--solver scip), which takes squares; or leave out solver and formulation: "
+            "tf.RegressionSearch() solves trees natively; or minimise tf.AbsoluteError()",
+        )
+    rules = (requirement.value_rule(question.data) for requirement in question.requirements)
+    rule = ValueRule.all_of(rule for rule in rules if rule is not None)
+    if rule.rows and not rule.whole:
+        raise SpecError(
+            "requirements on values cannot be stated to a solver here",
+            cause="formulations have whole values at leaves, and whole=False allows all fractions",
+            fix="leave out solver and formulation, or use whole=True, as in tf.MeanParity('sex', 5, whole=True)",
+        )
+
+
 def _refuse_formulation(engine: Engine, model: Formulation | None) -> None:
     if model is not None:
         raise SpecError(
@@ -315,13 +343,24 @@ def _refuse_formulation(engine: Engine, model: Formulation | None) -> None:
 _NO_ENGINE = (None, False, "none", "auto")
 
 
-def _start(warm_start: Any) -> DecisionGraph | None:
+def _start(question: Question, warm_start: Any) -> DecisionGraph | None:
     """The model to start from, if one is given; anything that gives no start is refused, also where none is needed."""
-    if isinstance(warm_start, DecisionGraph):
-        return warm_start
-    if _names_engine(warm_start):
-        _start_engine(warm_start)
-    return None
+    graph = warm_start if isinstance(warm_start, DecisionGraph) else None
+    engine = _start_engine(warm_start) if graph is None and _names_engine(warm_start) else None
+    if graph is not None and bool(graph.values) is (leaf_loss(question.objective) is None):
+        raise _no_start(question)
+    if engine is not None and not predicts_alike(question, engine):
+        raise _no_start(question)
+    return graph
+
+
+def _no_start(question: Question) -> SpecError:
+    wanted, other = ("classes", "values") if leaf_loss(question.objective) is None else ("values", "classes")
+    return SpecError(
+        f"the warm start is none under {question.objective}",
+        cause=f"it predicts {other}, or it is an engine for {other}, and leaves hold {wanted}",
+        fix=f"give a model that predicts {wanted}, or leave warm_start out",
+    )
 
 
 def _names_engine(warm_start: Any) -> bool:

@@ -17,6 +17,7 @@ from treeform.backends import Backend
 from treeform.engines import TotalsSearch
 from treeform.engines.and_or_graph import MOST_ALTERNATIVES, Apart, GraphOfTrees, Priced, reason_against_graph
 from treeform.engines.graph_fixing import Fixing
+from treeform.engines.relaxation import Relaxation, relax
 from treeform.language.abilities import ColumnsOnDemand
 from treeform.language.alternatives import AndOrGraph
 from treeform.language.formulation import Formulation
@@ -24,7 +25,6 @@ from treeform.language.question import Question
 from treeform.shape import UNIVARIATE, Tree
 from treeform.solve.budget import Budget
 from treeform.solve.ledger import Ledger
-from treeform.solve.relaxation import Relaxation, relax
 from treeform.solve.result import Limit
 from treeform.solve.search import CompiledSearch, StatedPart
 from treeform.solve.simple_bounds import ceiling

@@ -19,6 +19,7 @@ from fractions import Fraction
 import numpy as np
 
 from treeform.engines import DeepTreeSearch, Engine
+from treeform.engines.relaxation import Relaxation, relax
 from treeform.graph import DecisionGraph
 from treeform.language.question import Question
 from treeform.solve.budget import Budget
@@ -26,7 +27,6 @@ from treeform.solve.engines import submit_repaired
 from treeform.solve.lagrangian import Lagrangian, rows_of
 from treeform.solve.ledger import Ledger
 from treeform.solve.neighbourhoods import improve_low_subtrees
-from treeform.solve.relaxation import Relaxation, relax
 
 LEAST_DEPTH = 4
 MOST_KINDS = 64

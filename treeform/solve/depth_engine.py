@@ -11,16 +11,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from treeform.engines import Engine, EngineRun, TreeTask
+from treeform.engines.relaxation import Relaxation, relax
 from treeform.graph import DecisionGraph
 from treeform.language.costs import LARGEST_COST
 from treeform.language.objective import Error, Nodes, Objective
-from treeform.language.question import Question
+from treeform.language.question import Question, allowed_errors
 from treeform.solve import schedule
 from treeform.solve.budget import Budget
 from treeform.solve.engines import recheck_of
 from treeform.solve.ledger import Ledger
-from treeform.solve.relaxation import Relaxation, relax
-from treeform.solve.simple_bounds import allowed_errors
 
 
 @dataclass

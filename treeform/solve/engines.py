@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 from treeform.engines import Engine, EngineOutcome, EngineRun
+from treeform.engines.relaxation import Relaxation
 from treeform.graph import DecisionGraph
 from treeform.solve.budget import Budget
 from treeform.solve.ledger import Ledger
-from treeform.solve.relaxation import Relaxation
 from treeform.solve.repair import narrowed, relabel
 from treeform.solve.simple_bounds import ceiling
 
@@ -21,20 +22,20 @@ def run_engine(engine: Engine, relaxation: Relaxation, ledger: Ledger, budget: B
     """Run the engine on its part of the question and enter its claims in the ledger."""
 
     most = ceiling(ledger.question)
-    last: DecisionGraph | None = None
+    last: tuple[DecisionGraph, Fraction] | None = None
 
     def submit(graph: DecisionGraph) -> None:
+        nonlocal last
         if relaxation.exact:
-            ledger.submit(graph, engine.name)
+            # Judged alone: a better model from elsewhere would contradict a proof that this one is the best.
+            last = graph, Fraction(ledger.submit(graph, engine.name).value)
         else:
             submit_repaired(ledger, graph, engine.name, budget)
 
     def on_incumbent(seconds: float, upper: int, lower: int, graph: DecisionGraph | None) -> None:
-        nonlocal last
         if graph is not None:
             submit(graph)
-            last = graph
-        value = relaxation.lower(lower)
+        value = relaxation.claim(lower)
         if value <= most:  # beyond, there is no model: that is said at the end, with the rows that show it
             ledger.prove_lower(value, engine.name, relaxation.dropped)
 
@@ -47,17 +48,22 @@ def run_engine(engine: Engine, relaxation: Relaxation, ledger: Ledger, budget: B
         time_limit=budget.remaining,
         stop=lambda: budget.stop() or ledger.closed,
         upper=upper,
-        start=ledger.graph if relaxation.exact else None,
+        start=ledger.graph,
         on_incumbent=on_incumbent,
     )
     ledger.runners.append(engine.name)
     outcome = engine.answer(ledger.question.data, relaxation.task, run)
     ledger.notes += outcome.notes
-    if outcome.graph is not None and not (
-        relaxation.exact and outcome.graph == last
-    ):  # it is mostly the last one
+    if outcome.graph is not None and (last is None or outcome.graph != last[0]):  # it is mostly the last one
         submit(outcome.graph)
-    lower, without = relaxation.lower(outcome.lower), relaxation.dropped
+    if outcome.nothing:
+        ledger.prove_infeasible(engine.name, relaxation.dropped, recheck_of(engine))
+        return outcome
+    lower, without = relaxation.claim(outcome.lower), relaxation.dropped
+    if (
+        outcome.proved and outcome.graph is not None and outcome.upper is None
+    ):  # which is left to be evaluated here
+        lower = relaxation.value(outcome.graph) if last is None else last[1]
     active = (outcome.witness or {}).get("active", ())
     if lower > most:
         without += tuple(name for name in relaxation.idle(active) if name in ledger.question.labels)

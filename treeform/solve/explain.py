@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from treeform.bridges import route
+from treeform.engines.relaxation import Relaxation
 from treeform.language.abilities import ColumnsOnDemand
 from treeform.language.formulation import Formulation
 from treeform.language.question import Question
@@ -17,7 +18,6 @@ from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node
 from treeform.solve.outlook import without_prospect
 from treeform.solve.pipeline import planned
-from treeform.solve.relaxation import Relaxation
 from treeform.solve.result import PlannedStage
 from treeform.utils.text import count_of, exact_text
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from treeform.engines import Engine, EngineRun
+from treeform.engines.relaxation import Relaxation
 from treeform.graph import DecisionGraph
 from treeform.language.question import Question
 from treeform.shape import Shape
 from treeform.solve.budget import Budget
 from treeform.solve.engines import submit_repaired
 from treeform.solve.ledger import Ledger
-from treeform.solve.relaxation import Relaxation
 
 
 def most_that_fit(shape: Shape) -> int:

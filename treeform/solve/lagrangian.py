@@ -26,13 +26,13 @@ import numpy as np
 from treeform.data import Dataset
 from treeform.engines import Engine, EngineOutcome, EngineRun
 from treeform.engines.diagram_rows import PricedRows
+from treeform.engines.relaxation import Relaxation
 from treeform.engines.task import OnIncumbent
 from treeform.graph import DecisionGraph
 from treeform.language.question import Question
 from treeform.solve.budget import Budget
 from treeform.solve.engines import submit_repaired
 from treeform.solve.ledger import Ledger
-from treeform.solve.relaxation import Relaxation
 
 MAX_TREES = 60
 LARGEST_COST = 2**58

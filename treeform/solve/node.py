@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from treeform.engines import Engine, EngineOutcome
+from treeform.engines.relaxation import Relaxation
 from treeform.solve.budget import Budget
 from treeform.solve.faults import BREAKDOWNS, broke_down, is_breakdown
 from treeform.solve.ledger import Ledger
 from treeform.solve.options import USUAL, SolveOptions
-from treeform.solve.relaxation import Relaxation
 from treeform.solve.result import Limit, StageRun
 from treeform.solve.schedule import Share
 

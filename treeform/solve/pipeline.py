@@ -16,6 +16,7 @@ from treeform.solve.stage import (
     deep_trees,
     exact_search,
     given_models,
+    leaf_values,
     relaxed_search,
     steps,
     unrolled_trees,
@@ -91,6 +92,10 @@ PIPELINE: tuple[Stage[Node], ...] = (
     Stage(
         "relaxed search", relaxed_search.relaxed_search, share=relaxed_search.its_time, at_once=True,
         applies=relaxed_search.starts_a_solver, by=relaxed_search.by_warm_engine,
+    ),
+    Stage(
+        "values of leaves", leaf_values.fitted_values,
+        applies=leaf_values.asks_for_values, ready=lambda node: node.relaxed is not None, by=leaf_values.by_engine,
     ),
     Stage(
         "Lagrangian bound", relaxed_search.lagrangian_bound,

@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 
 from treeform.data import Dataset
 from treeform.engines import ConTree
+from treeform.engines.relaxation import relax
 from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import members
+from treeform.language.losses import leaf_loss, loss_of
 from treeform.language.objective import Leaves, Nodes, Objective
 from treeform.language.question import Question
-from treeform.solve.regression_part import loss_of
-from treeform.solve.relaxation import relax
 
 Rows = NDArray[np.int64]
 Leaf = int | Fraction
@@ -69,7 +69,7 @@ def leaf_costs(question: Question) -> LeafCosts | None:
         (w, term) for w, term in question.objective.terms if not isinstance(term, Nodes | Leaves)
     )
     question = question.with_(objective=losses, requirements=())
-    if question.objective.is_regression:
+    if leaf_loss(losses) is not None:
         return _of_values(question)
     if not losses.terms or not losses.is_sum or losses.is_depth:
         return None

@@ -34,10 +34,12 @@ def relabel(
 
     Assignments are tried in order of training errors; where errors are the objective, no further than those of
     ``better_than``. None when none of the first thousand satisfies all, or when the requirements that fail do
-    not depend on labels. Where there are more, an integer program chooses the labels if the requirements are rows over
-    predictions; else, where there are too many to list, one label after the other is changed.
+    not depend on labels; leaves of values have none. Where there are more, an integer program chooses the labels if the
+    requirements are rows over predictions; else, where there are too many to list, one label after another is changed.
     """
     data = question.data
+    if graph.values:
+        return None
     graph = normalised(graph, data, own_leaves=True)
     leaves = np.flatnonzero(graph.feature < 0)
     classes = data.n_classes
@@ -135,7 +137,13 @@ def _by_flips(
 def narrowed(graph: DecisionGraph, question: Question) -> DecisionGraph:
     """A tree pruned to the widths of a diagram: in a layer of too many tests those go that save the least weight."""
     shape = question.shape
-    if isinstance(shape, Tree) or not graph.is_tree or graph.forms or graph.depth > shape.depth:
+    if (
+        isinstance(shape, Tree)
+        or graph.values
+        or not graph.is_tree
+        or graph.forms
+        or graph.depth > shape.depth
+    ):
         return graph
     counts = np.asarray(graph.counts, dtype=float)
     wrong = counts.sum(axis=1) - counts.max(axis=1)

@@ -7,7 +7,6 @@ of tables. Nothing here knows one of them but by its place in the list.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
 
 from treeform.engines import (
     DL85,
@@ -18,13 +17,11 @@ from treeform.engines import (
     PathSearch,
     RegressionSearch,
     TotalsSearch,
-    TreeTask,
 )
+from treeform.engines.relaxation import Relaxation, relax
 from treeform.language.question import Question
 from treeform.shape import Shape, Tree
 from treeform.solve.leaf_values.run import value_part
-from treeform.solve.regression_part import part_of
-from treeform.solve.relaxation import relax
 
 ENGINES: tuple[type[Engine], ...] = (
     DL85,
@@ -41,35 +38,15 @@ FEW_TESTS = 500
 """Distinct tests up to which a proof is expected soon."""
 
 
-class Lowered(Protocol):
-    """What an engine supports of a question, and the names of the rest."""
-
-    @property
-    def dropped(self) -> tuple[str, ...]:
-        """Requirements and terms that it does not see."""
-
-    @property
-    def exact(self) -> bool:
-        """Whether there are none."""
-
-    @property
-    def task(self) -> TreeTask:
-        """What the engine is asked."""
-
-
-def lowered(question: Question, engine: Engine) -> Lowered | None:
-    """What the engine supports of the question; None where it has no use for it."""
-    if not engine.of_values:
-        return relax(question, engine)
-    if not any(term.of_values for _, term in question.objective.terms):
-        return None
-    values = value_part(question)
-    return part_of(question) if values is None else values[0]
+def lowered(question: Question, engine: Engine) -> Relaxation | None:
+    """What the engine, and the search for values of leaves after it, support of a question; None: nothing of use."""
+    values = value_part(question, engine)
+    return relax(question, engine) if values is None else values[0]
 
 
 def candidates(
     question: Question, shape: type[Shape], any_size: bool = False
-) -> Iterator[tuple[Engine, Lowered]]:
+) -> Iterator[tuple[Engine, Relaxation]]:
     """Engines that take the table, with what each supports of the question.
 
     Parameters
@@ -81,7 +58,11 @@ def candidates(
         Whether engines count that are chosen on fewer tests only.
     """
     for kind in ENGINES:
-        if shape not in kind.shapes or not (any_size or _is_small(question, kind)) or not kind.suits(question.data):
+        if (
+            shape not in kind.shapes
+            or not (any_size or _is_small(question, kind))
+            or not kind.suits(question.data)
+        ):
             continue
         engine = kind()
         part = lowered(question, engine)
@@ -102,7 +83,7 @@ def usual_engine(question: Question, shape: type[Shape] | None = None) -> Engine
     shape : type of Shape, optional
         Among the engines for this one; left out: for the question's own.
     """
-    best: tuple[Engine, Lowered] | None = None
+    best: tuple[Engine, Relaxation] | None = None
     for engine, part in candidates(question, shape or type(question.shape)):
         if best is None or len(part.dropped) < len(best[1].dropped):
             best = engine, part

@@ -9,7 +9,7 @@ import numpy as np
 
 from treeform.language.costs import SampleCost
 from treeform.language.objective import Error, Nodes
-from treeform.language.question import Question
+from treeform.language.question import Question, allowed_errors
 from treeform.utils.text import count_of
 
 PROVER = "identical rows"
@@ -82,8 +82,6 @@ def most_tests(question: Question) -> int:
 
 def out_of_reach(question: Question) -> str | None:
     """A note when the shape has fewer ends than there are classes, or None."""
-    if question.objective.is_regression:  # leaves hold values, of which there is no number to reach
-        return None
     ends, classes = most_tests(question) + 1, int((question.data.class_weights > 0).sum())
     if ends >= classes:
         return None
@@ -97,11 +95,3 @@ def ceiling(question: Question) -> int | Fraction:
     if allowed is not None:
         total = min(total, question.objective.terms[0][0] * question.data.weight_unit * allowed)
     return math.floor(total * question.scale) if question.objective.is_whole else total * question.scale
-
-
-def allowed_errors(question: Question) -> int | None:
-    """The least bound on errors (in weight units) among the requirements, when errors are the objective."""
-    terms = question.objective.terms
-    if len(terms) != 1 or not isinstance(terms[0][1], Error):
-        return None
-    return question.limits.max_errors

@@ -18,6 +18,7 @@ from treeform.data.alignment import in_row_order, row_labels
 from treeform.errors import SpecError, TreeformError, did_you_mean
 from treeform.graph import DecisionGraph
 from treeform.language.component import parameters_of
+from treeform.language.losses import loss_of
 from treeform.language.named import named, with_parameters
 from treeform.language.numbers import as_fraction
 from treeform.language.objective import Nodes, Objective
@@ -30,7 +31,6 @@ from treeform.result import Result
 from treeform.solve import solve
 from treeform.solve.choice import choose, refuse_restriction
 from treeform.solve.options import SolveOptions
-from treeform.solve.regression_part import loss_of
 from treeform.solve.verification import verify
 from treeform.study.folds import Fold
 from treeform.study.neighbours import Neighbour, best_models, bounds_from, from_certificate

@@ -15,16 +15,15 @@ from treeform.engines import (
     DiagramSearch,
     Engine,
     PathSearch,
+    RegressionSearch,
     TotalsSearch,
     TreeTask,
 )
+from treeform.engines.relaxation import relax
 from treeform.graph import DecisionGraph
 from treeform.language.limits import Limits
-from treeform.language.question import Question
+from treeform.language.question import Question, allowed_errors
 from treeform.shape import Tree
-from treeform.solve.regression_part import part_of
-from treeform.solve.relaxation import relax
-from treeform.solve.simple_bounds import allowed_errors
 from treeform.testing.derivations import on_paths, within
 
 
@@ -71,8 +70,9 @@ def task_disagreements(question: Question, graph: DecisionGraph) -> Iterator[str
 
 
 def _of_values(question: Question, graph: DecisionGraph) -> Iterator[str]:
-    part = part_of(question)
-    task, data = part.task, question.data
+    part = relax(question, RegressionSearch())
+    assert part is not None
+    task, data = part.loss_task, question.data
     assert task.columns is not None
     limits = Limits(task.min_support, task.min_flow, task.max_nodes, None, task.max_features, None)
     met = (
@@ -80,6 +80,6 @@ def _of_values(question: Question, graph: DecisionGraph) -> Iterator[str]:
         and within(limits, graph, data)
         and graph.features_used() <= set(task.columns.tolist())
     )
-    lacking = [one.violation(graph, data) for one in part.question.requirements]
+    lacking = [one.violation(graph, data) for one in part.part.requirements]
     if met == any(lacking):
         yield f"the regression search {'allows' if met else 'forbids'} it, and violations are {lacking}"

@@ -14,17 +14,18 @@ import numpy as np
 from treeform.backends import Backend
 from treeform.certify.reference import _plain
 from treeform.data import Dataset
-from treeform.engines import DL85, ConTree, DiagramSearch, Engine, TotalsSearch
+from treeform.engines import DL85, ConTree, DiagramSearch, Engine, RegressionSearch, TotalsSearch
+from treeform.engines.regression_task import BOUND_UNIT
+from treeform.engines.relaxation import relax
 from treeform.errors import ModelError, RouteError, SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.composed import LargestTerm, RatioTerm, SteppedTerm, UnstatedTerm
+from treeform.language.losses import loss_of
 from treeform.language.objective import Depth, Objective
 from treeform.language.question import Question
 from treeform.objectives import AbsoluteError
 from treeform.shape import Shape, Tree
 from treeform.solve.in_parts import parts_of
-from treeform.solve.regression_part import loss_of, part_of
-from treeform.solve.relaxation import relax
 from treeform.testing.fixed_ports import FixedPorts
 
 Check = Callable[[DecisionGraph, Fraction], str | None]
@@ -192,15 +193,16 @@ class ObjectiveDerivations:
     def _loss(self) -> Check | None:
         if not self.objective.is_regression or not isinstance(self.shape, Tree):
             return None
-        part = part_of(self.question)
-        unit, constant = part.worth
+        part = relax(self.question, RegressionSearch())
+        assert part is not None
+        task, unit, constant = part.loss_task, part.factor / BOUND_UNIT, part.offset
         _, loss = loss_of(self.objective)
         quantity = self.data.quantity
         assert quantity is not None
 
         def check(graph: DecisionGraph, value: Fraction) -> str | None:
             units = [quantity.in_units(v) for v in graph.values]
-            counted = part.task.price * graph.n_nodes
+            counted = task.price * graph.n_nodes
             power = 1 if isinstance(loss, AbsoluteError) else 2
             for d, w, k in zip(
                 quantity.deviations.tolist(),

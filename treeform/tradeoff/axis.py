@@ -7,9 +7,9 @@ from typing import Any, cast
 
 from treeform.errors import Infeasible, SpecError
 from treeform.language.bounded import Bounded, Value
+from treeform.language.losses import has_whole_values
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
-from treeform.solve.regression import whole_values
 
 
 def find_axis(question: Question, over: Any, sensitive: Any = None) -> tuple[Question, Bounded]:
@@ -46,7 +46,7 @@ def find_axis(question: Question, over: Any, sensitive: Any = None) -> tuple[Que
             cause=f"{type(moved).__name__} is not derived from tf.Bounded, which says how its bound is moved",
             fix="move another requirement, or implement bound, with_bound and measured of tf.Bounded",
         )
-    whole = whole_values(question.objective)
+    whole = has_whole_values(question.objective)
     bound = moved.bind(question.data, sensitive_features=sensitive, whole_values=whole)
     axis = cast(Bounded, bound)
     kept = tuple(one for one in question.requirements if not _same_but_for_bound(one, bound))

@@ -10,6 +10,7 @@ from typing import Any
 
 from treeform.catalogue.solvers import find_solver
 from treeform.engines import DiagramSearch, Engine
+from treeform.engines.relaxation import relax
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.abilities import FirstBounds, FirstModels
@@ -25,7 +26,6 @@ from treeform.solve.faults import BREAKDOWNS, broke_down, is_breakdown
 from treeform.solve.ledger import Pace
 from treeform.solve.node import Stage, Work, run_stages
 from treeform.solve.options import USUAL, SolveOptions
-from treeform.solve.relaxation import relax
 from treeform.solve.result import Limit, Progress, StageRun, as_number
 from treeform.solve.simple_bounds import ceiling
 from treeform.tradeoff.one_row import solve_row
@@ -355,7 +355,12 @@ class SizeTableSearch(Work):
 
 STAGES: tuple[Stage[SizeTableSearch], ...] = (
     Stage("constant models", SizeTableSearch.by_constants, needed=True, at_once=True),
-    Stage("native search", SizeTableSearch.by_native, needed=True, applies=lambda table: table.engine is not None),
+    Stage(
+        "native search",
+        SizeTableSearch.by_native,
+        needed=True,
+        applies=lambda table: table.engine is not None,
+    ),
     Stage(
         "tests of one feature",
         SizeTableSearch.by_one_feature,
@@ -376,7 +381,10 @@ STAGES: tuple[Stage[SizeTableSearch], ...] = (
         applies=SizeTableSearch.has_first_bounds,
     ),
     Stage(
-        "rows by a solver", SizeTableSearch.by_solver, needed=True, applies=lambda table: table.plan is not None
+        "rows by a solver",
+        SizeTableSearch.by_solver,
+        needed=True,
+        applies=lambda table: table.plan is not None,
     ),
 )
 """What is done for a table of sizes, in this order; each row is a question of its own."""

@@ -14,6 +14,7 @@ from treeform.certify.answer import CertifiedResult
 from treeform.engines import TotalsSearch
 from treeform.engines.and_or_graph import GraphOfTrees, has_too_many_tests, most_listed
 from treeform.engines.enumeration import Enumeration, TooManyTrees
+from treeform.engines.relaxation import Relaxation, relax
 from treeform.engines.tree_counts import Stopped
 from treeform.engines.tree_lists import TreeList
 from treeform.engines.tree_sets import TreeSet
@@ -27,8 +28,6 @@ from treeform.solve.budget import Budget, interruptible
 from treeform.solve.choice import refuse_restriction
 from treeform.solve.ledger import Pace
 from treeform.solve.options import USUAL, SolveOptions
-from treeform.solve.regression import refuse_regression
-from treeform.solve.relaxation import Relaxation, relax
 from treeform.solve.result import Limit, Progress, Status
 from treeform.tradeoff.asking import Solves, part_of, with_model
 from treeform.tradeoff.near_optimal import Indispensable, NearOptimal
@@ -67,7 +66,6 @@ def list_near_optimal(
     sensitive : array or None
         Groups for requirements that name none.
     """
-    refuse_regression(question, "a list of near-optimal models")
     refuse_restriction(question, options, "a list of near-optimal models")
     share = _checked(within, limit)
     relaxation = _countable(question)

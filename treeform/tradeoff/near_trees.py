@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.engines.and_or_graph import GraphOfTrees
+from treeform.engines.relaxation import Relaxation
 from treeform.engines.tree_lists import TreeList
 from treeform.engines.tree_sets import Nested, TreeSet
 from treeform.errors import ContradictionError, SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.bounded import Bounded, Value
 from treeform.language.question import Question
-from treeform.solve.relaxation import Relaxation
 from treeform.solve.result import Number, as_number
 from treeform.solve.verification import verify
 from treeform.utils.progress import report_step

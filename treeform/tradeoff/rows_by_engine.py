@@ -8,6 +8,7 @@ from typing import Any
 
 from treeform.catalogue.solvers import find_solver
 from treeform.engines import DiagramSearch, Engine
+from treeform.engines.relaxation import Relaxation, relax
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.question import Question
@@ -16,7 +17,6 @@ from treeform.solve import schedule
 from treeform.solve.budget import Budget
 from treeform.solve.choice import require_exact
 from treeform.solve.options import SolveOptions
-from treeform.solve.relaxation import Relaxation, relax
 from treeform.solve.simple_bounds import ceiling
 from treeform.tradeoff.size_table import SizeBounds
 

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from treeform.engines import ConTree, EngineRun
+from treeform.engines.relaxation import relax
 from treeform.language.objective import Nodes
 from treeform.solve import schedule
 from treeform.solve.budget import Budget
-from treeform.solve.relaxation import relax
 from treeform.tradeoff.size_table import SizeBounds
 
 

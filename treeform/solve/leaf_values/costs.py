@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.engines.priced_tests import PricedSamples
+from treeform.engines.relaxation import Relaxation
 from treeform.language.values import ValueRule
-from treeform.solve.regression_part import RegressionPart
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -74,8 +74,8 @@ class Costs(ABC):
     constant: float
     slack: float
 
-    def __init__(self, part: RegressionPart, rule: ValueRule, prices: Floats) -> None:
-        data, task = part.question.data, part.task
+    def __init__(self, part: Relaxation, rule: ValueRule, prices: Floats) -> None:
+        data, task = part.part.data, part.loss_task
         assert data.quantity is not None and task.columns is not None
         self.rule, self.features = rule, task.columns
         self.X = np.ascontiguousarray(data.X[:, task.columns].T)
@@ -132,7 +132,7 @@ class Costs(ABC):
 class SquaredCosts(Costs):
     """Costs of squared errors."""
 
-    def __init__(self, part: RegressionPart, rule: ValueRule, prices: Floats) -> None:
+    def __init__(self, part: Relaxation, rule: ValueRule, prices: Floats) -> None:
         super().__init__(part, rule, prices)
         self.z = self.y - self.c / (2 * self.w)
         self.wz, self.wy = self.w * self.z, self.w * self.y
@@ -223,7 +223,7 @@ def _stacked(of_leaf: list[float], of_tests: list[Floats], tests: int) -> Floats
 class AbsoluteCosts(Costs):
     """Costs of absolute errors: the best value of a leaf is a target, or the end of the range where values have one."""
 
-    def __init__(self, part: RegressionPart, rule: ValueRule, prices: Floats) -> None:
+    def __init__(self, part: Relaxation, rule: ValueRule, prices: Floats) -> None:
         super().__init__(part, rule, prices)
         if not rule.whole and (most := float((np.abs(self.c) / self.w).max(initial=0.0))) > 1:
             self.prices, self.c = self.prices / most, self.c / most  # else far values cost less and less

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.graph import DecisionGraph, normalised
+from treeform.language.losses import loss_of
 from treeform.language.question import Question
 from treeform.language.values import ValueRule
 from treeform.solve.leaf_values.convex import least_sum, of_targets
 from treeform.solve.leaf_values.problem import BestValues, LeafRow
 from treeform.solve.leaf_values.squares import least_squares
 from treeform.solve.leaf_values.whole import least_whole_squares, least_whole_sum
-from treeform.solve.regression_part import loss_of
 
 Rows = NDArray[np.int64]
 Pairs = Iterable[tuple[int, int]]

@@ -8,20 +8,22 @@ from fractions import Fraction
 
 import numpy as np
 
-from treeform.engines import EngineRun, RegressionSearch
-from treeform.engines.regression import BOUND_UNIT
+from treeform.engines import Engine, EngineOutcome, EngineRun
+from treeform.engines.regression_task import BOUND_UNIT
+from treeform.engines.relaxation import Relaxation, relax
 from treeform.graph import DecisionGraph
+from treeform.language.losses import constant_models, leaf_loss, loss_of
 from treeform.language.question import Question
 from treeform.language.values import ValueRule
 from treeform.shape import Tree
 from treeform.solve import schedule
 from treeform.solve.budget import Budget
+from treeform.solve.engines import recheck_of
 from treeform.solve.leaf_values.costs import Floats
 from treeform.solve.leaf_values.fit import LeafFits
 from treeform.solve.leaf_values.moved import Moved, moved_targets
 from treeform.solve.leaf_values.search import DepthTwo, Found, costs_of
 from treeform.solve.ledger import Ledger
-from treeform.solve.regression_part import RegressionPart, loss_of, part_of
 
 DEEPEST = 2
 """Depth up to which the search proves optima."""
@@ -31,13 +33,13 @@ DIGITS = 30
 """Binary digits of the greatest price of a row in a certificate."""
 
 
-def value_part(question: Question) -> tuple[RegressionPart, ValueRule] | None:
-    """What the native search supports with the values required, or None where nothing is required of values.
+def value_part(question: Question, engine: Engine) -> tuple[Relaxation, ValueRule] | None:
+    """What an engine supports with the values required, or None where nothing is required of values.
 
     The part's ``dropped`` are the requirements that neither of them supports.
     """
-    part = part_of(question)
-    if not part.dropped or not isinstance(question.shape, Tree):
+    part = None if leaf_loss(question.objective) is None else relax(question, engine)
+    if part is None or part.exact or not isinstance(question.shape, Tree):
         return None
     rules, unmet = [], []
     for label, requirement in zip(question.labels, question.requirements, strict=True):
@@ -52,13 +54,27 @@ def value_part(question: Question) -> tuple[RegressionPart, ValueRule] | None:
     return replace(part, dropped=tuple(unmet)), ValueRule.all_of(rules)
 
 
+def goes_on_by_solvers(question: Question, engine: Engine) -> bool:
+    """Whether a solver can state the values required, and goes on where the search under them has not ended."""
+    values = value_part(question, engine)
+    if values is None or question.objective.is_squared:
+        return False
+    return values[1].whole or not values[1].rows
+
+
+def value_run(question: Question, engine: Engine, ledger: Ledger, budget: Budget) -> ValueRun | None:
+    """What is done about requirements on values after an engine's search without them, where there are any."""
+    found = None if question.restriction is not None else value_part(question, engine)
+    return None if found is None else ValueRun(question, *found, engine, ledger, budget)
+
+
 class ValueRun:
     """One run on a question with requirements on values.
 
     Parameters
     ----------
     question : Question
-    engine : RegressionSearch
+    engine : Engine
     ledger : Ledger
     budget : Budget
     """
@@ -66,13 +82,14 @@ class ValueRun:
     def __init__(
         self,
         question: Question,
-        part: RegressionPart,
+        part: Relaxation,
         rule: ValueRule,
-        engine: RegressionSearch,
+        engine: Engine,
         ledger: Ledger,
         budget: Budget,
     ) -> None:
         self.question, self.part, self.rule = question, part, rule
+        self.task = part.loss_task
         self.engine, self.name, self.ledger, self.budget = engine, engine.name, ledger, budget
         self.fits = LeafFits(question, rule)
         weight, loss = loss_of(question.objective)
@@ -80,6 +97,13 @@ class ValueRun:
         leaves = sum((w for w, term in question.objective.terms if term.name == "leaves"), Fraction(0))
         self.constant = leaves * question.scale
         self.prices: Floats = np.zeros(len(rule.rows))
+
+    def run(self, plain: EngineOutcome) -> None:
+        """Fit the values of the trees that are known, and search on; ``plain`` is the answer without the rule."""
+        for graph in (*constant_models(self.question.objective, self.question.data), plain.graph):
+            if graph is not None:
+                self.repaired(graph)
+        self.search(recheck_of(self.engine))
 
     def repaired(self, graph: DecisionGraph) -> None:
         """Submit a tree with the best values that satisfy the requirements."""
@@ -92,11 +116,9 @@ class ValueRun:
         """Search the trees of depth one or two, and enter what is proved; deeper trees begin with these."""
         if self._stop():
             return
-        depth = min(self.part.task.depth, DEEPEST)
+        depth = min(self.task.depth, DEEPEST)
         shallow = replace(
-            self.part,
-            question=self.part.question.with_(shape=Tree(depth)),
-            task=replace(self.part.task, depth=depth),
+            self.part, part=self.part.part.with_(shape=Tree(depth)), task=replace(self.task, depth=depth)
         )
         self.ledger.set_phase(f"{self.name}, values")
         prices = self._best_prices(shallow)
@@ -104,7 +126,7 @@ class ValueRun:
         search = DepthTwo(shallow, self.fits, costs_of(shallow, self.rule, prices), self._known(), self._stop)
         found = search.run()
         self._submit(found)
-        if depth == self.part.task.depth:
+        if depth == self.task.depth:
             self._claim(found, search.costs.slack, prices, recheck)
             return
         if found.fit is not None and any(found.fit.multipliers):
@@ -119,11 +141,11 @@ class ValueRun:
     def _without_ordered(self) -> None:
         """The best tree that tests no ordered column satisfies all orders."""
         ordered = frozenset().union(*(order.features for order in self.rule.orders))
-        columns = self.part.task.columns
+        columns = self.task.columns
         assert columns is not None
         if not ordered or self._stop():
             return
-        task = replace(self.part.task, columns=columns[~np.isin(columns, list(ordered))])
+        task = replace(self.task, columns=columns[~np.isin(columns, list(ordered))])
         run = EngineRun(time_limit=schedule.WITHOUT_VALUES.of(self.budget).remaining, stop=self._stop)
         outcome = self.engine.run(self.question.data, task, run)
         if outcome.graph is not None:
@@ -135,12 +157,12 @@ class ValueRun:
         The bound is concave in the factor, and rises with it as long as the tree found misses the rows: it is doubled
         until none is missed, and halved between then.
         """
-        if self.part.task.loss != "squared":
+        if self.task.loss != "squared":
             return
         prices, factor = self.prices, 1.0
         low, high = 0.0, np.inf
         for _ in range(ROUNDS):
-            moved = None if self._stop() else moved_targets(self.part.question, self.rule, factor * prices)
+            moved = None if self._stop() else moved_targets(self.part.part, self.rule, factor * prices)
             if moved is None:
                 return
             self.ledger.set_phase(f"{self.name}, prices of rows")
@@ -155,7 +177,8 @@ class ValueRun:
 
     def _at(self, moved: Moved, recheck: dict[str, object]) -> DecisionGraph | None:
         """The best tree for moved targets; it is given values, and its bound claimed."""
-        part = part_of(moved.question)
+        part = relax(moved.question, self.engine)
+        assert part is not None
         run = EngineRun(time_limit=self.budget.remaining, stop=self._stop)
         outcome = self.engine.run(moved.question.data, part.task, run)
         lower = outcome.lower * BOUND_UNIT / self._finer(moved) + moved.constant
@@ -194,7 +217,7 @@ class ValueRun:
         if found.graph is not None:
             self.ledger.submit(found.graph, f"{self.name}, values")
 
-    def _best_prices(self, part: RegressionPart) -> Floats:
+    def _best_prices(self, part: Relaxation) -> Floats:
         """Prices of rows with a high bound: those at which rows are met in the best trees."""
         tried: list[tuple[float, Floats]] = []
         prices = self.prices

@@ -22,8 +22,8 @@ from treeform.solve.leaf_values.fit import Fit, LeafFits
 from treeform.utils.progress import report_step
 
 if TYPE_CHECKING:
+    from treeform.engines.relaxation import Relaxation
     from treeform.language.values import ValueRule
-    from treeform.solve.regression_part import RegressionPart
 
 INTERVALS = 16
 """Of a value that divides those on both sides of an ordered root."""
@@ -67,9 +67,9 @@ class Found:
     trees: int
 
 
-def costs_of(part: RegressionPart, rule: ValueRule, prices: Floats) -> Costs:
+def costs_of(part: Relaxation, rule: ValueRule, prices: Floats) -> Costs:
     """The costs that the objective has."""
-    kind = SquaredCosts if part.task.loss == "squared" else AbsoluteCosts
+    kind = SquaredCosts if part.loss_task.loss == "squared" else AbsoluteCosts
     return kind(part, rule, prices)
 
 
@@ -78,7 +78,7 @@ class DepthTwo:
 
     Parameters
     ----------
-    part : RegressionPart
+    part : Relaxation
         Of depth one or two.
     fits : LeafFits
     costs : Costs
@@ -89,19 +89,19 @@ class DepthTwo:
 
     def __init__(
         self,
-        part: RegressionPart,
+        part: Relaxation,
         fits: LeafFits,
         costs: Costs,
         known: Fraction | None,
         stop: Callable[[], bool],
     ) -> None:
-        self.part, self.task, self.fits, self.costs, self.stop = part, part.task, fits, costs, stop
+        self.part, self.task, self.fits, self.costs, self.stop = part, part.loss_task, fits, costs, stop
         self.best, self.best_fit, self.graph = known, None, None
         self.trees, self.reached = 0, -np.inf
         full = 2**self.task.depth - 1
         self.most_tests = full if self.task.max_nodes is None else min(full, self.task.max_nodes)
         self.deep = self.task.depth > 1 and self.most_tests > 1
-        data = part.question.data
+        data = part.part.data
         sources = [data.columns[f].source for f in costs.features.tolist()]
         names = list(dict.fromkeys(sources))
         self.source = np.array([names.index(source) for source in sources], dtype=np.int64)
@@ -338,7 +338,7 @@ class DepthTwo:
         return pairs
 
     def _graph(self, root: Test | None, left: Test | None, right: Test | None, fit: Fit) -> DecisionGraph:
-        data = self.part.question.data
+        data = self.part.part.data
         assert data.quantity is not None
         values = tuple(map(data.quantity.to_value, fit.of_leaf))
         if root is None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from treeform.engines import ConTree, DeepTreeSearch, Engine
+from treeform.engines.relaxation import relax
 from treeform.language.question import Question
 from treeform.shape import Tree
 from treeform.solve import schedule
 from treeform.solve.budget import Budget
 from treeform.solve.deep_trees import LEAST_DEPTH, DeepTrees
 from treeform.solve.node import Node, Worker
-from treeform.solve.relaxation import relax
 from treeform.solve.router import FEW_TESTS
 
 

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from treeform.engines import RegressionSearch
+from treeform.engines.relaxation import relax
 from treeform.errors import SolverFailed
 from treeform.solve import schedule
 from treeform.solve.budget import Budget
 from treeform.solve.engines import run_engine
 from treeform.solve.faults import broke_down, limit_of
-from treeform.solve.node import Node, Worker
-from treeform.solve.regression import run_regression
-from treeform.solve.relaxation import relax
+from treeform.solve.node import Node, Relaxed, Worker
 from treeform.solve.result import Limit
 from treeform.solve.stage.deep_trees import has_many_tests, is_proved_beside
+from treeform.solve.stage.leaf_values import without_values
 
 
 def exact_search(node: Node, budget: Budget) -> Limit | None:
     """Run the plan's engine to the end of its time; where a model is known, its breakdown is a note."""
     engine, ledger = node.plan.engine, node.ledger
     assert engine is not None
-    if isinstance(engine, RegressionSearch):
-        return run_regression(node.question, engine, ledger, budget)
     relaxation = relax(node.question, engine)
     if (
         relaxation is None
@@ -33,12 +30,13 @@ def exact_search(node: Node, budget: Budget) -> Limit | None:
     worker = distribution.of(engine) if distribution else engine
     ledger.set_phase(engine.name)
     try:
-        outcome = run_engine(worker, relaxation, ledger, budget)
+        outcome = run_engine(worker, relaxation, ledger, without_values(node, budget))
     except (SolverFailed, MemoryError) as error:
         if not ledger.has_model:
             raise
         ledger.note(f"{engine.name} {broke_down(error)}")
         return budget.reason or limit_of(error)
+    node.relaxed = Relaxed(engine, relaxation, outcome, budget)
     return budget.reason or (Limit.MEMORY if outcome.reason == "memory" else None)
 
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from treeform.graph import DecisionGraph
+from treeform.language import losses
 from treeform.language.question import Question
 from treeform.shape import UNIVARIATE, Tree
 from treeform.solve.budget import Budget
 from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node
 from treeform.solve.pruning import prunings
-from treeform.solve.regression import best_constant
 from treeform.solve.repair import relabel
 from treeform.solve.simple_bounds import PROVER, PROVER_OF_CLASSES, classes_bound, floor_bound, out_of_reach
 
@@ -29,12 +27,9 @@ def constant_models(node: Node, budget: Budget) -> None:
 
 
 def constants(question: Question, ledger: Ledger) -> None:
-    """Submit the models without a test, the most frequent class first."""
-    if question.objective.is_regression:
-        ledger.submit(best_constant(question), "constant model")
-        return
-    for label in np.argsort(-question.data.class_weights, kind="stable").tolist():
-        ledger.submit(DecisionGraph.leaf(label, question.data), "constant model")
+    """Submit the models without a test, until one is admissible and the time is over."""
+    for graph in losses.constant_models(question.objective, question.data):
+        ledger.submit(graph, "constant model")
         if ledger.graph is not None and ledger.budget.stop():
             return
 
@@ -89,7 +84,7 @@ def _repaired(question: Question, graph: DecisionGraph, ledger: Ledger) -> bool:
     ):  # the largest first, each costs more than the one before
         if ledger.submit(pruned.graph, BY).ok:
             return True
-        made = None if question.objective.is_regression else relabel(question, pruned.graph, ledger.budget)
+        made = relabel(question, pruned.graph, ledger.budget)
         if made is not None:
             return ledger.submit(made, BY).ok
     return False

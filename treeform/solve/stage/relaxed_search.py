@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from treeform.engines import RegressionSearch
+from treeform.engines.relaxation import relax
 from treeform.graph import DecisionGraph, structure
 from treeform.language.question import Question
 from treeform.requirements import Fix
@@ -11,15 +11,15 @@ from treeform.solve import schedule
 from treeform.solve.budget import Budget
 from treeform.solve.diagram_totals import search_within_gap
 from treeform.solve.engines import run_engine
+from treeform.solve.fitting_trees import submit_fitting_trees
 from treeform.solve.in_parts import search_in_parts
 from treeform.solve.lagrangian import rows_of, tighten
 from treeform.solve.ledger import Ledger
 from treeform.solve.neighbourhoods import improve
 from treeform.solve.node import Node, Relaxed, Worker
-from treeform.solve.regression import run_regression
-from treeform.solve.relaxation import relax
 from treeform.solve.result import Limit
 from treeform.solve.router import engine_beyond
+from treeform.solve.stage.leaf_values import without_values
 
 COUNTED_DEPTH = 2
 """Trees of this depth are counted from all pairs of tests at once."""
@@ -29,7 +29,7 @@ def starts_a_solver(node: Node) -> bool:
     """Whether an engine gives bound and models for what a solver, or nothing, goes on with."""
     engine = node.plan.warm_engine
     return engine is not None and (
-        engine.of_values or not node.question.objective.is_sum or relax(node.question, engine) is not None
+        not node.question.objective.is_sum or relax(node.question, engine) is not None
     )
 
 
@@ -49,16 +49,16 @@ def relaxed_search(node: Node, budget: Budget) -> None:
     """The best model without what the engine leaves out: its value is a bound."""
     question, engine, ledger = node.question, node.plan.warm_engine, node.ledger
     assert engine is not None
-    if isinstance(engine, RegressionSearch):
-        run_regression(question, engine, ledger, budget)
-        return
     ledger.set_phase(f"warm start: {engine.name}")
     if not question.objective.is_sum:
         _in_parts(node, budget)
         return
     relaxation = relax(question, engine)
     assert relaxation is not None
-    node.relaxed = Relaxed(engine, relaxation, run_engine(engine, relaxation, ledger, budget), budget)
+    own = without_values(node, budget)
+    node.relaxed = Relaxed(engine, relaxation, run_engine(engine, relaxation, ledger, own), budget)
+    if "loss" in engine.understands and not isinstance(question.shape, Tree) and not ledger.stop():
+        submit_fitting_trees(question, engine, relaxation, ledger, own)
 
 
 def _in_parts(node: Node, budget: Budget) -> None:
@@ -145,7 +145,7 @@ def has_neighbourhoods(node: Node) -> bool:
     if node.brief or engine is None or not isinstance(question.shape, Tree) or not question.objective.is_sum:
         return False
     relaxation = relax(question, engine)
-    return relaxation is not None and not relaxation.exact
+    return relaxation is not None and not relaxation.exact and "cost" in engine.understands
 
 
 def neighbourhoods(node: Node, budget: Budget) -> None:

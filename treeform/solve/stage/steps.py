@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from treeform.engines import Engine
+from treeform.engines.relaxation import relax
 from treeform.language.question import Question
 from treeform.shape import smaller_shapes
 from treeform.solve import schedule
@@ -16,7 +17,6 @@ from treeform.solve.in_parts import search_in_parts
 from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node, Worker
 from treeform.solve.part_ledger import PartLedger
-from treeform.solve.relaxation import relax
 from treeform.solve.result import Limit
 from treeform.solve.router import usual_engine
 

@@ -7,13 +7,13 @@ the whole table long before; what is left between the best tree and the best dia
 from __future__ import annotations
 
 from treeform.engines import ConTree, Engine
+from treeform.engines.relaxation import relax
 from treeform.shape import UNIVARIATE, Diagram, Tree
 from treeform.solve.budget import Budget
 from treeform.solve.engines import run_engine
 from treeform.solve.fitting_trees import submit_fitting_trees
 from treeform.solve.lagrangian import rows_of, tighten
 from treeform.solve.node import Node, Worker
-from treeform.solve.relaxation import relax
 from treeform.solve.router import usual_engine
 
 MOST_LAYERS = 4

@@ -1,7 +1,8 @@
 """The part of a question that a native engine solves outright.
 
-What the engine cannot support is left out and named: its optimum is then a valid lower bound (Error, node
-penalties and costs are never negative), and its model a candidate.
+What the engine cannot support is left out and named: its optimum is then a valid lower bound (errors, losses, node
+penalties and costs are never negative), and its model a candidate. Classes and values at leaves are lowered alike;
+only the objective differs.
 """
 
 from __future__ import annotations
@@ -14,20 +15,22 @@ from typing import Any
 
 import numpy as np
 
-from treeform.engines import Engine, TreeTask
+from treeform.engines.regression_task import BOUND_UNIT, RegressionTask
+from treeform.engines.task import Engine, TreeTask
+from treeform.graph import DecisionGraph
 from treeform.language.costs import LARGEST_COST, ClassCost, SampleCost
 from treeform.language.limits import Limits
+from treeform.language.losses import LeafLoss, leaf_loss
 from treeform.language.meetings import MOST_MARKS, Meetings, all_meetings
-from treeform.language.objective import Error, Leaves, Nodes
+from treeform.language.objective import Error, Leaves, Nodes, Objective, Term
 from treeform.language.paths import PathRule
-from treeform.language.question import Question
+from treeform.language.question import Question, allowed_errors
 from treeform.language.requirement import Requirement
 from treeform.language.totals import Totals, joined
 from treeform.shape import UNIVARIATE, Tree
-from treeform.solve.simple_bounds import allowed_errors
 
-MOST_SETS = 64
-"""Sets of features for each of which an engine searches."""
+OF_UNROLLED_TREES = frozenset({"max_features"})
+"""Limits that hold for the tree that a diagram unrolls to, whose tests are more and whose leaves are lighter."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,8 @@ class Relaxation:
         ``scaled value >= factor * engine value + offset``, with equality when ``dropped`` is empty.
     dropped : tuple of str
         What the engine does not see.
+    part : Question
+        The rest as a question of its own: its optimum is a lower bound of the whole.
     rows : tuple of (str, str)
         The requirement that each row of the engine comes from, and what the row compares; the sum constraints first,
         then that on the number of tests.
@@ -50,7 +55,10 @@ class Relaxation:
     factor: Fraction
     offset: Fraction
     dropped: tuple[str, ...]
+    part: Question
     rows: tuple[tuple[str, str], ...] = ()
+    scale: int = 1
+    """That of the question."""
     narrowed: tuple[str, ...] = ()
     """Requirements that the task supports by a smaller depth or fewer features: nothing but the task knows them."""
 
@@ -76,9 +84,25 @@ class Relaxation:
         """Whether the engine's optimum is the question's."""
         return not self.dropped
 
+    @property
+    def loss_task(self) -> RegressionTask:
+        """The task, where leaves hold values."""
+        assert isinstance(self.task, RegressionTask)
+        return self.task
+
     def lower(self, engine_value: int) -> int:
         """A proved lower bound in the question's scaled units."""
         return math.ceil(self.factor * engine_value + self.offset)
+
+    def claim(self, engine_value: int) -> int | Fraction:
+        """The same, rounded only where all values are whole."""
+        if self.part.objective.is_whole:
+            return self.lower(engine_value)
+        return self.factor * engine_value + self.offset
+
+    def value(self, graph: DecisionGraph) -> Fraction:
+        """What a model costs without what is dropped, in the question's scaled units."""
+        return self.part.objective.evaluate(graph, self.part.data) * self.scale
 
     def at_least(self, scaled: int) -> int:
         """The engine value below which no model of scaled value ``scaled`` or more can be, if nothing is dropped."""
@@ -97,15 +121,21 @@ def relax(question: Question, engine: Engine, depth: int | None = None) -> Relax
     the question.
     """
     known: dict[Any, Relaxation | None] = vars(question).setdefault("_relaxations", {})
-    key = (engine.of_values, engine.understands, depth)
+    key = (engine.understands, depth)
     if key not in known:
         known[key] = _relaxed(question, engine, depth)
     return known[key]
 
 
+def predicts_alike(question: Question, engine: Engine) -> bool:
+    """Whether the engine's leaves predict what the objective asks for: classes, or values."""
+    return (leaf_loss(question.objective) is not None) is ("loss" in engine.understands)
+
+
 def _relaxed(question: Question, engine: Engine, depth: int | None) -> Relaxation | None:
-    if engine.of_values or question.objective.is_regression:
+    if not predicts_alike(question, engine):
         return None  # classes and values have nothing in common
+    loss = leaf_loss(question.objective)
     if question.shape.splits != UNIVARIATE:
         return None  # the optimum over single features does not bound that over hyperplanes
     dropped: list[str] = []
@@ -118,7 +148,11 @@ def _relaxed(question: Question, engine: Engine, depth: int | None) -> Relaxatio
     features: list[frozenset[int]] | None = None
     narrowed: list[str] = []
     is_tree = isinstance(question.shape, Tree)
-    fits = is_tree or "widths" in engine.understands
+    # The branches of two layers share no test; two leaves of one class are one terminal, and leaves of values are not.
+    unshared = is_tree or (loss is not None and question.shape.depth <= 2)
+    fits = unshared or "widths" in engine.understands
+    on_weights = engine.understands if fits else engine.understands & OF_UNROLLED_TREES
+    supported: list[Requirement] = []
     for label, requirement in zip(question.labels, question.requirements, strict=True):
         stated_limits = requirement.limits(question.data)
         if (
@@ -126,11 +160,12 @@ def _relaxed(question: Question, engine: Engine, depth: int | None) -> Relaxatio
             and stated_limits.names == {"max_errors"}
             and allowed_errors(question) is not None
         ):
+            supported.append(requirement)
             continue  # a bound on the objective itself: an optimum above it is a proof of infeasibility
         if stated_limits is not None and stated_limits.names == {"max_depth"}:
             limits = limits.tighten(stated_limits)  # a diagram unrolls to a tree of its depth
             narrowed.append(label)
-        elif fits and stated_limits is not None and stated_limits.names <= engine.understands:
+        elif stated_limits is not None and stated_limits.names <= on_weights:
             limits = limits.tighten(stated_limits)
             on_tests += [label] if stated_limits.names == {"max_nodes"} else []
         elif (allowed := _features(requirement, question, engine, features)) is not None:
@@ -147,33 +182,63 @@ def _relaxed(question: Question, engine: Engine, depth: int | None) -> Relaxatio
             paths.append(rule)
         else:
             dropped.append(label)
-    if not fits:
+            continue
+        supported.append(requirement)
+    if "widths" not in engine.understands and not (unshared and _holds_all_trees(question)):
         dropped.append(f"the widths of {question.shape}")
     if question.restriction is not None:
         dropped.append(str(question.restriction))
-    priced = _price(question, engine, dropped, fits)
+    left_out: list[Term] = []
+    priced = (
+        _price(question, engine, left_out, fits)
+        if loss is None
+        else _price_of_loss(question, *loss, left_out, fits)
+    )
     if priced is None:
         return None
-    cost, each, penalty, factor, offset = priced
+    dropped += [f"the objective term {term}" for term in left_out]
+    kind, prices, factor, offset = priced
     levels = min(depth or question.shape.depth, limits.max_depth or question.shape.depth)
-    task = TreeTask(
+    sets = (
+        {"columns": _columns(question, features)}
+        if loss is not None
+        else {"features": features and tuple(features)}
+    )
+    task = kind(
         depth=levels,
-        cost=cost,
-        node_penalty=penalty,
         min_support=limits.min_support,
         max_nodes=_binding(limits.max_nodes, question),
-        widths=question.shape.widths[:levels] if fits and not is_tree else None,
+        widths=question.shape.widths[:levels] if "widths" in engine.understands and not is_tree else None,
         min_flow=limits.min_flow,
         max_features=limits.max_features,
         totals=joined(totals),
         meetings=all_meetings(meetings),
-        sample_cost=each,
-        features=None if features is None else tuple(features),
         paths=tuple(paths),
+        **prices,
+        **sets,
     )
     if task.max_features == 0 or task.max_nodes is not None:
         over_totals.append((on_tests[0] if len(on_tests) == 1 else "limits on tests", "number of tests"))
-    return Relaxation(task, factor, offset, tuple(dropped), tuple(over_totals), tuple(narrowed))
+    kept = Objective((weight, term) for weight, term in question.objective.terms if term not in left_out)
+    part = question.with_(
+        shape=Tree(question.shape.depth) if loss is not None else question.shape,
+        objective=kept,
+        requirements=tuple(supported),
+    )
+    return Relaxation(
+        task, factor, offset, tuple(dropped), part, tuple(over_totals), question.scale, tuple(narrowed)
+    )
+
+
+def _holds_all_trees(question: Question) -> bool:
+    """Whether every tree of the depth is a model of the shape."""
+    return all(width >= 2**layer for layer, width in enumerate(question.shape.widths))
+
+
+def _columns(question: Question, features: list[frozenset[int]] | None) -> np.ndarray:
+    """The encoded features that tests may read, where only one set of them is allowed."""
+    allowed = range(question.data.n_features) if features is None else sorted(*features)
+    return np.array(allowed, dtype=np.int64)
 
 
 def _binding(max_nodes: int | None, question: Question) -> int | None:
@@ -205,7 +270,7 @@ def _features(
         return None
     both = {a & b for a in sets for b in others} if others is not None else set(sets)
     largest = [one for one in both if not any(one < other for other in both)]
-    return sorted(largest, key=sorted) if len(largest) <= MOST_SETS else None
+    return sorted(largest, key=sorted) if len(largest) <= engine.most_sets else None
 
 
 def _meetings(requirement: Requirement, question: Question, engine: Engine) -> Meetings | None:
@@ -221,11 +286,32 @@ def _path_rule(requirement: Requirement, question: Question, engine: Engine) -> 
     return requirement.path_rule(question.data) if "paths" in engine.understands else None
 
 
-Price = tuple[np.ndarray | None, np.ndarray | None, int, Fraction, Fraction]
+Price = tuple[type[TreeTask], dict[str, Any], Fraction, Fraction]
 
 
-def _price(question: Question, engine: Engine, dropped: list[str], fits: bool) -> Price | None:
-    """The objective as (cost matrix, costs of samples, penalty per test, factor, offset) in the engine's integers."""
+def _price_of_loss(
+    question: Question, weight: Fraction, loss: LeafLoss, left_out: list[Term], fits: bool
+) -> Price:
+    """The objective as a loss and a price per test in its units."""
+    data, price, offset = question.data, Fraction(0), Fraction(0)
+    for each, term in question.objective.terms:
+        if isinstance(term, Nodes) and not fits:
+            left_out.append(term)  # the tree that a diagram unrolls to may have more tests
+        elif isinstance(term, Nodes | Leaves):
+            price += each
+            offset += each if isinstance(term, Leaves) else 0
+    unit = weight * loss.per_unit(data)
+    prices = {
+        "loss": loss.kind,
+        "price": price / unit,
+        "best_value": lambda rows: loss.best_value(data, rows),
+        "best_loss": lambda rows: loss.of_best(data, rows),
+    }
+    return RegressionTask, prices, BOUND_UNIT * unit * question.scale, offset * question.scale
+
+
+def _price(question: Question, engine: Engine, left_out: list[Term], fits: bool) -> Price | None:
+    """The objective as costs of classes or samples and a penalty per test, in the engine's integers."""
     data = question.data
     classes = data.n_classes
     each_error = penalty = offset = Fraction(0)
@@ -249,7 +335,7 @@ def _price(question: Question, engine: Engine, dropped: list[str], fits: bool) -
             penalty += weight
             offset += weight
         elif weight >= 0:
-            dropped.append(f"the objective term {term}")
+            left_out.append(term)
         else:
             return None
     if each:
@@ -257,7 +343,8 @@ def _price(question: Question, engine: Engine, dropped: list[str], fits: bool) -
         return _of_samples(question, each_error, each, penalty, offset)
     unit = each_error if classes > 1 else Fraction(1)
     if not costs and unit > 0 and (penalty / unit).denominator == 1:
-        return None, None, int(penalty / unit), unit * question.scale, offset * question.scale
+        prices: dict[str, Any] = {"node_penalty": int(penalty / unit)}
+        return TreeTask, prices, unit * question.scale, offset * question.scale
     if "cost" not in engine.understands or each_error < 0 or penalty < 0:
         return None
     priced = _whole_costs(question, each_error, costs, penalty.denominator)
@@ -266,7 +353,8 @@ def _price(question: Question, engine: Engine, dropped: list[str], fits: bool) -
     whole, step = priced
     if int(whole.max()) * data.total_weight + penalty * step >= LARGEST_COST:
         return None
-    return whole, None, int(penalty * step), Fraction(question.scale, step), offset * question.scale
+    prices = {"cost": whole, "node_penalty": int(penalty * step)}
+    return TreeTask, prices, Fraction(question.scale, step), offset * question.scale
 
 
 def _of_samples(
@@ -285,13 +373,8 @@ def _of_samples(
         whole = whole + term.per_sample(data).astype(object) * int(factor * step)
     if int(whole.max()) * data.total_weight + penalty * step >= LARGEST_COST:
         return None
-    return (
-        None,
-        whole.astype(np.int64),
-        int(penalty * step),
-        Fraction(question.scale, step),
-        offset * question.scale,
-    )
+    prices = {"sample_cost": whole.astype(np.int64), "node_penalty": int(penalty * step)}
+    return TreeTask, prices, Fraction(question.scale, step), offset * question.scale
 
 
 def _whole_costs(
