@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from copy import copy
 from typing import Any, Literal
 
+from treeform.catalogue.stated import StatesModel
 from treeform.certify.judgement import Judgement, judge
 from treeform.certify.proofs import Proofs
 from treeform.data import Dataset
@@ -27,7 +28,6 @@ from treeform.solve import solve as solve_question
 from treeform.solve.choice import choose
 from treeform.solve.explain import Explanation, explain_plan
 from treeform.solve.options import SolveOptions
-from treeform.solve.stated import StatesModel
 from treeform.solve.threads import on_threads
 from treeform.tradeoff.of_problem import HasTradeoffs
 from treeform.utils.arguments import clear_calls, renamed

@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 from treeform.data import Dataset
 from treeform.engines import Engine, EngineRun, TreeTask
 from treeform.engines.relaxation import Relaxation
+from treeform.engines.subtree import rows_of, task_of
 from treeform.formulations.odd.thresholds import Tests
 from treeform.language.formulation import Compiled
 from treeform.solve.budget import Budget
-from treeform.solve.parts import rows_of, task_of
 
 Ints = NDArray[np.int64]
 OBJECTIVE = "a bound for each test at the root"

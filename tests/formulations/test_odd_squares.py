@@ -14,7 +14,7 @@ from treeform.backends import by_name
 from treeform.errors import RouteError
 from treeform.formulations.odd import ODD
 from treeform.model import Model, sum_of_squares
-from treeform.solve.float_bounds import least_difference, safe_bound
+from treeform.solve.ledger import least_difference, safe_bound
 
 PRICE = Fraction(1, 4)
 

@@ -16,9 +16,9 @@ from treeform.engines.relaxation import relax
 from treeform.graph import DecisionGraph
 from treeform.language.question import Question
 from treeform.solve.budget import Budget
-from treeform.solve.diagram_totals import BY, search_within_gap
 from treeform.solve.lagrangian import Lagrangian, rows_of
 from treeform.solve.ledger import Ledger
+from treeform.solve.stage.relaxed_search import BY, search_within_gap
 from treeform.testing import brute_force
 
 WIDTHS = [(1, 2), (1, 1, 2), (1, 2, 1), (1, 1), (1, 1, 1), (1,)]

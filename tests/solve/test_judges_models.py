@@ -13,8 +13,7 @@ import pytest
 import treeform as tf
 from treeform.errors import DataError
 from treeform.graph import DecisionGraph, evaluate, normalised, routing
-from treeform.solve.admissible import misfit
-from treeform.solve.verification import judge_candidate, verify
+from treeform.solve.verification import judge_candidate, misfit, verify
 from treeform.testing.differential import Bundle, World, draw_bundle
 from treeform.testing.differential.cases import Case
 from treeform.testing.differential.judge import judge

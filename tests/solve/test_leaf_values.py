@@ -12,15 +12,15 @@ import pytest
 from scipy.optimize import linprog
 
 import treeform as tf
+from treeform.engines.leaf_values.convex import Convex, least_sum, of_targets
+from treeform.engines.leaf_values.fit import LeafFits
+from treeform.engines.leaf_values.moved import moved_targets
+from treeform.engines.leaf_values.problem import LeafRow, product
+from treeform.engines.leaf_values.squares import least_squares
+from treeform.engines.leaf_values.whole import least_whole_sum
 from treeform.engines.priced_tests import PricedSamples
 from treeform.errors import TreeformError
-from treeform.solve.leaf_values.convex import Convex, least_sum, of_targets
-from treeform.solve.leaf_values.fit import LeafFits
-from treeform.solve.leaf_values.moved import moved_targets
-from treeform.solve.leaf_values.problem import LeafRow, product
-from treeform.solve.leaf_values.run import value_part
-from treeform.solve.leaf_values.squares import least_squares
-from treeform.solve.leaf_values.whole import least_whole_sum
+from treeform.solve.leaf_values import value_part
 
 
 def drawn_rows(rng: np.random.Generator, n: int) -> list[LeafRow]:

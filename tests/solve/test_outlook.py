@@ -13,7 +13,7 @@ import treeform as tf
 from treeform.errors import TreeformWarning
 from treeform.solve.choice import choose
 from treeform.solve.options import SolveOptions
-from treeform.solve.outlook import with_outlook
+from treeform.solve.remarks import with_outlook
 
 
 def stated(rows: int) -> tf.Problem:

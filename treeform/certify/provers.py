@@ -37,10 +37,10 @@ from treeform.language.totals import of_prediction_rows
 from treeform.shape import UNIVARIATE, Diagram, Tree
 from treeform.solve import schedule
 from treeform.solve.budget import Budget
-from treeform.solve.depth_engine import DepthEngine
+from treeform.solve.depth import DepthEngine
 from treeform.solve.engines import run_engine
 from treeform.solve.lagrangian import Lagrangian, rows_of, tighten
-from treeform.solve.leaf_values.run import value_run
+from treeform.solve.leaf_values import value_run
 from treeform.solve.ledger import Ledger
 from treeform.solve.router import engine_beyond, usual_engine
 from treeform.solve.simple_bounds import ceiling

@@ -26,14 +26,14 @@ from treeform.certify.out_of_reach import OutOfReach, Stopped
 from treeform.certify.regression import WORK
 from treeform.certify.side_costs import Distances, SideCosts, Squares
 from treeform.engines import RegressionSearch
+from treeform.engines.leaf_values.convex import Convex, least_sum, of_targets
+from treeform.engines.leaf_values.problem import LeafRow
+from treeform.engines.leaf_values.squares import least_squares
 from treeform.engines.relaxation import Relaxation, relax
 from treeform.language.losses import loss_of
 from treeform.language.question import Question
 from treeform.language.values import ValueRule
 from treeform.shape import Tree
-from treeform.solve.leaf_values.convex import Convex, least_sum, of_targets
-from treeform.solve.leaf_values.problem import LeafRow
-from treeform.solve.leaf_values.squares import least_squares
 from treeform.utils.text import count_of
 
 BY_VALUES = "the search of all trees with values"

@@ -25,7 +25,7 @@ from treeform.language.values import ValueRule
 from treeform.shape import UNIVARIATE, Tree
 from treeform.solve.columns_on_demand import is_usual
 from treeform.solve.in_parts import first_part, is_largest, stated_whole, too_many_parts
-from treeform.solve.leaf_values.run import goes_on_by_solvers
+from treeform.solve.leaf_values import goes_on_by_solvers
 from treeform.solve.options import SolveOptions
 from treeform.solve.router import lowered, usual_engine, why_chosen, why_not
 

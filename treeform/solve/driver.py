@@ -10,11 +10,9 @@ from treeform.solve.building import build_beside
 from treeform.solve.choice import Plan, as_asked, choose
 from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node
-from treeform.solve.options import USUAL, SolveOptions
-from treeform.solve.outlook import with_outlook
+from treeform.solve.options import USUAL, ProofWriter, SolveOptions
 from treeform.solve.pipeline import search
-from treeform.solve.proof_writer import ProofWriter
-from treeform.solve.remarks import remarks
+from treeform.solve.remarks import remarks, with_outlook
 from treeform.solve.result import Limit, SolveResult, Status, as_number
 from treeform.utils.progress import observe_steps
 

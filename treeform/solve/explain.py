@@ -16,8 +16,8 @@ from treeform.solve.columns_on_demand import GraphSearch, priced_part
 from treeform.solve.in_parts import first_part
 from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node
-from treeform.solve.outlook import without_prospect
 from treeform.solve.pipeline import planned
+from treeform.solve.remarks import without_prospect
 from treeform.solve.result import PlannedStage
 from treeform.utils.text import count_of, exact_text
 

@@ -2,16 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol
+
+import numpy as np
 
 from treeform.distribute import HERE, Distribution
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
-from treeform.solve.proof_writer import ProofWriter
-from treeform.solve.result import Progress
+from treeform.language.formulation import Formulation
+from treeform.language.question import Question
+from treeform.solve.budget import Budget
+from treeform.solve.result import Claim, Progress
+
+
+@dataclass(frozen=True)
+class Written:
+    """A proof on disk.
+
+    Attributes
+    ----------
+    recheck : dict
+        The entry for a certificate.
+    counters : dict of str to int
+        Sizes and times: clauses and literals, bytes, milliseconds.
+    """
+
+    recheck: dict[str, Any]
+    counters: dict[str, int]
+
+
+class ProofWriter(Protocol):
+    """Writes down why something is impossible; see `treeform.certify.proofs.Proofs`."""
+
+    def refute(
+        self,
+        question: Question,
+        formulation: Formulation,
+        at_most: int | None,
+        examples: np.ndarray | None,
+        budget: Budget,
+    ) -> Written | str:
+        """Prove again what a search has refuted, and write the proof; or return why there is none."""
+
+    def tidy(self, claims: Iterable[Claim]) -> None:
+        """Remove the proofs of this writer that no claim needs."""
 
 
 @dataclass(frozen=True)

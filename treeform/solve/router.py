@@ -21,7 +21,7 @@ from treeform.engines import (
 from treeform.engines.relaxation import Relaxation, relax
 from treeform.language.question import Question
 from treeform.shape import Shape, Tree
-from treeform.solve.leaf_values.run import value_part
+from treeform.solve.leaf_values import value_part
 
 ENGINES: tuple[type[Engine], ...] = (
     DL85,

@@ -23,7 +23,7 @@ from treeform.solve.ledger import Ledger
 from treeform.solve.result import Limit, why_stopped
 
 if TYPE_CHECKING:
-    from treeform.solve.proof_writer import ProofWriter, Written
+    from treeform.solve.options import ProofWriter, Written
 
 REASONS = {
     "time": Limit.TIME,

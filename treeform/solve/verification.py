@@ -5,13 +5,129 @@ Where the candidate comes from does not matter; the status and objective of a so
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import zip_longest
 
+import numpy as np
+
+from treeform.data import Dataset
 from treeform.graph import DecisionGraph, normalised
+from treeform.graph.routing import sides_taken
 from treeform.language.question import Question
-from treeform.shape import Tree
-from treeform.solve.admissible import misfit
+from treeform.shape import MARGIN, UNIVARIATE, Shape, Tree
+from treeform.utils.text import count_of
+
+_ENOUGH = 0.97
+"""Share of the margin that a model has to have: solvers state it within their tolerance of 1e-6."""
+
+
+def misfit(graph: DecisionGraph, shape: Shape, data: Dataset | None = None) -> str | None:
+    """Why `graph` is no model of `shape`, or None when it is one.
+
+    Parameters
+    ----------
+    graph : DecisionGraph
+    shape : Tree or Diagram
+    data : Dataset, optional
+        Training samples. Without them, tests that send all samples one way and margins are not examined.
+
+    Returns
+    -------
+    str or None
+        The first condition that is not met, as a sentence.
+
+    Notes
+    -----
+    Florio et al. (AAAI 2023), (6)-(8): layers, reached tests, arcs to different heads; (13)-(14): margins. A graph
+    in the normal form of `treeform.graph.normalised` meets (8) and the rule on tests that send all samples one way.
+    """
+    return next(_faults(graph, shape, data), None)
+
+
+def _faults(graph: DecisionGraph, shape: Shape, data: Dataset | None) -> Iterator[str]:
+    if shape.splits == UNIVARIATE and not graph.is_univariate:
+        yield "it tests weighted sums of features, and the shape asks for univariate tests"
+    if not graph.is_level_by_level:  # else the root leads to every node by one path
+        yield from _unreached(graph)
+    if graph.depth > shape.depth:
+        yield f"depth {graph.depth} exceeds {shape.depth}"
+    if not isinstance(shape, Tree):
+        yield from _outside_layers(graph, shape.widths)
+    elif not graph.is_level_by_level:
+        yield from _outside_tree(graph)
+    if data is not None:
+        yield from _one_sided(graph, data)
+        if shape.splits != UNIVARIATE:
+            yield from _narrow(graph, data)
+
+
+def _arcs(graph: DecisionGraph) -> Iterator[tuple[int, int]]:
+    """Arcs (tail, head), of which a pass-through has one and any other test two."""
+    for test in graph.tests():
+        yield test.node, int(graph.left[test.node])
+        if not test.passes:
+            yield test.node, int(graph.right[test.node])
+
+
+def _unreached(graph: DecisionGraph) -> Iterator[str]:
+    """(7) Every test other than the root is the head of an arc; with the order of the nodes, the root leads to it."""
+    heads = {head for _, head in _arcs(graph)}
+    for test in graph.tests():
+        if test.node and test.node not in heads:
+            yield f"no arc leads to test {test.node}"
+
+
+def _outside_tree(graph: DecisionGraph) -> Iterator[str]:
+    arcs = Counter(head for _, head in _arcs(graph) if graph.feature[head] >= 0)
+    for head in sorted(head for head, count in arcs.items() if count > 1):
+        yield f"two branches share test {head}, so it is not a tree"
+
+
+def _outside_layers(graph: DecisionGraph, widths: tuple[int, ...]) -> Iterator[str]:
+    layer = {0: 0} if graph.feature[0] >= 0 else {}
+    for tail, head in _arcs(graph):  # parents come before their children, so the layer of the tail is known
+        if graph.feature[head] >= 0 and layer.setdefault(head, layer[tail] + 1) != layer[tail] + 1:
+            yield f"test {head} is reached at two depths, so it has no layer"
+            return
+    sizes = np.bincount(list(layer.values()), minlength=len(widths)).tolist()
+    for index, (size, width) in enumerate(zip_longest(sizes, widths, fillvalue=0)):
+        if size > width:
+            yield f"layer {index} has {count_of(size, 'test')} and the skeleton allows {width}"
+    for test in graph.tests():
+        left, right = int(graph.left[test.node]), int(graph.right[test.node])
+        same_class = graph.feature[left] < 0 and graph.label[left] == graph.label[right]
+        if not test.passes and (left == right or same_class):
+            yield f"both arcs of test {test.node} lead to one node, and it is not a pass-through"
+
+
+def _one_sided(graph: DecisionGraph, data: Dataset) -> Iterator[str]:
+    one_sided = (graph.feature >= 0) & ~graph.passes & ~sides_taken(graph, data).all(axis=1)
+    for node in np.flatnonzero(one_sided).tolist():
+        yield f"all samples leave test {node} by one side, and it is not a pass-through"
+
+
+def _narrow(graph: DecisionGraph, data: Dataset) -> Iterator[str]:
+    """Tests whose two sides, on the samples that reach them, are less than the margin apart.
+
+    Every test but a pass-through has samples on both sides: others were named before.
+    """
+    X = graph.tested(data.points.X)
+    span = data.points.X.max(axis=0) - data.points.X.min(axis=0)
+    visits = graph.route(data.points.X)
+    for test in graph.tests():
+        if test.passes:
+            continue
+        size = max(abs(span[column] * test.weight(column)) for column in test.columns)
+        value = X[visits[:, test.node], graph.feature[test.node]]
+        left = value <= test.threshold
+        gap = value[~left].min() - value[left].max()
+        if gap < _ENOUGH * float(MARGIN) * size:
+            yield (
+                f"the sides of test {test.node} are {gap / size:.2g} apart, less than the margin {float(MARGIN):g}"
+            )
 
 
 @dataclass(frozen=True)

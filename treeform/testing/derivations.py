@@ -16,6 +16,8 @@ import numpy as np
 from treeform.backends import Backend
 from treeform.certify.restated import Restated
 from treeform.data import Dataset
+from treeform.engines.leaf_values.fit import LeafFits
+from treeform.engines.leaf_values.problem import product
 from treeform.errors import ModelError, RouteError, SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.bounded import Bounded
@@ -27,8 +29,6 @@ from treeform.language.values import ValueRule
 from treeform.objectives import AbsoluteError, Soft
 from treeform.requirements.counted import PayableAtMost
 from treeform.shape import UNIVARIATE, Shape, Tree
-from treeform.solve.leaf_values.fit import LeafFits
-from treeform.solve.leaf_values.problem import product
 from treeform.testing.fixed_ports import FixedPorts, State
 
 Verdict = Callable[[DecisionGraph], bool | None]

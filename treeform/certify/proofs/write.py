@@ -24,7 +24,7 @@ from treeform.errors import SpecError, TreeformError
 from treeform.language.formulation import Formulation
 from treeform.language.question import Question
 from treeform.solve.budget import Budget
-from treeform.solve.proof_writer import Written
+from treeform.solve.options import Written
 from treeform.solve.result import Claim
 from treeform.utils.files import check_folder, name_beside
 

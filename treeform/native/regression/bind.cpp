@@ -144,7 +144,7 @@ void bind(nb::module_& m) {
           nb::arg("level"), nb::arg("levels"), nb::arg("ways"), nb::arg("near"), nb::arg("first_level"),
           nb::arg("last_level"),
           "Costs of all thresholds of all columns under absolute errors with prices on values; see "
-          "treeform.solve.leaf_values.costs.");
+          "treeform.engines.leaf_values.costs.");
     m.def("regression", &regression, nb::arg("x"), nb::arg("target"), nb::arg("weight").none(), nb::arg("keywords"),
           "Solve for the best regression tree over continuous features; see treeform.engines.RegressionSearch. "
           "Keywords: loss, depth, max_nodes, min_support, min_flow, price, price_denominator, threads, simd, pairs, "

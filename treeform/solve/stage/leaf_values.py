@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from treeform.solve import schedule
 from treeform.solve.budget import Budget
-from treeform.solve.leaf_values.run import value_part, value_run
+from treeform.solve.leaf_values import value_part, value_run
 from treeform.solve.node import Node, Worker
 from treeform.solve.result import Limit
 

@@ -9,14 +9,14 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.engines.leaf_values.convex import least_sum, of_targets
+from treeform.engines.leaf_values.problem import BestValues, LeafRow
+from treeform.engines.leaf_values.squares import least_squares
+from treeform.engines.leaf_values.whole import least_whole_squares, least_whole_sum
 from treeform.graph import DecisionGraph, normalised
 from treeform.language.losses import loss_of
 from treeform.language.question import Question
 from treeform.language.values import ValueRule
-from treeform.solve.leaf_values.convex import least_sum, of_targets
-from treeform.solve.leaf_values.problem import BestValues, LeafRow
-from treeform.solve.leaf_values.squares import least_squares
-from treeform.solve.leaf_values.whole import least_whole_squares, least_whole_sum
 
 Rows = NDArray[np.int64]
 Pairs = Iterable[tuple[int, int]]

@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from treeform.solve.leaf_values.equations import solved
-from treeform.solve.leaf_values.problem import BestValues, LeafRow, product
+from treeform.engines.leaf_values.equations import solved
+from treeform.engines.leaf_values.problem import BestValues, LeafRow, product
 
 NOTHING = Fraction(0)
 

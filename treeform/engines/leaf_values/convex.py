@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from heapq import heapify, heappop, heappush
 
-from treeform.solve.leaf_values.equations import solved
-from treeform.solve.leaf_values.problem import BestValues, LeafRow, product
+from treeform.engines.leaf_values.equations import solved
+from treeform.engines.leaf_values.problem import BestValues, LeafRow, product
 
 STEEPEST = 2**200
 """Where rows as steep as this are violated still, nothing satisfies them."""

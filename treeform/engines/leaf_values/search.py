@@ -16,9 +16,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treeform.data import midpoints
+from treeform.engines.leaf_values.costs import (
+    AbsoluteCosts,
+    Costs,
+    Floats,
+    Ints,
+    Mask,
+    SquaredCosts,
+    Subtrees,
+)
+from treeform.engines.leaf_values.fit import Fit, LeafFits
 from treeform.graph import DecisionGraph
-from treeform.solve.leaf_values.costs import AbsoluteCosts, Costs, Floats, Ints, Mask, SquaredCosts, Subtrees
-from treeform.solve.leaf_values.fit import Fit, LeafFits
 from treeform.utils.progress import report_step
 
 if TYPE_CHECKING:

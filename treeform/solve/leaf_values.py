@@ -9,6 +9,10 @@ from fractions import Fraction
 import numpy as np
 
 from treeform.engines import Engine, EngineOutcome, EngineRun
+from treeform.engines.leaf_values.costs import Floats
+from treeform.engines.leaf_values.fit import LeafFits
+from treeform.engines.leaf_values.moved import Moved, moved_targets
+from treeform.engines.leaf_values.search import DepthTwo, Found, costs_of
 from treeform.engines.regression_task import BOUND_UNIT
 from treeform.engines.relaxation import Relaxation, relax
 from treeform.graph import DecisionGraph
@@ -19,10 +23,6 @@ from treeform.shape import Tree
 from treeform.solve import schedule
 from treeform.solve.budget import Budget
 from treeform.solve.engines import recheck_of
-from treeform.solve.leaf_values.costs import Floats
-from treeform.solve.leaf_values.fit import LeafFits
-from treeform.solve.leaf_values.moved import Moved, moved_targets
-from treeform.solve.leaf_values.search import DepthTwo, Found, costs_of
 from treeform.solve.ledger import Ledger
 
 DEEPEST = 2

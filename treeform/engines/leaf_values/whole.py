@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product as product_of
 
-from treeform.solve.leaf_values.convex import Convex, least_sum
-from treeform.solve.leaf_values.problem import BestValues, LeafRow, product
-from treeform.solve.leaf_values.squares import least_squares
+from treeform.engines.leaf_values.convex import Convex, least_sum
+from treeform.engines.leaf_values.problem import BestValues, LeafRow, product
+from treeform.engines.leaf_values.squares import least_squares
 
 MOST_PARTS = 500
 """Most parts of one search; rows with long coefficients can have few whole points, far apart."""
