@@ -21,6 +21,7 @@ from treeform.engines.table_of_totals import TableOfTotals, Tests, tests_of
 from treeform.engines.totals import TotalsSearch
 from treeform.errors import SpecError
 from treeform.language.alternatives import AndOrGraph
+from treeform.language.covers import Covers
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -210,32 +211,15 @@ class GraphOfTrees:
         given = self._native.up_to(EVERYTHING if cost is None else cost, most, *_limits(seconds, stop))
         return None if given is None else self._graph(given, cost)
 
-    def sums(self, graph: AndOrGraph) -> NDArray[np.int64]:
-        """(A, 1 + R) what a leaf or a test adds by itself: to the cost, then to each row."""
-        table = self.table
-        out = np.zeros((graph.n_alternatives, 1 + self.n_rows), dtype=np.int64)
-        test_adds = np.concatenate([table.test_cost[:, None], table.test_row], axis=1)
-        out[graph.tests] = test_adds[graph.test[graph.tests]]
-        # What a unit of weight of each kind adds.
-        adds = np.concatenate([table.cost[:, :, None], table.row], axis=2)
-        leaves = graph.leaves
-        ends, of_leaf = np.unique(graph.node[leaves], return_inverse=True)
-        counts = graph.covers[ends].astype(np.float64) @ table.count.astype(np.float64)
-        by_class = adds.transpose(1, 0, 2)[graph.label[leaves]]
-        out[leaves] = np.einsum("lm,lmk->lk", counts.astype(np.int64)[of_leaf], by_class)
-        return out
-
     def _graph(self, given: dict[str, Any], cost: int | None) -> AndOrGraph:
-        words, nodes = int(given["words"]), len(given["depth"])
-        bits = np.unpackbits(
-            given["cover"].view(np.uint8).reshape(nodes, words * 8), axis=1, bitorder="little"
-        )
+        nodes, points = len(given["depth"]), len(self.table.bits)
+        rows = given["cover"].view(np.uint8).reshape(nodes, int(given["words"]) * 8)
         test = given["test"]
         feature = np.where(test >= 0, self._of(self.table.feature, test), -1)
         threshold = np.where(test >= 0, self._of(self.table.threshold, test), np.nan)
         return AndOrGraph(
             depth=given["depth"].astype(np.int64),
-            covers=bits[:, : len(self.table.bits)].astype(bool),
+            covers=Covers(rows[:, : -(-points // 8)], points),
             node=np.repeat(np.arange(nodes), np.diff(given["begin"])),
             feature=feature.astype(np.int64),
             threshold=threshold,
@@ -245,6 +229,7 @@ class GraphOfTrees:
             least=given["least"],
             by_feature=self.apart != "partition",
             test=test.astype(np.int64),
+            sums=given["sums"].reshape(len(test), 1 + self.n_rows),
             up_to=cost,
         )
 

@@ -108,7 +108,7 @@ class Enumeration:
         graph = None if len(self.prices) > 1 else self._graph(cost)
         if graph is None or not graph.n_nodes:
             return None
-        counts = TreeCounts(graph, self.of.sums(graph)[:, 0], cost, self.stop)
+        counts = TreeCounts(graph, graph.sums[:, 0], cost, self.stop)
         return counts if counts.fits() else None
 
     def _satisfying(self, cost: int, levels: list[Level], graph: AndOrGraph) -> TreeList:
@@ -122,7 +122,7 @@ class Enumeration:
 
     def _budgets(self, graph: AndOrGraph, limit: int) -> Ints:
         """(N,) the most that a tree of each node may cost: what the cheapest of everything else leaves of the limit."""
-        self.own = self.of.sums(graph)
+        self.own = graph.sums
         self.least, around = graph.passes(self.own @ self.prices)
         return limit - around
 

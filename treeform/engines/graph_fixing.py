@@ -53,7 +53,7 @@ class Fixing:
         self.graph, self.cost, self.unit = graph, graph.up_to, priced.unit
         self.lo, self.hi = trees.table.lo.tolist(), trees.table.hi.tolist()
         self.at = list(priced.multipliers)
-        self.own = trees.sums(graph) if self.lo else np.zeros((graph.n_alternatives, 1), dtype=np.int64)
+        self.own = graph.sums
 
     def run(self, stop: Callable[[], bool]) -> AndOrGraph:
         """The graph without what is left out."""
@@ -86,7 +86,8 @@ class Fixing:
             if not kept.any():
                 break
         mask = graph.used(kept)
-        self.graph, self.own = graph.part(mask), self.own[mask]
+        self.graph = graph.part(mask)
+        self.own = self.graph.sums
 
     def _slack(self, multipliers: list[int], most: list[int]) -> int | None:
         """By how much the price of an admissible tree may exceed that of its cost; None where it may not be exact.

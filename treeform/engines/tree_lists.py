@@ -131,16 +131,16 @@ class TreeList(TreeSet):
 
         Trees are found to be alike by a hash, and those of one hash are compared point by point.
         """
-        points = self.graph.covers.shape[1]
+        points = self.graph.covers.n_points
         drawn = np.random.default_rng(0).integers(0, 2**64, (points, n_classes), dtype=np.uint64)
-        by_class = self.graph.covers.astype(np.uint64) @ drawn
+        by_class = self.graph.covers.times(drawn)
         leaves = self.graph.leaves
         values = np.zeros(self.graph.n_alternatives, dtype=np.uint64)
         values[leaves] = by_class[self.graph.node[leaves], self.graph.label[leaves]]
         keys = self.fold(values, np.add)
         out, left = np.arange(self.size), np.arange(self.size)
         planes = max(1, (n_classes - 1).bit_length())
-        packed = np.packbits(self.graph.covers, axis=1)
+        packed = self.graph.covers.bits
         most = max(1, MOST_BYTES // (planes * max(1, packed.shape[1])))
         while len(left):
             _, first, group = np.unique(keys[left], return_index=True, return_inverse=True)

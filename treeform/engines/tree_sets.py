@@ -66,4 +66,4 @@ class TreeSet(ABC):
         graph = self.graph
         uses = np.zeros((graph.n_nodes, n_classes))
         uses[graph.node[graph.leaves], graph.label[graph.leaves]] = self.uses()[graph.leaves]
-        return (graph.covers.T.astype(np.float64) @ uses).astype(np.int64)
+        return graph.covers.added(uses).astype(np.int64)

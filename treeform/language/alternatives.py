@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.language.covers import Covers
+
 if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
@@ -34,7 +36,7 @@ class AndOrGraph:
     ----------
     depth : (N,) int
         Tests that a path from the node may have.
-    covers : (N, P) bool
+    covers : Covers
         The points of ``data.points`` that reach a node.
     node : (A,) int
         The node of each alternative.
@@ -52,12 +54,14 @@ class AndOrGraph:
         Whether tests of different encoded features that part a node's rows alike are different alternatives.
     test : (A,) int
         The number of a test in the table that was searched, -1 for a leaf.
+    sums : (A, 1 + R) int
+        What a leaf or a test adds by itself: to the cost, then to each linear constraint over sums.
     up_to : int or None
         Every tree of at most this cost that satisfies the requirements is in the graph; None: every tree is.
     """
 
     depth: Ints
-    covers: Bools
+    covers: Covers
     node: Ints
     feature: Ints
     threshold: NDArray[np.float64]
@@ -67,6 +71,7 @@ class AndOrGraph:
     least: Ints
     by_feature: bool
     test: Ints
+    sums: Ints
     up_to: int | None = None
 
     @property
@@ -130,7 +135,7 @@ class AndOrGraph:
         return replace(
             self,
             depth=self.depth[used],
-            covers=self.covers[used],
+            covers=self.covers.of(used),
             node=number[self.node[kept]],
             feature=self.feature[kept],
             threshold=self.threshold[kept],
@@ -139,6 +144,7 @@ class AndOrGraph:
             right=number[self.right[kept]],
             least=self.least[kept],
             test=self.test[kept],
+            sums=self.sums[kept],
         )
 
     def passes(self, own: Ints) -> tuple[Ints, Ints]:

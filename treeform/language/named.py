@@ -79,9 +79,7 @@ def with_parameters(requirements: Any, changes: Mapping[str, Any]) -> Any:
             raise ValueError(f"{name} has no parameter {parameter!r}; it has {', '.join(known)}")
         by_name.setdefault(name, {})[parameter] = value
     made = {
-        name: type(requirement)(**_changed(requirement, by_name[name]))
-        if name in by_name
-        else requirement
+        name: type(requirement)(**_changed(requirement, by_name[name])) if name in by_name else requirement
         for name, requirement in current.items()
     }
     return made if isinstance(requirements, Mapping) else list(made.values())

@@ -225,7 +225,7 @@ class GraphSearch:
     def _entries(self, graph: AndOrGraph) -> int:
         """Of a port with an entry for each row and node."""
         rows = np.bincount(self.question.data.points.index, minlength=self.question.data.points.n_points)
-        return int((graph.covers.astype(np.float64) @ rows)[graph.node].sum())
+        return int(graph.covers.times(rows.astype(np.float64))[graph.node].sum())
 
     def _exclude(self, made: Stated, priced: Priced) -> None:
         """Nothing of that cost is left: a bound."""

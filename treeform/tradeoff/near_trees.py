@@ -212,7 +212,7 @@ class NearTrees:
         Friedman, Olshen and Stone, 1984).
         """
         graph, tests = self.trees.graph, self.trees.graph.tests
-        weights = graph.covers.astype(np.float64) @ self.judge.question.data.points.weights.astype(np.float64)
+        weights = graph.covers.times(self.judge.question.data.points.weights.astype(np.float64))
         total = weights.sum(axis=1)
         impurity = total - (weights**2).sum(axis=1) / np.maximum(total, 1e-300)
         out = np.zeros(graph.n_alternatives)
@@ -249,7 +249,7 @@ class NearTrees:
             [weight * (label != c) for c in range(self.judge.question.data.n_classes)], axis=1
         )
         values = np.zeros(graph.n_alternatives)
-        differs = graph.covers.astype(np.float64) @ of_class
+        differs = graph.covers.times(of_class)
         values[graph.leaves] = differs[graph.node[graph.leaves], graph.label[graph.leaves]]
         low, high = self.trees.extremes(values)
         return int(low), int(high)

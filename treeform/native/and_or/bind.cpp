@@ -87,7 +87,7 @@ public:
         answer["depth"] = to_array(out.depth), answer["begin"] = to_array(out.begin);
         answer["test"] = to_array(out.test), answer["label"] = to_array(out.label);
         answer["left"] = to_array(out.left), answer["right"] = to_array(out.right);
-        answer["least"] = to_array(out.least), answer["words"] = out.words;
+        answer["least"] = to_array(out.least), answer["sums"] = to_array(out.sums), answer["words"] = out.words;
         answer["cover"] = to_array(std::vector<std::int64_t>(out.cover.begin(), out.cover.end()));
         return answer;
     }

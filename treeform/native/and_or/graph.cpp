@@ -100,6 +100,7 @@ public:
                 if (out.test.size() > most || bytes(out) > settings_.memory) return out;
             }
             out.cover.insert(out.cover.end(), levels_[d].cover.begin(), levels_[d].cover.end());
+            levels_[d].cover = {}, levels_[d].by_rows = {};
         }
         out.complete = true;
         return out;
@@ -137,7 +138,7 @@ private:
         return true;
     }
     std::size_t bytes(const Alternatives& out) const {
-        std::size_t sum = out.test.size() * 24 + out.cover.size() * 8 + minima_.bytes();
+        std::size_t sum = out.test.size() * 24 + (out.sums.size() + out.cover.size()) * 8 + minima_.bytes();
         for (const Level& l : levels_) sum += l.bytes();
         return sum;
     }
@@ -150,7 +151,9 @@ private:
             Amount price = 0;
             for (int k = 0; k < table_.kinds; ++k)
                 price += total[k] * minima_.prices().leaf[k * table_.labels + c];
-            if (price <= budget) add(-1, c, -1, -1, limit - (budget - price), out);
+            if (price > budget) continue;
+            add(-1, c, -1, -1, limit - (budget - price), out);
+            add_sums_of_leaf(table_, total.data(), c, out);
         }
     }
     void add(int test, int label, std::int32_t left, std::int32_t right, Amount through, Alternatives& out) const {
@@ -185,6 +188,7 @@ private:
                 child[s] = below + levels_[depth - 1].take(side[s], {budget, index, j, s}, depth == 1 ? &total_ : nullptr);
             }
             add(rows_.original[j], -1, child[0], child[1], limit - (node.budget - price), out);
+            add_sums_of_test(table_, rows_.original[j], out);
         }
     }
 

@@ -18,6 +18,7 @@ struct Alternatives {
     std::vector<std::uint64_t> cover;     // [node][word]: its points
     std::vector<std::int64_t> begin;      // nodes + 1
     std::vector<std::int32_t> test, label, left, right;
+    std::vector<Amount> sums;             // [alternative][1 + rows]: what it adds by itself to the cost and to each row
     std::vector<Amount> least;            // no tree through the alternative costs less, if it satisfies the rows
     std::size_t words = 0;
     bool complete = false;                // else it was stopped, or would not fit

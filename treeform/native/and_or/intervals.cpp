@@ -125,7 +125,7 @@ public:
         const Amount limit = prices_.limit(cost) - base_;
         const int depth = settings_.depth;
         levels_.assign(depth + 1, {});
-        for (int d = 0; d <= depth; ++d) levels_[d].words = words_, levels_[d].kinds = d ? 0 : labels() + 1;
+        for (int d = 0; d <= depth; ++d) levels_[d].words = words_, levels_[d].kinds = d ? 0 : table_.kinds;
         own_.clear(), way_.begin();
         if (limit >= 0) levels_[depth].take(everything(), {limit, -1, -1, -1}, nullptr);
         out.begin.push_back(0);
@@ -140,7 +140,7 @@ public:
                 if (out.test.size() > most || bytes(out) > settings_.memory) return out;
             }
             out.cover.insert(out.cover.end(), levels_[d].cover.begin(), levels_[d].cover.end());
-            if (d > 0) levels_[d].by_rows = {};
+            levels_[d].cover = {}, levels_[d].by_rows = {};
         }
         out.least.resize(out.test.size());
         levels_.clear();
@@ -169,6 +169,7 @@ private:
     std::unique_ptr<contree::Search<W>> search_;
     std::unique_ptr<Splits> two_;
     Prices prices_;
+    continuous_totals::Prices beyond_;
     Amount base_ = 0;  // what all rows cost with their best labels; prices below are beyond that
     std::vector<contree::IntervalSearch<W>> searches_;
     std::vector<Cost> whole_by_;
@@ -187,7 +188,7 @@ private:
     bool unit_weights() const { return std::all_of(table_.unit, table_.unit + table_.kinds, [](Amount u) { return u == 1; }); }
     bool splits(Amount weight) const { return weight >= settings_.min_flow && weight >= 2 * settings_.min_support; }
     std::size_t bytes(const Alternatives& out) const {
-        std::size_t sum = out.test.size() * 32 + out.cover.size() * 8;
+        std::size_t sum = out.test.size() * 32 + (out.sums.size() + out.cover.size()) * 8;
         for (const Level& l : levels_) sum += l.bytes();
         return sum;
     }
@@ -196,7 +197,7 @@ private:
 
     /// False where sums would leave the width.
     TREEFORM_COLD bool use(const Prices& prices) {
-        continuous_totals::Prices beyond;
+        continuous_totals::Prices& beyond = beyond_;
         beyond.unit = prices.unit, beyond.leaf = prices.leaf, beyond.test = prices.test[0];
         if (beyond.test < 0) return false;
         Wide sum = Wide(beyond.test) * ((Amount(1) << std::min(settings_.depth, 20)) - 1), base = 0;
@@ -224,10 +225,9 @@ private:
     }
     /// A bound, and the least price itself where neither weights in digits nor a minimum flow bind.
     Amount least_of_root() {
-        if (rows_.samples.n == 0) return kNone;
-        Amount weight = 0;
-        for (std::size_t i = 0; i < rows_.kind.size(); ++i) weight += rows_.weight[i] * table_.unit[rows_.kind[i]];
-        return weight < settings_.min_support ? kNone : solve_root().value + base_;
+        std::vector<Amount> total(table_.kinds, 0);
+        for (std::size_t i = 0; i < rows_.kind.size(); ++i) add_row(static_cast<typename W::Id>(i), total);
+        return weight_of(total.data()) < settings_.min_support ? kNone : solve_root().value + base_;
     }
     /// The price of a cheap tree, and its rows.
     TREEFORM_COLD std::pair<Amount, std::vector<Amount>> cheapest() {
@@ -264,7 +264,11 @@ private:
         const auto f = std::upper_bound(first_test_.begin(), first_test_.end(), number) - first_test_.begin() - 1;
         return {int(f), std::uint32_t(number - first_test_[f] + 1)};
     }
-    Amount weight_of(typename W::Id row) const { return rows_.weight[row] * table_.unit[rows_.kind[row]]; }
+    Amount weight_of(const Amount* total) const {
+        Amount weight = 0;
+        for (int k = 0; k < table_.kinds; ++k) weight += total[k] * table_.unit[k];
+        return weight;
+    }
 
     // ---------------------------------------------------------------- alternatives
 
@@ -272,29 +276,34 @@ private:
         out.test.push_back(test), out.label.push_back(label), out.left.push_back(left), out.right.push_back(right);
         own_.push_back(own);
     }
-    /// `sums`: the price of each label, and the weight.
-    void leaf(const Amount* sums, Amount budget, Alternatives& out) {
-        if (sums[labels()] < settings_.min_support) return;
-        for (int c = 0; c < labels(); ++c)
-            if (sums[c] <= budget) add(-1, c, -1, -1, sums[c], out);
+    /// `total`: the weight of each kind.
+    void leaf(const Amount* total, Amount budget, Alternatives& out) {
+        if (weight_of(total) < settings_.min_support) return;
+        for (int c = 0; c < labels(); ++c) {
+            const Amount price = price_of(total, c);
+            if (price > budget) continue;
+            add(-1, c, -1, -1, price, out);
+            add_sums_of_leaf(table_, total, c, out);
+        }
     }
-    void add_row(typename W::Id row, std::vector<Amount>& sums) const {
-        const Cost* price = data_.row_price.data() + std::size_t(row) * labels();
-        for (int c = 0; c < labels(); ++c) sums[c] += price[c];
-        sums[labels()] += weight_of(row);
+    void add_row(typename W::Id row, std::vector<Amount>& total) const { total[rows_.kind[row]] += rows_.weight[row]; }
+    Amount price_of(const Amount* total, int label) const {
+        Amount price = 0;
+        for (int k = 0; k < table_.kinds; ++k) price += total[k] * beyond_.leaf[std::size_t(k) * labels() + label];
+        return price;
     }
 
     void expand(int depth, std::int32_t index, std::int32_t below, Alternatives& out) {
         const Node node = levels_[depth].nodes[index];
-        if (depth == 0) return leaf(levels_[0].total.data() + std::size_t(index) * (labels() + 1), node.budget, out);
+        if (depth == 0) return leaf(levels_[0].total.data() + std::size_t(index) * table_.kinds, node.budget, out);
         const Subset& subset = rows_of(depth, index);
-        std::vector<Amount> sums(labels() + 1, 0);
-        for (std::size_t k = 0; k < subset.n; ++k) add_row(subset.order(0)[k], sums);
-        leaf(sums.data(), node.budget, out);
-        if (!splits(sums[labels()]) || subset.n < 2) return;
-        Making making{*this, subset, sums, depth, index, below, node.budget, out};
+        std::vector<Amount> total(table_.kinds, 0);
+        for (std::size_t k = 0; k < subset.n; ++k) add_row(subset.order(0)[k], total);
+        leaf(total.data(), node.budget, out);
+        if (!splits(weight_of(total.data())) || subset.n < 2) return;
+        Making making{*this, subset, total, depth, index, below, node.budget, out};
         if (depth == 1)
-            stumps(subset, sums, static_cast<Cost>(node.budget), making);
+            stumps(subset, total, static_cast<Cost>(node.budget), making);
         else if (depth == 2)
             pairs(subset, static_cast<Cost>(node.budget), making);
         else
@@ -305,7 +314,7 @@ private:
     struct Making {
         SearchAs& of;
         const Subset& subset;
-        const std::vector<Amount>& sums;
+        const std::vector<Amount>& total;
         int depth;
         std::int32_t index, below;
         Amount budget;
@@ -314,11 +323,11 @@ private:
         int feature = -1;
         std::size_t place = 0;
         Cover low, high, here;
-        std::vector<Amount> below_sums;
+        std::vector<Amount> under;
 
         Making(SearchAs& search, const Subset& rows, const std::vector<Amount>& all, int d, std::int32_t i,
                std::int32_t b, Amount most, Alternatives& to)
-            : of(search), subset(rows), sums(all), depth(d), index(i), below(b), budget(most), out(to) {
+            : of(search), subset(rows), total(all), depth(d), index(i), below(b), budget(most), out(to) {
             here = cover(0, rows.n, 0);
         }
         Cover cover(std::size_t from, std::size_t to, int f) const {
@@ -334,43 +343,43 @@ private:
         }
         /// The test before a place in the order of a feature, whose sides cost at least so much.
         void test(int f, std::size_t to, Sides least) {
-            if (f != feature || to < place) low.assign(of.words_, 0), below_sums.assign(sums.size(), 0), place = 0, feature = f;
+            if (f != feature || to < place) low.assign(of.words_, 0), under.assign(total.size(), 0), place = 0, feature = f;
             mark(place, to, f, low);
-            for (; place < to; ++place) of.add_row(subset.order(f)[place], below_sums);
-            const Amount weight = below_sums.back();
-            if (weight < of.settings_.min_support || sums.back() - weight < of.settings_.min_support) return;
+            for (; place < to; ++place) of.add_row(subset.order(f)[place], under);
+            std::vector<Amount> above(total);
+            for (std::size_t k = 0; k < above.size(); ++k) above[k] -= under[k];
+            if (std::min(of.weight_of(under.data()), of.weight_of(above.data())) < of.settings_.min_support) return;
             high.resize(of.words_);
             for (std::size_t w = 0; w < of.words_; ++w) high[w] = here[w] & ~low[w];
             const Amount room = budget - of.penalty();
             const std::int32_t number = of.first_test_[f] + std::int32_t(subset.key(f)[to]) - 1;
-            const std::int32_t column = number;
-            std::vector<Amount> above(sums);
-            for (std::size_t c = 0; c < above.size(); ++c) above[c] -= below_sums[c];
             Level& next = of.levels_[depth - 1];
             const bool last = depth == 1;
             const std::int32_t left =
-                below + next.take(low, {room - least.right, index, column, 0}, last ? &below_sums : nullptr);
+                below + next.take(low, {room - least.right, index, number, 0}, last ? &under : nullptr);
             const std::int32_t right =
-                below + next.take(high, {room - least.left, index, column, 1}, last ? &above : nullptr);
+                below + next.take(high, {room - least.left, index, number, 1}, last ? &above : nullptr);
             const auto [lesser, greater] = std::minmax(left, right);
             if (!seen.emplace(std::array<std::int32_t, 3>{of.group_[f], lesser, greater}, 0).second) return;
             of.add(number, -1, left, right, of.penalty(), out);
+            add_sums_of_test(of.table_, f, out);
         }
     };
 
     /// Tests over two leaves.
-    void stumps(const Subset& subset, const std::vector<Amount>& sums, Cost budget, Making& making) {
+    void stumps(const Subset& subset, const std::vector<Amount>& total, Cost budget, Making& making) {
         const Cost room = budget - penalty();
-        std::vector<Cost> low(labels());
+        std::vector<Cost> low(labels()), all(labels());
+        for (int c = 0; c < labels(); ++c) all[c] = static_cast<Cost>(price_of(total.data(), c));
         for (int f = 0; f < data_.table.features; ++f) {
             std::fill(low.begin(), low.end(), 0);
             const auto* keys = subset.key(f);
             const auto* rows = subset.order(f);
             for (std::size_t k = 0; k < subset.n; ++k) {
                 if (k > 0 && keys[k] != keys[k - 1]) {
-                    Cost left = low[0], right = static_cast<Cost>(sums[0]) - low[0];
+                    Cost left = low[0], right = all[0] - low[0];
                     for (int c = 1; c < labels(); ++c)
-                        left = std::min(left, low[c]), right = std::min(right, static_cast<Cost>(sums[c]) - low[c]);
+                        left = std::min(left, low[c]), right = std::min(right, all[c] - low[c]);
                     if (left + right <= room) making.test(f, k, {left, right});
                 }
                 const Cost* price = data_.row_price.data() + std::size_t(rows[k]) * labels();

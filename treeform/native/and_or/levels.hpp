@@ -52,4 +52,19 @@ struct Level {
     std::size_t bytes() const { return nodes.size() * (sizeof(Node) + (words + kinds) * 8 + 48); }
 };
 
+/// What a leaf of a node with these totals per kind adds.
+inline void add_sums_of_leaf(const totals::Table& t, const Amount* total, int label, Alternatives& out) {
+    const std::size_t at = out.sums.size();
+    out.sums.resize(at + 1 + t.rows, 0);
+    for (int k = 0; k < t.kinds; ++k) {
+        const std::size_t i = std::size_t(k) * t.labels + label;
+        out.sums[at] += total[k] * t.cost[i];
+        for (int r = 0; r < t.rows; ++r) out.sums[at + 1 + r] += total[k] * t.row[i * t.rows + r];
+    }
+}
+inline void add_sums_of_test(const totals::Table& t, int column, Alternatives& out) {
+    out.sums.push_back(t.test_cost[column]);
+    for (int r = 0; r < t.rows; ++r) out.sums.push_back(t.test_row[std::size_t(column) * t.rows + r]);
+}
+
 }  // namespace treeform::and_or

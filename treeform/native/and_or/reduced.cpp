@@ -10,7 +10,7 @@ namespace treeform::and_or {
 using totals::kNone;
 
 void reduce(Alternatives& graph, const std::vector<Amount>& own, Amount limit) {
-    const std::size_t nodes = graph.depth.size();
+    const std::size_t nodes = graph.depth.size(), width = own.empty() ? 0 : graph.sums.size() / own.size();
     std::vector<Amount> least(nodes, kNone), around(nodes, kNone);
     const auto price = [&](std::size_t a) {
         if (graph.test[a] < 0) return own[a];
@@ -33,6 +33,7 @@ void reduce(Alternatives& graph, const std::vector<Amount>& own, Amount limit) {
                 for (const auto side : {left, right})
                     around[side] = std::min(around[side], around[i] + here - least[side]);
             graph.test[kept] = graph.test[a], graph.label[kept] = graph.label[a];
+            std::copy_n(graph.sums.begin() + a * width, width, graph.sums.begin() + kept * width);
             graph.left[kept] = left, graph.right[kept] = right, graph.least[kept] = around[i] + here;
             ++kept;
         }
@@ -47,7 +48,7 @@ void reduce(Alternatives& graph, const std::vector<Amount>& own, Amount limit) {
     graph.begin = std::move(begin);
     graph.depth.resize(kept_nodes), graph.cover.resize(kept_nodes * graph.words);
     for (auto* list : {&graph.test, &graph.label, &graph.left, &graph.right}) list->resize(kept);
-    graph.least.resize(kept);
+    graph.least.resize(kept), graph.sums.resize(kept * width);
     for (auto* side : {&graph.left, &graph.right})
         for (auto& node : *side) node = node < 0 ? -1 : number[node];
 }
