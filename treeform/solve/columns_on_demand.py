@@ -37,6 +37,8 @@ OF_FEATURES = frozenset({"feature", "falling"})
 """Ports that tell tests of different features apart."""
 BY_ROW = frozenset({"reaches", "branch", "leaf"})
 """Ports with an entry for each row and node."""
+AT_FIRST = 300_000
+"""Alternatives that are written out at most while a step is looked for; where even the least one has more, all that fit."""
 MOST_ENTRIES = 30_000_000
 """Of such a port."""
 PRICES = "prices of the AND/OR graph"
@@ -145,7 +147,7 @@ class GraphSearch:
         apart: Apart = "feature" if OF_FEATURES & needs else "partition"
         self.trees = GraphOfTrees(question.data, relaxation.task, apart)
         self.by_row = bool(BY_ROW & needs)
-        self.many = MANY
+        self.many, self.written = MANY, AT_FIRST
         self.most = ceiling(question)
         self.ahead, self.reached = 1, -1
 
@@ -207,7 +209,13 @@ class GraphSearch:
             low = self.reached if few is None else few.up_to
             if beyond - low <= max(1, (beyond - self.reached) // 4):
                 chosen = few or many
-                return None if chosen is None else self._with_next_step(chosen)
+                if chosen is not None:
+                    return self._with_next_step(chosen)
+                if self.written == MOST_ALTERNATIVES:
+                    return None
+                self.written = MOST_ALTERNATIVES
+                many, beyond, cost = None, None, self.reached + 1
+                continue
             cost = (low + beyond) // 2
         return None
 
@@ -216,7 +224,7 @@ class GraphSearch:
         return made
 
     def _made(self, cost: int, priced: Priced) -> Stated | None:
-        graph = self.trees.up_to(cost, MOST_ALTERNATIVES, self.budget.remaining, self._stop)
+        graph = self.trees.up_to(cost, self.written, self.budget.remaining, self._stop)
         if graph is None:
             return None
         made = Stated(Fixing(self.trees, graph, priced).run(self._stop), counts_of(graph))
