@@ -38,7 +38,7 @@ OF_FEATURES = frozenset({"feature", "falling"})
 BY_ROW = frozenset({"reaches", "branch", "leaf"})
 """Ports with an entry for each row and node."""
 AT_FIRST = 300_000
-"""Alternatives that are written out at most while a step is looked for; where even the least one has more, all that fit."""
+"""Alternatives that are written out while a step is looked for; where even the least step has more, all that fit."""
 MOST_ENTRIES = 30_000_000
 """Of such a port."""
 PRICES = "prices of the AND/OR graph"
