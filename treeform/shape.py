@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 from treeform.errors import SpecError
 from treeform.utils.text import count_of
@@ -31,6 +31,8 @@ class Tree:
 
     depth: int
     splits: str = UNIVARIATE
+    own_leaves: ClassVar[bool] = True
+    """Whether each branch ends in a leaf of its own, and no two share a test."""
 
     def __post_init__(self) -> None:
         _check_splits(self.splits)
@@ -50,9 +52,22 @@ class Tree:
         """Number of test nodes in each layer, root first: ``(1, 2, 4, ...)``."""
         return tuple(2**level for level in range(self.depth))
 
+    @property
+    def reads_columns(self) -> bool:
+        """Whether each test reads one feature."""
+        return self.splits == UNIVARIATE
+
+    def of_columns(self) -> Tree:
+        """The same shape with tests of one feature."""
+        return Tree(self.depth)
+
+    def at_depth(self, depth: int) -> Tree:
+        """The same with so many levels."""
+        return Tree(depth, self.splits)
+
     def without_last_layer(self) -> Tree | None:
         """The tree of one level less, whose models are models of this one; None for depth 1."""
-        return Tree(self.depth - 1, self.splits) if self.depth > 1 else None
+        return self.at_depth(self.depth - 1) if self.depth > 1 else None
 
     def to_json(self) -> dict[str, Any]:
         return {"type": "tree", "depth": self.depth, **_splits_json(self.splits)}
@@ -76,6 +91,7 @@ class Diagram:
 
     widths: tuple[int, ...]
     splits: str
+    own_leaves: ClassVar[bool] = False
 
     def __init__(self, *widths: int, splits: str = UNIVARIATE) -> None:
         _check_splits(splits)
@@ -120,9 +136,22 @@ class Diagram:
         """Number of layers: the largest number of tests on a path."""
         return len(self.widths)
 
+    @property
+    def reads_columns(self) -> bool:
+        """Whether each test reads one feature."""
+        return self.splits == UNIVARIATE
+
+    def of_columns(self) -> Diagram:
+        """The same shape with tests of one feature."""
+        return Diagram(*self.widths)
+
+    def at_depth(self, depth: int) -> Diagram:
+        """The same with so many of its layers, from the root on."""
+        return Diagram(*self.widths[:depth], splits=self.splits)
+
     def without_last_layer(self) -> Diagram | None:
         """The diagram of one layer less, whose models are models of this one; None for a single layer."""
-        return Diagram(*self.widths[:-1], splits=self.splits) if self.depth > 1 else None
+        return self.at_depth(self.depth - 1) if self.depth > 1 else None
 
     def to_json(self) -> dict[str, Any]:
         return {"type": "diagram", "widths": list(self.widths), **_splits_json(self.splits)}

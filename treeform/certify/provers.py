@@ -18,23 +18,19 @@ from treeform.engines import (
     CADL85,
     DL85,
     Blossom,
-    ContinuousTotals,
     ConTree,
     DiagramSearch,
     Engine,
     EngineRun,
-    PathSearch,
     RegressionSearch,
     TotalsSearch,
-    continuous_totals,
 )
-from treeform.engines.relaxation import relax
+from treeform.engines.relaxation import predicts_alike, relax
 from treeform.errors import CertificateError
 from treeform.graph import DecisionGraph
 from treeform.language.objective import Depth, Objective
 from treeform.language.question import Question
 from treeform.language.totals import of_prediction_rows
-from treeform.shape import UNIVARIATE, Diagram, Tree
 from treeform.solve import schedule
 from treeform.solve.budget import Budget
 from treeform.solve.depth import DepthEngine
@@ -42,25 +38,14 @@ from treeform.solve.engines import run_engine
 from treeform.solve.lagrangian import Lagrangian, rows_of, tighten
 from treeform.solve.leaf_values import value_run
 from treeform.solve.ledger import Ledger
-from treeform.solve.router import engine_beyond, usual_engine
+from treeform.solve.router import ENGINES, candidates
 from treeform.solve.simple_bounds import ceiling
 
 BY_PRICES = "the search by prices"
-FEW_TESTS = 300
-"""Tests up to which the search over binary tests is the second opinion on trees."""
-FEW_FOR_TOTALS = 1000
-"""Tests up to which the search for totals over tests is tried; the one over intervals of thresholds beyond."""
-SIMPLE_TOTALS = TotalsSearch(parts=("multipliers",))
-"""Without lazy rows, guesses, similarity and dominance: the parts of the search that are hardest to get right."""
-SIMPLE_PATHS = PathSearch(pairs=False)
-SIMPLE_CONTINUOUS = ContinuousTotals(
-    parts=("multipliers", "lazy", "rough", "dominance", *continuous_totals.RULES)
-)
-"""Without guesses, shallower depths and first models; it needs ConTree's rules to end at all."""
-FAMILIES = {
-    engine.name: engine.family
-    for engine in (ConTree, DL85, CADL85, Blossom, DiagramSearch, TotalsSearch, ContinuousTotals)
-}
+PLAIN: tuple[type[Engine], ...] = (ConTree, DL85, DiagramSearch, RegressionSearch)
+"""For costs or losses under bounds on sizes. The first one is asked about diagrams, too: they unroll to trees."""
+_MAKERS: tuple[type[Engine], ...] = (*ENGINES, CADL85, Blossom)
+FAMILIES = {kind.name: kind.family for kind in _MAKERS}
 """Engines that share code are of one family."""
 
 
@@ -95,65 +80,54 @@ class Bound:
 
 def provers(question: Question, maker: object) -> list[Engine]:
     """The engines that can prove a bound of the question again; first one without code of the claiming engine."""
-    if question.objective.is_regression:
-        return [RegressionSearch()]
-    if question.shape.splits != UNIVARIATE:
+    if not question.shape.reads_columns:
         return []
-    tree = ConTree()
-    if not isinstance(question.shape, Tree):
-        return [tree, DiagramSearch()]
-    engines: list[Engine] = [tree]
-    if question.data.n_tests <= FEW_TESTS:
-        engines.append(DL85())
-    if FAMILIES.get(str(maker)) == tree.family:
-        engines.reverse()
-    # Linear constraints over sums and rules on paths are more than the other engines support.
-    special = _for_totals(question, tree, maker)
-    return [*_for_paths(question), *special, *engines, *_over_many_tests(question)]
+    plain = [
+        kind()
+        for kind in PLAIN
+        if predicts_alike(question, kind())
+        and (type(question.shape) in kind.shapes or kind is PLAIN[0])
+        and _is_small(question, kind)
+    ]
+    if FAMILIES.get(str(maker)) == plain[0].family:
+        plain.reverse()
+    special, late = _stronger(question, maker)
+    return [*special, *plain, *late]
 
 
-def _for_paths(question: Question) -> list[Engine]:
-    """The search under rules on paths, where it supports more: first test by test, then with its counts of pairs."""
-    engine = None if is_least_depth(question.objective) else usual_engine(question)
-    return [SIMPLE_PATHS, engine] if isinstance(engine, PathSearch) else []
+def _stronger(question: Question, maker: object) -> tuple[list[Engine], list[Engine]]:
+    """The engines that support more of a question than the plain ones, each first in its `plain` form.
 
-
-def _for_totals(question: Question, plain: Engine, maker: object) -> list[Engine]:
-    """The search for totals, where it supports more of the question than the plain engines and takes its table.
-
-    First with little more than its enumeration, then with everything that makes it fast; on few tests, and where the
-    other one made the claim, that one without its shortcuts.
+    One for each part of the question; where it has a rival that made the claim, that one in plain form. In the second
+    list are those for larger tables than a check usually asks them about, if they support all of the question.
     """
-    few = question.data.n_tests <= FEW_FOR_TOTALS
-    engine: Engine = TotalsSearch() if few else ContinuousTotals()
-    simple: Engine = SIMPLE_TOTALS if few else SIMPLE_CONTINUOUS
-    other = relax(question, plain)
-    if is_least_depth(question.objective) or other is None or other.exact:
-        return []
-    relaxation = relax(question, engine)
-    if relaxation is None or len(relaxation.dropped) >= len(other.dropped):
-        return []
-    if engine.unsupported(question.data, relaxation.task) is not None:
-        return []
-    return [simple, SIMPLE_CONTINUOUS if few and maker == SIMPLE_CONTINUOUS.name else engine]
+    known = None if is_least_depth(question.objective) else relax(question, PLAIN[0]())
+    if known is None or known.exact or not question.shape.own_leaves:
+        return [], []
+    more = [
+        (engine, part)
+        for engine, part in candidates(question, type(question.shape), any_size=True)
+        if len(part.dropped) < len(known.dropped) and type(engine) not in PLAIN
+    ]
+    parts: dict[tuple[str, ...], list[Engine]] = {}
+    for engine, part in more:
+        if _is_small(question, type(engine)):
+            parts.setdefault(part.dropped, []).append(engine)
+    special: list[Engine] = []
+    for first, *rivals in parts.values():
+        made = [rival.plain() for rival in rivals if rival.name == maker]
+        special += [first.plain(), *(made or [first])]
+    late = [engine for engine, part in more if part.exact and not _is_small(question, type(engine))][:1]
+    return special, [one for engine in late for one in (engine.plain(), engine)]
 
 
-def _over_many_tests(question: Question) -> list[Engine]:
-    """The search over all tests that supports all of a question, on a table that it is not chosen for."""
-    few = question.data.n_tests <= PathSearch.few_tests
-    engine = None if few or is_least_depth(question.objective) else engine_beyond(question)
-    if engine is None:
-        return []
-    return [SIMPLE_TOTALS if isinstance(engine, TotalsSearch) else SIMPLE_PATHS, engine]
+def _is_small(question: Question, kind: type[Engine]) -> bool:
+    return kind.few_to_prove is None or question.data.n_tests <= kind.few_to_prove
 
 
 def name_of(engine: Engine) -> str:
     """The engine's name, with what is left out of it."""
-    if engine is SIMPLE_TOTALS:
-        return f"{engine.name} with multipliers only"
-    if engine is SIMPLE_PATHS:
-        return f"{engine.name} test by test"
-    return f"{engine.name} without its shortcuts" if engine is SIMPLE_CONTINUOUS else engine.name
+    return f"{engine.name} {engine.plain_title}" if engine.plain_title and engine == engine.plain() else engine.name
 
 
 def by_engines(
@@ -176,7 +150,7 @@ def by_engines(
     graph : DecisionGraph, optional
         A known model: engines search for better ones only.
     """
-    if question.shape.splits != UNIVARIATE:
+    if not question.shape.reads_columns:
         yield from _over_hyperplanes(question, budget)
     engines = provers(question, maker)
     for index, engine in enumerate(engines):
@@ -188,14 +162,12 @@ def by_engines(
 
 def _over_hyperplanes(question: Question, budget: Budget) -> Iterator[Bound]:
     """A model with tests of one column is one with hyperplanes, where its margins are wide enough: it may refute."""
-    shape = question.shape
-    single = Tree(shape.depth) if isinstance(shape, Tree) else Diagram(*shape.widths)
-    engine: Engine = ConTree() if isinstance(shape, Tree) else DiagramSearch()
-    relaxation = None
-    if not is_least_depth(question.objective):
-        relaxation = relax(question.with_(shape=single), engine)
+    single = question.with_(shape=question.shape.of_columns())
+    able = [kind() for kind in PLAIN if type(single.shape) in kind.shapes]
+    relaxation = None if is_least_depth(question.objective) else relax(single, able[0])
     if relaxation is None:
         return
+    engine = able[0]
     part, ledger = _part(budget, last=False), Ledger(question, budget)
     run = EngineRun(
         time_limit=part.remaining,
@@ -231,7 +203,7 @@ def _by_engine(
     )
     if rule is not None and not ledger.stop():
         rule.run(outcome)
-    if not ledger.closed and not isinstance(engine, TotalsSearch | ContinuousTotals):
+    if not ledger.closed and engine.prices_rows:
         tighten(question, engine, relaxation, outcome, ledger, budget)
     return _bound(name_of(engine), ledger, not budget.stop())
 
@@ -275,10 +247,10 @@ def by_prices(
     ------
     OutOfReach, Stopped
     """
-    if isinstance(question.shape, Diagram):
+    if not question.shape.own_leaves:
         return _diagrams_by_prices(question, value, hint, stop)
     relaxation = None if is_least_depth(question.objective) else relax(question, TotalsSearch())
-    if relaxation is None or relaxation.task.totals is None or not isinstance(question.shape, Tree):
+    if relaxation is None or relaxation.task.totals is None:
         return None
     if relaxation.task.features is not None:
         return None  # it lists trees over all features
@@ -299,7 +271,7 @@ def _diagrams_by_prices(
 ) -> Bound | None:
     """The same for diagrams under rows over predictions (`treeform.certify.diagrams`)."""
     relaxation = relax(question, DiagramSearch())
-    if relaxation is None or question.shape.splits != UNIVARIATE or not relaxation.factor > 0:
+    if relaxation is None or not relaxation.factor > 0:
         return None
     rows = rows_of(question, relaxation.dropped)
     totals = of_prediction_rows([(row.coef, row.rhs) for row in rows], "rows")
@@ -336,7 +308,7 @@ def depth_below(question: Question, value: Fraction | None) -> int:
     CertificateError
         If the shape is no tree.
     """
-    if not isinstance(question.shape, Tree):
+    if not question.shape.own_leaves:
         raise CertificateError("a least depth is that of trees, and the shape is none")
     if value is None:
         return question.shape.depth
@@ -345,7 +317,7 @@ def depth_below(question: Question, value: Fraction | None) -> int:
 
 def at_depth(question: Question, depth: int) -> Question:
     """Is there an admissible tree of this depth? Splits and requirements are those of the question."""
-    return question.with_(shape=Tree(depth, question.shape.splits), objective=Objective(()))
+    return question.with_(shape=question.shape.at_depth(depth), objective=Objective(()))
 
 
 def _by_depth(engine: Engine, question: Question, value: Fraction | None, budget: Budget) -> Bound | None:
@@ -376,11 +348,7 @@ def by_multipliers(
     point = [Fraction(one.value) for one in multipliers]
     if not point or min(point) < 0:
         raise CertificateError("the multipliers do not fit the requirements")
-    engines = [
-        engine
-        for engine in provers(question, maker)
-        if not isinstance(engine, TotalsSearch | ContinuousTotals)
-    ]
+    engines = [engine for engine in provers(question, maker) if engine.prices_rows]
     duals = [dual for engine in engines if (dual := _dual(question, engine, multipliers)) is not None]
     if not duals:
         raise CertificateError("the multipliers do not fit the requirements")

@@ -25,7 +25,6 @@ from treeform.graph import DecisionGraph
 from treeform.language.costs import ClassCost
 from treeform.language.objective import Depth, Error, Leaves, Nodes
 from treeform.language.question import Question
-from treeform.shape import UNIVARIATE, Tree
 from treeform.solve.verification import verify
 
 WORK = 5 * 10**9
@@ -79,7 +78,7 @@ class _Plain:
 def _plain(question: Question) -> _Plain | None:
     """The question in these numbers, or None where it is more than that."""
     data, shape = question.data, question.shape
-    if not isinstance(shape, Tree) or shape.splits != UNIVARIATE:
+    if not shape.own_leaves or not shape.reads_columns:
         return None
     wrong = 1 - np.eye(data.n_classes, dtype=np.int64)
     cost, worth = wrong, Fraction(0)
@@ -177,7 +176,7 @@ class _Search:
 
 
 def _by_enumeration(question: Question, stop: Callable[[], bool]) -> Fraction | None:
-    if question.shape.splits != UNIVARIATE:
+    if not question.shape.reads_columns:
         raise OutOfReach(
             "the problem is out of reach of the reference search", cause="hyperplanes cannot be listed"
         )
@@ -224,9 +223,9 @@ def _models(question: Question) -> Iterator[dict[Any, Any]]:
     for leaf in leaves:  # a constant model
         yield {"root": leaves[leaf]}
     widths = shape.widths
-    if isinstance(shape, Tree):
+    if shape.own_leaves:
         widths = tuple(2**layer for layer in range(shape.depth))
-    for nodes in _layers(tests, tuple(leaves), widths, isinstance(shape, Tree), 0, (everybody,)):
+    for nodes in _layers(tests, tuple(leaves), widths, shape.own_leaves, 0, (everybody,)):
         yield {**nodes, **leaves}
 
 

@@ -33,7 +33,6 @@ from treeform.engines.relaxation import Relaxation, relax
 from treeform.language.losses import loss_of
 from treeform.language.question import Question
 from treeform.language.values import ValueRule
-from treeform.shape import Tree
 from treeform.utils.text import count_of
 
 BY_VALUES = "the search of all trees with values"
@@ -83,7 +82,7 @@ def _rule(question: Question, part: Relaxation) -> ValueRule:
         label: requirement.value_rule(question.data) for label, requirement in named if label in part.dropped
     }
     unmet = [label for label in part.dropped if rules.get(label) is None]
-    if unmet or not isinstance(question.shape, Tree) or question.shape.depth > 2:
+    if unmet or not question.shape.own_leaves or question.shape.depth > 2:
         what = f"not {', '.join(unmet)}" if unmet else f"not {question.shape}"
         raise OutOfReach(
             f"the problem is out of reach of {BY_VALUES}",

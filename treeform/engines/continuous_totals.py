@@ -81,6 +81,8 @@ class ContinuousTotals(Engine):
     name: ClassVar[str] = "continuous-totals"
     family: ClassVar[str] = "totals"
     chosen_for: ClassVar[str] = "proves optima under linear constraints over sums; it searches intervals of thresholds"
+    plain_title: ClassVar[str] = "without its shortcuts"
+    prices_rows: ClassVar[bool] = False
     understands: ClassVar[frozenset[str]] = frozenset(
         {
             "features",
@@ -102,6 +104,10 @@ class ContinuousTotals(Engine):
         check_simd("ContinuousTotals", self.simd, SCAN_PATHS)
         check_memory("ContinuousTotals", self.memory_limit)
         object.__setattr__(self, "parts", some_of("ContinuousTotals", "parts", self.parts, PARTS))
+
+    def plain(self) -> ContinuousTotals:
+        """Without guesses, shallower depths and first models; it needs ConTree's rules to end at all."""
+        return ContinuousTotals(parts=("multipliers", "lazy", "rough", "dominance", *RULES))
 
     def unsupported(self, data: Dataset, task: TreeTask) -> str | None:
         """Why the search cannot take the task, in words; None when it can."""

@@ -178,6 +178,12 @@ class Engine(ABC):
         Distinct tests of a table up to which it is chosen where nobody names it; None: any number.
     chosen_for : str
         What a note says of it where it is chosen, about the number of tests.
+    few_to_prove : int or None
+        Distinct tests of a table up to which a check asks it for a proof; None: any number.
+    plain_title : str
+        What is added to its name where a check asks its `plain` form.
+    prices_rows : bool
+        Whether a check prices rows that it leaves out into its costs.
     """
 
     name: ClassVar[str]
@@ -188,6 +194,9 @@ class Engine(ABC):
     shapes: ClassVar[frozenset[type[Shape]]] = frozenset({Tree})
     few_tests: ClassVar[int | None] = None
     chosen_for: ClassVar[str] = ""
+    few_to_prove: ClassVar[int | None] = None
+    plain_title: ClassVar[str] = ""
+    prices_rows: ClassVar[bool] = True
 
     @classmethod
     def suits(cls, data: Dataset) -> bool:
@@ -197,6 +206,10 @@ class Engine(ABC):
     def unsupported(self, data: Dataset, task: TreeTask) -> str | None:
         """Why it cannot take the task on these data, for its size or its numbers; None when it can."""
         return None
+
+    def plain(self) -> Engine:
+        """The search without its parts that are hardest to get right, where it has such: what a check asks first."""
+        return self
 
     @abstractmethod
     def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:

@@ -82,6 +82,9 @@ class TotalsSearch(OneSearch):
     name: ClassVar[str] = "totals-search"
     family: ClassVar[str] = "totals"
     few_tests: ClassVar[int] = 500  # its work grows with their square and more
+    few_to_prove: ClassVar[int] = 1000  # the search over intervals of thresholds beyond
+    plain_title: ClassVar[str] = "with multipliers only"
+    prices_rows: ClassVar[bool] = False
     chosen_for: ClassVar[str] = "proves optima under linear constraints over sums; it takes tables of few tests"
     bounded: ClassVar[bool] = True
     understands: ClassVar[frozenset[str]] = frozenset(
@@ -105,6 +108,10 @@ class TotalsSearch(OneSearch):
         check_simd("TotalsSearch", self.simd)
         check_memory("TotalsSearch", self.memory_limit)
         object.__setattr__(self, "parts", some_of("TotalsSearch", "parts", self.parts, PARTS))
+
+    def plain(self) -> TotalsSearch:
+        """Without lazy rows, guesses, similarity and dominance."""
+        return TotalsSearch(parts=("multipliers",))
 
     def unsupported(self, data: Dataset, task: TreeTask) -> str | None:
         """Why the search cannot take the task, in words; None when it can."""

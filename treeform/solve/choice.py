@@ -22,7 +22,6 @@ from treeform.language.losses import leaf_loss
 from treeform.language.question import Question
 from treeform.language.restriction import Restriction
 from treeform.language.values import ValueRule
-from treeform.shape import UNIVARIATE, Tree
 from treeform.solve.columns_on_demand import is_usual
 from treeform.solve.in_parts import first_part, is_largest, stated_whole, too_many_parts
 from treeform.solve.leaf_values import goes_on_by_solvers
@@ -285,7 +284,7 @@ def require_exact(question: Question, engine: Engine, whole: Question | None = N
     fix = f"solve with {able}{solvers} and give warm_start={engine!r} for its bound and models"
     if not predicts_alike(question, engine):
         fix = f"leave out solver, or solve with {able.removesuffix(', or with ')}"
-    if question.shape.splits != UNIVARIATE:
+    if not question.shape.reads_columns:
         missing = f"{question.shape.splits} splits"
         fix = "solve with tf.HiGHS() and formulation='odd', which states hyperplanes"
     raise SpecError(
@@ -310,7 +309,7 @@ def _refuse_unstated_values(question: Question, solver: Backend | None) -> None:
             f"{', '.join(of_values)} cannot be stated to a solver under {objective}",
             cause="the exact values of leaves are read back as means, and these are not means where values are bounded",
             fix="leave out solver and formulation, which solves it natively"
-            if isinstance(question.shape, Tree)
+            if question.shape.own_leaves
             else "minimise tf.AbsoluteError(), or use shape=tf.Tree(depth)",
         )
     if objective.is_squared and solver is not None and not solver.capabilities.squares:
@@ -385,9 +384,9 @@ def _warm_engine(question: Question, warm_start: Any, notes: list[str], depth: b
         return None
     if _names_engine(warm_start):
         return _start_engine(warm_start)
-    if warm_start != "auto" or question.shape.splits != UNIVARIATE:
+    if warm_start != "auto" or not question.shape.reads_columns:
         return None  # native engines search tests of one feature
-    few = depth and isinstance(question.shape, Tree) and question.data.n_tests <= FEW_TESTS
+    few = depth and question.shape.own_leaves and question.data.n_tests <= FEW_TESTS
     engine = DL85() if few else usual_engine(question)
     notes += [] if engine is None else [f"warm start and bound: {engine.name}"]
     return engine

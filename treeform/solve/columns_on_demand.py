@@ -22,7 +22,6 @@ from treeform.language.abilities import ColumnsOnDemand
 from treeform.language.alternatives import AndOrGraph
 from treeform.language.formulation import Formulation
 from treeform.language.question import Question
-from treeform.shape import UNIVARIATE, Tree
 from treeform.solve.budget import Budget
 from treeform.solve.ledger import Ledger
 from treeform.solve.result import Limit
@@ -73,8 +72,8 @@ def priced_part(question: Question) -> Relaxation | None:
 def is_usual(question: Question) -> bool:
     """Whether a solver is given this formulation where none is named: for trees over few tests."""
     return (
-        isinstance(question.shape, Tree)
-        and question.shape.splits == UNIVARIATE
+        question.shape.own_leaves
+        and question.shape.reads_columns
         and question.objective.is_sum
         and not question.objective.is_depth
         and not question.objective.is_regression

@@ -21,7 +21,6 @@ from treeform.language.costs import LARGEST_COST
 from treeform.language.formulation import Formulation
 from treeform.language.objective import Error, Nodes, Objective
 from treeform.language.question import Question, allowed_errors
-from treeform.shape import Tree
 from treeform.solve import schedule
 from treeform.solve.budget import Budget
 from treeform.solve.engines import recheck_of
@@ -146,7 +145,7 @@ def minimize_depth(
     ``engine`` tries each depth before the formulation. With ``proofs``, the refutation of each depth is
     written there before the next is tried; then no engine runs, since its refutations have no such proof.
     """
-    if not isinstance(question.shape, Tree):
+    if not question.shape.own_leaves:
         raise SpecError(
             f"the depth cannot be minimised over {question.shape}",
             cause="the search goes over trees of depth 1, 2, 3, ...",
@@ -163,7 +162,7 @@ def minimize_depth(
     for depth in range(first, question.shape.depth + 1):
         if ledger.stop():
             break
-        at_depth = question.with_(shape=Tree(depth, question.shape.splits), objective=Objective(()))
+        at_depth = question.with_(shape=question.shape.at_depth(depth), objective=Objective(()))
         own_ledger = Ledger(at_depth, ledger.budget)
         own_ledger.runners, own_ledger.outer = ledger.runners, ledger
         if beside is not None:
@@ -198,7 +197,7 @@ def _search(
     proofs: ProofWriter | None,
 ) -> CompiledSearch:
     """Solve one depth."""
-    assert isinstance(at_depth.shape, Tree)
+    assert at_depth.shape.own_leaves
     ledger.set_phase(f"{formulation.name} on {backend.name}, depth {at_depth.shape.depth}")
     search = CompiledSearch(at_depth, formulation, backend, own_ledger, ledger.budget, proofs)
     search.run()
@@ -242,7 +241,7 @@ def _break_tie(
     next_goal = formulation.tie_break(question.objective) if isinstance(formulation, DepthHints) else None
     if next_goal is None or ledger.graph is None:
         return None
-    at_depth = question.with_(shape=Tree(depth, question.shape.splits), objective=next_goal)
+    at_depth = question.with_(shape=question.shape.at_depth(depth), objective=next_goal)
     own_ledger = Ledger(at_depth, ledger.budget)
     own_ledger.runners = ledger.runners
     own_ledger.submit(ledger.graph, "the search over depths")

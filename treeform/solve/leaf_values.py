@@ -39,7 +39,7 @@ def value_part(question: Question, engine: Engine) -> tuple[Relaxation, ValueRul
     The part's ``dropped`` are the requirements that neither of them supports.
     """
     part = None if leaf_loss(question.objective) is None else relax(question, engine)
-    if part is None or part.exact or not isinstance(question.shape, Tree):
+    if part is None or part.exact or not question.shape.own_leaves:
         return None
     rules, unmet = [], []
     for label, requirement in zip(question.labels, question.requirements, strict=True):

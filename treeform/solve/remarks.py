@@ -18,7 +18,6 @@ from treeform.language.abilities import ColumnsOnDemand
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
 from treeform.requirements.groups import CROSSED, Groups
-from treeform.shape import Tree
 from treeform.solve.choice import Plan
 from treeform.solve.columns_on_demand import is_usual
 
@@ -103,7 +102,7 @@ def without_prospect(question: Question, plan: Plan) -> str | None:
     plan : Plan
     """
     alone = plan.backend is not None and plan.warm_engine is None and plan.start is None
-    if not alone or plan.formulation is None or not isinstance(question.shape, Tree):
+    if not alone or plan.formulation is None or not question.shape.own_leaves:
         return None
     if isinstance(plan.formulation, ColumnsOnDemand) or plan.formulation.name.startswith("sat-"):
         return None

@@ -16,7 +16,6 @@ from treeform.graph import DecisionGraph, normalised
 from treeform.graph.evaluate import weighted_errors
 from treeform.language.objective import Error
 from treeform.language.question import Question
-from treeform.shape import Tree
 from treeform.solve.budget import Budget
 from treeform.solve.verification import judge_candidate
 
@@ -206,7 +205,7 @@ def narrowed(graph: DecisionGraph, question: Question) -> DecisionGraph:
     """A tree pruned to the widths of a diagram: in a layer of too many tests those go that save the least weight."""
     shape = question.shape
     if (
-        isinstance(shape, Tree)
+        shape.own_leaves
         or graph.values
         or not graph.is_tree
         or graph.forms

@@ -17,7 +17,7 @@ from treeform.data import Dataset
 from treeform.graph import DecisionGraph, normalised
 from treeform.graph.routing import sides_taken
 from treeform.language.question import Question
-from treeform.shape import MARGIN, UNIVARIATE, Shape, Tree
+from treeform.shape import MARGIN, Shape
 from treeform.utils.text import count_of
 
 _ENOUGH = 0.97
@@ -48,19 +48,19 @@ def misfit(graph: DecisionGraph, shape: Shape, data: Dataset | None = None) -> s
 
 
 def _faults(graph: DecisionGraph, shape: Shape, data: Dataset | None) -> Iterator[str]:
-    if shape.splits == UNIVARIATE and not graph.is_univariate:
+    if shape.reads_columns and not graph.is_univariate:
         yield "it tests weighted sums of features, and the shape asks for univariate tests"
     if not graph.is_level_by_level:  # else the root leads to every node by one path
         yield from _unreached(graph)
     if graph.depth > shape.depth:
         yield f"depth {graph.depth} exceeds {shape.depth}"
-    if not isinstance(shape, Tree):
+    if not shape.own_leaves:
         yield from _outside_layers(graph, shape.widths)
     elif not graph.is_level_by_level:
         yield from _outside_tree(graph)
     if data is not None:
         yield from _one_sided(graph, data)
-        if shape.splits != UNIVARIATE:
+        if not shape.reads_columns:
             yield from _narrow(graph, data)
 
 
@@ -182,7 +182,7 @@ def judge_candidate(
     DecisionGraph, Verified
         The second one holds whether the first one is admissible.
     """
-    own_leaves = isinstance(question.shape, Tree)
+    own_leaves = question.shape.own_leaves
     simple = _adapted(
         question, normalised(graph.simplified(question.data), question.data, own_leaves=own_leaves)
     )

@@ -18,7 +18,7 @@ from treeform.language.costs import ClassCost
 from treeform.language.formulation import Formulation
 from treeform.language.objective import Error, Nodes
 from treeform.language.question import Question
-from treeform.shape import UNIVARIATE, Tree, smaller_shapes
+from treeform.shape import smaller_shapes
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
 from treeform.solve.choice import Plan, choose, refuse_restriction, why_unstated
@@ -288,7 +288,7 @@ class SizeTableSearch(Work):
         for free in (1, 0):
             prices = [p.each / relaxation.factor for p in wanted if p.each is not None and p.free == free]
             asked += [(prices, free)] if prices else []
-        is_tree = isinstance(self.question.shape, Tree)
+        is_tree = self.question.shape.own_leaves
         for turn in range(2 if is_tree and asked else 1):
             for prices_, free in asked or [(None, 0)]:
                 left = self.budget.remaining
@@ -365,7 +365,7 @@ STAGES: tuple[Stage[SizeTableSearch], ...] = (
         "tests of one feature",
         SizeTableSearch.by_one_feature,
         applies=lambda table: (
-            table.warm and table.plan is not None and table.question.shape.splits != UNIVARIATE
+            table.warm and table.plan is not None and not table.question.shape.reads_columns
         ),
     ),
     Stage(

@@ -22,7 +22,6 @@ from treeform.errors import SpecError
 from treeform.language.numbers import as_fraction
 from treeform.language.question import Question
 from treeform.requirements.excluded import NoTestOn
-from treeform.shape import UNIVARIATE, Tree
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
 from treeform.solve.choice import refuse_restriction
@@ -259,7 +258,7 @@ def _countable(question: Question) -> Relaxation:
         If the models of this shape, objective or table cannot be listed.
     """
     fix = "use a tree, tf.Error() or tf.Cost(...) with tf.Nodes(), and few tests; round or bin columns"
-    if not isinstance(question.shape, Tree) or question.shape.splits != UNIVARIATE:
+    if not question.shape.own_leaves or not question.shape.reads_columns:
         raise SpecError(
             f"near-optimal models of {question.shape} cannot be listed",
             cause="models are enumerated for trees with tests of one column",

@@ -15,7 +15,6 @@ from treeform.catalogue.solvers import find_solver
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.question import Question
-from treeform.shape import Tree
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
 from treeform.solve.choice import refuse_restriction
@@ -125,7 +124,7 @@ def curve(
 ) -> Pareto:
     """Fill the curve; see `treeform.Problem.pareto`."""
     refuse_restriction(question, options, "a curve over depths")
-    if not isinstance(question.shape, Tree):
+    if not question.shape.own_leaves:
         raise SpecError(
             f"there is no curve over depths for {question.shape}",
             cause="its depths are those of trees",
@@ -145,7 +144,7 @@ def curve(
             report = _progress_of_depth(options.on_progress, depth, last, budget)
             try:
                 tables[depth] = fill_size_table(
-                    question.with_(shape=Tree(depth, question.shape.splits)),
+                    question.with_(shape=question.shape.at_depth(depth)),
                     replace(options, time_limit=share, on_progress=report),
                     smaller=tables.get(depth - 1),
                 )

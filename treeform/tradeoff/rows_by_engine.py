@@ -12,7 +12,7 @@ from treeform.engines.relaxation import Relaxation, relax
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.question import Question
-from treeform.shape import UNIVARIATE, Diagram, Tree
+from treeform.shape import Diagram, Tree
 from treeform.solve import schedule
 from treeform.solve.budget import Budget
 from treeform.solve.choice import require_exact
@@ -40,7 +40,7 @@ def engine_for(question: Question, options: SolveOptions) -> DiagramSearch | Non
             )
         require_exact(question, named_solver)
         return named_solver
-    if question.shape.splits != UNIVARIATE or warm_start in (None, False, "none"):
+    if not question.shape.reads_columns or warm_start in (None, False, "none"):
         return None
     if isinstance(warm_start, DecisionGraph):
         return None
@@ -97,7 +97,7 @@ def enter_models_of_one_feature(bounds: SizeBounds, budget: Budget, report: Call
     """Models with tests of one feature are models with hyperplanes, where the margin allows them."""
     question = bounds.question
     shape = question.shape
-    single = Tree(shape.depth) if isinstance(shape, Tree) else Diagram(*shape.widths)
+    single = Tree(shape.depth) if shape.own_leaves else Diagram(*shape.widths)
     engine = DiagramSearch()
     report(f"tests of one feature: {engine.name}")
     relaxation = relax(question.with_(shape=single), engine)

@@ -7,7 +7,7 @@ from treeform.shape import Diagram, Shape, Tree
 
 def shrunk(shape: Shape, tests: int) -> Shape:
     """The part of a skeleton that ``tests`` tests can use; every test of a layer needs half a test above it."""
-    if isinstance(shape, Tree):
+    if shape.own_leaves:
         return Tree(max(1, min(shape.depth, tests)), shape.splits)
     widths = []
     for layer, width in enumerate(shape.widths):

@@ -20,7 +20,7 @@ from treeform.language.formulation import Formulation
 from treeform.language.objective import Depth, Objective
 from treeform.language.question import Question
 from treeform.model import Clause, Model
-from treeform.shape import Shape, Tree
+from treeform.shape import Shape
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Statement:
         """
         terms = question.objective.terms
         if len(terms) == 1 and isinstance(terms[0][1], Depth):
-            fits = isinstance(self.shape, Tree) and isinstance(question.shape, Tree) and self.at_most is None
+            fits = self.shape.own_leaves and question.shape.own_leaves and self.at_most is None
             fits = fits and self.shape.splits == question.shape.splits
             if fits and terms[0][0] > 0:
                 # No tree of this depth, so none of a smaller one.

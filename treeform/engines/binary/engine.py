@@ -67,6 +67,7 @@ class BinaryEngine(Engine):
 
     strategy: ClassVar[str]
     family: ClassVar[str] = "binary"
+    few_to_prove: ClassVar[int] = 300
     understands: ClassVar[frozenset[str]] = frozenset(
         {"features", "cost", "node_penalty", "min_support", "max_nodes", "weights"}
     )

@@ -55,6 +55,8 @@ class PathSearch(Engine):
 
     name: ClassVar[str] = "path-search"
     few_tests: ClassVar[int] = 500  # its work grows with their square and more
+    few_to_prove: ClassVar[int] = 500
+    plain_title: ClassVar[str] = "test by test"
     chosen_for: ClassVar[str] = "proves optima under rules on paths; it takes tables of few tests"
     understands: ClassVar[frozenset[str]] = frozenset(
         {"features", "cost", "node_penalty", "min_support", "min_flow", "sample_cost", "paths", "weights"}
@@ -62,6 +64,10 @@ class PathSearch(Engine):
 
     def __post_init__(self) -> None:
         check_memory("PathSearch", self.memory_limit)
+
+    def plain(self) -> PathSearch:
+        """Without its counts of pairs."""
+        return PathSearch(pairs=False)
 
     def unsupported(self, data: Dataset, task: TreeTask) -> str | None:
         """Why the search cannot take the task, in words; None when it can."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from treeform.engines import ConTree, DeepTreeSearch, Engine
 from treeform.engines.relaxation import relax
 from treeform.language.question import Question
-from treeform.shape import Tree
 from treeform.solve import schedule
 from treeform.solve.budget import Budget
 from treeform.solve.deep_trees import LEAST_DEPTH, DeepTrees
@@ -58,7 +57,7 @@ def _takes_deep_trees(question: Question, engine: Engine) -> bool:
     objective = question.objective
     return (
         not isinstance(engine, ConTree)
-        and isinstance(question.shape, Tree)
+        and question.shape.own_leaves
         and question.shape.depth >= LEAST_DEPTH
         and objective.is_sum
         and not objective.is_depth

@@ -7,7 +7,6 @@ import math
 from treeform.graph import DecisionGraph
 from treeform.language import losses
 from treeform.language.question import Question
-from treeform.shape import UNIVARIATE, Tree
 from treeform.solve.budget import Budget
 from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node
@@ -73,8 +72,8 @@ def submit_given(question: Question, graph: DecisionGraph, ledger: Ledger) -> No
 def _repaired(question: Question, graph: DecisionGraph, ledger: Ledger) -> bool:
     shape = question.shape
     if (
-        not isinstance(shape, Tree)
-        or shape.splits != UNIVARIATE
+        not shape.own_leaves
+        or not shape.reads_columns
         or not graph.is_tree
         or not graph.is_univariate
     ):

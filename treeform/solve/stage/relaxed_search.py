@@ -12,7 +12,6 @@ from treeform.engines.relaxation import relax
 from treeform.graph import DecisionGraph, structure
 from treeform.language.question import Question
 from treeform.requirements import Fix
-from treeform.shape import Diagram, Tree
 from treeform.solve import schedule
 from treeform.solve.budget import Budget
 from treeform.solve.engines import run_engine
@@ -62,7 +61,7 @@ def relaxed_search(node: Node, budget: Budget) -> None:
     assert relaxation is not None
     own = without_values(node, budget)
     node.relaxed = Relaxed(engine, relaxation, run_engine(engine, relaxation, ledger, own), budget)
-    if "loss" in engine.understands and not isinstance(question.shape, Tree) and not ledger.stop():
+    if "loss" in engine.understands and not question.shape.own_leaves and not ledger.stop():
         submit_fitting_trees(question, engine, relaxation, ledger, own)
 
 
@@ -101,7 +100,7 @@ def lagrangian_bound(node: Node, budget: Budget) -> None:
 
 def has_gap(node: Node) -> bool:
     """Whether the gap of that bound can be searched: for diagrams."""
-    return not isinstance(node.question.shape, Tree) and drops_rows(node)
+    return not node.question.shape.own_leaves and drops_rows(node)
 
 
 def within_gap(node: Node, budget: Budget) -> None:
@@ -147,7 +146,7 @@ def _least_deep_leaf(graph: DecisionGraph) -> int:
 def has_neighbourhoods(node: Node) -> bool:
     """Whether trees of an engine that leaves requirements out can be made better by it, part by part."""
     engine, question = node.plan.warm_engine, node.question
-    if node.brief or engine is None or not isinstance(question.shape, Tree) or not question.objective.is_sum:
+    if node.brief or engine is None or not question.shape.own_leaves or not question.objective.is_sum:
         return False
     relaxation = relax(question, engine)
     return relaxation is not None and not relaxation.exact and "cost" in engine.understands
@@ -179,7 +178,7 @@ def search_within_gap(
     """
     task, shape = dual.relaxation.task, question.shape
     if (
-        not isinstance(shape, Diagram)
+        shape.own_leaves
         or task.node_penalty
         or task.min_support
         or task.min_flow

@@ -12,7 +12,7 @@ from treeform.engines import ConTree, Engine, EngineRun
 from treeform.engines.relaxation import Relaxation, relax
 from treeform.graph import DecisionGraph
 from treeform.language.question import Question
-from treeform.shape import UNIVARIATE, Diagram, Shape, Tree
+from treeform.shape import Shape, Tree
 from treeform.solve.budget import Budget
 from treeform.solve.engines import run_engine, submit_repaired
 from treeform.solve.lagrangian import rows_of, tighten
@@ -30,7 +30,7 @@ LARGE = 10**6
 def is_large(node: Node) -> bool:
     """Whether an engine searches diagrams of a table so large that trees bound them sooner."""
     question, shape = node.question, node.question.shape
-    if node.plan.engine is None or not isinstance(shape, Diagram) or shape.splits != UNIVARIATE:
+    if node.plan.engine is None or shape.own_leaves or not shape.reads_columns:
         return False
     if shape.depth > MOST_LAYERS or question.data.points.n_points * question.data.n_tests < LARGE:
         return False
@@ -64,7 +64,7 @@ def by_trees(node: Node) -> Worker | None:
 def is_diagram_with_rest(node: Node) -> bool:
     """Whether an engine starts a solver on diagrams, and leaves a requirement out."""
     engine, question = node.plan.warm_engine, node.question
-    if engine is None or isinstance(question.shape, Tree) or not question.objective.is_sum:
+    if engine is None or question.shape.own_leaves or not question.objective.is_sum:
         return False
     relaxation = relax(question, engine)
     if relaxation is None or not relaxation.dropped:
