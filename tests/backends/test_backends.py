@@ -251,7 +251,7 @@ def test_points_that_only_look_feasible_are_not_handed_out(backend: Backend) -> 
     model.add(amount >= 5)
     model.minimize(switch.sum())
     seen: list[np.ndarray] = []
-    outcome = backend.open(model).solve(Run(on_solution=seen.append, time_limit=10.0))
+    outcome = backend.open(model).solve(Run(on_solution=seen.append, time_limit=250.0))
     for x in [*seen, *([] if outcome.x is None else [outcome.x])]:
         assert not any(model.check(x).values())
     if outcome.x is not None:

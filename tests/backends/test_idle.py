@@ -197,7 +197,7 @@ def test_nothing_is_left_at_the_end_of_the_process() -> None:
         env={**os.environ, "PYTHONPATH": path},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=280,
     )
     assert done.stderr == ""
     assert not Path(f"/proc/{int(done.stdout.split()[-1])}").exists()

@@ -208,7 +208,7 @@ def test_the_child_ends_with_its_parent() -> None:
         "s.solve(Run())\n"
     )
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, timeout=280)
     pid = int(done.stdout)
     assert ended(pid)
 

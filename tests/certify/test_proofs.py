@@ -319,7 +319,7 @@ def test_what_is_allowed_is_all_that_is_taken():
     places = [str(ROOT / "tests" / folder) for folder in ("support", "certify")]
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(places), "MALLOC_ARENA_MAX": "1"}
     done = subprocess.run(
-        [sys.executable, "-c", BEYOND], env=env, capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", BEYOND], env=env, capture_output=True, text=True, timeout=280
     )
     assert done.stdout.splitlines() == ["the memory allowed does not suffice"] * 2, done.stderr
 

@@ -400,7 +400,7 @@ def test_interrupt_writes_the_best_model_and_is_code_130(tmp_path: Path) -> None
             break
     time.sleep(0.5)
     process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=40)
+    out, _ = process.communicate(timeout=280)
     assert process.returncode == 130, out
     assert "interrupted" in out
     assert json.loads(model.read_text())["format"] == "treeform.graph"

@@ -25,13 +25,13 @@ def need(name: str) -> Any:
 
 def pystreed_errors(X: np.ndarray, y: np.ndarray, depth: int, least: int) -> int:
     model = need("pystreed").STreeDClassifier(
-        "accuracy", max_depth=depth, time_limit=20, min_leaf_node_size=least
+        "accuracy", max_depth=depth, time_limit=250, min_leaf_node_size=least
     )
     return int((model.fit(X, y).predict(X) != y).sum())
 
 
 def pydl85_errors(X: np.ndarray, y: np.ndarray, depth: int, least: int) -> int:
-    model = need("pydl85").DL85Classifier(max_depth=depth, time_limit=20, min_sup=least)
+    model = need("pydl85").DL85Classifier(max_depth=depth, time_limit=250, min_sup=least)
     return int((model.fit(X, y).predict(X) != y).sum())
 
 
@@ -56,5 +56,5 @@ def test_agrees_on_random_sets(peer: Callable[..., int], supports: int) -> None:
         task = TreeTask(depth=depth, min_support=least)
         want = peer(X, y, depth, least)
         for engine in (DL85(), CADL85(), Blossom()):
-            outcome = engine.run(Dataset.from_user(X.astype(float), y), task, EngineRun(time_limit=20))
+            outcome = engine.run(Dataset.from_user(X.astype(float), y), task, EngineRun(time_limit=250))
             assert (outcome.upper, outcome.proved) == (want, True), (case, engine)

@@ -101,7 +101,7 @@ def test_it_begins_with_the_tests_of_the_start(features: int) -> None:
     )
     given_errors = int((start.predict(x) != y).sum())
     task = TreeTask(depth=4)
-    found = BRIEF.run(data, task, EngineRun(start=start, time_limit=60.0))
-    alone = BRIEF.run(data, task, EngineRun(time_limit=60.0))
+    found = BRIEF.run(data, task, EngineRun(start=start, time_limit=250.0))
+    alone = BRIEF.run(data, task, EngineRun(time_limit=250.0))
     assert found.upper is not None and alone.upper is not None
     assert found.upper < given_errors < min(alone.upper, int((cart.predict(x) != y).sum()))

@@ -40,7 +40,7 @@ def test_small_problems_are_solved_and_their_limits_kept(block: int, draw: Draw)
         found = _core.contree(
             x, y, weights, matrix, classes=len(cost), depth=depth, **limits, upper=None, gap=0,
             prune=["neighbourhood", "shrinking", "subinterval", "features"], threads=1, simd="auto", memory_limit=0,
-            improve=True, prove=False, seed=seed, work_limit=0, time_limit=10.0, poll=None,
+            improve=True, prove=False, seed=seed, work_limit=0, time_limit=250.0, poll=None,
         )  # fmt: skip
         if best == NOTHING:
             assert found["tree"] is None

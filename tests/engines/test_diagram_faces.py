@@ -67,7 +67,7 @@ def test_a_memory_limit_forgets_and_stays_exact() -> None:
 def test_data_too_large_for_the_memory() -> None:
     X, y = hard()
     engine = DiagramSearch(memory_limit=10_000)
-    outcome = engine.run(Dataset.from_user(X, y), TreeTask(3, widths=(1, 2, 3)), EngineRun(time_limit=5.0))
+    outcome = engine.run(Dataset.from_user(X, y), TreeTask(3, widths=(1, 2, 3)), EngineRun(time_limit=250.0))
     assert outcome.reason == "memory"
     assert not outcome.proved
 

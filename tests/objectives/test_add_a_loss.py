@@ -43,7 +43,7 @@ def test_engines_and_solvers_minimise_it(seed: int) -> None:
     rng = np.random.default_rng(seed)
     X, y = rng.integers(0, 4, (18, 2)).astype(float), rng.integers(0, 3, 18)
     asked = tf.Problem(X, y, shape=tf.Tree(1)).minimize(OrdinalError())
-    native, stated = asked.solve(), asked.solve("cp-sat", formulation="odd", warm_start=None, time_limit=60)
+    native, stated = asked.solve(), asked.solve("cp-sat", formulation="odd", warm_start=None, time_limit=250)
     assert native.status is stated.status is tf.Status.OPTIMAL
     assert native.objective == stated.objective == brute_force(X, y)
     predicted = native.graph.predict(X)

@@ -58,7 +58,7 @@ fuzz.main()
 def test_faults_are_written_down_and_the_next_examples_follow(tmp_path: Path) -> None:
     words = [sys.executable, "-c", FAULTY, str(tmp_path)]
     env = {"PYTHONPATH": str(Path(fuzz.__file__).parent)}
-    done = subprocess.run(words, env=env, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(words, env=env, capture_output=True, text=True, timeout=280)
     assert done.returncode == 0, done.stderr
     row = json.loads(done.stdout)
     assert (row["examples"], row["exceptions"], row["processes_lost"]) == (11, 1, 2), done.stderr

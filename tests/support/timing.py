@@ -30,7 +30,7 @@ def timed(request: pytest.FixtureRequest) -> Timed:
     return check
 
 
-def wait_until(condition: Callable[[], object], seconds: float = 60.0) -> bool:
+def wait_until(condition: Callable[[], object], seconds: float = 240.0) -> bool:
     """Whether the condition comes true; after so many seconds it is a fault of the code and not of the machine."""
     end = time.monotonic() + seconds
     while not condition():
