@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from itertools import islice
 
 import numpy as np
 import pandas as pd
 import pytest
+from timing import Timed
 from totals_samples import RATES, AtLeastTests, AtMostApproved, Scaled, TestPrice, fair, problem_of
 
 import treeform as tf
@@ -264,6 +266,19 @@ def test_a_table_of_many_tests_is_left_to_others_and_the_note_says_so():
     assert result.solver != "totals-search"
     assert any("totals-search supports all" in note and "600 tests" in note for note in result.notes)
     assert problem.solve("totals-search").status is tf.Status.OPTIMAL
+
+
+def test_counting_pairs_of_thousands_of_tests_keeps_the_limit(timed: Timed) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.random((2000, 4)), np.arange(2000) % 2
+    problem = tf.Problem(X, y, shape=tf.Tree(4)) + tf.StatisticalParity(
+        groups=np.arange(2000) // 1000, difference=0.1
+    )
+    began = time.process_time()
+    result = problem.solve(tf.TotalsSearch(), time_limit=0.3)
+    timed(time.process_time() - began, 2.0)
+    assert result.limit is tf.Limit.TIME
+    assert result.graph is not None
 
 
 def test_with_a_requirement_it_does_not_know_it_gives_bound_and_models():

@@ -135,6 +135,7 @@ void pairs(const Bits<L>& b, Mode mode, int channels, L* scratch, S* table) {
     const int chunks = b.runs[scanned * b.planes - 1].end;
     Scratch<L> s = lay_out(b, chunks, scratch);
     for (int v = 0; v < b.columns; v += W::kCount) {
+        if (b.stopped()) return;
         take_block(b, chunks, v, s);
         for (int h = 0; h < b.columns; ++h) {
             const Twin<L>* row = s.rows + std::size_t(h) * chunks;
@@ -155,6 +156,7 @@ void mass_pairs(const Bits<L>& b, int first, int last, L* scratch, S* table) {
     const int chunks = b.runs[last * b.planes - 1].end;
     Scratch<L> s = lay_out(b, chunks, scratch);
     for (int v = 0; v < b.columns; v += W::kCount) {
+        if (b.stopped()) return;
         take_block(b, chunks, v, s);
         for (int h = 0; h < b.columns; ++h) {
             typename W::V sum{};

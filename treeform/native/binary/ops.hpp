@@ -2,6 +2,7 @@
 // What the vector kernels compute, as plain structs and function pointers: the boundary between code compiled
 // once per instruction set and everything else. `L` is the lane (16, 32 or 64 bits): a lane holds that many rows of
 // one feature as bits, or one count.
+#include <atomic>
 #include <cstdint>
 
 namespace treeform::binary {
@@ -19,6 +20,8 @@ struct Bits {
     int columns = 0, pad = 0;
     const Run* runs = nullptr;  // channel-major: runs[channel * planes + (planes - 1 - plane)]
     int planes = 0;
+    const std::atomic<bool>* stopping = nullptr;  // once it is true tables of pairs are left unfinished
+    bool stopped() const { return stopping && stopping->load(std::memory_order_relaxed); }
 };
 
 /// One chunk of a compression: which bits stay, and where they go.

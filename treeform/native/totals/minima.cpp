@@ -199,7 +199,7 @@ Amount Minima::two(const double* with, const double* all, Amount base, Amount we
 void Minima::prepare(Subset& node, Level& l, bool keep) {
     const std::size_t pairs = std::size_t(rows_.columns) * rows_.pad;
     control_.check_table(pairs * (table_.kinds * sizeof(std::int32_t) + (keep ? arrays() * sizeof(double) : 0)));
-    rows_.pairs(node);
+    rows_.pairs(node, control_.stopping);
     control_.check();  // on thousands of tests each of these steps takes a tenth of a second
     control_.count(counters_.depth_two);
     weigh(node.with.data(), node.total, l.with, l.all);
@@ -234,7 +234,8 @@ Subset& Minima::counted_child(Subset& node, Level& l, int column, int side) {
     Subset& child = held ? root_child_[column] : l.child[0];
     if (held && child.has_pairs) return child;
     rows_.child(node, column, side, 2, child);
-    rows_.pairs(child);
+    rows_.pairs(child, control_.stopping);
+    control_.check();
     if (held) child.bits = {}, child.valid = {};
     return child;
 }
@@ -251,7 +252,6 @@ void Minima::both_children(Subset& node, Level& l, int column, Amount value[2]) 
     const Amount held = node.with_weight(column, rows_.pad);
     const int small = 2 * held <= node.weight ? 1 : 0;
     Subset& child = counted_child(node, l, column, small);
-    control_.check();
     control_.count(counters_.depth_two, 2);
     weigh(child.with.data(), child.total, l.with_small, l.all_small);
     l.with_big.resize(l.with.size());

@@ -187,15 +187,15 @@ void Rows::count_bits(Subset& s) {
     std::copy_n(scratch_.get<std::int32_t>(), size, s.with.data());
 }
 
-void Rows::pairs(Subset& s) {
+void Rows::pairs(Subset& s, const std::atomic<bool>& stopping) {
     if (s.has_pairs) return;
     const int kinds = table_.kinds;
-    const binary::Bits<std::uint32_t> view{s.bits.get<std::uint32_t>(), columns, pad, s.runs.data(), planes_};
+    const binary::Bits<std::uint32_t> view{s.bits.get<std::uint32_t>(), columns, pad, s.runs.data(), planes_, &stopping};
     std::int32_t* table = s.table.take<std::int32_t>(std::size_t(kinds) * columns * pad + 64);
     std::uint32_t* scratch = scratch_.take<std::uint32_t>(std::size_t(columns) * s.chunks + 64 * (s.chunks + 4)
                                                           + 4 * columns + 64 * 4 * (kinds + 1) + 256);
     ops_.pairs(view, binary::Mode::classes, kinds, scratch, table);
-    s.has_pairs = true;
+    s.has_pairs = !view.stopped();
 }
 
 }  // namespace treeform::totals

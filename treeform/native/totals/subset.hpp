@@ -1,6 +1,7 @@
 #pragma once
 // Sets of rows as packed bits, on the binary engine's kernels: bits of the same kind and of the same power of two in
 // the weight stand in one run, so that counts of pairs per kind are popcounts.
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -52,7 +53,8 @@ public:
     /// The rows of `parent` where the column is `side`, for a tree of that depth. A leaf reads the totals only, and one
     /// test the columns' counts, which are the parent's counts of pairs where these are known.
     void child(const Subset& parent, int column, int side, int depth, Subset& out);
-    void pairs(Subset& s);
+    /// Counts of all pairs of columns. `has_pairs` stays false where `stopping` ended it.
+    void pairs(Subset& s, const std::atomic<bool>& stopping);
     const std::int32_t* pair(const Subset& s, int kind, int column) const {
         return s.table.get<std::int32_t>() + (std::size_t(kind) * columns + column) * pad;
     }
