@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
 import time
 from pathlib import Path
@@ -24,6 +25,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--report", action="store_true", help="only report what --out holds")
     parser.add_argument("--case", type=int, help="run this attack only, and show it")
     options = parser.parse_args(arguments)
+    # A shell starts what runs in the background with Ctrl-C ignored, and attacks press it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if options.case is not None:
         (record,) = records([options.case], options.seed)
         print(json.dumps(record, indent=1))
