@@ -29,7 +29,7 @@ from treeform.certify.verdicts import CheckRow, Verdict, false, holds, on_trust
 from treeform.errors import CertificateError, SolverNotAvailable, TreeformError
 from treeform.graph import DecisionGraph
 from treeform.language.composed import TwoCountTerm
-from treeform.language.losses import constant_models
+from treeform.language.losses import constant_models, leaf_loss
 from treeform.language.question import Question
 from treeform.solve import schedule
 from treeform.solve.budget import Budget
@@ -112,6 +112,8 @@ class _Court:
         self.question = question
         self.stated = restated(question)
         """What the check's own provers read: nothing that requirements state of themselves."""
+        self.has_loss = leaf_loss(question.objective) is not None
+        """Of values at leaves, which one family of engines searches: other code comes first."""
         self.means = means
         self.narrowed = narrowed
         self.graph: DecisionGraph | None = None
@@ -205,7 +207,7 @@ class _Court:
             row = self._by_proof(what, claim.route, value, notes)
             if row is not None:
                 return row
-        if self.means.independent or self.question.objective.is_regression:
+        if self.means.independent or self.has_loss:
             row = self._by_reference(what, value, notes) or self._by_values(what, claim, value, notes)
             if row is not None:
                 return row
@@ -216,7 +218,7 @@ class _Court:
             if row is not None:
                 return row
         row = self._by_engines(what, claim, value, notes)
-        if row is None and not self.means.independent and not self.question.objective.is_regression:
+        if row is None and not self.means.independent and not self.has_loss:
             row = self._by_reference(what, value, notes)
         if row is not None:
             return row
@@ -325,7 +327,7 @@ class _Court:
         self, what: str, claim: ClaimPart, value: Fraction | None, notes: list[str]
     ) -> CheckRow | None:
         """The claim under requirements on the values of leaves: no tree with its best values is below it."""
-        if value is None or not self.question.objective.is_regression:
+        if value is None or not self.has_loss:
             return None
         multipliers, unit = multipliers_of(claim.metadata.details.get("witness"))
         prices = [Fraction(one, unit) for one in multipliers] if unit else []

@@ -165,7 +165,7 @@ def quantity_part(data: Dataset) -> dict[str, Any]:
 def _figures(data: Dataset, graph: DecisionGraph, violations: Mapping[str, Number]) -> dict[str, Any]:
     """What is counted of a model."""
     matrix = {}
-    if not graph.is_regression:
+    if not graph.values:
         matrix = {
             "errors": errors(graph, data),
             "weighted_errors": int(weighted_errors(graph, data)),

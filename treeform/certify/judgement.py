@@ -81,7 +81,7 @@ class Judgement:
     def __str__(self) -> str:
         tests = count_of(self.graph.n_nodes, "test")
         worth = f"{tests}, depth {self.graph.depth}, objective {exact_text(self.objective)}"
-        if not self.graph.is_regression:
+        if not self.graph.values:
             worth += f", {count_of(self.errors, 'error')} on {count_of(self.question.data.n_samples, 'row')}"
         fits = f"fits {self.question.shape}"
         shape = fits if self.misfit is None else f"DOES NOT FIT {self.question.shape}: {self.misfit}"

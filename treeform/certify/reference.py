@@ -23,6 +23,7 @@ from treeform.certify.regression import least_loss
 from treeform.certify.restated import restated
 from treeform.graph import DecisionGraph
 from treeform.language.costs import ClassCost
+from treeform.language.losses import leaf_loss
 from treeform.language.objective import Depth, Error, Leaves, Nodes
 from treeform.language.question import Question
 from treeform.solve.verification import verify
@@ -48,7 +49,7 @@ def least_value(question: Question, stop: Callable[[], bool] = lambda: False) ->
         When ``stop`` answers true.
     """
     question = restated(question)
-    if question.objective.is_regression:
+    if leaf_loss(question.objective) is not None:
         return least_loss(question, stop)
     plain = _plain(question)
     return _by_enumeration(question, stop) if plain is None else _by_subtrees(question, plain, stop)

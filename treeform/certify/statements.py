@@ -121,7 +121,7 @@ def statements(body: CertificatePart, question: Question, graph: DecisionGraph |
         if figures or body.answer.objective is not None:
             rows.append(false("model", "figures are stated and there is no model"))
         return rows
-    if figures != list(FIGURES_OF_VALUES if graph.is_regression else FIGURES):
+    if figures != list(FIGURES_OF_VALUES if graph.values else FIGURES):
         return [*rows, false("model", "its figures are not those that are stated of such a model")]
     if not _belongs(graph, question.data):
         return [*rows, false("model", "its columns, encoding, classes or counts are not those of the data")]
@@ -166,7 +166,7 @@ def _belongs(graph: DecisionGraph, data: Dataset) -> bool:
     """Whether the model reads the data's own columns, and carries the counts of these data."""
     if graph.columns != data.columns or list(graph.classes) != list(data.classes):
         return False
-    if graph.is_regression != (data.quantity is not None):
+    if bool(graph.values) != (data.quantity is not None):
         return False
     if graph.encoder is None or graph.encoder.to_json() != data.encoder.to_json():
         return False
@@ -188,7 +188,7 @@ def _of_model(answer: AnswerPart, question: Question, graph: DecisionGraph) -> l
         ),
         *(
             _of_leaves(leaves, question, graph)
-            if graph.is_regression
+            if graph.values
             else _of_classes(answer, leaves, data, graph)
         ),
     ]

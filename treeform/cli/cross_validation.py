@@ -13,6 +13,7 @@ from treeform.cli.problems import DEFAULT_SHAPE, load_table
 from treeform.cli.spec import Settings
 from treeform.errors import SpecError
 from treeform.estimators.tree_cv import OptimalTreeClassifierCV, OptimalTreeRegressorCV
+from treeform.language.losses import leaf_loss
 from treeform.language.objective import Objective
 from treeform.shape import Tree, parse_shape
 
@@ -57,7 +58,7 @@ def choose_size(settings: Settings, folds: int) -> Choice:
             raise SpecError(f"--cv and {option} are not for the same run", fix="leave out one of the two")
     X, y, weight = load_table(settings)
     objective = None if settings.minimize is None else Objective.parse(settings.minimize)
-    is_regression = objective is not None and objective.is_regression
+    is_regression = objective is not None and leaf_loss(objective) is not None
     parameters: dict[str, Any] = {
         "max_depth": range(1, shape.depth + 1),
         "cv": folds,

@@ -44,14 +44,14 @@ def predictions(
     frame, features = features_of(graph, path)
     encoded = graph.encode(features, unseen)
     leaf = graph.apply(encoded)
-    if graph.is_regression and proba:
+    if graph.values and proba:
         raise SpecError(
             "--proba is not possible: the model predicts values",
             cause="a regression model has no shares of classes",
             fix="leave out --proba",
         )
     made = {
-        "prediction": graph.leaf_values[leaf] if graph.is_regression else graph.classes[graph.label[leaf]]
+        "prediction": graph.leaf_values[leaf] if graph.values else graph.classes[graph.label[leaf]]
     }
     if rule:
         number = np.zeros(len(graph.feature), dtype=np.int64)

@@ -19,6 +19,7 @@ from treeform.data.options import TableOptions
 from treeform.data.table_files import CsvForm, csv_form, read_table
 from treeform.distribute import Distribution
 from treeform.errors import SpecError, TreeformError
+from treeform.language.losses import leaf_loss
 from treeform.language.objective import Objective
 from treeform.language.requirement_text import read
 from treeform.problem import Problem
@@ -75,7 +76,7 @@ def load_table(settings: Settings) -> tuple[pd.DataFrame, pd.Series, pd.Series |
     assert settings.target is not None
     with csv_form(csv_form_of(settings)):
         frame = read_table(settings.data)
-    regression = settings.minimize is not None and Objective.parse(settings.minimize).is_regression
+    regression = settings.minimize is not None and leaf_loss(Objective.parse(settings.minimize)) is not None
     return split(
         frame,
         target=settings.target,

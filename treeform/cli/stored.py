@@ -237,7 +237,7 @@ def question_for(
         If the certificate belongs to another model.
     """
     if body is None:
-        counted = Objective.of(SquaredError() if graph.is_regression else Error())
+        counted = Objective.of(SquaredError() if graph.values else Error())
         return Question(_model_rows(graph, path, target, weight), own_shape(graph), counted), "given", None
     if body["model"] is None or DecisionGraph.from_json(body["model"]) != graph:
         raise CertificateError("the certificate belongs to another model", fix="give the two of one fit")
@@ -301,14 +301,14 @@ def _model_rows(graph: DecisionGraph, path: Path, target: str | None, weight: st
     frame = read_table(path, text=_text_columns(graph))
     held = [column for column in known if column in frame.columns]
     X, y, weights = split(
-        frame, target=target, weight=weight, exclude=held, source=path, regression=graph.is_regression
+        frame, target=target, weight=weight, exclude=held, source=path, regression=bool(graph.values)
     )
     if graph.encoder is None:
-        data = Dataset.from_user(X, y, weights, exclude=tuple(held), allow_quantities=graph.is_regression)
-        return data.as_quantity(AUTO) if graph.is_regression else data
+        data = Dataset.from_user(X, y, weights, exclude=tuple(held), allow_quantities=bool(graph.values))
+        return data.as_quantity(AUTO) if graph.values else data
     wanted = {source.name for source in graph.encoder.sources}.union(held)
     X = X[[column for column in X.columns if column in wanted]]
-    classes = None if graph.is_regression else graph.classes
+    classes = None if graph.values else graph.classes
     return Dataset.for_model(graph.encoder, classes, X, y, weights)
 
 

@@ -19,7 +19,7 @@ from treeform.estimators.complexity import price_of, with_penalty
 from treeform.estimators.importances import variance_importances
 from treeform.estimators.parameters import depth_of
 from treeform.graph import DecisionGraph
-from treeform.language.losses import loss_of
+from treeform.language.losses import leaf_loss, loss_of
 from treeform.language.named import listed
 from treeform.language.objective import Objective
 from treeform.objectives import AbsoluteError, SquaredError
@@ -225,7 +225,7 @@ class OptimalTreeRegressor(RegressorMixin, OptimalEstimator):  # type: ignore[mi
     def _objective(self) -> Objective:
         if self.objective is not None:
             given = Objective.of(self.objective)
-            if given.is_regression:
+            if leaf_loss(given) is not None:
                 return given
             raise SpecError(
                 f"the objective {given} is that of a classifier",

@@ -94,7 +94,7 @@ def describe(graph: FlatGraph) -> dict[str, Any]:
 
 def _leaf(graph: FlatGraph, code: int) -> dict[str, Any]:
     """A label, or a value as a number where its decimal text is exact, and as a fraction otherwise."""
-    if not graph.is_regression:
+    if not graph.values:
         return {"predict": graph.classes.tolist()[code]}
     value = graph.values[code]
     number = int(value) if value.denominator == 1 else float(value)

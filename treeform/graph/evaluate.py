@@ -55,6 +55,11 @@ def errors(graph: DecisionGraph, data: Dataset) -> int:
     return int((predictions(graph, data) != data.y).sum())
 
 
+def counted_errors(graph: DecisionGraph, data: Dataset) -> int | None:
+    """Number of rows that are misclassified; None where leaves hold values."""
+    return None if graph.values else errors(graph, data)
+
+
 def weighted_errors(graph: DecisionGraph, data: Dataset) -> int:
     """Weight of the misclassified rows, in weight units."""
     return int(data.weights[predictions(graph, data) != data.y].sum())
@@ -81,7 +86,7 @@ def _check_same_meaning(graph: DecisionGraph, data: Dataset) -> None:
             cause=f"{len(graph.columns)} in the model, {data.n_features} in the data, or other names",
             fix="use the data that the model was fitted on, or graph.predict for new tables",
         )
-    if list(graph.classes) != list(data.classes) or graph.is_regression != (data.quantity is not None):
+    if list(graph.classes) != list(data.classes) or bool(graph.values) != (data.quantity is not None):
         raise DataError(
             "the model and the data have different classes",
             cause=f"{list(map(str, graph.classes))} in the model, {list(map(str, data.classes))} in the data",

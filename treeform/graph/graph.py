@@ -433,7 +433,7 @@ class FlatGraph:
         return encoded_matrix(self.encoder, self.columns, X)
 
     def _check_fits(self, data: Dataset) -> None:
-        if self.is_regression != (data.quantity is not None):
+        if bool(self.values) != (data.quantity is not None):
             raise DataError(
                 "the model predicts values, the data have classes"
                 if self.values

@@ -53,7 +53,7 @@ def to_json(graph: FlatGraph) -> dict[str, Any]:
         "encoder": None if graph.encoder is None else graph.encoder.to_json(),
         "nodes": [_node_to_json(graph, node) for node in range(len(graph.feature))],
     }
-    if graph.is_regression:
+    if graph.values:
         value["values"] = [str(one) for one in graph.values]
         value["moments"] = [[None if math.isnan(m) else m for m in pair] for pair in graph.moments.tolist()]
     value["digest"] = digest(value)

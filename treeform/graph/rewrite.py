@@ -199,7 +199,7 @@ class _Merger(Generic[G]):
                 counts[position[self.find(node)]] += graph.counts[node]
                 parts[position[self.find(node)]].append(node)
         arrays: dict[str, Any] = flat_arrays(rows)
-        if not graph.is_regression:
+        if not graph.values:
             return replace(graph, **arrays, counts=counts, moments=np.empty((0, 2)))
         moments = [pooled(graph.counts[nodes, 0].astype(np.float64), graph.moments[nodes]) for nodes in parts]
         return replace(graph, **arrays, counts=counts, moments=np.array(moments))

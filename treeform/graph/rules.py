@@ -70,7 +70,7 @@ _ANSWERS = (("yes", "no"), ("true", "false"), ("holds", "fails"))
 
 def answers(graph: FlatGraph) -> tuple[str, str]:
     """What arcs say where the question of a test holds, and where not; never the name of a class."""
-    if graph.is_regression:
+    if graph.values:
         return _ANSWERS[0]
     classes = {str(label).lower() for label in graph.classes}
     return next((pair for pair in _ANSWERS if classes.isdisjoint(pair)), _ANSWERS[-1])
@@ -98,7 +98,7 @@ def _question(graph: FlatGraph, node: int) -> tuple[str, bool]:
 
 def class_text(graph: FlatGraph, node: int) -> str:
     """Label or value of a leaf as text."""
-    if graph.is_regression:
+    if graph.values:
         return value_text(graph.values[graph.label[node]])
     return str(graph.classes[graph.label[node]])
 
@@ -114,7 +114,7 @@ def support_text(graph: FlatGraph, node: int) -> str:
     In regression, mean and standard deviation of the targets in place of errors.
     """
     total = graph.counts[node].sum()
-    if graph.is_regression:
+    if graph.values:
         mean, deviation = graph.moments[node]
         around = (
             ""

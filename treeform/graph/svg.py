@@ -97,7 +97,7 @@ def to_svg(graph: FlatGraph) -> str:
 
 def leaf_colour(graph: FlatGraph, node: int) -> str:
     """By the class of a leaf; values share one colour."""
-    return PALETTE[0 if graph.is_regression else int(graph.label[node]) % len(PALETTE)]
+    return PALETTE[0 if graph.values else int(graph.label[node]) % len(PALETTE)]
 
 
 class Picture:
@@ -128,7 +128,7 @@ class Picture:
             total = graph.counts[node].sum()
             share = float(total) / float(graph.counts[0].sum())
             detail = f"{amount_text(total)} ({_percent(share)})"
-            if graph.is_regression:
+            if graph.values:
                 mean, deviation = graph.moments[node]
                 detail += (
                     f", ± {rounded_text(deviation, 4)}" if leaf else f", mean {rounded_text(mean)}"
@@ -137,7 +137,7 @@ class Picture:
             elif leaf:
                 wrong = total - graph.counts[node, graph.label[node]]
                 detail += f", {count_of(amount_text(wrong), 'error')}"
-            if not graph.is_regression:
+            if not graph.values:
                 tooltip = f"\n{support_text(graph, node)}\n" + "\n".join(
                     f"{label}: {amount_text(count)}"
                     for label, count in zip(graph.classes, graph.counts[node], strict=True)
@@ -163,7 +163,7 @@ class Picture:
         high = max([self.layout.x[v] + self.boxes[v].width / 2 for v in range(n)] + edges)
         self.shift = MARGIN - low
         self.width = high - low + 2 * MARGIN
-        self.legend = self._legend() if self.known and not self.graph.is_regression else []
+        self.legend = self._legend() if self.known and not self.graph.values else []
         self.width = max(
             [self.width] + [x + text_width(text, SMALL) + MARGIN for x, _, text, _ in self.legend]
         )

@@ -174,6 +174,11 @@ def loss_of(objective: Objective) -> tuple[Fraction, LeafLoss]:
     return found
 
 
+def goal_of_any_model(objective: Objective) -> Objective:
+    """What to minimise where any admissible model will do: nothing, but a loss says that leaves hold values."""
+    return Objective(()) if leaf_loss(objective) is None else objective
+
+
 def has_whole_values(objective: Objective) -> bool:
     """Whether the best values of leaves are whole multiples of the target's unit."""
     return any(term.has_whole_values for _, term in objective.terms)

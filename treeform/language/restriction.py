@@ -13,6 +13,7 @@ import numpy as np
 
 from treeform.errors import SpecError
 from treeform.language.formulation import Compiled, Formulation
+from treeform.language.losses import goal_of_any_model
 from treeform.language.objective import Objective
 from treeform.model.check import violated_rows, violated_variables
 
@@ -66,7 +67,7 @@ class Restriction:
         """The rows that models are judged by; built once for a shape and its requirements."""
         assert self.rows is not None
         # No row depends on the objective, unless leaves hold values.
-        stated = objective if objective.is_regression else Objective(())
+        stated = goal_of_any_model(objective)
         key = (shape, str(stated), requirements)
         if key not in self._compiled:
             self._compiled[key] = self.rows.compile(data, shape, stated, requirements)

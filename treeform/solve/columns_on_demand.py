@@ -76,7 +76,6 @@ def is_usual(question: Question) -> bool:
         and question.shape.reads_columns
         and question.objective.is_sum
         and not question.objective.is_depth
-        and not question.objective.is_regression
         and priced_part(question) is not None
     )
 

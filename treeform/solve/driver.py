@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from treeform.errors import SolverFailed
-from treeform.graph.evaluate import errors
+from treeform.graph.evaluate import counted_errors
 from treeform.language.question import Question
 from treeform.solve.budget import Budget, interruptible
 from treeform.solve.building import build_beside
@@ -128,7 +128,7 @@ def _result(node: Node) -> SolveResult:
         limit=None if done else stopped_by,
         objective=None if final is None else as_number(units(final.value)),
         bound=None if ledger.lower is None else as_number(units(ledger.lower)),
-        errors=None if graph is None or graph.is_regression else int(errors(graph, question.data)),
+        errors=None if graph is None else counted_errors(graph, question.data),
         violations={} if final is None else {k: as_number(v) for k, v in final.violations.items()},
         claims=tuple(ledger.claims),
         trace=tuple(ledger.trace),

@@ -18,7 +18,7 @@ from treeform.data.alignment import in_row_order, row_labels
 from treeform.errors import SpecError, TreeformError, did_you_mean
 from treeform.graph import DecisionGraph
 from treeform.language.component import parameters_of
-from treeform.language.losses import loss_of
+from treeform.language.losses import leaf_loss
 from treeform.language.named import named, with_parameters
 from treeform.language.numbers import as_fraction
 from treeform.language.objective import Nodes, Objective
@@ -331,9 +331,9 @@ def _targets(data: Dataset) -> NDArray[Any]:
 
 def error_of(objective: Objective, graph: DecisionGraph, data: Dataset) -> Fraction:
     """The share of the weight that a model gets wrong; under losses of regression, the mean loss."""
-    if objective.is_regression:
-        _, loss = loss_of(objective)
-        return loss.evaluate(graph, data) / (data.total_weight * data.weight_unit)
+    loss = leaf_loss(objective)
+    if loss is not None:
+        return loss[1].evaluate(graph, data) / (data.total_weight * data.weight_unit)
     wrong = graph.predict_codes(data.X) != data.y
     return Fraction(int(data.weights[wrong].sum()), data.total_weight)
 
@@ -344,7 +344,7 @@ def _held_out(problem: Problem, result: Result, data: Dataset, rows: NDArray[np.
     assert graph is not None
     assert graph.encoder is not None
     X, y, weights = _table(data, rows)
-    classes = None if graph.is_regression else graph.classes
+    classes = None if graph.values else graph.classes
     test = Dataset.for_model(graph.encoder, classes, X, y, weights)
     error = error_of(problem.objective, graph, test)
     violations: dict[str, float | None] = {}

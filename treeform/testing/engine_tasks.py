@@ -22,6 +22,7 @@ from treeform.engines import (
 from treeform.engines.relaxation import relax
 from treeform.graph import DecisionGraph
 from treeform.language.limits import Limits
+from treeform.language.losses import leaf_loss
 from treeform.language.question import Question, allowed_errors
 from treeform.shape import Tree
 from treeform.testing.derivations import on_paths, within
@@ -54,7 +55,7 @@ def meets(task: TreeTask, graph: DecisionGraph, question: Question) -> bool | No
 
 def task_disagreements(question: Question, graph: DecisionGraph) -> Iterator[str]:
     """The engines whose task does not agree with the requirements on a model."""
-    if question.objective.is_regression:
+    if leaf_loss(question.objective) is not None:
         yield from _of_values(question, graph)
         return
     lacking = [one.violation(graph, question.data) for one in question.requirements]

@@ -11,7 +11,7 @@ from treeform.backends import Backend, Run, Session, Verdict
 from treeform.graph import DecisionGraph
 from treeform.language.abilities import RowsOnDemand
 from treeform.language.formulation import Compiled, Formulation
-from treeform.language.objective import Objective
+from treeform.language.losses import goal_of_any_model
 from treeform.language.requirement import Requirement
 from treeform.testing.cases import Case
 
@@ -35,7 +35,7 @@ class Fixer:
         self._state()
 
     def _state(self) -> None:
-        objective = self.case.goal if self.case.goal.is_regression else Objective(())
+        objective = goal_of_any_model(self.case.goal)
         case = self.case
         self.compiled: Compiled = self.formulation.compile(
             case.data, case.shape, objective, self.requirements
@@ -48,7 +48,7 @@ class Fixer:
             point = self.formulation.encode(self.compiled, graph)
             if point is None:
                 return None
-            if graph.is_regression:
+            if graph.values:
                 self._fix_values(graph)
             model = self.compiled.model
             known = np.flatnonzero(~np.isnan(point) & model.is_binary[: len(point)])

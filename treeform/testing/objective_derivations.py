@@ -20,7 +20,7 @@ from treeform.engines.relaxation import relax
 from treeform.errors import ModelError, RouteError, SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.composed import LargestTerm, RatioTerm, SteppedTerm, UnstatedTerm
-from treeform.language.losses import loss_of
+from treeform.language.losses import leaf_loss, loss_of
 from treeform.language.objective import Depth, Objective
 from treeform.language.question import Question
 from treeform.objectives import AbsoluteError
@@ -72,9 +72,9 @@ class ObjectiveDerivations:
         """The statements that do not agree with `evaluate` on a model."""
         value = self.objective.evaluate(graph, self.data)
         scaled = value * self.question.scale
-        if self.objective.is_whole and not self.objective.is_regression and scaled.denominator != 1:
+        if self.objective.is_whole and leaf_loss(self.objective) is None and scaled.denominator != 1:
             yield f"{value} is not whole on the scale {self.question.scale}"
-        if not self.objective.is_regression and value > self.objective.largest(self.data, self.shape):
+        if leaf_loss(self.objective) is None and value > self.objective.largest(self.data, self.shape):
             yield f"{value} is above the largest value, {self.objective.largest(self.data, self.shape)}"
         for name, check in self.stated.items():
             wrong = check(graph, value)
@@ -191,7 +191,7 @@ class ObjectiveDerivations:
         return check
 
     def _loss(self) -> Check | None:
-        if not self.objective.is_regression or not isinstance(self.shape, Tree):
+        if leaf_loss(self.objective) is None or not isinstance(self.shape, Tree):
             return None
         part = relax(self.question, RegressionSearch())
         assert part is not None

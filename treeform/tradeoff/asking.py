@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from treeform.certify.answer import CertifiedResult, solve_certified
 from treeform.graph import DecisionGraph
-from treeform.graph.evaluate import errors
+from treeform.graph.evaluate import counted_errors
 from treeform.language.question import Question
 from treeform.solve.budget import Budget
 from treeform.solve.faults import BREAKDOWNS, broke_down, is_breakdown
@@ -69,7 +69,7 @@ def with_model(result: CertifiedResult, graph: DecisionGraph) -> CertifiedResult
         graph=graph,
         status=Status.OPTIMAL if proved else Status.FEASIBLE,
         objective=as_number(units),
-        errors=None if graph.is_regression else int(errors(graph, question.data)),
+        errors=counted_errors(graph, question.data),
         violations={label: as_number(value) for label, value in judged.violations.items()},
         claims=(*others, model),
     )

@@ -14,7 +14,7 @@ from typing import Any
 
 from treeform.certify.answer import CertifiedResult
 from treeform.language.bounded import Bounded
-from treeform.language.objective import Objective
+from treeform.language.losses import goal_of_any_model
 from treeform.language.question import Question
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
@@ -127,8 +127,7 @@ class _Search:
 
         With ``turns`` it has its part of what is left for so many questions, else that of one of many.
         """
-        kept = objective or question.objective.is_regression  # which says that leaves hold values
-        stated = question if kept else question.with_(objective=Objective(()))
+        stated = question if objective else question.with_(objective=goal_of_any_model(question.objective))
         left = self.budget.remaining
         seconds = schedule.CONFLICT_STEP.seconds(left) if turns is None else schedule.equal_part(left, turns)
         options = part_of(self.options, self.budget, seconds, self._told(what))

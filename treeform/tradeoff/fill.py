@@ -16,6 +16,7 @@ from treeform.graph import DecisionGraph
 from treeform.language.abilities import FirstBounds, FirstModels
 from treeform.language.costs import ClassCost
 from treeform.language.formulation import Formulation
+from treeform.language.losses import leaf_loss
 from treeform.language.objective import Error, Nodes
 from treeform.language.question import Question
 from treeform.shape import smaller_shapes
@@ -60,7 +61,7 @@ def fill_size_table(
     requirements and a time limit, it is filled first, so that a larger shape is no worse.
     """
     refuse_restriction(question, options, "a size table")
-    if question.objective.is_regression:
+    if leaf_loss(question.objective) is not None:
         return regression_table(question, options, smaller, start, alphas if prices is None else prices)
     if not all(isinstance(term, Error | ClassCost | Nodes) for _, term in question.objective.terms):
         raise SpecError(

@@ -275,7 +275,7 @@ class Frontier(Printed):
     def __str__(self) -> str:
         name, objective = self.axis.bound_name, str(self.question.objective) or "objective"
         width = max(len(objective), 10)
-        counted = not self.question.objective.is_regression
+        counted = any(p.result.errors is not None for p in self.points)
         lines = [f"{name:>12}  {objective:>{width}}  {'errors  ' if counted else '':>10}{'tests':>5}"]
         for p in self.points:
             mark = "" if p.proved else f"  (open, at least {_text(p.lower)})"

@@ -12,7 +12,6 @@ from treeform.engines.relaxation import Relaxation, relax
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.question import Question
-from treeform.shape import Diagram, Tree
 from treeform.solve import schedule
 from treeform.solve.budget import Budget
 from treeform.solve.choice import require_exact
@@ -96,8 +95,7 @@ def _refuted(bounds: SizeBounds, relaxation: Relaxation) -> list[int]:
 def enter_models_of_one_feature(bounds: SizeBounds, budget: Budget, report: Callable[[str], None]) -> None:
     """Models with tests of one feature are models with hyperplanes, where the margin allows them."""
     question = bounds.question
-    shape = question.shape
-    single = Tree(shape.depth) if shape.own_leaves else Diagram(*shape.widths)
+    single = question.shape.of_columns()
     engine = DiagramSearch()
     report(f"tests of one feature: {engine.name}")
     relaxation = relax(question.with_(shape=single), engine)

@@ -133,7 +133,7 @@ class Program:
             if column.kind in (CATEGORY, ORDERED)
         }
         labels = tuple(map(float, graph.values)) or tuple(graph.classes.tolist())
-        return cls(nodes, root, labels, columns, graph.is_regression, refusing, levels)
+        return cls(nodes, root, labels, columns, bool(graph.values), refusing, levels)
 
     @cached_property
     def sums(self) -> tuple[Sum, ...]:

@@ -127,7 +127,7 @@ def _fitted(graph: FlatGraph, nodes: list[tuple[int, int, int]], thresholds: dic
     from sklearn.tree._tree import Tree
 
     features = len(graph.columns)
-    if graph.is_regression:
+    if graph.values:
         classes, order = 1, np.zeros(1, dtype=np.intp)
         made = DecisionTreeRegressor(max_depth=1).fit(np.zeros((1, features)), [0.0])
     else:
@@ -164,7 +164,7 @@ def _fitted(graph: FlatGraph, nodes: list[tuple[int, int, int]], thresholds: dic
 
 def _impurity(graph: FlatGraph, node: int) -> float:
     """Gini's of the classes, the variance of values."""
-    if graph.is_regression:
+    if graph.values:
         return float(graph.moments[node, 1]) ** 2
     return 1.0 - float((graph.shares[node] ** 2).sum())
 
@@ -174,7 +174,7 @@ def _values(graph: FlatGraph, node: int) -> Floats:
 
     In regression the value of a leaf, and the mean at other nodes.
     """
-    if graph.is_regression:
+    if graph.values:
         return np.array([graph.leaf_values[node] if graph.feature[node] < 0 else graph.moments[node, 0]])
     shares = graph.shares[node]
     if graph.feature[node] >= 0:
