@@ -28,18 +28,15 @@ from treeform.certify.schema import ClaimPart, LagrangianRoute, ProofRoute
 from treeform.certify.verdicts import CheckRow, Verdict, false, holds, on_trust
 from treeform.errors import CertificateError, SolverNotAvailable, TreeformError
 from treeform.graph import DecisionGraph
-from treeform.language.composed import TwoCountTerm
 from treeform.language.losses import constant_models, leaf_loss
 from treeform.language.question import Question
 from treeform.solve import schedule
 from treeform.solve.budget import Budget
 from treeform.solve.driver import solve
-from treeform.solve.in_parts import parts_of
+from treeform.solve.in_parts import parts_of_claim
 from treeform.solve.options import SolveOptions
-from treeform.solve.part_ledger import Part, witnesses
-from treeform.solve.priced_counts import PRICE, parts_at_price
+from treeform.solve.part_ledger import witnesses
 from treeform.solve.simple_bounds import ceiling, classes_bound, floor_bound
-from treeform.solve.two_counts import parts_of_claim
 from treeform.solve.verification import verify
 from treeform.utils.text import count_of, exact_text
 
@@ -235,14 +232,7 @@ class _Court:
     def _in_parts(self, what: str, claim: ClaimPart, value: Fraction | None) -> CheckRow:
         """The claim on an objective that is no sum: each of its parts is proved again."""
         details = claim.metadata.details
-        term = self.question.objective.terms[0][1]
-        parts: list[Part] | None
-        if isinstance(term, TwoCountTerm):
-            parts = parts_of_claim(self.question, value, details)
-        elif PRICE in details:
-            parts = parts_at_price(self.question, value, details)
-        else:
-            parts = parts_of(self.question, value)
+        parts = parts_of_claim(self.question, value, details)
         if parts is None:
             return on_trust(
                 what, "neither its lines, nor its steps, nor its price show it", claim.metadata.by

@@ -17,7 +17,7 @@ import numpy as np
 from treeform.errors import SpecError
 from treeform.graph.evaluate import confusion
 from treeform.language.costs import Cost, SampleCost
-from treeform.language.objective import Term
+from treeform.language.objective import Objective, Term
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -47,6 +47,16 @@ class Count:
         """The sum for a confusion matrix (K, K) of whole weights."""
         cells = np.array(self.per_cell, dtype=object)
         return self.constant + int((cells * confusion.astype(object)).sum())
+
+
+def sums_of(objective: Objective) -> tuple[tuple[Fraction, Term], ...]:
+    """The terms that are sums, with their coefficients."""
+    return tuple(item for item in objective.terms if item[1].is_sum)
+
+
+def others_of(objective: Objective) -> tuple[tuple[Fraction, Term], ...]:
+    """The terms that are no sums: one ratio, one loss of two counts, or terms with cases, once or more."""
+    return tuple(item for item in objective.terms if not item[1].is_sum)
 
 
 class UnstatedTerm(Term):
@@ -145,11 +155,50 @@ class TwoCountTerm(UnstatedTerm):
         return Cost([[a * one + b * other for one, other in zip(*row, strict=True)] for row in rows])
 
 
-class LargestTerm(Term):
+@dataclass(frozen=True)
+class Case:
+    """What a term is on some of the models: a sum, or an amount.
+
+    Attributes
+    ----------
+    term : Term or None
+        The sum; None: 0.
+    rule : Requirement or None
+        Which models these are; None: all of the shape.
+    amount : Fraction
+        What is paid beside the sum.
+    """
+
+    term: Term | None
+    rule: Requirement | None
+    amount: Fraction = Fraction(0)
+
+
+class CasesTerm(Term):
+    """A term that is a sum or an amount case by case; each case costs its models no less than the term does.
+
+    Attributes
+    ----------
+    nested : bool
+        Whether every model of a case is one of all cases before it.
+    """
+
+    is_sum: ClassVar[bool] = False
+    nested: ClassVar[bool]
+
+    @abstractmethod
+    def cases(self, data: Dataset, shape: Shape) -> Sequence[Case]:
+        """The cases; every model of the shape is one of some case that costs it what the term does."""
+
+
+class LargestTerm(CasesTerm):
     """The largest of several sums."""
 
     needs: ClassVar[Set[str]] = frozenset({"predicted"})
-    is_sum: ClassVar[bool] = False
+    nested: ClassVar[bool] = False
+
+    def cases(self, data: Dataset, shape: Shape) -> Sequence[Case]:
+        return [Case(term, rule) for term, rule in self.members(data)]
 
     @abstractmethod
     def members(self, data: Dataset) -> Sequence[tuple[SampleCost | None, Requirement]]:
@@ -182,10 +231,13 @@ class LargestTerm(Term):
         return max((Fraction(0), *(term.largest(data, shape) for term in self._sums(data))))
 
 
-class SteppedTerm(Term):
+class SteppedTerm(CasesTerm):
     """What a model lacks of one of several nested requirements: the least amount among those that it satisfies."""
 
-    is_sum: ClassVar[bool] = False
+    nested: ClassVar[bool] = True
+
+    def cases(self, data: Dataset, shape: Shape) -> Sequence[Case]:
+        return [Case(None, rule, amount) for rule, amount in self.steps(data, shape)]
 
     @abstractmethod
     def steps(self, data: Dataset, shape: Shape) -> Sequence[tuple[Requirement | None, Fraction]]:

@@ -26,16 +26,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
-from treeform.language.composed import LargestTerm, RatioTerm, SteppedTerm, TwoCountTerm
+from treeform.language.composed import CasesTerm, RatioTerm, TwoCountTerm, others_of, sums_of
 from treeform.language.objective import Objective, Term
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
-from treeform.solve import schedule, two_counts
+from treeform.solve import schedule
 from treeform.solve.ledger import Ledger
-from treeform.solve.part_ledger import Part, PartLedger, Search, Whole, part_at
-from treeform.solve.priced_counts import PricedCount
+from treeform.solve.part_ledger import Part, PartLedger, Reduction, Search, part_at
+from treeform.solve.priced_counts import PRICE, PricedCount, parts_at_price
 from treeform.solve.result import Limit
+from treeform.solve.two_counts import TwoCounts
 
 MOST_PARTS = 100
 
@@ -50,104 +52,108 @@ def parts_of(question: Question, value: Fraction | None) -> list[Part]:
     value : Fraction or None
         In the user's units.
     """
-    weight, term = _composed(question)[0]
-    if isinstance(term, RatioTerm):
-        cost, target = term.at(question.data, Fraction(1, 2) if value is None else value / weight)
-        part = question.with_(objective=Objective.of(cost))
-        return [Part(part, None if value is None else target)]
-    if isinstance(term, TwoCountTerm):
-        return [two_counts.any_model(question)]
-    return [_part(question, chosen, value) for chosen in product(*_choices(question))]
+    return _reduction(question).parts(question, value)
+
+
+def parts_of_claim(question: Question, value: Fraction | None, details: dict[str, Any]) -> list[Part] | None:
+    """The same by what a claim of a certificate names; None where what it names does not show it."""
+    return _reduction(question).parts_of_claim(question, value, details)
+
+
+def _reduction(question: Question) -> type[Reduction]:
+    """How an objective that is no sum is reduced to sums: by what its first such term is."""
+    _, term = others_of(question.objective)[0]
+    return next(kind for base, kind in REDUCTIONS.items() if isinstance(term, base))
 
 
 @dataclass(frozen=True)
 class _Choice:
-    """One of the sums of a largest one, or one of several steps; ``step`` counts from the loosest, None of a sum."""
+    """One of the cases of a term, by its number."""
 
     priced: tuple[tuple[Fraction, Term], ...]
     rule: Requirement | None
     plus: Fraction
     number: int
-    of_steps: bool
+    nested: bool
 
     def includes(self, other: _Choice) -> bool:
         """Whether every model of the other one is one of this, of the same objective."""
-        return self.number == other.number or (self.of_steps and self.number < other.number)
+        return self.number == other.number or (self.nested and self.number < other.number)
 
 
 def _choices(question: Question) -> list[list[_Choice]]:
     """For each term that is no sum, what it can be in a part."""
-    out = []
-    for weight, term in _composed(question):
-        if isinstance(term, LargestTerm):
-            members = enumerate(term.members(question.data))
-            sums = [(((weight, one),) if one is not None else (), rule, i) for i, (one, rule) in members]
-            out.append([_Choice(priced, rule, Fraction(0), i, False) for priced, rule, i in sums])
-        elif isinstance(term, SteppedTerm):
-            steps = enumerate(term.steps(question.data, question.shape))
-            out.append([_Choice((), rule, weight * amount, i, True) for i, (rule, amount) in steps])
-    return out
+    return [
+        [
+            _Choice(
+                () if case.term is None else ((weight, case.term),), case.rule, weight * case.amount, i, term.nested
+            )
+            for i, case in enumerate(term.cases(question.data, question.shape))
+        ]
+        for weight, term in _with_cases(question)
+    ]
+
+
+def _with_cases(question: Question) -> list[tuple[Fraction, CasesTerm]]:
+    return [(w, term) for w, term in others_of(question.objective) if isinstance(term, CasesTerm)]
 
 
 def _part(question: Question, chosen: Sequence[_Choice], value: Fraction | None) -> Part:
-    sums = (item for item in question.objective.terms if item[1].is_sum)
     priced = (item for one in chosen for item in one.priced)
     rules = (one.rule for one in chosen if one.rule is not None)
     plus = sum((one.plus for one in chosen), Fraction(0))
     part = question.with_(
-        objective=Objective((*priced, *sums)), requirements=(*question.requirements, *rules)
+        objective=Objective((*priced, *sums_of(question.objective))), requirements=(*question.requirements, *rules)
     )
     return part_at(question, part, value, plus)
 
 
 def first_part(question: Question) -> Question:
     """A part in place of the whole: what engines and formulations can do for it, they can do for all."""
-    if isinstance(_composed(question)[0][1], RatioTerm | TwoCountTerm):
-        return parts_of(question, None)[0].question
-    # The tightest of the steps, which has a requirement.
-    chosen = [of_term[-1] if of_term[-1].of_steps else of_term[0] for of_term in _choices(question)]
-    return _part(question, chosen, None).question
+    return _reduction(question).first_part(question)
 
 
 def stated_whole(question: Question) -> bool:
     """Whether solvers can state the whole as it is, with a variable for what is no sum."""
-    return any(isinstance(term, LargestTerm | SteppedTerm) for _, term in _composed(question))
+    return bool(_with_cases(question))
 
 
 def is_largest(question: Question) -> bool:
     """Whether some term is the largest of several sums, which only solvers with linear rows can state."""
-    return any(isinstance(term, LargestTerm) for _, term in _composed(question))
+    return any(not term.nested for _, term in _with_cases(question))
 
 
 def too_many_parts(question: Question) -> bool:
     """Whether there are more parts than are searched one after the other; of the steps of one term, few are."""
     numbers = [len(of_term) for of_term in _choices(question)]
-    steps = [len(of_term) for of_term in _choices(question) if of_term[0].of_steps]
+    steps = [len(of_term) for of_term in _choices(question) if of_term[0].nested]
     return math.prod(numbers) > MOST_PARTS * max(steps, default=1)
 
 
 def search_in_parts(question: Question, ledger: Ledger, search: Search) -> Limit | None:
     """Answer ``question`` in ``ledger`` through its parts."""
-    _, term = _composed(question)[0]
-    if isinstance(term, RatioTerm):
-        return _Ratio(question, ledger, search).run()
-    if isinstance(term, TwoCountTerm):
-        return two_counts.TwoCounts(question, ledger, search).run()
-    return _Several(question, ledger, search).run()
+    return _reduction(question)(question, ledger, search).run()
 
 
-def _composed(question: Question) -> list[tuple[Fraction, Term]]:
-    """The terms that are no sums: one ratio, one loss of two counts, or largest sums and steps, once or more."""
-    return [(w, t) for w, t in question.objective.terms if not t.is_sum]
-
-
-class _Ratio(Whole):
+class _Ratio(Reduction):
     """Dinkelbach's iterations."""
+
+    @staticmethod
+    def _term(question: Question) -> tuple[Fraction, RatioTerm]:
+        weight, term = question.objective.terms[0]
+        assert isinstance(term, RatioTerm)
+        return weight, term
+
+    @classmethod
+    def parts(cls, question: Question, value: Fraction | None) -> list[Part]:
+        weight, term = cls._term(question)
+        cost, target = term.at(question.data, Fraction(1, 2) if value is None else value / weight)
+        part = question.with_(objective=Objective.of(cost))
+        return [Part(part, None if value is None else target)]
 
     def run(self) -> Limit | None:
         """Round after round, until one finds nothing smaller."""
-        weight, term = _composed(self.question)[0]
-        assert isinstance(term, RatioTerm)
+        weight, term = self._term(self.question)
         least = term.least_denominator(self.question.data) * self.question.data.weight_unit
         limit = None
         for turn in range(1, 1000):
@@ -172,8 +178,24 @@ class _Ratio(Whole):
         return limit
 
 
-class _Several(Whole):
+class _Several(Reduction):
     """One part for each combination of sums and steps."""
+
+    @classmethod
+    def parts(cls, question: Question, value: Fraction | None) -> list[Part]:
+        return [_part(question, chosen, value) for chosen in product(*_choices(question))]
+
+    @classmethod
+    def parts_of_claim(
+        cls, question: Question, value: Fraction | None, details: dict[str, Any]
+    ) -> list[Part] | None:
+        return parts_at_price(question, value, details) if PRICE in details else cls.parts(question, value)
+
+    @classmethod
+    def first_part(cls, question: Question) -> Question:
+        # The tightest of the steps, which has a requirement.
+        chosen = [of_term[-1] if of_term[-1].nested else of_term[0] for of_term in _choices(question)]
+        return _part(question, chosen, None).question
 
     def run(self) -> Limit | None:
         """One part after the other; the least of them is the optimum. A price on what is counted may do for all."""
@@ -220,3 +242,7 @@ class _Several(Whole):
 
 def _includes(looser: Sequence[_Choice], tighter: Sequence[_Choice]) -> bool:
     return all(one.includes(other) for one, other in zip(looser, tighter, strict=True))
+
+
+REDUCTIONS: dict[Any, type[Reduction]] = {RatioTerm: _Ratio, TwoCountTerm: TwoCounts, CasesTerm: _Several}
+"""How each kind of term that is no sum is minimised through sums."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -142,6 +143,31 @@ class Whole:
         last_claims = [_last(inner) for inner in parts]
         by = ", ".join(dict.fromkeys(claim.by for claim in last_claims if claim is not None)) or "counting"
         self.ledger.prove_infeasible(by, (), _witnesses(last_claims))
+
+
+class Reduction(Whole, ABC):
+    """How an objective that is no sum is minimised through questions whose objectives are sums."""
+
+    @classmethod
+    @abstractmethod
+    def parts(cls, question: Question, value: Fraction | None) -> list[Part]:
+        """What has to be shown for "no model has a value below ``value``"; None: for "there is no model"."""
+
+    @classmethod
+    def parts_of_claim(
+        cls, question: Question, value: Fraction | None, details: dict[str, Any]
+    ) -> list[Part] | None:
+        """The same by what a claim of a certificate names; None where what it names does not show it."""
+        return cls.parts(question, value)
+
+    @classmethod
+    def first_part(cls, question: Question) -> Question:
+        """A part in place of the whole: what engines and formulations can do for it, they can do for all."""
+        return cls.parts(question, None)[0].question
+
+    @abstractmethod
+    def run(self) -> Limit | None:
+        """Answer the question; why it stopped early."""
 
 
 def _last(inner: PartLedger | None) -> Any:

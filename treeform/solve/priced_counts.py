@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from treeform.graph import DecisionGraph
-from treeform.language.composed import SteppedTerm
+from treeform.language.composed import SteppedTerm, others_of, sums_of
 from treeform.language.objective import Objective, Term
 from treeform.language.question import Question
 from treeform.solve import schedule
@@ -26,7 +26,7 @@ PRICE = "price"
 
 def soft_count(question: Question) -> tuple[Fraction, Term, int] | None:
     """The weight of the one soft count, the sum that counts, and what is free of it; None where there is none."""
-    composed = [(weight, term) for weight, term in question.objective.terms if not term.is_sum]
+    composed = others_of(question.objective)
     if len(composed) != 1 or len(question.objective.terms) == 1:
         return None
     weight, term = composed[0]
@@ -49,9 +49,8 @@ def priced_part(question: Question, price: Fraction, value: Fraction | None) -> 
     if stated is None or not 0 <= price <= stated[0]:
         return None
     _, size, free = stated
-    sums = [item for item in question.objective.terms if item[1].is_sum]
     plus = -price * free
-    part = question.with_(objective=Objective((*sums, (price, size))))
+    part = question.with_(objective=Objective((*sums_of(question.objective), (price, size))))
     return part_at(question, part, value, plus)
 
 
@@ -110,8 +109,5 @@ class PricedCount(Whole):
     def _counted(self, graph: DecisionGraph) -> tuple[Fraction, Fraction]:
         assert self.stated is not None
         data = self.question.data
-        rest = sum(
-            (w * term.evaluate(graph, data) for w, term in self.question.objective.terms if term.is_sum),
-            Fraction(0),
-        )
+        rest = Objective(sums_of(self.question.objective)).evaluate(graph, data)
         return Fraction(self.stated[1].evaluate(graph, data)), rest

@@ -31,7 +31,7 @@ from treeform.language.forms import Inequality, Rows
 from treeform.language.linear import LinearRequirement
 from treeform.language.objective import Objective
 from treeform.language.question import Question
-from treeform.solve.part_ledger import Part, PartLedger, Whole
+from treeform.solve.part_ledger import Part, PartLedger, Reduction
 from treeform.solve.result import Limit
 
 if TYPE_CHECKING:
@@ -173,12 +173,22 @@ def _direction(a: int, b: int) -> tuple[int, int]:
     return a // step, b // step
 
 
-class TwoCounts(Whole):
+class TwoCounts(Reduction):
     """The search for the least loss.
 
     A claim names, beside the witness of each part, its ``lines`` (a, b, c) or its ``steps`` (x, y): no model with at
     most x has less than y; a y above the largest one says that there is no such model.
     """
+
+    @classmethod
+    def parts(cls, question: Question, value: Fraction | None) -> list[Part]:
+        return [any_model(question)]  # that no model has a smaller loss is shown by what a claim names
+
+    @classmethod
+    def parts_of_claim(
+        cls, question: Question, value: Fraction | None, details: dict[str, Any]
+    ) -> list[Part] | None:
+        return parts_of_claim(question, value, details)
 
     @cached_property
     def _term(self) -> TwoCountTerm:
