@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
+from typing import TypeVar
 
 from treeform.backends import Backend
 from treeform.certify.certificate import with_version
@@ -40,6 +42,7 @@ from treeform.solve.simple_bounds import ceiling, classes_bound, floor_bound
 from treeform.solve.verification import verify
 from treeform.utils.text import count_of, exact_text
 
+R = TypeVar("R")
 REFERENCE = "the reference search"
 OWN_FORMULATIONS = frozenset({"odd", "odd-paper", "sat-depth", "sat-size"})
 """Those whose clauses are tested against exhaustive enumeration here."""
@@ -302,16 +305,22 @@ class _Court:
             return False
 
     def _by_reference(self, what: str, value: Fraction | None, notes: list[str]) -> CheckRow | None:
-        budget = schedule.PROVER.of(self.budget)
+        def prove(stop: Callable[[], bool]) -> Bound:
+            least = least_value(self.question, stop)
+            return Bound(REFERENCE, least, least, True)
+
+        proved = self._tried(REFERENCE, notes, prove)
+        return None if proved is None else self._verdict(what, value, proved)
+
+    def _tried(self, by: str, notes: list[str], prove: Callable[[Callable[[], bool]], R]) -> R | None:
+        """What a search of the check's own shows in its part of the time; None with a note where it does not end."""
         try:
-            least = least_value(self.question, budget.stop)
+            return prove(schedule.PROVER.of(self.budget).stop)
         except OutOfReach as error:
-            notes.append(f"out of reach of {REFERENCE}: {error.cause}")
-            return None
+            notes.append(f"out of reach of {by}: {error.cause}")
         except Stopped:
-            notes.append(f"{REFERENCE} was not finished within {self.means.time_limit} s")
-            return None
-        return self._verdict(what, value, Bound(REFERENCE, least, least, True))
+            notes.append(f"{by} was not finished within {self.means.time_limit} s")
+        return None
 
     def _by_values(
         self, what: str, claim: ClaimPart, value: Fraction | None, notes: list[str]
@@ -321,31 +330,16 @@ class _Court:
             return None
         multipliers, unit = multipliers_of(claim.metadata.details.get("witness"))
         prices = [Fraction(one, unit) for one in multipliers] if unit else []
-        try:
-            shown = nothing_below(self.stated, value, prices, schedule.PROVER.of(self.budget).stop)
-        except OutOfReach as error:
-            notes.append(f"out of reach of {BY_VALUES}: {error.cause}")
-            return None
-        except Stopped:
-            notes.append(f"{BY_VALUES} was not finished within {self.means.time_limit} s")
-            return None
-        if not shown:
+        shown = self._tried(BY_VALUES, notes, lambda stop: nothing_below(self.stated, value, prices, stop))
+        if shown is False:
             notes.append(f"{BY_VALUES} found a tree that it cannot refute")
-            return None
-        return self._verdict(what, value, Bound(BY_VALUES, value, None, True))
+        return self._verdict(what, value, Bound(BY_VALUES, value, None, True)) if shown else None
 
     def _by_prices(
         self, what: str, claim: ClaimPart, value: Fraction | None, notes: list[str]
     ) -> CheckRow | None:
-        budget = schedule.PROVER.of(self.budget)
-        try:
-            proved = by_prices(self.stated, value, claim.metadata.details.get("witness"), budget.stop)
-        except OutOfReach as error:
-            notes.append(f"out of reach of {BY_PRICES}: {error.cause}")
-            return None
-        except Stopped:
-            notes.append(f"{BY_PRICES} was not finished within {self.means.time_limit} s")
-            return None
+        hint = claim.metadata.details.get("witness")
+        proved = self._tried(BY_PRICES, notes, lambda stop: by_prices(self.stated, value, hint, stop))
         return None if proved is None else self._verdict(what, value, proved)
 
     def _by_count(

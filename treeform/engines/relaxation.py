@@ -59,6 +59,10 @@ class Relaxation:
     rows: tuple[tuple[str, str], ...] = ()
     scale: int = 1
     """That of the question."""
+    takes_costs: bool = False
+    """Whether the engine takes any costs of classes, so that rows can be priced into them."""
+    counts_tests: bool = False
+    """Whether it takes a bound on the number of tests."""
     narrowed: tuple[str, ...] = ()
     """Requirements that the task supports by a smaller depth or fewer features: nothing but the task knows them."""
 
@@ -226,7 +230,16 @@ def _relaxed(question: Question, engine: Engine, depth: int | None) -> Relaxatio
         requirements=tuple(supported),
     )
     return Relaxation(
-        task, factor, offset, tuple(dropped), part, tuple(over_totals), question.scale, tuple(narrowed)
+        task,
+        factor,
+        offset,
+        tuple(dropped),
+        part,
+        tuple(over_totals),
+        question.scale,
+        takes_costs="cost" in engine.understands,
+        counts_tests="max_nodes" in engine.understands,
+        narrowed=tuple(narrowed),
     )
 
 

@@ -222,7 +222,7 @@ def tighten(
         The multipliers of the best bound; None where there is none.
     """
     rows = rows_of(question, relaxation.dropped)
-    if not rows or not plain.proved or plain.graph is None or "cost" not in engine.understands:
+    if not rows or not plain.proved or plain.graph is None or not relaxation.takes_costs:
         return None
     if relaxation.task.sample_cost is not None:  # the kinds of samples here stand for classes
         return None

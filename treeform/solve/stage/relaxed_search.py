@@ -61,7 +61,7 @@ def relaxed_search(node: Node, budget: Budget) -> None:
     assert relaxation is not None
     own = without_values(node, budget)
     node.relaxed = Relaxed(engine, relaxation, run_engine(engine, relaxation, ledger, own), budget)
-    if "loss" in engine.understands and not question.shape.own_leaves and not ledger.stop():
+    if not question.shape.own_leaves and relaxation.task.widths is None and not ledger.stop():
         submit_fitting_trees(question, engine, relaxation, ledger, own)
 
 
@@ -83,10 +83,10 @@ def _in_parts(node: Node, budget: Budget) -> None:
 def drops_rows(node: Node) -> bool:
     """Whether the engine leaves requirements out that can be priced into its costs."""
     engine = node.plan.warm_engine
-    if engine is None or not node.question.objective.is_sum or "cost" not in engine.understands:
+    if engine is None or not node.question.objective.is_sum:
         return False
     relaxation = relax(node.question, engine)
-    return relaxation is not None and bool(rows_of(node.question, relaxation.dropped))
+    return relaxation is not None and relaxation.takes_costs and bool(rows_of(node.question, relaxation.dropped))
 
 
 def lagrangian_bound(node: Node, budget: Budget) -> None:
@@ -114,7 +114,7 @@ def has_search_over_tests(node: Node) -> bool:
     if node.plan.warm_engine is None:
         return False
     engine = engine_beyond(node.question)
-    return engine is not None and type(engine) is not type(node.plan.warm_engine)
+    return engine is not None and engine.name != node.plan.warm_engine.name
 
 
 def over_tests(node: Node, budget: Budget) -> None:
@@ -149,7 +149,7 @@ def has_neighbourhoods(node: Node) -> bool:
     if node.brief or engine is None or not question.shape.own_leaves or not question.objective.is_sum:
         return False
     relaxation = relax(question, engine)
-    return relaxation is not None and not relaxation.exact and "cost" in engine.understands
+    return relaxation is not None and not relaxation.exact and relaxation.takes_costs
 
 
 def neighbourhoods(node: Node, budget: Budget) -> None:

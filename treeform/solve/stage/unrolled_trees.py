@@ -126,7 +126,7 @@ def submit_fitting_trees(
     """
     most = most_that_fit(question.shape)
     allowed = relaxation.task.max_nodes
-    if most >= 2**question.shape.depth - 1 or "max_nodes" not in engine.understands:
+    if most >= 2**question.shape.depth - 1 or not relaxation.counts_tests:
         return  # every tree of the depth fits, and the best of them is known; or tests cannot be counted
     task = replace(relaxation.task, max_nodes=most if allowed is None else min(most, allowed))
 
