@@ -84,3 +84,20 @@ def test_what_is_no_budget(cost, at_most, message):
 def test_a_matrix_of_another_size(rows):
     with pytest.raises(SpecError, match="2 classes"):
         tf.Problem(*rows[:2], shape=tf.Tree(1)).add(tf.MaxCost(np.ones((3, 3)), 1))
+
+
+def test_classes_without_a_row_do_not_count_in_the_mean() -> None:
+    """On some of the rows a class may be absent; scikit-learn's score is a mean over those that are there."""
+    X, y = [[0, 0], [0, 1], [2, 1], [3, 1], [3, 0]], ["yes", "yes", "no", "no", "no"]
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    for column, share in (("a", Fraction(1)), ("b", Fraction(1, 3))):
+        rule = tf.MaxCost("balanced_error", at_most=0).on("a >= 2")
+        problem = tf.Problem(frame, y, shape=tf.Tree(1)) + rule
+        inside = frame.a.to_numpy() >= 2
+        low, high = (1, 0) if column == "b" else (0, 1)  # codes of "no" and "yes"
+        graph = tf.DecisionGraph.from_nested((column, 0.5, low, high), problem.data)
+        judged = problem.judge(graph)
+        predicted = np.asarray(graph.predict(frame))[inside]
+        assert judged.violations == {str(problem.requirements[0]): share}
+        assert float(share) == pytest.approx(float(np.mean(predicted != np.asarray(y)[inside])))
+        assert str(tf.check(judged.certificate(), frame, y).verdict) == "violated"

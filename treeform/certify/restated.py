@@ -337,7 +337,7 @@ def _costs(one: known.MaxCost, data: Dataset) -> Totals | None:
                 elif isinstance(term, AbstainCost) and term.cost is not None:
                     price = term.cost.matrix[t][g] if t in labels else Fraction(0)
                 elif isinstance(term, BalancedError):
-                    heavy = own[t] * data.weight_unit * len(labels)
+                    heavy = own[t] * data.weight_unit * sum(w > 0 for w in own)
                     price = Fraction(int(t != g)) / heavy if heavy else Fraction(0)
                 elif not isinstance(term, Error | AbstainCost):
                     return None

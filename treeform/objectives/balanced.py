@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
+
 from treeform.language.costs import ClassCost
 
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ class BalancedError(ClassCost):
     """The mean over classes of the share of their weight that is misclassified.
 
     It is 1 less scikit-learn's ``balanced_accuracy_score``: errors cost 1 / (K W_k) for a sample of class k, with W_k
-    the weight of the class and K the number of classes.
+    the weight of the class and K the number of classes that have weight: on some of the rows a class may have none.
 
     Notes
     -----
@@ -28,5 +30,5 @@ class BalancedError(ClassCost):
 
     def entry(self, data: Dataset, truth: int, guess: int) -> Fraction:
         weight = int(data.class_weights[truth]) * data.weight_unit
-        classes = data.n_classes - (data.abstain_code is not None)
+        classes = int(np.count_nonzero(data.class_weights))
         return Fraction(0) if truth == guess or not weight else 1 / (weight * classes)
