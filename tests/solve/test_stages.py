@@ -204,3 +204,29 @@ def test_steps_of_a_question_go_through_the_same_stages() -> None:
     assert "round 1" in rounds and {run.name for run in f1.plan if run.step} >= {"exact search"}
     names = [stage.name for stage in pipeline.PIPELINE]
     assert len(names) == len(set(names))
+
+
+def test_values_of_leaves_are_a_stage_of_their_own() -> None:
+    homes = tf.Problem(X, X[:, 0] * 2 + Y, shape="tree:2").minimize("squared_error")
+    homes += tf.MeanParity(np.arange(40) % 2, difference="0.1")
+    result = homes.solve()
+    assert result.status is tf.Status.OPTIMAL
+    assert "values of leaves" in [stage.name for stage in result.plan]
+    assert "values of leaves" in str(homes.explain())
+    free = tf.Problem(X, X[:, 0] * 2 + Y, shape="tree:2").minimize("squared_error").solve()
+    assert "values of leaves" not in [stage.name for stage in free.plan]
+    assert free.objective <= result.objective
+
+
+@pytest.mark.parametrize(("goal", "start"), [("error", "regression-search"), ("squared_error", "contree")])
+def test_a_warm_start_of_other_leaves_is_refused(goal: str, start: str) -> None:
+    stated = tf.Problem(X, Y, shape="tree:2").minimize(goal)
+    with pytest.raises(SpecError, match=f"the warm start is none under {goal}"):
+        stated.solve(warm_start=start)
+
+
+def test_an_engine_for_other_leaves_is_no_advice() -> None:
+    with pytest.raises(SpecError, match="cannot support the objective error") as caught:
+        problem(parity=False).solve("regression-search")
+    assert "warm_start" not in str(caught.value)
+    assert "tf.ConTree()" in str(caught.value) or "tf.DL85()" in str(caught.value)

@@ -59,7 +59,7 @@ class Restated(Requirement, listed=False):
 
     def __init__(self, of: Requirement) -> None:
         self.needs, self.demands_tests = of.needs, of.demands_tests  # type: ignore[misc]
-        self.judge = of
+        self.judge, self.kind = of, type(of)
 
     @classmethod
     def of(cls, requirement: Requirement) -> Restated:
@@ -74,15 +74,13 @@ class Restated(Requirement, listed=False):
         SpecError
             Where nothing of the kind does.
         """
-        of: Any = self.judge
-        tests = sum(ports.shape.widths)
-        if type(of) in (known.MaxNodes, known.MaxLeaves):
-            most = of.at_most - (type(of) is known.MaxLeaves)
-            if most < tests:
-                model.add(ports.active.sum() <= most, str(self))
+        limits = self.limits(ports.data) or Limits()
+        if limits.names == {"max_nodes"}:
+            if limits.max_nodes < sum(ports.shape.widths):  # type: ignore[operator]
+                model.add(ports.active.sum() <= limits.max_nodes, str(self))
             return
-        if type(of) is known.MaxErrors:
-            model.add(((1 - ports.correct) * ports.weights).sum() <= _most(of.amount, ports.data), str(self))
+        if limits.names == {"max_errors"}:
+            model.add(((1 - ports.correct) * ports.weights).sum() <= limits.max_errors, str(self))
             return
         rows = self.prediction_rows(ports.data)
         if not rows or "predicted" not in self.needs:
@@ -97,11 +95,11 @@ class Restated(Requirement, listed=False):
         return self.judge.adapted(graph, data)
 
     def limits(self, data: Dataset) -> Limits | None:
-        state = LIMITS.get(type(self.judge))
+        state = LIMITS.get(self.kind)
         return None if state is None else state(self.judge, data)
 
     def totals(self, data: Dataset) -> Totals | None:
-        state = ROWS.get(type(self.judge))
+        state = ROWS.get(self.kind)
         return None if state is None or data.quantity is not None else state(self.judge, data)
 
     def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
@@ -114,22 +112,16 @@ class Restated(Requirement, listed=False):
         return rows
 
     def meetings(self, data: Dataset) -> Meetings | None:
-        of = self.judge
-        return _marks(of, data) if type(of) is known.Monotone and data.quantity is None else None
+        state = MARKS.get(self.kind)
+        return None if state is None or data.quantity is not None else state(self.judge, data)
 
     def allowed_features(self, data: Dataset) -> list[frozenset[int]] | None:
-        of = self.judge
-        if type(of) is not known.NoTestOn:
-            return None
-        return [frozenset(f for f, column in enumerate(data.columns) if column.source != of.column)]
+        state = FEATURES.get(self.kind)
+        return None if state is None else [state(self.judge, data)]
 
     def value_rule(self, data: Dataset) -> ValueRule | None:
-        of = self.judge
-        if data.quantity is None:
-            return None
-        if type(of) is known.MeanParity:
-            return _means(of, data)
-        return ValueRule(orders=(_order(of, data),)) if type(of) is known.Monotone else None
+        state = VALUES.get(self.kind)
+        return None if state is None or data.quantity is None else state(self.judge, data)
 
     def __str__(self) -> str:
         return str(self.judge)
@@ -407,9 +399,13 @@ def _marks(one: known.Monotone, data: Dataset) -> Meetings:
     return Meetings(("positive", "not positive"), carried, tuple(Clash(f, below, above) for f in features))
 
 
-def _order(one: known.Monotone, data: Dataset) -> ValueOrder:
+def _order(one: known.Monotone, data: Dataset) -> ValueRule:
     features, counted = _has_value(one.column, data)
-    return ValueOrder(frozenset(features), counted, one.direction == "increasing")
+    return ValueRule(orders=(ValueOrder(frozenset(features), counted, one.direction == "increasing"),))
+
+
+def _other_columns(one: known.NoTestOn, data: Dataset) -> frozenset[int]:
+    return frozenset(f for f, column in enumerate(data.columns) if column.source != one.column)
 
 
 def _means(one: known.MeanParity, data: Dataset) -> ValueRule:
@@ -427,3 +423,8 @@ def _means(one: known.MeanParity, data: Dataset) -> ValueRule:
         side = one.difference / data.quantity.unit * heavy[0] * heavy[1] / common
         rows.append(ValueRow(coef * weights, side))
     return ValueRule(tuple(rows), whole=one.whole is not False)
+
+
+MARKS: dict[type, Callable[[Any, Dataset], Meetings]] = {known.Monotone: _marks}
+FEATURES: dict[type, Callable[[Any, Dataset], frozenset[int]]] = {known.NoTestOn: _other_columns}
+VALUES: dict[type, Callable[[Any, Dataset], ValueRule]] = {known.MeanParity: _means, known.Monotone: _order}

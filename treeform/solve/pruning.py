@@ -23,8 +23,7 @@ from treeform.engines import ConTree
 from treeform.engines.relaxation import relax
 from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import members
-from treeform.language.losses import leaf_loss, loss_of
-from treeform.language.objective import Leaves, Nodes, Objective
+from treeform.language.losses import leaf_loss, loss_of, without_tests
 from treeform.language.question import Question
 
 Rows = NDArray[np.int64]
@@ -65,9 +64,7 @@ class LeafCosts:
 
 def leaf_costs(question: Question) -> LeafCosts | None:
     """Costs of leaves under the objective of ``question``, tests for nothing; None where it is no sum over samples."""
-    losses = Objective(
-        (w, term) for w, term in question.objective.terms if not isinstance(term, Nodes | Leaves)
-    )
+    losses = without_tests(question.objective)
     question = question.with_(objective=losses, requirements=())
     if leaf_loss(losses) is not None:
         return _of_values(question)

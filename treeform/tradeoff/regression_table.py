@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
-from treeform.language.objective import Leaves, Nodes, Objective
+from treeform.language.losses import without_tests
 from treeform.language.question import Question
 from treeform.requirements import MaxNodes
 from treeform.solve import schedule
@@ -50,8 +50,7 @@ def regression_table(
         If the latter are given.
     """
     _refuse(start, prices)
-    terms = [item for item in question.objective.terms if not isinstance(item[1], Nodes | Leaves)]
-    search = _Search(question.with_(objective=Objective(terms)), options)
+    search = _Search(question.with_(objective=without_tests(question.objective)), options)
     with interruptible(search.budget):
         for row in () if smaller is None else smaller.rows:
             if row.graph is not None:

@@ -13,8 +13,8 @@ from typing import Any
 
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
+from treeform.language.losses import without_tests
 from treeform.language.numbers import as_fraction
-from treeform.language.objective import Nodes, Objective
 from treeform.language.question import Question
 from treeform.solve.result import Limit, Number, StageRun, as_number
 from treeform.solve.simple_bounds import bound_with, ceiling, most_tests
@@ -183,8 +183,7 @@ class SizeBounds:
     """Bounds and models by number of tests while a size table is filled; whole numbers, scaled."""
 
     def __init__(self, question: Question) -> None:
-        without = Objective(item for item in question.objective.terms if not isinstance(item[1], Nodes))
-        self.question = question.with_(objective=without)
+        self.question = question.with_(objective=without_tests(question.objective))
         self.most = most_tests(question)
         start = [bound_with(self.question, m) for m in range(self.most + 1)]
         self.lower: list[int | None] = [max(start[m:]) for m in range(self.most + 1)]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from treeform.engines import ConTree, DeepTreeSearch, Engine
+from treeform.engines import DeepTreeSearch
 from treeform.engines.relaxation import relax
-from treeform.language.question import Question
 from treeform.solve import schedule
 from treeform.solve.budget import Budget
 from treeform.solve.deep_trees import LEAST_DEPTH, DeepTrees
@@ -15,10 +14,11 @@ from treeform.solve.router import FEW_TESTS
 def is_proved_beside(node: Node) -> bool:
     """Whether the plan's engine proves, and another search finds deep trees for it."""
     engine, question = node.plan.engine, node.question
-    if engine is None or node.plan.distribution or not _takes_deep_trees(question, engine):
+    deep = question.shape.own_leaves and question.shape.depth >= LEAST_DEPTH
+    if engine is None or node.plan.distribution or not deep:
         return False
     relaxation = relax(question, DeepTreeSearch())
-    return relaxation is not None and not relaxation.exact
+    return relaxation is not None and not relaxation.exact  # else the engine's own search may be this one
 
 
 def has_many_tests(node: Node) -> bool:
@@ -51,14 +51,3 @@ def _search_of(node: Node) -> DeepTrees:
         assert relaxation is not None
         node.deep = DeepTrees(node.question, relaxation, node.ledger)
     return node.deep
-
-
-def _takes_deep_trees(question: Question, engine: Engine) -> bool:
-    objective = question.objective
-    return (
-        not isinstance(engine, ConTree)
-        and question.shape.own_leaves
-        and question.shape.depth >= LEAST_DEPTH
-        and objective.is_sum
-        and not objective.is_depth
-    )
