@@ -37,15 +37,19 @@ public:
           pace_(std::move(pace)), tried_(kMostTried) {}
 
     /// So many sweeps, from `tree` on.
-    void cycle(const Ptr& tree, int sweeps) {
-        tree_ = tree;
+    void cycle(const Ptr& tree, int sweeps) { improved(tree, sweeps, ++cycles_ % 2 ? kWarm : kHot); }
+    /// The best tree of so many sweeps; `heat` is that of the first one, in parts of the mean cost of a subtree of height
+    /// two.
+    const Ptr& improved(const Ptr& tree, int sweeps, double heat) {
+        tree_ = best_ = tree;
         const double subtrees = std::exp2(std::max(0, depth_ - 2));
-        const double most = (++cycles_ % 2 ? kWarm : kHot) * static_cast<double>(tree->cost) / subtrees;
+        const double most = heat * static_cast<double>(tree->cost) / subtrees;
         for (int done = 1; done <= sweeps && !is_free(tree_) && !exhausted(); ++done) {
             heat_ = most * (sweeps - done) / sweeps;
             path_.clear();
             sweep(root_, depth_);
         }
+        return best_;
     }
     /// Exact subtrees of height three in the tree at the end of a cycle, the dearest ones first.
     void polish() {
@@ -73,6 +77,8 @@ public:
     std::uint64_t moves() const { return moves_; }
     /// Nothing but tests that were tried before has come up for long.
     bool exhausted() const { return repeated_ >= kGiveUp; }
+    /// Before trees that are far from those of before.
+    void renew() { repeated_ = 0; }
 
 private:
     static constexpr double kWarm = 0.03, kHot = 0.2;  // of what an exact subtree of height two costs in the mean
@@ -89,7 +95,7 @@ private:
     std::function<void(const Ptr&)> offer_;
     std::function<void()> pace_;
     Kept<char> tried_;
-    Ptr tree_;
+    Ptr tree_, best_;
     std::vector<int> path_;  // of the node in work
     double heat_ = 0;
     std::uint64_t cycles_ = 0, moves_ = 0, repeated_ = 0, polished_ = 0;
@@ -102,6 +108,7 @@ private:
     }
     void accept(const Ptr& part) {
         tree_ = replaced<Cost>(tree_, path_, part);
+        if (Space::better(tree_->cost, best_->cost)) best_ = tree_;
         offer_(tree_);
     }
     template <class Visit>

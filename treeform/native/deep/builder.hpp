@@ -106,6 +106,17 @@ public:
         return learn(rows, height, best_of(space_.join(test, left, right), leaf));
     }
 
+    /// Lookahead trees on the sides of a test; null where it does not divide the rows.
+    Ptr from_root(Test test, const Rows& rows, int height) {
+        Sides* sides = split(rows, test, height);
+        if (!sides) return nullptr;
+        const Ptr left = lookahead(sides->left, height - 1, 2, 2);
+        space_.give_back(sides->left);
+        const Ptr right = lookahead(sides->right, height - 1, 2, 2);
+        space_.give_back(sides->right);
+        return learn(rows, height, space_.join(test, left, right));
+    }
+
     /// See above; of each node the `width` best tests at most. Begins with the known bounds of the rows.
     Ptr pilot(const Rows& rows, int height, int width, int bottom) {
         const Ptr leaf = space_.leaf(rows);

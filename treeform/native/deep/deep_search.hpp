@@ -6,6 +6,8 @@
 //   pilot      see builder.hpp; with two tests a node
 //   cycles     again and again: sweeps over the inner nodes with other tests, then exact subtrees of height three; see
 //              annealing.hpp
+//   restarts   once a cycle has brought little, one round after each cycle: trees with other tests at the root; see
+//              restarts.hpp
 #include <algorithm>
 #include <functional>
 #include <string>
@@ -13,6 +15,7 @@
 
 #include "annealing.hpp"
 #include "builder.hpp"
+#include "restarts.hpp"
 
 namespace treeform::deep {
 
@@ -35,7 +38,8 @@ public:
         : space_(space), root_(root), depth_(depth), around_(std::move(around)),
           build_(space, kMostKept, seed, [this] { around_.pace(); }),
           annealing_(
-              space, build_, root, depth, seed, [this](const Ptr& tree) { offer(tree); }, [this] { around_.pace(); }) {}
+              space, build_, root, depth, seed, [this](const Ptr& tree) { offer(tree); }, [this] { around_.pace(); }),
+          restarts_(space, build_, annealing_, root, depth) {}
 
     /// Trees that take about as long as CART's.
     void first() {
@@ -61,11 +65,19 @@ public:
         }
         offer(build_.pilot(root_, depth_, 2, 2));
         done_.push_back("the best two tests of each node");
+        bool settled = false;
+        int others = kFirstOfOthers;
         for (int sweeps = kFirstSweeps; !is_best(); sweeps = std::min(2 * sweeps, kMostSweeps)) {
             take_from_outside();
+            const Cost before = current_->cost;
             annealing_.cycle(current_, sweeps);
-            if (Space::better(annealing_.tree()->cost, Space::above(current_->cost, kNear))) annealing_.polish();
+            polish();
             if (annealing_.exhausted()) return done_.push_back("another test at a node");
+            settled = settled || !Space::better(Space::above(current_->cost, kLittle), before);
+            if (!settled) continue;
+            restarts_.round(others);
+            polish();
+            others = std::min(2 * others, kMostSweeps);
         }
     }
 
@@ -77,7 +89,8 @@ public:
 
 private:
     static constexpr std::size_t kMostKept = 40'000;
-    static constexpr int kFirstSweeps = 4, kMostSweeps = 1 << 20;
+    static constexpr int kFirstSweeps = 4, kFirstOfOthers = 2, kMostSweeps = 1 << 20;
+    static constexpr int kLittle = 1;  // hundredths that a cycle brings, up to which other roots are tried
     static constexpr int kNear = 2;  // hundredths above the best tree, up to which exact subtrees are solved
 
     Space& space_;
@@ -86,10 +99,14 @@ private:
     Surroundings<Ptr> around_;
     Builder<Space> build_;
     Annealing<Space> annealing_;
+    Restarts<Space> restarts_;
     Ptr current_;
     Cost reported_ = Space::infinite();
     std::vector<std::string> done_;
 
+    void polish() {
+        if (Space::better(annealing_.tree()->cost, Space::above(current_->cost, kNear))) annealing_.polish();
+    }
     bool is_best() const { return !Space::better(Cost{0}, current_->cost); }
     void offer(const Ptr& tree) {
         if (!tree) return;

@@ -29,6 +29,7 @@ public:
     static double above(double cost, int hundredths) { return cost * (1 + hundredths / 100.0 + 2e-11) + 1e-9; }
     std::uint64_t work() const { return work_; }
     void check() const { control_.check(); }
+    std::size_t features() const { return table_.features; }
     std::size_t size(const Rows& rows) const { return rows.n; }
 
     std::uint64_t hash(const Rows& rows) const {

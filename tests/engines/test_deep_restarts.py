@@ -1,0 +1,63 @@
+"""Trees with other tests at the root, and what holds of every model that the search returns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.tree import DecisionTreeClassifier
+
+import treeform as tf
+from treeform.data import Dataset
+from treeform.engines import DeepTreeSearch, EngineRun, TreeTask
+
+
+def waves(seed: int, n: int, features: int = 6) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, features)).round(1)
+    score = np.sin(2 * x[:, 0]) * x[:, 1] + x[:, -1] * x[:, -2] + 0.5 * x[:, 2]
+    return x, (score + 0.3 * rng.normal(size=n) > 0).astype(int)
+
+
+def test_other_root_tests_are_tried() -> None:
+    """Sweeps from the first tree alone end at 56 errors after this work."""
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=(600, 6)).round(1)
+    score = np.sin(2 * x[:, 0]) * x[:, 1] + x[:, 2] * x[:, 3] + 0.5 * x[:, 4]
+    y = (score + 0.3 * rng.normal(size=600) > 0).astype(int)
+    found = DeepTreeSearch(seed=1, work_limit=5 * 10**8).run(
+        Dataset.from_user(x, y), TreeTask(depth=5), EngineRun()
+    )
+    assert found.upper is not None and found.upper <= 51
+
+
+@pytest.mark.parametrize("depth", [4, 5])
+def test_rounds_are_the_same_for_the_same_work(depth: int) -> None:
+    x, y = waves(1, 150, 3)
+    data = Dataset.from_user(x, y)
+    runs = [
+        DeepTreeSearch(seed=2, work_limit=3 * 10**8, simd=simd).run(data, TreeTask(depth=depth), EngineRun())
+        for simd in ("auto", "plain")
+    ]
+    assert runs[0].graph == runs[1].graph and runs[0].notes == runs[1].notes
+
+
+@given(st.integers(0, 10**6), st.integers(30, 120), st.integers(3, 5), st.integers(1, 8))
+@settings(max_examples=10, deadline=None)
+def test_support_holds_and_no_simple_tree_is_better(seed: int, n: int, depth: int, support: int) -> None:
+    """Of models that moves and restarts have changed: no worse than the given best tree of depth two, and CART."""
+    x, y = waves(seed, n, 4)
+    problem, small = (tf.Problem(x, y, shape=tf.Tree(depth=size)) for size in (depth, 2))
+    for one in (problem, small):
+        one += tf.MinSupport(support)
+    smaller = small.solve(tf.ConTree())
+    found = problem.solve(DeepTreeSearch(seed=seed, work_limit=10**7), warm_start=smaller.graph)
+    assert smaller.errors is not None and found.graph is not None and found.errors is not None
+    assert problem.judge(found.graph).ok
+    assert np.bincount(found.graph.apply(x))[found.graph.feature < 0].min() >= support
+    assert found.errors <= smaller.errors
+    cart = DecisionTreeClassifier(max_depth=depth, min_samples_leaf=support, random_state=0).fit(x, y)
+    assert found.errors <= int((cart.predict(x) != y).sum())
