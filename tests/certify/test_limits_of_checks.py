@@ -13,7 +13,7 @@ import treeform as tf
 from treeform.certify import bounds
 from treeform.certify.verdicts import Verdict
 from treeform.solve import Limit
-from treeform.solve.budget import Budget
+from treeform.solve.budget import Budget, ProcessorBudget
 
 rng = np.random.default_rng(2)
 X = rng.integers(0, 5, (60, 3)).astype(float)
@@ -51,12 +51,12 @@ def test_all_parts_of_a_claim_have_one_limit(monkeypatch: pytest.MonkeyPatch) ->
         return usual(question, value, maker, budget, graph)
 
     time_ago = [0.0]
-    usual_seconds = Budget.seconds
+    usual_seconds = ProcessorBudget.seconds
 
-    def seconds(self: Budget) -> float:
+    def seconds(self: ProcessorBudget) -> float:
         return usual_seconds.fget(self) + time_ago[0] * (self.limit == 1000.0)
 
-    monkeypatch.setattr(Budget, "seconds", property(seconds))
+    monkeypatch.setattr(ProcessorBudget, "seconds", property(seconds))
     monkeypatch.setattr(bounds, "by_engines", by_engines)
     tf.check(made, X, Y, time_limit=1000.0)
     assert len(limits) >= 3

@@ -49,6 +49,8 @@ def test_verified_false_and_refused(table, tmp_path):
     done = run("check", certificate, path)
     assert done.exit_code == 0, done.output
     assert done.stdout.splitlines()[-1] == "verified: every statement was checked here and holds"
+    quiet = run("check", certificate, path, "-q")
+    assert (quiet.exit_code, quiet.stdout.splitlines(), quiet.stderr) == (0, done.stdout.splitlines()[-1:], "")
     done = run("check", certificate, path, "--independent")
     assert done.exit_code == 0, done.output
     body = json.loads(certificate.read_text())
@@ -69,6 +71,8 @@ def test_on_trust_names_whom(tmp_path):
     done = run("check", certificate, tmp_path / "table.csv")
     assert done.exit_code == 5, done.output
     assert "the word of odd on highs 1." in done.stdout.splitlines()[-1]
+    quiet = run("check", certificate, tmp_path / "table.csv", "-q").stdout.splitlines()
+    assert {line.split("  ")[0] for line in quiet[:-1]} == {"on trust"}
     done = run("check", certificate, tmp_path / "table.csv", "--confirm", "cp-sat")
     assert done.exit_code == 5
     done = run("check", certificate, tmp_path / "table.csv", "--confirm", "nobody")

@@ -33,7 +33,7 @@ from treeform.graph import DecisionGraph
 from treeform.language.losses import constant_models, leaf_loss
 from treeform.language.question import Question
 from treeform.solve import schedule
-from treeform.solve.budget import Budget
+from treeform.solve.budget import Budget, ProcessorBudget
 from treeform.solve.driver import solve
 from treeform.solve.in_parts import parts_of_claim
 from treeform.solve.options import SolveOptions
@@ -55,7 +55,7 @@ class Means:
     Attributes
     ----------
     time_limit : float or None
-        Seconds for each claim.
+        Seconds of work for each claim.
     proofs : Path or None
         The folder of proofs.
     drat_trim : bool
@@ -137,7 +137,7 @@ class _Court:
 
     def row(self, claim: ClaimPart) -> CheckRow:
         """The verdict on one claim, for which there is so much time, whatever is tried and in how many parts."""
-        self.budget = Budget(self.means.time_limit)
+        self.budget = ProcessorBudget(self.means.time_limit)
         value = None if claim.value is None else Fraction(claim.value)
         what = (
             f"{claim.kind} claim"
@@ -211,12 +211,12 @@ class _Court:
             row = self._by_reference(what, value, notes) or self._by_values(what, claim, value, notes)
             if row is not None:
                 return row
-        if not isinstance(
-            claim.route, LagrangianRoute
-        ):  # a claim that names multipliers stands or falls with them
-            row = self._by_prices(what, claim, value, notes)
-            if row is not None:
+        listed = True  # or a list cannot help: a claim that names multipliers stands or falls with them
+        if not isinstance(claim.route, LagrangianRoute):
+            share = schedule.PROVER if self.means.independent else schedule.LISTING
+            if (row := self._by_prices(what, claim, value, notes, share)) is not None:
                 return row
+            listed = not any(note.startswith(f"{BY_PRICES} was not finished") for note in notes)
         row = self._by_engines(what, claim, value, notes)
         if row is None and not self.means.independent and not self.has_loss:
             row = self._by_reference(what, value, notes)
@@ -224,12 +224,14 @@ class _Court:
             return row
         if (row := self._by_count(what, claim, value, notes)) is not None:
             return row
+        if not listed and (row := self._by_prices(what, claim, value, notes, schedule.PROVER)) is not None:
+            return row
         names = [by]
         if self.means.confirm is not None:
             row, confirmed = self._by_another(what, by, value, notes)
+            names += [confirmed] if confirmed else []
             if row is not None:
                 return row
-            names += [confirmed] if confirmed else []
         return on_trust(what, "; ".join(notes) or "nothing here can prove it again", *names)
 
     def _in_parts(self, what: str, claim: ClaimPart, value: Fraction | None) -> CheckRow:
@@ -312,14 +314,20 @@ class _Court:
         proved = self._tried(REFERENCE, notes, prove)
         return None if proved is None else self._verdict(what, value, proved)
 
-    def _tried(self, by: str, notes: list[str], prove: Callable[[Callable[[], bool]], R]) -> R | None:
+    def _tried(
+        self,
+        by: str,
+        notes: list[str],
+        prove: Callable[[Callable[[], bool]], R],
+        share: schedule.Share = schedule.PROVER,
+    ) -> R | None:
         """What a search of the check's own shows in its part of the time; None with a note where it does not end."""
         try:
-            return prove(schedule.PROVER.of(self.budget).stop)
+            return prove((budget := share.of(self.budget)).stop)
         except OutOfReach as error:
             notes.append(f"out of reach of {by}: {error.cause}")
         except Stopped:
-            notes.append(f"{by} was not finished within {self.means.time_limit} s")
+            notes.append(f"{by} was not finished{_within(budget)}")
         return None
 
     def _by_values(
@@ -336,10 +344,10 @@ class _Court:
         return self._verdict(what, value, Bound(BY_VALUES, value, None, True)) if shown else None
 
     def _by_prices(
-        self, what: str, claim: ClaimPart, value: Fraction | None, notes: list[str]
+        self, what: str, claim: ClaimPart, value: Fraction | None, notes: list[str], share: schedule.Share
     ) -> CheckRow | None:
         hint = claim.metadata.details.get("witness")
-        proved = self._tried(BY_PRICES, notes, lambda stop: by_prices(self.stated, value, hint, stop))
+        proved = self._tried(BY_PRICES, notes, lambda stop: by_prices(self.stated, value, hint, stop), share)
         return None if proved is None else self._verdict(what, value, proved)
 
     def _by_count(
@@ -386,7 +394,7 @@ class _Court:
             return false(what, f"cannot be proved again: {error}")
         if strongest is None:
             return None
-        within = "" if strongest.finished else f" within {self.means.time_limit} s"
+        within = "" if strongest.finished else _within(budget)
         notes.append(f"{strongest.by} proves only {strongest.lower}{within}")
         return None
 
@@ -434,3 +442,7 @@ class _Court:
             shown = least if proved.lower is None else f"at least {exact_text(proved.lower)}"
             return holds(what, f"proved again by {proved.by}: {shown}", proved.by)
         return None
+
+
+def _within(budget: Budget) -> str:
+    return "" if budget.limit is None else f" within {budget.limit:.3g} s"

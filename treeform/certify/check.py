@@ -63,7 +63,8 @@ def check(
         Groups that were given to the problem as an array; a mapping of names to arrays where there are several. They
         are needed where a certificate rests on them.
     time_limit : float or None
-        Seconds for proving each bound again, whatever is tried and in how many parts, and for each proof.
+        Seconds of work for proving each bound again, whatever is tried and in how many parts, and for each proof. Time
+        in which other processes have the processor does not count, up to ten times the limit.
     proofs : path, optional
         The folder that ``solve(..., proofs=folder)`` wrote to. The clauses that a proof refutes are derived from
         the data, and each step is verified.

@@ -43,7 +43,9 @@ def check_certificate(
     target: opt.Target = None,
     weight: opt.Weight = None,
     groups: opt.Groups = None,
-    time_limit: Annotated[float, typer.Option(help="Seconds for proving each bound again.", min=0.1)] = 60.0,
+    time_limit: Annotated[
+        float, typer.Option(help="Seconds of work for proving each bound again.", min=0.1)
+    ] = 60.0,
     proof: Annotated[
         Path | None,
         typer.Option(
@@ -69,6 +71,9 @@ def check_certificate(
             show_default=False,
         ),
     ] = None,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="No progress, only the verdict and what is not verified.")
+    ] = False,
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of certificates.")] = False,
 ) -> Exit:
     """Verify a certificate from scratch.
@@ -86,7 +91,7 @@ def check_certificate(
             fix="treeform check CERTIFICATE.json DATA.csv",
         )
     body = read_certificate(certificate)
-    with shown_as(f"checking {certificate}"):
+    with shown_as(f"checking {certificate}", enabled=not quiet):
         X, y, weights, sensitive = data_of(body, data, target, weight, groups or ())
         outcome = check(
             body,
@@ -100,14 +105,16 @@ def check_certificate(
             independent=independent,
             confirm=confirm,
         )
-    _show(outcome)
+    _show(outcome, quiet)
     return EXITS[outcome.verdict]
 
 
-def _show(outcome: CheckReport) -> None:
+def _show(outcome: CheckReport, quiet: bool) -> None:
+    """A line for each statement, those that are not verified where ``quiet``, and the verdict."""
     console = Console(highlight=False)
     width = max(map(len, Verdict))
-    for row in outcome.rows:
+    rows = [row for row in outcome.rows if not (quiet and row.verdict is Verdict.VERIFIED)]
+    for row in rows:
         mark = (f"{row.verdict:<{width}}", STYLES[row.verdict])
         console.print(Text.assemble(mark, f"  {row.what}: {row.detail}"), soft_wrap=True)
     console.print(Text(outcome.sentence, style=f"bold {STYLES[outcome.verdict]}"), soft_wrap=True)

@@ -17,6 +17,9 @@ from treeform.solve.result import Limit, Progress
 MOST_SECONDS = 10**8
 """Three years."""
 
+STRETCH = 10
+"""How many times as long as its limit a limit on work may last."""
+
 
 class Budget:
     """The remaining time, and whether a stop was requested.
@@ -56,6 +59,11 @@ class Budget:
         return self._limit
 
     @property
+    def elapsed_limit(self) -> float | None:
+        """Elapsed seconds after which work has to end that asks `stop`, too; None when unlimited."""
+        return self.remaining
+
+    @property
     def remaining(self) -> float | None:
         """Seconds left, at least 0; None when unlimited."""
         left = None if self._limit is None else max(0.0, self._limit - self.seconds)
@@ -93,7 +101,31 @@ class Budget:
 
     def share(self, seconds: float | None) -> Budget:
         """A part of this budget, at most ``seconds`` long."""
-        return Budget(seconds if seconds is None else max(seconds, 1e-3), parent=self)
+        return type(self)(seconds if seconds is None else max(seconds, 1e-3), parent=self)
+
+
+class ProcessorBudget(Budget):
+    """A budget in seconds of work of this process: what ends in time on an idle machine does so on a busy one.
+
+    Time in which other processes have the processor does not count, up to `STRETCH` times the limit. Seconds are never
+    more than have elapsed, however many threads work. The work of child processes is not seen.
+    """
+
+    def __init__(self, time_limit: float | None = None, parent: Budget | None = None) -> None:
+        super().__init__(time_limit, parent)
+        self._worked = time.process_time()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of work since this budget began."""
+        elapsed = super().seconds
+        return min(elapsed, max(time.process_time() - self._worked, elapsed / STRETCH))
+
+    @property
+    def elapsed_limit(self) -> float | None:
+        """Elapsed seconds after which work has to end that asks `stop`, too; None when unlimited."""
+        left = self.remaining
+        return None if left is None else left * STRETCH
 
 
 _interruptible: list[Budget] = []

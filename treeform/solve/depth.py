@@ -63,7 +63,7 @@ class DepthEngine:
                 ledger.submit(graph, self.engine.name)
 
         run = EngineRun(
-            time_limit=part.remaining,
+            time_limit=part.elapsed_limit,
             stop=lambda: part.stop() or ledger.graph is not None,
             upper=allowed + 1,
             on_incumbent=on_incumbent,
@@ -102,7 +102,7 @@ class DepthEngine:
             ledger.prove_lower(lower * question.scale, self.engine.name, relaxation.dropped)
 
         run = EngineRun(
-            time_limit=part.remaining,
+            time_limit=part.elapsed_limit,
             stop=lambda: part.stop() or ledger.closed,
             start=ledger.graph,
             on_incumbent=on_incumbent,

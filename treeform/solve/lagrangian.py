@@ -145,7 +145,7 @@ class Lagrangian:
         )
         data = self.question.data.relabelled(self._kind_of, len(price))
         run = EngineRun(
-            time_limit=budget.remaining, stop=budget.stop, upper=None, start=None, on_incumbent=on_incumbent
+            time_limit=budget.elapsed_limit, stop=budget.stop, upper=None, start=None, on_incumbent=on_incumbent
         )
         return engine.answer(data, task, run), base, step
 

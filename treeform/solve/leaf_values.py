@@ -146,7 +146,7 @@ class ValueRun:
         if not ordered or self._stop():
             return
         task = replace(self.task, columns=columns[~np.isin(columns, list(ordered))])
-        run = EngineRun(time_limit=schedule.WITHOUT_VALUES.of(self.budget).remaining, stop=self._stop)
+        run = EngineRun(time_limit=schedule.WITHOUT_VALUES.of(self.budget).elapsed_limit, stop=self._stop)
         outcome = self.engine.run(self.question.data, task, run)
         if outcome.graph is not None:
             self.repaired(outcome.graph)
@@ -179,7 +179,7 @@ class ValueRun:
         """The best tree for moved targets; it is given values, and its bound claimed."""
         part = relax(moved.question, self.engine)
         assert part is not None
-        run = EngineRun(time_limit=self.budget.remaining, stop=self._stop)
+        run = EngineRun(time_limit=self.budget.elapsed_limit, stop=self._stop)
         outcome = self.engine.run(moved.question.data, part.task, run)
         lower = outcome.lower * BOUND_UNIT / self._finer(moved) + moved.constant
         if outcome.graph is not None:

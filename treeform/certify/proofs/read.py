@@ -18,7 +18,7 @@ from treeform.certify.schema import ProofRoute
 from treeform.errors import CertificateError
 from treeform.language.formulation import Formulation
 from treeform.language.question import Question
-from treeform.solve.budget import Budget
+from treeform.solve.budget import Budget, ProcessorBudget
 
 
 def verify_proof(
@@ -62,7 +62,8 @@ def verify_proof(
     bound = _statement(route, question, value).bound(question)
     path = _file(route, folder)
     cnf = derived_clauses(route, question, value)
-    budget = Budget(time_limit)
+    # drat-trim is a process of its own, so only elapsed time limits it.
+    budget = Budget(time_limit) if drat_trim else ProcessorBudget(time_limit)
     try:
         with gzip.open(path, "rb") as stream:
 

@@ -1,0 +1,55 @@
+"""Limits on work: time of other processes does not count, threads shorten no limit, and an end is always there."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from treeform.solve import budget
+from treeform.solve.budget import STRETCH, ProcessorBudget
+
+
+class Clocks:
+    """Elapsed time and the work of this process, set by hand."""
+
+    elapsed = 0.0
+    worked = 0.0
+
+
+@pytest.fixture
+def clocks(monkeypatch: pytest.MonkeyPatch) -> Clocks:
+    made = Clocks()
+    clock = SimpleNamespace(monotonic=lambda: made.elapsed, process_time=lambda: made.worked)
+    monkeypatch.setattr(budget, "time", clock)
+    return made
+
+
+def test_only_work_counts(clocks: Clocks) -> None:
+    limit = ProcessorBudget(60.0)
+    clocks.elapsed, clocks.worked = 100.0, 20.0
+    assert (limit.seconds, limit.remaining, limit.elapsed_limit) == (20.0, 40.0, 40.0 * STRETCH)
+    clocks.elapsed, clocks.worked = 150.0, 60.0
+    assert limit.stop()
+
+
+def test_many_threads_have_the_time_that_elapses(clocks: Clocks) -> None:
+    limit = ProcessorBudget(60.0)
+    clocks.elapsed, clocks.worked = 30.0, 240.0
+    assert limit.remaining == 30.0 and not limit.stop()
+
+
+def test_a_process_that_does_not_work_ends(clocks: Clocks) -> None:
+    limit = ProcessorBudget(60.0)
+    clocks.elapsed = 60.0 * STRETCH - 1
+    assert not limit.stop()
+    clocks.elapsed += 1
+    assert limit.stop()
+
+
+def test_parts_count_work_too(clocks: Clocks) -> None:
+    whole = ProcessorBudget(60.0)
+    part = whole.share(10.0)
+    clocks.elapsed, clocks.worked = 50.0, 9.0
+    assert isinstance(part, ProcessorBudget) and part.remaining == 1.0 and not part.stop()
+    assert whole.share(None).remaining == 51.0
