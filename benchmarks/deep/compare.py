@@ -36,6 +36,10 @@ SLACK = 1.25
 """A run that takes longer than its limit by this factor does not count there."""
 
 
+PICTURED = 6
+"""The depth of the picture."""
+
+
 def split_rows(name: str, seed: int = 0) -> tuple[Any, Any, Any, Any]:
     """Rows to learn from and others, features as float64: X, X_test, y, y_test."""
     from sklearn.model_selection import train_test_split
@@ -202,8 +206,8 @@ def main(
                             program=program, set=name, depth=depth, limit=limit, seed=seed,
                         )  # fmt: skip
     shown = tuple(name for name in pictures.split(",") if name in sets.split(","))
-    if shown:
-        draw(pd.DataFrame(list(figures)), SESSION.folder / "deep.svg", shown, 6)
+    if shown and PICTURED in map(int, depths.split(",")):
+        draw(pd.DataFrame(list(figures)), SESSION.folder / "deep.svg", shown, PICTURED)
 
 
 def _alone(program: str, name: str, depth: int, limit: float, seed: int) -> dict[str, Any]:

@@ -165,8 +165,9 @@ def pycontree(X: Floats, y: NDArray[Any], depth: int, seconds: float) -> Predict
 def gosdt(X: Floats, y: NDArray[Any], depth: int, seconds: float) -> Predict:
     """GOSDT on 20 quantiles, at the least regularisation."""
     from gosdt import GOSDTClassifier, _classifier
+    from sklearn.utils.validation import check_array as check
 
-    check = _classifier.check_array  # scikit-learn has given one of its parameters another name
+    # scikit-learn has given one of its parameters another name
     _classifier.check_array = lambda *given, force_all_finite=True, **more: check(
         *given, ensure_all_finite=force_all_finite, **more
     )

@@ -61,3 +61,14 @@ def test_support_holds_and_no_simple_tree_is_better(seed: int, n: int, depth: in
     assert found.errors <= smaller.errors
     cart = DecisionTreeClassifier(max_depth=depth, min_samples_leaf=support, random_state=0).fit(x, y)
     assert found.errors <= int((cart.predict(x) != y).sum())
+
+
+def test_depth_two_on_very_many_rows_is_proved_as_without_a_first_tree() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 12, size=(200_001, 3)).astype(float)
+    y = ((x[:, 0] > 5) ^ (x[:, 1] > 3) ^ (rng.random(len(x)) < 0.1)).astype(int)
+    data, task = Dataset.from_user(x, y), TreeTask(depth=2)
+    seen = {improve: tf.ConTree(improve=improve).run(data, task, EngineRun()) for improve in (True, False)}
+    assert seen[True].proved and seen[False].proved and seen[True].upper == seen[False].upper
+    for found in seen.values():
+        assert found.graph is not None and found.upper == int((found.graph.predict(x) != y).sum())

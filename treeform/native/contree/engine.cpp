@@ -98,11 +98,12 @@ private:
         return {improver_->work() * 20, 4};
     }
     /// Trees of depth three on small tables are proved within milliseconds, and of depth two on all but those of very many
-    /// columns. Limited memory belongs to the proof.
+    /// columns or rows: there a sample has a first tree long before the first test of the proof. Limited memory belongs to
+    /// the proof.
     bool is_worth_improving(const Rows& rows) const {
-        constexpr std::size_t kSmall = 50'000;
+        constexpr std::size_t kSmall = 50'000, kManyRows = 200'000;
         if (rows.features == 0 || (settings_.prove && settings_.memory_limit > 0)) return false;
-        if (settings_.depth == 2 && rows.features > deep::kManyColumns) return true;
+        if (settings_.depth == 2 && (rows.features > deep::kManyColumns || rows.n > kManyRows)) return true;
         return settings_.depth > 3 || (settings_.depth == 3 && rows.n * rows.features > kSmall) || !settings_.prove;
     }
 
@@ -184,8 +185,16 @@ std::vector<Improvement> Engine::improvements() const {
     auto news = control_.take();
     std::int64_t cost = 0;
     if (!news.empty() && control_.ready())
-        if (const PlanPtr plan = control_.best(cost)) news.back().tree = search_->tree(plan);
+        if (const PlanPtr plan = control_.best(cost)) news.back().tree = written(plan);
     return news;
+}
+
+const FlatTree& Engine::written(const PlanPtr& plan) const {
+    if (plan != last_plan_) {
+        last_tree_ = search_->tree(plan);
+        last_plan_ = plan;
+    }
+    return last_tree_;
 }
 
 Outcome Engine::outcome() const {
@@ -202,7 +211,7 @@ Outcome Engine::outcome() const {
     if (control_.out_of_memory() && search_) search_->release();  // for the tree, which copies some rows
     if (search_ && plan) {
         try {
-            out.tree = search_->tree(plan);
+            out.tree = written(plan);
         } catch (const std::bad_alloc&) {
             control_.stop_for_memory();
             out.complete = false;

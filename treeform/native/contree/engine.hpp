@@ -34,6 +34,11 @@ private:
     Losses losses_;
     std::unique_ptr<WidthSearch> search_;  // may be read from another thread once the control is ready
     bool too_few_rows_ = false;
+    // What was written last: on a million rows that takes a second, and the answer is mostly what was reported last.
+    mutable PlanPtr last_plan_;
+    mutable FlatTree last_tree_;
+
+    const FlatTree& written(const PlanPtr& plan) const;
 };
 
 }  // namespace treeform::contree
