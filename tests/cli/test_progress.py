@@ -21,11 +21,11 @@ from rich.console import Console
 from timing import wait_until
 
 import treeform as tf
+from treeform.backends.building import build_beside
 from treeform.cli.app import app
 from treeform.cli.progress import ProgressDisplay, clock, line, shown_as
 from treeform.model import Model
 from treeform.solve import Limit, Progress
-from treeform.solve.building import build_beside
 from treeform.utils.progress import Step, observe_steps, report_step
 
 CREDIT = Path(__file__).parents[2] / "examples/data/german-credit.csv"

@@ -10,13 +10,13 @@ import pytest
 from timing import wait_until
 
 import treeform as tf
+from treeform.backends.building import build_beside
 from treeform.errors import SpecError
 from treeform.formulations import ODD
 from treeform.language.component import Component
 from treeform.language.ports import Ports
 from treeform.model import Model
 from treeform.model.stopping import BuildingStopped, stop_building_when
-from treeform.solve.building import build_beside
 from treeform.utils.progress import report_step
 
 X = np.arange(12.0).reshape(6, 2)

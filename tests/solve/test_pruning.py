@@ -10,7 +10,7 @@ from sklearn.datasets import make_classification, make_regression
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeform as tf
-from treeform.solve.pruning import prunings
+from treeform.engines.pruning import prunings
 
 
 def test_squared_errors_are_pruned_as_scikit_learn_prunes():

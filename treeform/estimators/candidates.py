@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 from treeform.data import Dataset
+from treeform.engines.pruning import prunings
 from treeform.estimators.base import OptimalEstimator
 from treeform.estimators.complexity import simplest_between, total_weight
 from treeform.estimators.pruning_path import lower_hull, slope
@@ -24,7 +25,6 @@ from treeform.problem import Problem
 from treeform.shape import Tree
 from treeform.solve import Limit, Status
 from treeform.solve.budget import Budget
-from treeform.solve.pruning import prunings
 from treeform.solve.verification import judge_candidate
 
 MOST_PRICES = 12

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from treeform.backends.building import build_beside
 from treeform.errors import SolverFailed
 from treeform.graph.evaluate import counted_errors
 from treeform.language.question import Question
 from treeform.solve.budget import Budget, interruptible
-from treeform.solve.building import build_beside
 from treeform.solve.choice import Plan, as_asked, choose
 from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node

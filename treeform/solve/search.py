@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeform.backends import Backend, Outcome, Run, Session, Verdict
+from treeform.backends.building import build_beside
 from treeform.errors import ContradictionError
 from treeform.language.abilities import FirstModels, ObjectiveLiterals, RowsOnDemand
 from treeform.language.formulation import Compiled, Formulation
 from treeform.language.question import Question
 from treeform.solve import schedule
 from treeform.solve.budget import Budget
-from treeform.solve.building import build_beside
 from treeform.solve.cores import raise_bound, terms_of
 from treeform.solve.faults import BREAKDOWNS, broke_down, faults, is_breakdown, is_refusal, limit_of
 from treeform.solve.ledger import Ledger

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
+from treeform.engines.pruning import prunings
 from treeform.graph import DecisionGraph
 from treeform.language import losses
 from treeform.language.question import Question
 from treeform.solve.budget import Budget
 from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node
-from treeform.solve.pruning import prunings
 from treeform.solve.repair import relabel
 from treeform.solve.simple_bounds import PROVER, PROVER_OF_CLASSES, classes_bound, floor_bound, out_of_reach
 
