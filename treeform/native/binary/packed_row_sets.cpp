@@ -236,14 +236,12 @@ void PackedRowSets<L, S>::sides(Node& node) {
 template <class L, class S>
 void PackedRowSets<L, S>::pairs(Node& node) {
     if (node.has_pairs) return;
-    Bits<L> b = view(node, node.bits.template get<L>());
-    if (limits) b.stopping = &limits->stopping;
+    const Bits<L> b = view(node, node.bits.template get<L>());
     const int tables = layout_.mode == Mode::two_classes ? 1 : layout_.channels;
     const std::size_t cells = std::size_t(tables) * node.columns * node.pad + 64;
     if (limits) limits->check_table(cells * sizeof(S));
     S* table = node.table.template take<S>(cells);
     ops_.pairs(b, layout_.mode, layout_.channels, scratch(node.columns, node.chunks), table);
-    if (limits) limits->check();  // the table may be unfinished
     S* out = rewards_.take<S>(std::size_t(8) * node.pad);
     Best<S> best{};
     for (int side = 0; side < 2; ++side)
@@ -296,15 +294,13 @@ void PackedRowSets<L, S>::triples(Node& node, const std::atomic<bool>& stopping)
 
 template <class L, class S>
 void PackedRowSets<L, S>::prepare_distances(Node& node) {
-    Bits<L> b = view(node, node.bits.template get<L>());
-    if (limits) b.stopping = &limits->stopping;
+    const Bits<L> b = view(node, node.bits.template get<L>());
     const bool two = layout_.mode == Mode::two_classes;
     const std::size_t cells = std::size_t(node.columns) * node.pad + 64;
     if (limits) limits->check_table(2 * cells * sizeof(S));  // beside the table of pairs
     S* table = node.shared.template take<S>(cells);
     ops_.mass_pairs(b, two ? 0 : layout_.all_channels - 1, two ? 2 : layout_.all_channels,
                     scratch(node.columns, node.chunks), table);
-    if (limits) limits->check();  // the table may be unfinished
 }
 
 template <class L, class S>

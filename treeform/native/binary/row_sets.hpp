@@ -18,7 +18,7 @@ public:
     virtual void child(const Node& parent, int column, int side, Node& out, bool reduced) = 0;
     /// Any set of points, from the root's columns.
     virtual void restrict_to(const std::vector<std::uint64_t>& cover, Node& out, bool reduced) = 0;
-    /// The pair table, and with it side_one. Throws Stopped where `limits` say so.
+    /// The pair table, and with it side_one.
     virtual void pairs(Node& node) = 0;
     /// side_two and side_three of all columns; needs a reduced node and pairs(). Returns early, with unfinished sums,
     /// when `stopping` is set.
@@ -36,7 +36,7 @@ public:
     std::string simd;
     std::vector<std::vector<std::uint64_t>> literal;  // feature -> points where it is 1
     Counters* counters = nullptr;
-    const Stoppable* limits = nullptr;  // of memory and time, for tables of pairs
+    const Stoppable* limits = nullptr;  // of memory, for tables of pairs
 
     static std::uint64_t hash(const std::vector<std::uint64_t>& cover);
     /// The cover that a path of literals stands for equals `cover`.
