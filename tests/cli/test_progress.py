@@ -194,7 +194,7 @@ def test_tables_report_how_far_they_are_read_and_compared() -> None:
 def steps_of(solve: Callable[[Callable[[Progress], None]], Any]) -> list[Progress]:
     seen: list[Progress] = []
     solve(seen.append)
-    assert all(p.limit == 30 for p in seen)
+    assert all(p.limit == 250 for p in seen)
     assert [p.seconds for p in seen] == sorted(p.seconds for p in seen)
     return seen
 
