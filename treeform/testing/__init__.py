@@ -11,8 +11,8 @@ from treeform.testing.bridges import check_bridge
 from treeform.testing.brute import all_models, brute_force
 from treeform.testing.cases import Case, draw_cases
 from treeform.testing.conformance import Report, check_formulation, check_requirement
-from treeform.testing.faces import compare_faces
 from treeform.testing.mutate import Mutation, mutations
+from treeform.testing.rows_against_violation import compare_faces
 
 __all__ = [
     "Case",

@@ -23,7 +23,7 @@ from treeform.solve import SolveOptions, SolveResult, Status, misfit
 from treeform.solve import solve as solve_question
 from treeform.testing.brute import all_models, brute_force
 from treeform.testing.cases import GROUP, Case, draw_cases
-from treeform.testing.faces import Fixer, compare_faces
+from treeform.testing.rows_against_violation import Fixer, compare_faces
 from treeform.testing.samples import ABSTAINING
 from treeform.utils.text import count_of
 
