@@ -12,6 +12,8 @@ from regression_cases import drawn_case, least
 
 import treeform as tf
 from treeform.errors import SpecError
+from treeform.solve.driver import solve
+from treeform.tradeoff import regression_table
 
 
 @pytest.mark.parametrize("seed", [700, 703, 709])
@@ -62,3 +64,21 @@ def test_sweeps_report_mean_losses() -> None:
     assert whole["train_error"] == pytest.approx(float(problem.solve().objective) / len(y))
     estimators = tf.sweep(tf.OptimalTreeRegressor(), {"max_depth": [1, 2]}, X, y, cv=2)
     assert np.allclose(estimators.table["test_error"], study.table.sort_values("run")["test_error"])
+
+
+def test_rows_that_stay_open_get_what_the_others_leave(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[float | None] = []
+
+    def hurried(question, options):
+        """The first row gets no time at all; what it was meant to have is left to the others."""
+        asked.append(options.time_limit)
+        return solve(question, replace(options, time_limit=1e-9) if len(asked) == 1 else options)
+
+    monkeypatch.setattr(regression_table, "solve", hurried)
+    rng = np.random.default_rng(0)
+    problem = tf.Problem(rng.random((30, 2)), rng.integers(0, 9, 30), shape=tf.Tree(2))
+    table = problem.minimize(tf.SquaredError()).size_table(time_limit=1000.0)
+    assert all(row.proved for row in table.rows)
+    assert table.limit is None
+    assert asked[0] == pytest.approx(250, rel=0.1)
+    assert asked[-1] > 800

@@ -38,7 +38,7 @@ def regression_table(
     ----------
     question : Question
     options : SolveOptions
-        The time limit is for the whole table; each row gets an equal share of what is left.
+        The time limit is for the whole table; each open row gets an equal share of what is left, and what others leave.
     smaller : SizeTable, optional
         The table of a smaller depth, whose models are models of this one.
     start, prices
@@ -76,6 +76,7 @@ class _Search:
         self.most = sum(question.shape.widths)
         self.lower: list[Fraction | None] = [Fraction(0)] * (self.most + 1)
         self.by = [""] * (self.most + 1)
+        self.given: dict[int, float | None] = {}
         self.known: list[tuple[int, Fraction, DecisionGraph]] = []
         self.limit: Limit | None = None
         self.notes: list[str] = []
@@ -92,23 +93,43 @@ class _Search:
         return (min(fitting)[0], self.known[min(fitting)[2]][2]) if fitting else None
 
     def run(self) -> None:
+        """Ask for each row, and again for those that stay open, as long as they get more time than before."""
+        while self._round():
+            pass
+        self.limit = self.budget.reason or self.limit
+
+    def _round(self) -> bool:
+        """Ask for the open rows, the largest first; whether one was asked."""
+        asked = False
         for tests in range(self.most, -1, -1):
-            best, bound = self.best(tests), self.lower[tests]
-            if bound is None or (best is not None and best[0] <= bound):
+            if not self._is_open(tests):
                 continue  # a bound for more tests holds for fewer
             if self.budget.stop():
-                break
+                return False
+            share = schedule.equal_part(self.budget.remaining, sum(map(self._is_open, range(tests + 1))))
+            if not self._is_more(share, tests):
+                continue
+            asked = True
             try:
-                self._take(tests, self._ask(tests))
+                self._take(tests, self._ask(tests, share))
             except BREAKDOWNS as error:
                 if not (self.known and is_breakdown(error)):
                     raise
                 self.limit = self.limit or limit_of(error)
                 self.notes.append(f"at most {count_of(tests, 'test')}: {broke_down(error)}")
-        self.limit = self.budget.reason or self.limit
+        return asked
 
-    def _ask(self, tests: int) -> SolveResult:
-        share = schedule.equal_part(self.budget.remaining, tests + 1)
+    def _is_open(self, tests: int) -> bool:
+        best, bound = self.best(tests), self.lower[tests]
+        return bound is not None and (best is None or best[0] > bound)
+
+    def _is_more(self, share: float | None, tests: int) -> bool:
+        """Whether a row would get half as much again as it had; a row without a limit is asked once."""
+        had = self.given.get(tests, 0.0)
+        return had is not None and (share is None or share > 1.5 * had)
+
+    def _ask(self, tests: int, share: float | None) -> SolveResult:
+        self.given[tests] = share
         bounded = self.question.with_(requirements=(*self.question.requirements, MaxNodes(tests)))
         return solve(bounded, replace(self.options, time_limit=share, on_progress=self._told(tests)))
 
