@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+from treeform.utils.text import count_of
 
 NUMERIC, BOOLEAN, CATEGORY, ORDERED = "numeric", "boolean", "category", "ordered"
 DATE, DATETIME = "date", "datetime"
@@ -165,3 +168,9 @@ def _looks_like_other(text: str) -> bool:
         return math.isfinite(float(text))
     except ValueError:
         return False
+
+
+def columns_in_words(columns: Sequence[Column]) -> str:
+    """How many there are: "2 features", or "20 columns (56 features after encoding)"."""
+    sources, features = len({column.source for column in columns}), count_of(len(columns), "feature")
+    return features if sources == len(columns) else f"{count_of(sources, 'column')} ({features} after encoding)"

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from treeform.data import Dataset
+from treeform.data.columns import columns_in_words
 from treeform.language.limits import Limits
 from treeform.language.objective import Error, Objective
 from treeform.language.requirement import Requirement
@@ -53,7 +54,7 @@ class Question:
         d = self.data
         target = count_of(d.n_classes, "class") if d.quantity is None else "a quantity as target"
         lines = [
-            f"{count_of(d.n_samples, 'sample')}, {count_of(d.n_features, 'feature')}, {target}, shape {self.shape}",
+            f"{count_of(d.n_samples, 'sample')}, {columns_in_words(d.columns)}, {target}, shape {self.shape}",
             f"  minimize {self.objective}",
             *(f"  subject to {label}" for label in self.labels),
         ]

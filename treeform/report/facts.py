@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from treeform import __version__
 from treeform.data import Dataset
+from treeform.data.columns import columns_in_words
 from treeform.graph.evaluate import errors
 from treeform.language.question import Question
 from treeform.report.about import NOTHING, About
@@ -355,7 +356,7 @@ def _problem(question: Question, source: str | None) -> tuple[tuple[str, str], .
     rows = [("data", source)] if source else []
     rows += [
         ("samples", f"{data.n_samples} ({data.points.n_points} distinct)"),
-        ("features", f"{data.n_features} after encoding"),
+        ("features", columns_in_words(data.columns)),
         target_text(data),
     ]
     if (data.weights != 1).any():
