@@ -206,8 +206,9 @@ def main(
                             program=program, set=name, depth=depth, limit=limit, seed=seed,
                         )  # fmt: skip
     shown = tuple(name for name in pictures.split(",") if name in sets.split(","))
-    if shown and PICTURED in map(int, depths.split(",")):
-        draw(pd.DataFrame(list(figures)), SESSION.folder / "deep.svg", shown, PICTURED)
+    rows = list(figures)
+    if rows and shown and PICTURED in map(int, depths.split(",")):
+        draw(pd.DataFrame(rows), SESSION.folder / "deep.svg", shown, PICTURED)
 
 
 def _alone(program: str, name: str, depth: int, limit: float, seed: int) -> dict[str, Any]:
