@@ -14,6 +14,7 @@ from treeform.cli.messages import Exit, exit_code
 from treeform.cli.report import FORMATS, format_of
 from treeform.cli.spec import Settings
 from treeform.cli.stating import states_problem
+from treeform.cli.tables_out import check_kind, write_table
 from treeform.cli.tradeoff import requirement_of, run_tradeoff
 from treeform.language.requirement import Requirement
 from treeform.problem import Problem
@@ -22,7 +23,7 @@ from treeform.tradeoff.axis import find_axis
 from treeform.tradeoff.near_optimal import NearOptimal
 from treeform.tradeoff.near_trees import NearModel
 from treeform.utils.files import write_text
-from treeform.utils.text import exact_text
+from treeform.utils.text import count_of, exact_text
 
 
 @states_problem("warm_start")
@@ -58,6 +59,13 @@ def near_optimal(
             "--multiplicity", help="Print how far the models differ in what they predict for the rows."
         ),
     ] = False,
+    disagreement: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write for each row how many of the models predict something else than the best one, and the "
+            "share that predicts each class (.csv, .csv.gz or .parquet)."
+        ),
+    ] = None,
     sample: Annotated[
         int, typer.Option(help="Print models drawn from all of them, each with the same chance.", min=0)
     ] = 0,
@@ -81,8 +89,10 @@ def near_optimal(
                --target creditworthy --shape tree:2 --within 0.02
     """
 
-    written = [path for path in (plot, report_file) if path is not None]
+    written = [path for path in (plot, report_file, disagreement) if path is not None]
     check_writable(written, inputs=settings.inputs)
+    if disagreement is not None:
+        check_kind(disagreement)
     over: list[Requirement | str] = []
 
     def listed(problem: Problem, solver: Any, *, warm_start: Any, **options: Any) -> NearOptimal:
@@ -100,6 +110,8 @@ def near_optimal(
             print(found.importance().to_string(index=False))
         if multiplicity:
             _show_multiplicity(found)
+        if disagreement is not None:
+            _write_disagreement(found, disagreement)
         for one in over:
             _show_tightest(found, one)
         if sparsest:
@@ -108,6 +120,8 @@ def near_optimal(
             _show("drawn", model)
         if plot is not None:
             found.plot().save(plot)
+    elif disagreement is not None:
+        print(f"{disagreement} was not written: there are no models that were counted")
     if report_file is not None:
         facts = report.of_result(found.best, near_optimal=found)
         write_text(report_file, FORMATS[format_of(report_file)](facts))
@@ -120,6 +134,13 @@ def _show_multiplicity(found: NearOptimal) -> None:
     shares = found.multiplicity()
     print(f"ambiguity {float(shares.ambiguity):.2%}: rows that some model predicts otherwise than the best one")
     print(f"discrepancy {float(shares.discrepancy):.2%}: the most rows that one model predicts otherwise")
+
+
+def _write_disagreement(found: NearOptimal, path: Path) -> None:
+    rows = found.disagreement()
+    write_table(path, rows)
+    differ = int((rows["others"] > 0).sum())
+    print(f"{path}: {differ:,} of {count_of(len(rows), 'row')} that some model predicts otherwise")
 
 
 def _show_tightest(found: NearOptimal, over: Requirement | str) -> None:
