@@ -25,8 +25,11 @@ PRICE = Fraction(1, 100)
 """Of a leaf, as a share of the rows."""
 QUESTIONS: tuple[tuple[str, int, str], ...] = (
     ("500 x 5", 2, "0.02"),
+    ("500 x 5", 3, "0.02"),
     ("1000 x 10", 2, "0.01"),
     ("1000 x 10", 2, "0.02"),
+    ("1000 x 10", 3, "0.01"),
+    ("1000 x 10", 3, "0.02"),
     ("1000 x 10, ten values", 3, "0.02"),
     ("1000 x 10, ten values", 3, "0.05"),
     ("compas", 3, "0.01"),
@@ -36,9 +39,19 @@ QUESTIONS: tuple[tuple[str, int, str], ...] = (
     ("german-credit", 3, "0.05"),
     ("raisin", 2, "0.01"),
     ("raisin", 2, "0.05"),
+    ("raisin", 3, "0.01"),
+    ("raisin", 3, "0.05"),
     ("bank", 2, "0.01"),
+    ("bank", 3, "0.01"),
     ("wilt", 2, "0.01"),
+    ("wilt", 3, "0.01"),
     ("page", 2, "0.01"),
+    ("page", 3, "0.01"),
+    ("bean", 2, "0.01"),
+    ("bean", 3, "0.01"),
+    ("magic", 2, "0.01"),
+    ("bean", 2, "0.05"),
+    ("magic", 3, "0.01"),
 )
 """Table, depth, and the share of the optimum by which a tree may be worse."""
 DRAWN = {"500 x 5": (500, 5, 0), "1000 x 10": (1000, 10, 0), "1000 x 10, ten values": (1000, 10, 10)}

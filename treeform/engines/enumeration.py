@@ -30,7 +30,7 @@ LARGEST_KEY = 2**62
 
 
 class TooManyTrees(Exception):
-    """More trees than may be held at once."""
+    """More trees than may be held at once; its text says what there is too much of."""
 
 
 class Enumeration:
@@ -55,16 +55,22 @@ class Enumeration:
         self.prices = np.array([priced.unit, *priced.multipliers], dtype=np.int64)
         sides = zip(priced.multipliers, table.lo.tolist(), table.hi.tolist(), strict=True)
         self.slack = sum(m * (hi if m > 0 else lo) for m, lo, hi in sides if m)
+        self._many = f"a list of them would hold more than {most:,} subtrees"
         self._widest: AndOrGraph | None = None
+        self._too_large: int | None = None
 
     def prepare(self, cost: int) -> None:
         """Make the graph for all costs up to this one, if it fits."""
         self._widest = self.of.up_to(cost, MOST_ALTERNATIVES, None, self.stop)
+        if self._widest is None and not self.stop():
+            self._too_large = cost
 
     def _graph(self, cost: int) -> AndOrGraph | None:
         widest = self._widest
         if widest is not None and widest.up_to is not None and widest.up_to >= cost:
             return widest.within(cost)
+        if self._too_large is not None and cost >= self._too_large:
+            return None
         return self.of.up_to(cost, MOST_ALTERNATIVES, None, self.stop)
 
     def trees(self, cost: int) -> TreeList:
@@ -79,7 +85,9 @@ class Enumeration:
         """
         graph = self._graph(cost)
         if graph is None:
-            raise Stopped if self.stop() else TooManyTrees
+            if self.stop():
+                raise Stopped
+            raise TooManyTrees(f"their graph has more than {MOST_ALTERNATIVES:,} alternatives, or fills the memory")
         graph = Fixing(self.of, graph, self.priced).run(self.stop)
         width = len(self.prices)
         if not graph.n_nodes:
@@ -93,7 +101,7 @@ class Enumeration:
                 level = self._with_tests(graph, depth, budget, levels[-1], level)
             level = level.only(np.flatnonzero(level.price <= budget[level.node])).ordered()
             if len(level.node) > self.most:
-                raise TooManyTrees
+                raise TooManyTrees(self._many)
             levels.append(level)
         return self._satisfying(cost, levels, graph)
 
@@ -144,7 +152,7 @@ class Enumeration:
         room = budget[graph.node[tests]] - self.own[tests] @ self.prices
         fits = self._fitting(below, high[which], room[which] - below.price[i], begin)
         if int(fits.sum()) > self.most:
-            raise TooManyTrees
+            raise TooManyTrees(self._many)
         pair, j = _ranges(begin[high[which]], begin[high[which]] + fits)
         which, i = which[pair], i[pair]
         differ = np.flatnonzero((below.label[i] < 0) | (below.label[i] != below.label[j]))
@@ -167,7 +175,7 @@ class Enumeration:
         span = int(above.max(initial=0)) + 2
         nodes, number = np.unique(below.node, return_inverse=True)
         if len(nodes) * span >= LARGEST_KEY:
-            raise TooManyTrees
+            raise TooManyTrees("their costs have too wide a range")
         keys = number * span + above
         place = np.searchsorted(nodes, node)
         there = (place < len(nodes)) & (nodes[np.minimum(place, len(nodes) - 1)] == node)

@@ -203,7 +203,7 @@ class _Search:
             self.indispensable(),
             self.budget.seconds,
             limit,
-            self.uncounted,
+            self.uncounted or self.listed.stopped_by,
             tuple(self.solves.notes),
             self.listed.trees,
         )
@@ -288,12 +288,13 @@ def _too_many_tests(question: Question, relaxation: Relaxation) -> str | None:
 
 @dataclass(frozen=True)
 class _Listed:
-    """Trees, how many there are, and the objective up to which that is all."""
+    """Trees, how many there are, the objective up to which that is all, and what there was too much of beyond."""
 
     models: tuple[NearModel, ...] = ()
     count: int = 0
     counted_to: Fraction | None = None
     trees: NearTrees | None = None
+    stopped_by: str | None = None
 
 
 class _Listing:
@@ -325,8 +326,8 @@ class _Listing:
             try:
                 trees = self.enumeration.trees(cost)
                 listed = self._listed(self._judged(trees), reach)
-            except TooManyTrees:
-                return self._counted(threshold) or listed
+            except TooManyTrees as error:
+                return self._counted(threshold) or replace(listed, stopped_by=str(error))
             except Stopped:
                 break
         return listed

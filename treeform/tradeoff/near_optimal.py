@@ -87,7 +87,7 @@ class NearOptimal(Printed):
     limit : Limit or None
         What ended the work early.
     uncounted : str or None
-        Why no models were counted, if the table has too many tests; the optimum alone is listed then.
+        Why no models, or not all of them, were counted, if there are too many, or too many tests.
     notes : tuple of str
         What broke down on the way.
     trees : NearTrees or None
@@ -340,7 +340,8 @@ class NearOptimal(Printed):
             why = self.uncounted or "there are too many, or the time was spent"
             lines.append(f"the models were not counted: {why}")
         else:
-            more = "" if self.counted else "; those beyond are not counted"
+            beyond = f": {self.uncounted}" if self.uncounted else ""
+            more = "" if self.counted else f"; those beyond are not counted{beyond}"
             models = "1 model" if self.count == 1 else f"{self.count:,} models"
             lines.append(f"{models} up to {_text(to)}, {len(self.models):,} of them listed{more}")
         table = self.columns()
