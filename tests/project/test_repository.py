@@ -66,6 +66,13 @@ def test_no_file_is_large() -> None:
     assert not large, "figures are packed (gzip -9n), drawings simplified"
 
 
+def test_the_files_that_scripts_of_ci_name_are_there() -> None:
+    scripts = [path for path in (ROOT / ".ci").glob("*") if path.is_file()]
+    named = {name for path in scripts for name in re.findall(r"\btests/[\w/]+\.py\b", path.read_text())}
+    assert named
+    assert not [name for name in named if not (ROOT / name).exists()]
+
+
 def test_every_file_names_one_version() -> None:
     assert release_files.version()
 
