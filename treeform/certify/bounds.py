@@ -116,6 +116,8 @@ class _Court:
         """Of values at leaves, which one family of engines searches: other code comes first."""
         self.means = means
         self.narrowed = narrowed
+        self.unfinished: set[str] = set()
+        """Searches of the check's own that had too little time for the present claim."""
         self.graph: DecisionGraph | None = None
         self.least: Fraction | None = None
         """The value of the best admissible model known."""
@@ -139,11 +141,8 @@ class _Court:
         """The verdict on one claim, for which there is so much time, whatever is tried and in how many parts."""
         self.budget = ProcessorBudget(self.means.time_limit)
         value = None if claim.value is None else Fraction(claim.value)
-        what = (
-            f"{claim.kind} claim"
-            + ("" if value is None else f" {exact_text(value)}")
-            + f" by {claim.metadata.by}"
-        )
+        stated = "" if value is None else f" {exact_text(value)}"
+        what = f"{claim.kind} claim{stated} by {claim.metadata.by}"
         if (value is None) != (claim.kind == "infeasible"):
             return false(what, "there is no such claim")
         if claim.kind == "upper":
@@ -197,6 +196,7 @@ class _Court:
 
     def _prove(self, what: str, claim: ClaimPart, value: Fraction | None) -> CheckRow:
         notes: list[str] = []
+        self.unfinished.clear()
         by = claim.metadata.by
         if not self.question.objective.is_sum:
             proved_row = self._in_parts(what, claim, value)
@@ -211,12 +211,11 @@ class _Court:
             row = self._by_reference(what, value, notes) or self._by_values(what, claim, value, notes)
             if row is not None:
                 return row
-        listed = True  # or a list cannot help: a claim that names multipliers stands or falls with them
+        # A list cannot help a claim that names multipliers: it stands or falls with them.
         if not isinstance(claim.route, LagrangianRoute):
             share = schedule.PROVER if self.means.independent else schedule.LISTING
             if (row := self._by_prices(what, claim, value, notes, share)) is not None:
                 return row
-            listed = not any(note.startswith(f"{BY_PRICES} was not finished") for note in notes)
         row = self._by_engines(what, claim, value, notes)
         if row is None and not self.means.independent and not self.has_loss:
             row = self._by_reference(what, value, notes)
@@ -224,7 +223,8 @@ class _Court:
             return row
         if (row := self._by_count(what, claim, value, notes)) is not None:
             return row
-        if not listed and (row := self._by_prices(what, claim, value, notes, schedule.PROVER)) is not None:
+        late = BY_PRICES in self.unfinished
+        if late and (row := self._by_prices(what, claim, value, notes, schedule.PROVER)) is not None:
             return row
         names = [by]
         if self.means.confirm is not None:
@@ -328,6 +328,7 @@ class _Court:
             notes.append(f"out of reach of {by}: {error.cause}")
         except Stopped:
             notes.append(f"{by} was not finished{_within(budget)}")
+            self.unfinished.add(by)
         return None
 
     def _by_values(

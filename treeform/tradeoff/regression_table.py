@@ -89,8 +89,11 @@ class _Search:
 
     def best(self, tests: int) -> tuple[Fraction, DecisionGraph] | None:
         """The best known model with at most so many tests."""
-        fitting = [(value, m, k) for k, (m, value, _) in enumerate(self.known) if m <= tests]
-        return (min(fitting)[0], self.known[min(fitting)[2]][2]) if fitting else None
+        fitting = [found for found in self.known if found[0] <= tests]
+        if not fitting:
+            return None
+        _, value, graph = min(fitting, key=lambda found: (found[1], found[0]))
+        return value, graph
 
     def run(self) -> None:
         """Ask for each row, and again for those that stay open, as long as they get more time than before."""

@@ -123,19 +123,8 @@ private:
         minima_.only = minima_.ranked(root_);
         if (minima_.only.size() > kRoughTests) minima_.only.resize(kRoughTests);
     }
-    /// Whether each row alone can be satisfied: its least value, without a price on the cost.
     bool rows_possible() {
-        for (int r = 0; r < table_.rows; ++r)
-            for (const int sign : {1, -1}) {
-                if (sign > 0 ? table_.hi[r] >= kNone : table_.lo[r] <= -kNone) continue;
-                std::vector<Amount> only(table_.rows, 0);
-                only[r] = sign;
-                Prices prices;
-                if (!pricing_.make(only, 0, prices)) continue;
-                const Amount least = set(prices);
-                if (least >= kNone || least > prices.constant) return false;
-            }
-        return true;
+        return !totals::impossible_row(table_, pricing_, [this](const Prices& prices) { return std::optional(set(prices)); });
     }
     std::size_t bytes(const Alternatives& out) const {
         std::size_t sum = out.test.size() * 24 + (out.sums.size() + out.cover.size()) * 8 + minima_.bytes();

@@ -235,18 +235,10 @@ private:
         const FlatTree flat = contree::Rebuild<W>(data_.table, rules_).tree(data_.root, reply.as_plan());
         return {Amount(reply.value) + base_, value_of(ranked(flat, data_), data_, judging_).row};
     }
-    /// As in graph.cpp.
     TREEFORM_COLD bool rows_possible() {
-        for (int r = 0; r < table_.rows; ++r)
-            for (const int sign : {1, -1}) {
-                if (sign > 0 ? table_.hi[r] >= kNone : table_.lo[r] <= -kNone) continue;
-                std::vector<Amount> only(table_.rows, 0);
-                only[r] = sign;
-                Prices prices;
-                if (!pricing_.make(only, 0, prices) || !use(prices)) continue;
-                if (least_of_root() > prices.constant) return false;
-            }
-        return true;
+        return !totals::impossible_row(table_, pricing_, [this](const Prices& prices) {
+            return use(prices) ? std::optional(least_of_root()) : std::nullopt;
+        });
     }
 
     // ---------------------------------------------------------------- nodes

@@ -142,22 +142,14 @@ private:
         if (search.out_of_range) refute_rows(depth);
     }
 
-    /// Whether some row alone cannot be satisfied: its least value, without a price on the cost.
     void refute_rows(int depth) {
-        for (int r = 0; r < table_.rows; ++r)
-            for (const int sign : {1, -1}) {
-                if (sign > 0 ? table_.hi[r] >= kNone : table_.lo[r] <= -kNone) continue;
-                std::vector<Amount> only(table_.rows, 0);
-                only[r] = sign;
-                Prices prices;
-                if (!pricing_.make(only, 0, prices)) continue;
-                set(prices);
-                const Amount minimum = this->minimum(depth);
-                if (minimum < kNone && minimum <= prices.constant) continue;
-                impossible_ = true;
-                if (final_) out_.active.assign(table_.rows, 0), out_.active[r] = sign;
-                return;
-            }
+        const auto found = impossible_row(table_, pricing_, [&](const Prices& prices) {
+            set(prices);
+            return std::optional(minimum(depth));
+        });
+        if (!found) return;
+        impossible_ = true;
+        if (final_) out_.active.assign(table_.rows, 0), out_.active[found->first] = found->second;
     }
 
     /// The proved bound at the multipliers; the root's minimum is exact afterwards when it is needed.

@@ -4,6 +4,8 @@
 // which adds up over samples and tests. A tree that satisfies the rows has rc <= W cost + constant, where the constant
 // is the sum of mu_r hi_r (mu_r > 0) and mu_r lo_r (mu_r < 0). So (minimum of rc - constant) / W bounds the cost from
 // below, whatever the multipliers: nothing is rounded.
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "problem.hpp"
@@ -41,5 +43,22 @@ private:
     Amount tests_ = 0, most_ = 0, unit_ = 1;
     std::vector<Amount> weight_, scale_;
 };
+
+/// A row that no tree satisfies alone, and its side: 1 where it is too large, -1 where too small. `least`: the minimum of
+/// rc under prices of that row without a price on the cost, or nothing where it is not known.
+template <class Least>
+std::optional<std::pair<int, int>> impossible_row(const Table& table, const Pricing& pricing, const Least& least) {
+    for (int r = 0; r < table.rows; ++r)
+        for (const int sign : {1, -1}) {
+            if (sign > 0 ? table.hi[r] >= kNone : table.lo[r] <= -kNone) continue;
+            std::vector<Amount> only(table.rows, 0);
+            only[r] = sign;
+            Prices prices;
+            if (!pricing.make(only, 0, prices)) continue;
+            const std::optional<Amount> minimum = least(prices);
+            if (minimum && (*minimum >= kNone || *minimum > prices.constant)) return std::pair{r, sign};
+        }
+    return std::nullopt;
+}
 
 }  // namespace treeform::totals
