@@ -335,7 +335,7 @@ def specifications() -> tuple[Callable[[random.Random], Example], Callable[[Exam
                 what = subject_of(problem, None, None)
                 points = combinations(part.grid)
                 folds = folds_of(
-                    part.cv, part.seeds, what.labels, not what.is_regression, any("rows" in p for p in points)
+                    part.cv, part.seeds, what.labels, what.has_classes, any("rows" in p for p in points)
                 )
                 for point in points:
                     what.check(point, folds[0])

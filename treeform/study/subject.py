@@ -61,8 +61,8 @@ class Subject(ABC):
 
     @property
     @abstractmethod
-    def is_regression(self) -> bool:
-        """Whether the labels are quantities."""
+    def has_classes(self) -> bool:
+        """Whether the labels are classes: folds have a share of each, and errors are shares of the rows."""
 
     @abstractmethod
     def check(self, settings: Mapping[str, Any], fold: Fold) -> None:
@@ -106,8 +106,8 @@ class ProblemSubject(Subject):
         return _targets(self.problem.data)
 
     @property
-    def is_regression(self) -> bool:
-        return self.problem.data.quantity is not None
+    def has_classes(self) -> bool:
+        return self.problem.data.quantity is None
 
     def identity(self) -> str:
         stated = [requirement.to_json() for requirement in self.problem.requirements]
@@ -228,10 +228,10 @@ class EstimatorSubject(Subject):
         return self.y
 
     @property
-    def is_regression(self) -> bool:
+    def has_classes(self) -> bool:
         from sklearn.base import is_regressor
 
-        return bool(is_regressor(self.estimator))
+        return not is_regressor(self.estimator)
 
     def identity(self) -> str:
         from joblib import hash as joblib_hash
@@ -269,11 +269,11 @@ class EstimatorSubject(Subject):
         if fold.test is None:
             return Answer(result, None, {})
         predicted, targets = estimator.predict(_safe_indexing(self.X, fold.test)), self.y[fold.test]
-        if self.is_regression:
-            distance = np.abs(predicted - targets)
-            squared = estimator.loss == SquaredError.name
-            return Answer(result, float(np.mean(distance**2 if squared else distance)), {})
-        return Answer(result, float(np.mean(predicted != targets)), {})
+        if self.has_classes:
+            return Answer(result, float(np.mean(predicted != targets)), {})
+        distance = np.abs(predicted - targets)
+        squared = estimator.loss == SquaredError.name
+        return Answer(result, float(np.mean(distance**2 if squared else distance)), {})
 
 
 def subject_of(what: Any, X: Any, y: Any) -> Subject:

@@ -98,7 +98,7 @@ def sweep(
     what = subject_of(subject, X, y)
     points = combinations(grid)
     drawn = any("rows" in settings for settings in points)
-    folds = folds_of(cv, seeds, what.labels, not what.is_regression, drawn)
+    folds = folds_of(cv, seeds, what.labels, what.has_classes, drawn)
     for settings in points:
         what.check(settings, folds[0])
     if workers is not None and (not isinstance(workers, int) or isinstance(workers, bool) or workers < 1):
@@ -134,7 +134,7 @@ def sweep(
         }
         rows = known | rows
     names = tuple(dict.fromkeys(name for settings in points for name in settings))
-    return study_of(list(rows.values()), names, len(runs), not what.is_regression)
+    return study_of(list(rows.values()), names, len(runs), what.has_classes)
 
 
 def _runs(

@@ -65,7 +65,7 @@ def to_c(graph: FlatGraph) -> str:
     program = Program.of(graph)
     names = identifiers(program.columns, lambda word: word in _WORDS or bool(_MACROS.fullmatch(word)))
     text = {name for name, levels in program.levels.items() if _is_text(name, levels)}
-    values = program.is_regression
+    values = bool(program.values)
     syntax = Syntax(
         condition=lambda condition: _condition(condition, names, text),
         leaf=lambda code: f"return {_literal(program.labels[code]) if values else code};",

@@ -138,11 +138,11 @@ class _Writer:
                 self._node("Cast", ["most"], "refused", to=TensorProto.BOOL),
                 self._node("Where", ["refused", "none", "code"], code),
             ]
-        label = "value" if program.is_regression else "label"
+        label = "value" if program.values else "label"
         nodes.append(self._node("Gather", ["outcomes", code], label, axis=0))
-        if not program.is_regression:  # 1 for the class of the row, 0 for the others
+        if program.classes:  # 1 for the class of the row, 0 for the others
             constants["along"] = np.array([1])
-            constants["classes"] = np.arange(len(program.labels))[None, :]
+            constants["classes"] = np.arange(len(program.classes))[None, :]
             nodes += [
                 self._node("Unsqueeze", [code, "along"], "upright"),
                 self._node("Equal", ["upright", "classes"], "is_class"),
@@ -191,10 +191,10 @@ class _Writer:
     def _outputs(self) -> list[Any]:
         from onnx import TensorProto, helper
 
-        if self.program.is_regression:
+        if self.program.values:
             return [helper.make_tensor_value_info(self._name("value"), TensorProto.DOUBLE, [None])]
         kind = TensorProto.STRING if self._has_text else TensorProto.INT64
-        classes = len(self.program.labels)
+        classes = len(self.program.classes)
         return [
             helper.make_tensor_value_info(self._name("label"), kind, [None]),
             helper.make_tensor_value_info(self._name("scores"), TensorProto.FLOAT, [None, classes]),
@@ -210,9 +210,9 @@ class _Writer:
     @property
     def _outcomes(self) -> Any:
         """What is predicted by class code, and what stands for no answer: NaN, no text, or less than any label."""
-        labels: Any = self.program.labels
-        if self.program.is_regression:
-            return np.array([*labels, np.nan])
+        labels: Any = self.program.classes
+        if self.program.values:
+            return np.array([*self.program.values, np.nan])
         if self._has_text:
             return np.array([*map(str, labels), ""], dtype=object)
         return np.array([*labels, min(labels) - 1], dtype=np.int64)
@@ -221,7 +221,7 @@ class _Writer:
     def _has_text(self) -> bool:
         return not all(
             isinstance(label, int) and not isinstance(label, bool) and -(2**63) < label < 2**63
-            for label in self.program.labels
+            for label in self.program.classes
         )
 
     def _name(self, name: str) -> str:

@@ -43,7 +43,7 @@ def to_pmml(graph: FlatGraph) -> str:
         root,
         "TreeModel",
         {
-            "functionName": "regression" if program.is_regression else "classification",
+            "functionName": "classification" if program.classes else "regression",
             "missingValueStrategy": "none",
             "noTrueChildStrategy": "returnNullPrediction",
             "splitCharacteristic": "binarySplit",
@@ -85,17 +85,17 @@ def _dictionary(root: Element, program: Program, types: dict[str, str], target: 
             if column.kind.startswith("date"):
                 asked["displayName"] = f"{name} (days since 1970-01-01)"
             SubElement(fields, "DataField", asked)
-    if program.is_regression:
+    if program.values:
         SubElement(fields, "DataField", {"name": target, "optype": "continuous", "dataType": "double"})
         return
     kind = _label_type(program)
     field = SubElement(fields, "DataField", {"name": target, "optype": "categorical", "dataType": kind})
-    for label in program.labels:
+    for label in program.classes:
         SubElement(field, "Value", {"value": _text(label)})
 
 
 def _label_type(program: Program) -> str:
-    kinds = {type(label) for label in program.labels}
+    kinds = {type(label) for label in program.classes}
     return "integer" if kinds == {int} else "boolean" if kinds == {bool} else "string"
 
 
@@ -132,13 +132,13 @@ def _mining_schema(model: Element, program: Program, target: str) -> None:
 def _output(model: Element, program: Program, target: str) -> None:
     """The label, and the shares of training weight at the leaf, one field for each class."""
     output = SubElement(model, "Output")
-    if program.is_regression:
+    if program.values:
         attributes = {"name": f"predicted_{target}", "optype": "continuous", "dataType": "double"}
         SubElement(output, "OutputField", {**attributes, "feature": "predictedValue"})
         return
     attributes = {"name": f"predicted_{target}", "optype": "categorical", "dataType": _label_type(program)}
     SubElement(output, "OutputField", {**attributes, "feature": "predictedValue"})
-    for label in program.labels:
+    for label in program.classes:
         SubElement(
             output,
             "OutputField",
@@ -181,10 +181,10 @@ def _tree(model: Element, graph: FlatGraph, program: Program, signs: dict[Sum, s
             continue
         made.set("score", _text(program.labels[entry]))
         made.set("recordCount", amount_text(graph.counts[node].sum()))
-        if program.is_regression:
+        if program.values:
             continue
         for label, amount, share in zip(
-            program.labels, graph.counts[node].tolist(), graph.shares[node].tolist(), strict=True
+            program.classes, graph.counts[node].tolist(), graph.shares[node].tolist(), strict=True
         ):
             SubElement(
                 made,

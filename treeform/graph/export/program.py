@@ -80,11 +80,12 @@ class Program:
     nodes : dict of int to Branch or int
         Only nodes that can be reached; a pass-through is replaced by its child. An int is a class code.
     root : int
-    labels : tuple
-        By class code; the values as doubles in regression.
+    classes : tuple
+        Labels by class code; empty where leaves predict values.
+    values : tuple of float
+        Predicted values by code, as doubles; empty where leaves predict classes.
     columns : dict of str to Column
         The tested columns of the user's table, with the meaning of one of their features.
-    is_regression : bool
     refusing : tuple of str
         Tested columns that had no missing value in training: a row without a value there has no prediction.
     levels : dict of str to tuple
@@ -93,9 +94,9 @@ class Program:
 
     nodes: dict[int, Branch | int]
     root: int
-    labels: tuple[object, ...]
+    classes: tuple[object, ...]
+    values: tuple[float, ...]
     columns: dict[str, Column]
-    is_regression: bool
     refusing: tuple[str, ...]
     levels: dict[str, tuple[Level, ...]]
 
@@ -132,8 +133,14 @@ class Program:
             for name, column in columns.items()
             if column.kind in (CATEGORY, ORDERED)
         }
-        labels = tuple(map(float, graph.values)) or tuple(graph.classes.tolist())
-        return cls(nodes, root, labels, columns, bool(graph.values), refusing, levels)
+        values = tuple(map(float, graph.values))
+        classes = () if values else tuple(graph.classes.tolist())
+        return cls(nodes, root, classes, values, columns, refusing, levels)
+
+    @property
+    def labels(self) -> tuple[object, ...]:
+        """What leaves predict, by code."""
+        return self.values or self.classes
 
     @cached_property
     def sums(self) -> tuple[Sum, ...]:

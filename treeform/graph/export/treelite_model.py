@@ -69,8 +69,8 @@ def matrix(graph: FlatGraph, encoded: NDArray[np.float64]) -> NDArray[np.float64
 
 
 def _builder(module: Any, program: Program) -> Any:
-    classes = 1 if program.is_regression else len(program.labels)
-    task, link = ("kRegressor", "identity") if program.is_regression else ("kMultiClf", "identity_multiclass")
+    classes = len(program.classes) or 1
+    task, link = ("kMultiClf", "identity_multiclass") if program.classes else ("kRegressor", "identity")
     return module.ModelBuilder(
         threshold_type="float64",
         leaf_output_type="float64",
@@ -83,7 +83,7 @@ def _builder(module: Any, program: Program) -> Any:
             leaf_vector_shape=(1, classes),
         ),
         tree_annotation=module.TreeAnnotation(
-            num_tree=1, target_id=[0], class_id=[0 if program.is_regression else -1]
+            num_tree=1, target_id=[0], class_id=[-1 if program.classes else 0]
         ),
         postprocessor=module.PostProcessorFunc(name=link),
         base_scores=[0.0] * classes,
@@ -153,12 +153,12 @@ class _Nodes:
 
     def _leaf(self, number: int, code: int | None) -> None:
         """A leaf with the scores of the classes or a value; without a code, where there is no answer."""
-        labels = self.program.labels
+        classes, values = self.program.classes, self.program.values
         self.builder.start_node(number)
-        if self.program.is_regression:
-            self.builder.leaf(math.nan if code is None else labels[code])
+        if values:
+            self.builder.leaf(math.nan if code is None else values[code])
         else:
-            self.builder.leaf([float(code == each) for each in range(len(labels))])
+            self.builder.leaf([float(code == each) for each in range(len(classes))])
         self.builder.end_node()
 
     def _test(self, condition: Condition | Sum, yes: int, no: int) -> None:
