@@ -67,7 +67,7 @@ def test_code_of_page_runs(
     namespace: dict[str, object] = {"__name__": "docs"}
     for index, (code, output) in enumerate(blocks_with_output(page)):
         exec(compile(code, f"{page.name} block {index + 1}", "exec"), namespace)
-        printed = capsys.readouterr().out.strip()
+        printed = textwrap.dedent(capsys.readouterr().out).strip()
         assert not output or printed == output, f"block {index + 1} prints something else than what is shown"
 
 
