@@ -215,7 +215,12 @@ class _Session(Session):
         native = native | {"memory": native["memory"] or native["too_many_active"]}
         answer = super().outcome(native | {"lower": NO_TREE} if native["infeasible"] else native)
         witness = self._witness(native) if len(native["multipliers"]) else None
-        return replace(answer, witness=witness, notes=answer.notes + self._notes(native))
+        notes = answer.notes + self._notes(native)
+        return replace(answer, witness=witness, notes=notes, rows_used=self.rows_used(native))
+
+    def rows_used(self, native: dict[str, Any]) -> tuple[bool, ...]:
+        """Which rows the bound rests on."""
+        return _rows_used(native)
 
     def _witness(self, native: dict[str, Any]) -> dict[str, Any]:
         """The multipliers per row, and the rows that took part, with which the bound can be proved again.
@@ -232,19 +237,18 @@ class _Session(Session):
         }
 
     def _notes(self, native: dict[str, Any]) -> tuple[str, ...]:
-        """Why the search gave up; or which rows leave no tree, where prices on them alone show it."""
+        """Why the search gave up."""
         if native["too_many_active"]:
             return (
                 f"more than {MOST_ACTIVE} linear constraints over sums take part at once: the search ended early",
             )
-        if not native["infeasible"] or native["multiplier_unit"] != 0 or self.task.totals is None:
-            return ()
-        rows, names = self.task.totals.rows, self.task.totals.names
-        priced = [r for r in np.flatnonzero(native["multipliers"]) if r < len(rows)]
-        priced_rows = [" and ".join(n for n, c in zip(names, rows[r].coef, strict=True) if c) for r in priced]
-        if len(priced) < np.count_nonzero(native["multipliers"]):
-            priced_rows.append("the number of tests")
-        return (f"no tree satisfies the rows over {'; '.join(priced_rows)}: shown by prices on these alone",)
+        return ()
+
+
+def _rows_used(native: dict[str, Any]) -> tuple[bool, ...]:
+    """The rows with a multiplier, and those that were found violated."""
+    multiplied = np.asarray(native["multipliers"]) != 0
+    return tuple((multiplied | (np.asarray(native["active"]) != 0)).tolist())
 
 
 class _WithinBudget(_Session):
@@ -260,6 +264,7 @@ class _WithinBudget(_Session):
         self.best: dict[str, Any] | None = None
         self.hint: dict[str, Any] = {"multipliers": np.zeros(0, dtype=np.int64)}
         self.counters: Counter[str] = Counter()
+        self.used: list[tuple[bool, ...]] = []  # rows, by set of columns
         self.asked_all = False
         self._offer_start(most)
         sources = list(dict.fromkeys(column.source for column in self.data.columns))
@@ -280,6 +285,10 @@ class _WithinBudget(_Session):
             "seconds": time.monotonic() - self.began,
             **self.hint,
         }
+
+    def rows_used(self, native: dict[str, Any]) -> tuple[bool, ...]:
+        """What the proof of any set of columns rests on."""
+        return tuple(any(flags) for flags in zip(*self.used, strict=True))
 
     def _offer_start(self, most: int) -> None:
         graph, data, task = self.given.start, self.data, self.task
@@ -309,6 +318,7 @@ class _WithinBudget(_Session):
         self.last = self.native(
             self.engine, columns, upper, start_over_ranks(None, self.data, 0), left, self._poll
         )
+        self.used.append(_rows_used(self.last))
         self.asked_all = self.asked_all or len(sources) == len(self.columns)
         if not len(self.hint["multipliers"]):
             self._take_hint()

@@ -138,6 +138,8 @@ class EngineOutcome:
         What a check may use, with the task, to prove the bound again.
     details : dict
         What else a certificate says of the proof.
+    rows_used : tuple of bool
+        For each linear constraint over sums, whether the proof rests on it; empty where that is not known.
     """
 
     graph: DecisionGraph | None
@@ -151,6 +153,7 @@ class EngineOutcome:
     witness: dict[str, Any] | None = None
     details: dict[str, Any] = field(default_factory=dict)
     nothing: bool = False
+    rows_used: tuple[bool, ...] = ()
 
 
 class Engine(ABC):

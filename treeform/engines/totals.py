@@ -230,7 +230,9 @@ class _Session(Session):
         answer = super().outcome(native | {"lower": NO_TREE} if native["infeasible"] else native)
         counters = {"tests": int(native["columns"]), "multiplier_bound": int(native["relaxed"])}
         witness = self._witness(native) if len(native["active"]) else None
-        return replace(answer, counters=answer.counters | counters, witness=witness)
+        counters = answer.counters | counters
+        used = tuple(bool(a) for a in native["active"])
+        return replace(answer, counters=counters, witness=witness, rows_used=used)
 
     def _witness(self, native: dict[str, Any]) -> dict[str, Any]:
         """The multipliers per row, and the rows that took part, with which the bound can be proved again."""

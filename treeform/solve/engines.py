@@ -64,10 +64,10 @@ def run_engine(engine: Engine, relaxation: Relaxation, ledger: Ledger, budget: B
         outcome.proved and outcome.graph is not None and outcome.upper is None
     ):  # which is left to be evaluated here
         lower = relaxation.value(outcome.graph) if last is None else last[1]
-    active = (outcome.witness or {}).get("active", ())
     if lower > most:
-        without += tuple(name for name in relaxation.idle(active) if name in ledger.question.labels)
-        ledger.notes += _refuting(relaxation.taking_part(active))
+        used = outcome.rows_used
+        without += tuple(name for name in relaxation.idle(used) if name in ledger.question.labels)
+        ledger.notes += _refuting(relaxation.taking_part(used))
     ledger.prove_lower(
         lower,
         engine.name,
