@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.data import midpoints
+from treeform.engines.graph_paths import states_of
 from treeform.engines.memory import Room, bytes_of_tests
 from treeform.engines.table_of_totals import TableOfTotals, Tests, tests_of
 from treeform.engines.totals import TotalsSearch
@@ -98,7 +99,8 @@ class GraphOfTrees:
     ----------
     data : Dataset
     task : TreeTask
-        Depth, costs, prices of tests, minimum support and flow, and sum constraints count; meetings and budgets of
+        Depth, costs, prices of tests, minimum support and flow, sum constraints and rules on paths count, the latter as
+        far as `treeform.engines.graph_paths` follows them, and with ``apart="feature"`` only; meetings and budgets of
         columns are left out. Of sets of features, their union counts.
     apart : str
         Which tests that part a node's rows alike are different alternatives: those of different encoded features
@@ -154,6 +156,15 @@ class GraphOfTrees:
         else:
             self.table = TableOfTotals(data, limited, _tests(data, task, apart))
             self._native = _core.AndOrGraph(self.table.arrays(), _groups(self.table, apart), **limits)
+        states = None
+        if task.paths and apart == "feature" and not intervals:
+            states = states_of(task, self.table)
+        self.path_levels = 0 if states is None else states.levels
+        """The number of tests above, from which on rules on paths do not count."""
+        self.keeps_paths = not task.paths or (states is not None and states.whole)
+        """Whether every rule on paths is kept to, in all trees of the graph."""
+        if states is not None:
+            self._native.keep_to(states.allowed, states.next, states.may_end)
 
     @property
     def n_rows(self) -> int:

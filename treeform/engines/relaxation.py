@@ -65,6 +65,8 @@ class Relaxation:
     """Whether it takes a bound on the number of tests."""
     narrowed: tuple[str, ...] = ()
     """Requirements that the task supports by a smaller depth or fewer features: nothing but the task knows them."""
+    on_paths: tuple[str, ...] = ()
+    """Requirements that the task has as rules on paths."""
 
     def without_narrowing(self) -> Relaxation:
         """The same for a search that takes depth and features from the question: these requirements are left out."""
@@ -149,6 +151,7 @@ def _relaxed(question: Question, engine: Engine, depth: int | None) -> Relaxatio
     on_tests: list[str] = []
     meetings: list[Meetings] = []
     paths: list[PathRule] = []
+    on_paths: list[str] = []
     features: list[frozenset[int]] | None = None
     narrowed: list[str] = []
     is_tree = isinstance(question.shape, Tree)
@@ -184,6 +187,7 @@ def _relaxed(question: Question, engine: Engine, depth: int | None) -> Relaxatio
             meetings.append(marks)
         elif (rule := _path_rule(requirement, question, engine)) is not None:
             paths.append(rule)
+            on_paths.append(label)
         else:
             dropped.append(label)
             continue
@@ -240,6 +244,7 @@ def _relaxed(question: Question, engine: Engine, depth: int | None) -> Relaxatio
         takes_costs="cost" in engine.understands,
         counts_tests="max_nodes" in engine.understands,
         narrowed=tuple(narrowed),
+        on_paths=tuple(on_paths),
     )
 
 

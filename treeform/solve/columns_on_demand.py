@@ -56,6 +56,7 @@ class _Priced(TotalsSearch):
             "max_nodes",
             "sample_cost",
             "totals",
+            "paths",
             "weights",
         }
     )
@@ -135,19 +136,29 @@ class GraphSearch:
         self.question, self.formulation, self.backend = question, formulation, backend
         self.ledger, self.budget, self.relaxation = ledger, budget, relaxation
         self.limit: Limit | None = None
-        sets = relaxation.task.features
-        self.dropped = relaxation.dropped + (
-            relaxation.narrowed if sets is not None and len(sets) > 1 else ()
-        )
         # Components that were added to the formulation read ports as requirements do.
         added = (c for c in formulation.components if formulation.is_added(c))
         needs = question.objective.needs.union(*(r.needs for r in (*question.requirements, *added)))
-        apart: Apart = "feature" if OF_FEATURES & needs else "partition"
+        apart: Apart = "feature" if OF_FEATURES & needs or relaxation.task.paths else "partition"
         self.trees = GraphOfTrees(question.data, relaxation.task, apart)
+        self.dropped = self._dropped()
         self.by_row = bool(BY_ROW & needs)
         self.many, self.written = MANY, AT_FIRST
         self.most = ceiling(question)
         self.ahead, self.reached = 1, -1
+
+    def _dropped(self) -> tuple[str, ...]:
+        """The requirements that prices do not know."""
+        relaxation = self.relaxation
+        sets, dropped = relaxation.task.features, relaxation.dropped
+        if sets is not None and len(sets) > 1:
+            dropped += relaxation.narrowed
+        return dropped if self.trees.keeps_paths else dropped + relaxation.on_paths
+
+    @property
+    def kept(self) -> frozenset[str]:
+        """Labels of requirements that all trees of the graph satisfy, so that they need no rows."""
+        return frozenset((*self.relaxation.narrowed, *self.relaxation.on_paths)) - frozenset(self.dropped)
 
     def run(self) -> None:
         """Price the graph, and state more of it until the answer is proved or the budget spent."""
@@ -225,7 +236,8 @@ class GraphSearch:
         graph = self.trees.up_to(cost, self.written, self.budget.remaining, self._stop)
         if graph is None:
             return None
-        made = Stated(Fixing(self.trees, graph, priced).run(self._stop), counts_of(graph))
+        counts = counts_of(graph, self.trees.path_levels)
+        made = Stated(Fixing(self.trees, graph, priced).run(self._stop), counts)
         return None if self.by_row and self._entries(made.graph) > MOST_ENTRIES else made
 
     def _entries(self, graph: AndOrGraph) -> int:
@@ -265,7 +277,7 @@ class GraphSearch:
             self.backend,
             self.ledger,
             self.budget,
-            part=StatedPart(below, self._recheck(priced) | {"graph": step.counts}),
+            part=StatedPart(below, self._recheck(priced) | {"graph": step.counts}, self.kept),
         )
         search.run()
         self.limit = search.limit
@@ -289,9 +301,10 @@ class GraphSearch:
             )
 
 
-def counts_of(graph: AndOrGraph) -> dict[str, Any]:
+def counts_of(graph: AndOrGraph, path_levels: int = 0) -> dict[str, Any]:
     """What a claim says of the graph that was stated, so that a check can count it again."""
-    return {
+    paths = {"path_levels": path_levels} if path_levels else {}
+    return paths | {
         "up_to": graph.up_to,
         "nodes": graph.n_nodes,
         "alternatives": graph.n_alternatives,

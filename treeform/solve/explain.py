@@ -19,6 +19,7 @@ from treeform.solve.node import Node
 from treeform.solve.pipeline import planned
 from treeform.solve.remarks import without_prospect
 from treeform.solve.result import PlannedStage
+from treeform.solve.search import without
 from treeform.utils.text import count_of, exact_text
 
 LIMITED = 10**6
@@ -80,10 +81,12 @@ def _explain(question: Question, plan: Plan) -> Explanation:
     prospect = without_prospect(question, plan)
     formulation, notes = plan.formulation, plan.notes + (() if prospect is None else (prospect,))
     part = priced_part(question) if isinstance(formulation, ColumnsOnDemand) else None
+    kept = frozenset[str]()
     if part is not None:
-        formulation, priced = _first_step(question, plan, part)
+        formulation, priced, kept = _first_step(question, plan, part)
         notes = (*notes, *priced)
-    compiled = formulation.compile(question.data, question.shape, question.objective, question.requirements)
+    stated = without(question, kept)
+    compiled = formulation.compile(question.data, question.shape, question.objective, stated)
     model = compiled.model
     rows = route(plan.backend.capabilities).explain(model)
     head = (
@@ -93,20 +96,27 @@ def _explain(question: Question, plan: Plan) -> Explanation:
     return Explanation(head, tuple(tuple(row) for row in rows), notes)
 
 
-def _first_step(question: Question, plan: Plan, part: Relaxation) -> tuple[Formulation, tuple[str, ...]]:
-    """What a formulation with columns on demand states at first, and what its prices show."""
+def _first_step(
+    question: Question, plan: Plan, part: Relaxation
+) -> tuple[Formulation, tuple[str, ...], frozenset[str]]:
+    """What a formulation with columns on demand states at first, what its prices show, and what needs no rows."""
     assert plan.formulation is not None and plan.backend is not None
     budget = Budget(None)
     search = GraphSearch(question, plan.formulation, plan.backend, Ledger(question, budget), budget, part)
     priced = search.price()
     step = None if priced is None or priced.infeasible else search.enlarged(priced)
     if priced is None or step is None:
-        return plan.formulation, ()
+        return plan.formulation, (), frozenset()
     lower = question.to_units(part.lower(priced.lower))
     graph, below = step.graph, question.to_units(part.lower(step.up_to + 1))
     rows = f" with {count_of(search.trees.n_rows, 'multiplier')}" if search.trees.n_rows else ""
-    return search.stated(graph), (
-        f"the AND/OR graph of all trees, priced{rows}, shows that no model is below {exact_text(lower)}",
-        f"stated first: {count_of(graph.n_nodes, 'node')} and {count_of(graph.n_alternatives, 'alternative')}, "
-        f"all that models below {exact_text(below)} use; more only if none of them is admissible",
+    return (
+        search.stated(graph),
+        (
+            f"the AND/OR graph of all trees, priced{rows}, shows that no model is below {exact_text(lower)}",
+            f"stated first: {count_of(graph.n_nodes, 'node')} and {count_of(graph.n_alternatives, 'alternative')}, "
+            f"all that models below {exact_text(below)} use; more only if none of them is admissible",
+            *(f"{label}: every tree of the graph satisfies it" for label in sorted(search.kept)),
+        ),
+        search.kept,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from treeform.errors import ContradictionError
 from treeform.language.abilities import FirstModels, ObjectiveLiterals, RowsOnDemand
 from treeform.language.formulation import Compiled, Formulation
 from treeform.language.question import Question
+from treeform.language.requirement import Requirement
 from treeform.solve import schedule
 from treeform.solve.budget import Budget
 from treeform.solve.cores import raise_bound, terms_of
@@ -44,10 +45,19 @@ class StatedPart:
         model, it is the bound.
     recheck : dict
         What a check needs to see that nothing else was left out.
+    kept : frozenset of str
+        Labels of requirements that every model of the formulation satisfies without rows.
     """
 
     below: int
     recheck: dict[str, Any]
+    kept: frozenset[str] = frozenset()
+
+
+def without(question: Question, kept: Collection[str]) -> tuple[Requirement, ...]:
+    """The requirements of a question but those of some labels."""
+    pairs = zip(question.labels, question.requirements, strict=True)
+    return tuple(requirement for label, requirement in pairs if label not in kept)
 
 
 class CompiledSearch:
@@ -83,6 +93,7 @@ class CompiledSearch:
         self.more = more
         self.below = None if part is None else part.below
         self.recheck = None if part is None else part.recheck
+        self.kept = frozenset[str]() if part is None else part.kept
         self.question = question
         self.formulation = formulation
         self.backend = backend
@@ -143,7 +154,8 @@ class CompiledSearch:
 
     def _open(self) -> Session:
         q = self.question
-        self.compiled = self.formulation.compile(q.data, q.shape, q.objective, q.requirements)
+        stated = without(q, self.kept)
+        self.compiled = self.formulation.compile(q.data, q.shape, q.objective, stated)
         if self.more is not None:
             self.more(self.compiled)
         return self.backend.open(self.compiled.model)

@@ -3,13 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.engines.paths.table import Table
-from treeform.engines.task import TreeTask
 from treeform.language.paths import Bools, PathTests
+
+if TYPE_CHECKING:
+    from treeform.engines.task import TreeTask
+
+
+class TableOfTests(Protocol):
+    """The tests of a table.
+
+    Attributes
+    ----------
+    bits : (P, T) array
+        1 where a point of the data fails a test, and goes right.
+    feature : (T,) array
+    """
+
+    bits: NDArray[Any]
+    feature: NDArray[Any]
 
 
 class Rules:
@@ -25,7 +41,7 @@ class Rules:
         Of each state: whether a leaf may stand there.
     """
 
-    def __init__(self, table: Table, task: TreeTask, features: frozenset[int] | None) -> None:
+    def __init__(self, table: TableOfTests, task: TreeTask, features: frozenset[int] | None = None) -> None:
         self.rules = task.paths
         self.tests = PathTests(table.feature.astype(np.int64), table.bits > 0)
         self.anywhere = np.ones(len(table.feature), dtype=bool)

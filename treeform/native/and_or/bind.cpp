@@ -63,6 +63,24 @@ public:
         }, kForever, nb::none());
     }
 
+    void keep_to(const Array<std::uint8_t, 2>& allowed, const Array<std::int32_t, 3>& next,
+                 const Array<std::uint8_t, 1>& may_end)
+        requires std::is_same_v<Trees, Graph>
+    {
+        require_aligned(next);
+        const std::size_t states = may_end.shape(0), columns = table_.columns;
+        require(states > 0 && allowed.shape(0) == states && next.shape(0) == states, "states differ in number");
+        require(allowed.shape(1) == columns && next.shape(1) == columns && next.shape(2) == 2,
+                "tests differ in number, or sides are not two");
+        for (std::size_t i = 0; i < next.size(); ++i)
+            require_between(next.data()[i], kFree, std::int64_t(states) - 1, "a state");
+        PathStates out;
+        out.allowed.assign(allowed.data(), allowed.data() + allowed.size());
+        out.next.assign(next.data(), next.data() + next.size());
+        out.may_end.assign(may_end.data(), may_end.data() + may_end.size());
+        out.columns = columns;
+        graph().keep_to(std::move(out));
+    }
     nb::object relax(std::int64_t upper, double time_limit, const nb::object& poll) {
         Relaxed out;
         const bool ended = search([&] { out = graph().relax(upper); }, time_limit, poll);
@@ -158,6 +176,9 @@ void bind(nb::module_& m) {
                             "memory, simd.");
     tests.def(nb::init<const nb::tuple&, const Array<std::int32_t, 1>&, const nb::kwargs&>(), nb::arg("arrays"),
               nb::arg("group"), nb::arg("keywords"));
+    tests.def("keep_to", &Tests::keep_to, nb::arg("allowed"), nb::arg("next"), nb::arg("may_end"),
+              "Rules on paths, in state 0 at the root: (S, T) uint8 whether a test may come next, (S, T, 2) int32 the "
+              "state on each side of it (-1: everything may follow), (S,) uint8 whether a leaf may stand there.");
     with_methods(tests);
     using Intervals = BoundGraph<IntervalGraph, continuous_totals::Control>;
     nb::class_<Intervals> intervals(m, "IntervalAndOrGraph",

@@ -25,19 +25,15 @@ using Wide = __int128;
 constexpr int kRoughDepth = 4;
 constexpr std::size_t kRoughTests = 6;
 
-struct Cut {
-    int column;
-    Amount least[2];  // of both sides
-};
-
 class Graph::Search {
 public:
     Search(const Table& table, const Settings& settings, Control& control, const std::vector<std::int32_t>& group)
         : table_(table), settings_(settings), control_(control), group_(group), pricing_(table, settings),
           rows_(table, settings.simd, std::all_of(group.begin(), group.end(), [&](int g) { return g == group[0]; })),
-          minima_(table, rows_, settings_, control, counters_, known_) {
+          minima_(table, rows_, settings_, control, counters_, known_), paths_(states_, control, rows_, minima_) {
         rows_.root(root_);
     }
+    void keep_to(PathStates states) { states_ = std::move(states); }
 
     Relaxed relax(Amount upper) {
         const Amount unit = pricing_.largest_unit();
@@ -87,7 +83,7 @@ public:
         for (int d = 0; d <= depth; ++d) levels_[d].words = rows_.words, levels_[d].kinds = d ? 0 : table_.kinds;
         path_.clear();
         if (least_of_root() <= limit)
-            levels_[depth].take(root_.cover, {limit, -1, -1, -1}, depth ? nullptr : &root_.total);
+            levels_[depth].take(root_.cover, {limit, -1, -1, -1, states_.start()}, depth ? nullptr : &root_.total);
         out.begin.push_back(0);
         for (int d = depth; d >= 0; --d) {
             const auto first = std::int32_t(out.depth.size());
@@ -109,13 +105,22 @@ public:
 private:
     Amount set(const Prices& prices) {
         known_.clear();
+        paths_.forget();
         minima_.set(prices);
         return least_of_root();
     }
-    Amount least_of_root() { return minima_.minimum(root_, settings_.depth, kNone); }
+    Amount least_of_root() {
+        if (states_.start() != kFree) return paths_.least(root_, settings_.depth, states_.start());
+        return minima_.minimum(root_, settings_.depth, kNone);
+    }
+    /// A tree of that price.
+    FlatTree best_tree() {
+        if (states_.start() != kFree) return paths_.best_tree(root_, settings_.depth, states_.start());
+        return minima_.best_tree(root_, settings_.depth);
+    }
     /// A few tests at the root place the multipliers of a deep tree; the bound is that of all.
     void choose_root_tests() {
-        if (settings_.depth < kRoughDepth) return;
+        if (settings_.depth < kRoughDepth || states_.start() != kFree) return;
         Prices prices;
         if (!pricing_.make(std::vector<Amount>(table_.rows, 0), pricing_.largest_unit(), prices)) return;
         known_.clear();
@@ -155,15 +160,16 @@ private:
         if (depth == 0) {
             const auto from = levels_[0].total.begin() + std::ptrdiff_t(index) * table_.kinds;
             total_.assign(from, from + table_.kinds);
-            return leaf(total_, node.budget, limit, out);
+            if (states_.ends(node.state)) leaf(total_, node.budget, limit, out);
+            return;
         }
         Subset& subset = subset_of(depth, index);
-        leaf(subset.total, node.budget, limit, out);
+        if (states_.ends(node.state)) leaf(subset.total, node.budget, limit, out);
         if (rows_.columns == 0 || !minima_.splits(subset.weight)) return;
         const std::size_t words = rows_.words;
         std::unordered_multimap<std::uint64_t, int> seen;
         Cover side[2] = {Cover(words), Cover(words)};
-        for (const auto& [j, least] : cuts(subset, depth, node.budget)) {
+        for (const auto& [j, least] : cuts(subset, depth, node)) {
             const Amount price = least[0] + least[1] + minima_.test(j);
             for (std::size_t w = 0; w < words; ++w) {
                 side[1][w] = subset.cover[w] & rows_.literal[j][w];
@@ -174,7 +180,9 @@ private:
             for (int s = 0; s < 2; ++s) {
                 const Amount budget = node.budget - minima_.test(j) - least[1 - s];
                 if (depth == 1) totals_of(subset, j, s);
-                child[s] = below + levels_[depth - 1].take(side[s], {budget, index, j, s}, depth == 1 ? &total_ : nullptr);
+                const std::int32_t state = states_.after(node.state, rows_.original[j], s);
+                child[s] = below + levels_[depth - 1].take(side[s], {budget, index, j, s, state},
+                                                           depth == 1 ? &total_ : nullptr);
             }
             add(rows_.original[j], -1, child[0], child[1], limit - (node.budget - price), out);
             add_sums_of_test(table_, rows_.original[j], out);
@@ -182,7 +190,9 @@ private:
     }
 
     /// The tests of a node whose trees cost at most the budget, with the least prices of both sides.
-    std::vector<Cut> cuts(Subset& subset, int depth, Amount budget) {
+    std::vector<Cut> cuts(Subset& subset, int depth, const Node& node) {
+        const Amount budget = node.budget;
+        if (node.state != kFree) return paths_.within(subset, depth, node.state, budget);
         prepare(subset, depth);
         std::vector<Cut> out;
         for (int j = 0; j < rows_.columns; ++j) {
@@ -282,11 +292,13 @@ private:
     Settings settings_;
     Control& control_;
     std::vector<std::int32_t> group_;
+    PathStates states_;
     Pricing pricing_;
     Counters counters_;
     Store<Known> known_;
     Rows rows_;
     Minima minima_;
+    PathMinima paths_;
     Subset root_, scratch_;
     Sides two_;
     std::vector<Level> levels_;
@@ -298,6 +310,7 @@ private:
 Graph::Graph(const Table& table, const Settings& settings, Control& control, const std::vector<std::int32_t>& group)
     : search_(std::make_unique<Search>(table, settings, control, group)) {}
 Graph::~Graph() = default;
+void Graph::keep_to(PathStates states) { search_->keep_to(std::move(states)); }
 Relaxed Graph::relax(Amount upper) { return search_->relax(upper); }
 Relaxed Graph::price(const std::vector<Amount>& m, Amount unit) { return search_->price(m, unit); }
 Alternatives Graph::up_to(Amount cost, std::size_t most) { return search_->up_to(cost, most); }

@@ -6,6 +6,7 @@
 
 #include "../totals/control.hpp"
 #include "../totals/problem.hpp"
+#include "path_states.hpp"
 
 namespace treeform::and_or {
 
@@ -36,6 +37,8 @@ public:
     /// `group`: per column of the table. At a node, tests of one group that part its rows alike are one.
     Graph(const totals::Table&, const totals::Settings&, totals::Control&, const std::vector<std::int32_t>& group);
     ~Graph();
+    /// Rules on the paths of all trees from here on; tests of one group have the same states below them.
+    void keep_to(PathStates states);
     /// Searches for multipliers, as the search for totals does. `upper`: no bound beyond it is wanted.
     Relaxed relax(Amount upper);
     /// The bound at given multipliers, which are used from here on.

@@ -23,6 +23,7 @@ inline std::uint64_t mixed(const std::uint64_t* words, std::size_t n) {
 struct Node {
     Amount budget;                        // the most that its tree may cost
     std::int32_t parent, column, side;    // one way to it
+    std::int32_t state = kFree;           // of the rules on paths
 };
 
 /// The nodes of one depth, found by their points. Below a test without children of its own (depth 0) no subset is
@@ -38,6 +39,7 @@ struct Level {
         const std::uint64_t key = mixed(rows.data(), words);
         const auto [from, to] = by_rows.equal_range(key);
         for (auto at = from; at != to; ++at) {
+            if (nodes[at->second].state != node.state) continue;
             if (!std::equal(rows.begin(), rows.end(), cover.begin() + std::ptrdiff_t(at->second) * words)) continue;
             nodes[at->second].budget = std::max(nodes[at->second].budget, node.budget);
             return at->second;

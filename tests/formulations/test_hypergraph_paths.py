@@ -1,0 +1,157 @@
+"""Rules on paths in the AND/OR graph: its trees keep to them, none that does is missing, and a check counts it again."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import treeform as tf
+from treeform.certify.left_out import count_alternatives
+from treeform.engines import graph_paths
+from treeform.engines.and_or_graph import GraphOfTrees
+from treeform.language.question import Question
+from treeform.solve import SolveOptions, Status, solve
+from treeform.solve.columns_on_demand import priced_part
+from treeform.testing import brute_force
+from treeform.testing.brute import all_models
+from treeform.testing.cases import GROUP, Case, draw_cases
+
+RULES = ("root", "once", "paid", "below", "together")
+
+
+def rule_of(case: Case, name: str) -> tf.Requirement:
+    """A rule on paths over the columns of a case."""
+    columns = list(dict.fromkeys(column.source for column in case.data.columns))
+    if name == "root":
+        feature = next(f for f in range(case.data.n_features) if len(np.unique(case.data.X[:, f])) > 1)
+        threshold = float(case.data.ranks.thresholds(feature)[0])
+        return tf.Fix(tf.DecisionGraph.from_nested((feature, threshold, 0, 1), case.data))
+    if name == "once":
+        return tf.OncePerPath()
+    if name == "paid":
+        return tf.FeatureCost({c: 1 + i % 3 for i, c in enumerate(columns)}, at_most=3, per_path=True)
+    if name == "below":
+        return tf.Below(columns[0], columns[-1])
+    return tf.Interaction([columns[:2], columns[1:]])
+
+
+def cases(name: str, number: int, seed: int, depth: int) -> list[tuple[Case, Question]]:
+    """Cases with the rule, every other one under parity, too."""
+    out: list[tuple[Case, Question]] = []
+    for case in draw_cases(8 * number, seed, (tf.Tree(depth),)):
+        several = len({column.source for column in case.data.columns}) > 1
+        if not several or not case.data.n_tests:
+            continue
+        rules: list[tf.Requirement] = [rule_of(case, name)]
+        if len(out) % 2:
+            rules.append(tf.StatisticalParity(groups=GROUP, difference="0.2", positive=0))
+        bound = tuple(r.bind(case.data, sensitive_features=case.frame[GROUP]) for r in rules)
+        out.append((case, Question(case.data, case.shape, case.goal, bound)))
+        if len(out) == number:
+            break
+    return out
+
+
+def graph_of(question: Question) -> GraphOfTrees:
+    part = priced_part(question)
+    assert part is not None
+    return GraphOfTrees(question.data, part.task, "feature")
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_the_graph_is_that_of_a_search_of_its_own(name: str, nightly: bool) -> None:
+    counted_any = False
+    for case, question in cases(name, 150 if nightly else 6, 21, 2):
+        part, trees = priced_part(question), graph_of(question)
+        assert part is not None
+        priced = trees.relax()
+        assert priced is not None
+        if priced.infeasible:
+            continue
+        for reach in (0, 2):
+            graph = trees.up_to(priced.lower + reach)
+            assert graph is not None
+            counted = count_alternatives(
+                case.data,
+                part.task,
+                priced.lower + reach,
+                priced.multipliers,
+                priced.unit,
+                True,
+                lambda: False,
+                trees.path_levels,
+            )
+            assert (graph.n_nodes, graph.n_alternatives) == counted, case.code(*question.requirements)
+            counted_any = True
+    assert counted_any
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_the_graph_of_all_trees_is_that_of_the_trees_that_keep_to_the_rule(name: str, nightly: bool) -> None:
+    """Without a cost, it has exactly the trees with no violation, of those that test what separates something."""
+    inside = outside = 0
+    for case, question in cases(name, 40 if nightly else 3, 5, 2):
+        rule, trees = question.requirements[0], graph_of(question)
+        assert trees.keeps_paths
+        assert trees.price((0,) * trees.n_rows, 1) is not None
+        graph = trees.up_to()
+        assert graph is not None
+        for tree in all_models(case.data, case.shape):
+            plain = tree.simplified(case.data)
+            chosen = graph.choices(plain, case.data) is not None
+            if len(question.requirements) == 1:
+                assert chosen == (rule.violation(plain, case.data) == 0), case.code(rule)
+            elif chosen:
+                assert rule.violation(plain, case.data) == 0, case.code(rule)
+            inside, outside = inside + chosen, outside + (not chosen)
+            if inside > 3000 or outside > 3000:
+                break
+    assert inside and outside
+
+
+@pytest.mark.parametrize("solver", ["highs", "cp-sat"])
+@pytest.mark.parametrize("name", RULES)
+@pytest.mark.drawn
+def test_optima_are_those_of_brute_force(name: str, solver: str, nightly: bool) -> None:
+    for case, question in cases(name, 60 if nightly else 2, 31, 2):
+        expected = brute_force(case.data, case.shape, case.goal, question.requirements)
+        result = solve(question, SolveOptions(solver, "hypergraph-flow", None, 60.0))
+        if expected is None:
+            assert result.status is Status.INFEASIBLE
+        else:
+            assert (result.status, result.objective) == (Status.OPTIMAL, expected[0]), case.code(
+                *question.requirements
+            )
+
+
+@pytest.mark.parametrize("most", [0, 1])
+def test_a_rule_that_is_not_followed_to_the_end_is_stated_to_the_solver(
+    most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(graph_paths, "MOST_TRIED", most)
+    for case, question in cases("once", 2, 8, 2):
+        trees = graph_of(question)
+        assert not trees.keeps_paths
+        expected = brute_force(case.data, case.shape, case.goal, question.requirements)
+        result = solve(question, SolveOptions("highs", "hypergraph-flow", None, 60.0))
+        assert expected is not None
+        assert (result.status, result.objective) == (Status.OPTIMAL, expected[0]), case.code()
+
+
+def test_a_root_that_is_given_tightens_the_bound_and_needs_no_rows() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (200, 6))
+    y = (X[:, 0] ^ (X[:, 1] & X[:, 2]) ^ (rng.random(200) < 0.1)).astype(int)
+    group = np.where(rng.random(200) < 0.5, "p", "q")
+    problem = tf.Problem(X, y, shape=tf.Tree(2), sensitive_features=group).minimize(tf.Error())
+    problem += tf.StatisticalParity(difference="0.05", positive=1)
+    free = problem.solve("highs", formulation="hypergraph-flow", warm_start=None)
+    problem += tf.Fix(tf.DecisionGraph.from_nested((5, 0.5, 0, 1), problem.data))
+    result = problem.solve("highs", formulation="hypergraph-flow", warm_start=None)
+    assert result.status is Status.OPTIMAL
+    assert result.objective > free.objective
+    assert result.graph.feature[0] == 5
+    text = str(problem.explain("highs", formulation="hypergraph-flow"))
+    assert "fix:1 tests: every tree of the graph satisfies it" in text
+    report = tf.check(result.certificate(), X, y, sensitive_features=group)
+    assert report.ok, str(report)
