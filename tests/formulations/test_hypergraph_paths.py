@@ -1,4 +1,4 @@
-"""Rules on paths in the AND/OR graph: its trees keep to them, none that does is missing, and a check counts it again."""
+"""Rules on paths in the AND/OR graph: its trees keep to them, none that does is missing; a check counts it again."""
 
 from __future__ import annotations
 

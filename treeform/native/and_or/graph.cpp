@@ -46,7 +46,7 @@ public:
             const Amount least = set(prices);
             p.multiplier = m, p.value = Wide(least) - prices.constant;
             p.row.assign(table_.rows, 0);
-            if (least < kNone) p.row = value_of(minima_.best_tree(root_, settings_.depth), table_, settings_).row;
+            if (least < kNone) p.row = value_of(best_tree(), table_, settings_).row;
             return true;
         });
         const Point best = search.climb(std::vector<Amount>(table_.rows, 0),
