@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from treeform.certify.restated import LIMITS, ROWS
+from treeform.certify.restated_paths import PATHS
 from treeform.language.composed import LargestTerm, RatioTerm, TwoCountTerm
 from treeform.language.costs import ClassCost, SampleCost
 from treeform.language.objective import Depth, Error, Leaves, Nodes
@@ -90,6 +91,7 @@ def requirement_rows() -> list[tuple[str, ...]]:
 def check(kind: type) -> str:
     """What `treeform.certify.restated` states; models are judged one by one in any case."""
     stated = ["limits"] * (kind in LIMITS) + ["totals"] * (kind in ROWS) + ["features"] * (kind is NoTestOn)
+    stated += ["paths"] * (kind in PATHS)
     stated += ["marks", "order"] * (kind is Monotone) + ["rows"] * (kind is MeanParity)
     return ", ".join(stated) or "models"
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.certify.out_of_reach import OutOfReach
+from treeform.certify.path_states import read_by
 from treeform.certify.prices import Prices, Table
 from treeform.certify.provers import multipliers_of
 from treeform.engines.graph_paths import FREE, PathStates, states_of
@@ -113,15 +114,13 @@ def count_alternatives(
         If the graph has too many nodes, or numbers would leave the exact range.
     """
     table = Table(data, task)
-    prices = Prices(table, task, multipliers, unit, stop)
+    followed = states_of(task, _Sides(table), path_levels) if path_levels and task.paths else None
+    states = _Rules(followed, read_by(task, table.feature))
+    prices = Prices(table, task, multipliers, unit, stop, states)
     limit = float(prices.limit(cost))
     everything = np.arange(len(table.weight))
-    states = _States(data, task, table, prices, path_levels)
-    if states.least(everything, task.depth, states.start) > limit:
+    if prices.least(everything, task.depth, states.start) > limit:
         return 0, 0
-    allowed = np.ones(len(table.feature), dtype=bool)
-    if task.features is not None:
-        allowed = np.isin(table.feature, sorted(frozenset().union(*task.features)))
     group = table.feature if by_feature else np.zeros(len(table.feature), dtype=np.int64)
     nodes = alternatives = 0
     level: Level = {(everything.tobytes(), states.start): (everything, limit)}
@@ -134,85 +133,66 @@ def count_alternatives(
             if states.may_end(state):
                 alternatives += int((prices.price[points].sum(axis=0) <= budget).sum())
             if depth:
-                alternatives += _tests(states, state, points, depth, budget, allowed, group, below)
+                alternatives += _tests(prices, state, points, depth, budget, group, below)
         level = below
     return nodes, alternatives
 
 
-class _States:
-    """Least prices by what the tests above allow; without rules on paths everything may follow."""
+class _Rules:
+    """The states of the graph, and one in which everything may follow: the last row, so that -1 is its index."""
 
-    def __init__(self, data: Dataset, task: TreeTask, table: Table, prices: Prices, levels: int) -> None:
-        self.prices = prices
-        followed = states_of(task, _Sides(data, table), levels) if levels and task.paths else None
-        self.start = FREE if followed is None else 0
-        if followed is not None:
-            self.rules: PathStates = followed
+    def __init__(self, rules: PathStates | None, read: NDArray[np.bool_]) -> None:
+        tests = len(read)
+        given = rules or PathStates(
+            np.zeros((0, tests), np.uint8), np.zeros((0, tests, 2), np.int32), np.zeros(0, np.uint8), 0, True
+        )
+        self._allowed = np.concatenate([given.allowed > 0, np.ones((1, tests), dtype=bool)]) & read
+        self._next = np.concatenate([given.next.astype(np.int64), np.full((1, tests, 2), FREE)])
+        self._may_end = [*(given.may_end > 0).tolist(), True]
+        self.start = FREE if rules is None else 0
+
+    def allowed(self, state: int) -> NDArray[np.bool_]:
+        """(T,) whether each test may come next."""
+        return np.asarray(self._allowed[state])
+
+    def after(self, state: int) -> NDArray[np.int64]:
+        """(2, T) the state on each side of it."""
+        return np.asarray(self._next[state].T)
 
     def may_end(self, state: int) -> bool:
         """Whether a leaf may stand there."""
-        return state == FREE or bool(self.rules.may_end[state])
-
-    def after(self, state: int, test: int, side: int) -> int:
-        """The state below an allowed test."""
-        return FREE if state == FREE else int(self.rules.next[state, test, side])
-
-    def least(self, points: Points, depth: int, state: int) -> float:
-        """The least price of a tree on these points."""
-        if state == FREE:
-            return self.prices.least(points, depth)
-        leaf = float(self.prices.price[points].sum(axis=0).min()) if self.may_end(state) else np.inf
-        return min(leaf, float(self.by_test(points, depth, state).min(initial=np.inf))) if depth else leaf
-
-    def by_test(self, points: Points, depth: int, state: int) -> NDArray[np.float64]:
-        """The least price of a tree that begins with each test; infinite where it is not allowed."""
-        if state == FREE:
-            return self.prices.by_test(points, depth)
-        table = self.prices.table
-        weight, out = table.weight[points], np.full(len(table.feature), np.inf)
-        on_right = weight @ table.side[points]
-        parts = np.minimum(on_right, weight.sum() - on_right) >= self.prices.side_weight
-        parts &= weight.sum() >= self.prices.test_weight
-        for test in np.flatnonzero(parts & (self.rules.allowed[state] > 0)).tolist():
-            right = table.side[points, test] == 1
-            sides = (points[~right], points[right])
-            least = (self.least(at, depth - 1, self.after(state, test, s)) for s, at in enumerate(sides))
-            out[test] = sum(least) + float(self.prices.test_price[test])
-        return out
+        return bool(self._may_end[state])
 
 
 class _Sides:
     """The tests of a table, over the points of the data."""
 
-    def __init__(self, data: Dataset, table: Table) -> None:
-        each = np.unique(data.X, axis=0, return_inverse=True)[1].reshape(-1)
-        first = np.unique(np.asarray(data.points.index), return_index=True)[1]
-        self.bits, self.feature = table.side[each[first]], table.feature
+    def __init__(self, table: Table) -> None:
+        self.bits, self.feature = table.side[table.at], table.feature
 
 
 def _tests(
-    states: _States,
+    prices: Prices,
     state: int,
     points: Points,
     depth: int,
     budget: float,
-    allowed: NDArray[np.bool_],
     group: NDArray[np.int64],
     below: Level,
 ) -> int:
     """The tests of a node within its budget; their sides are added to the nodes below."""
-    prices = states.prices
     table, seen = prices.table, set[tuple[int, frozenset[bytes]]]()
-    by_test = states.by_test(points, depth, state)
-    for t in np.flatnonzero(allowed & (by_test <= budget)).tolist():
+    by_test = prices.by_test(points, depth, state)
+    after = prices.states.after(state)
+    for t in np.flatnonzero(by_test <= budget).tolist():
         right = table.side[points, t] == 1
         sides = points[~right], points[right]
         key = int(group[t]), frozenset(side.tobytes() for side in sides)
         if key in seen:
             continue
         seen.add(key)
-        heads = [states.after(state, t, index) for index in (0, 1)]
-        least = [states.least(side, depth - 1, head) for side, head in zip(sides, heads, strict=True)]
+        heads = after[:, t].tolist()
+        least = [prices.least(side, depth - 1, head) for side, head in zip(sides, heads, strict=True)]
         for side, head, other in zip(sides, heads, reversed(least), strict=True):
             room = budget - float(prices.test_price[t]) - other
             known = below.get((side.tobytes(), head))

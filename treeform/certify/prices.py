@@ -10,7 +10,7 @@ of them satisfies the rows at a cost of at most ``most``, no tree does. The mult
 as a hint: bad ones make the list long, never wrong.
 
 Marks and tested columns are joined by union along the way: a tree where marks clash, or that tests too many columns, is
-left off the list.
+left off the list. Rules on paths say at each node which tests may come next (`treeform.certify.path_states`).
 
 This is NumPy only: no cache, no lazy rows, nothing of the native engines. Prices are whole numbers below 2**53, so that
 sums and matrix products of float64 are exact.
@@ -26,6 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.certify.out_of_reach import OutOfReach, Stopped
+from treeform.certify.path_states import Followed, States, read_by
+from treeform.language.paths import PathTests
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 EXACT = 2**53
 LONGEST = 3_000_000
@@ -58,7 +61,8 @@ class Found:
     listed : int
         Different trees on the list, as their costs, rows, marks and columns.
     complete : bool
-        Whether all conditions of the task were supported; a budget is left out on tables of more than 62 columns.
+        Whether all conditions of the task were supported: a budget is left out on tables of more than 62 columns, and
+        of several sets of features their union counts.
     """
 
     least: int | None
@@ -127,11 +131,14 @@ class Table:
         The column of the table that the test reads, as a power of two; 0 where these are not limited.
     most_sources : int
     complete : bool
+    at : (P',) int64
+        Of each of the data's points, its place among these.
     """
 
     def __init__(self, data: Dataset, task: TreeTask) -> None:
         points, index = np.unique(data.X, axis=0, return_inverse=True)
         index = index.reshape(-1)
+        self.at = index[np.unique(np.asarray(data.points.index), return_index=True)[1]]
         cost = task.cost_of_samples(data)
         rows = [] if task.totals is None else [row.reduced() for row in task.totals.rows]
         per_sample = [cost]
@@ -171,11 +178,16 @@ class Table:
         self.clashes = [[clash.masks for clash in clashes if clash.feature == f] for f in features]
         names = list(dict.fromkeys(column.source for column in data.columns))
         limited = task.max_features is not None and task.max_features < len(names)
-        self.complete = not limited or len(names) <= MOST_SOURCES
+        self.complete = (not limited or len(names) <= MOST_SOURCES) and len(task.features or ()) <= 1
         self.most_sources = MOST_SOURCES if task.max_features is None else task.max_features
         number = [names.index(data.columns[f].source) for f in features]
-        counted = limited and self.complete
+        counted = limited and len(names) <= MOST_SOURCES
         self.source = np.array([1 << s if counted else 0 for s in number], dtype=np.int64)
+
+    @property
+    def tests(self) -> PathTests:
+        """The tests, as rules on paths read them."""
+        return PathTests(self.feature, self.side[self.at] > 0)
 
     @staticmethod
     def _tests(points: Floats) -> tuple[Ints, Floats]:
@@ -193,10 +205,19 @@ class Table:
 
 
 class Prices:
-    """The least price of trees on a set of points, and the trees near it."""
+    """The least price of trees on a set of points, and the trees near it.
+
+    What follows the rules on paths is asked for by a state (`treeform.certify.path_states`), 0 at the root.
+    """
 
     def __init__(
-        self, table: Table, task: TreeTask, multipliers: Sequence[int], unit: int, stop: Callable[[], bool]
+        self,
+        table: Table,
+        task: TreeTask,
+        multipliers: Sequence[int],
+        unit: int,
+        stop: Callable[[], bool],
+        states: States | None = None,
     ) -> None:
         given = list(multipliers) if len(multipliers) == len(table.hi) else [0] * len(table.hi)
         bounded = zip(given, table.lo.tolist(), table.hi.tolist(), strict=True)
@@ -216,18 +237,40 @@ class Prices:
         self.test_price: Floats = (table.test @ np.array(self.factor, dtype=np.int64)).astype(np.float64)
         self.side_weight = max(1, task.min_support)
         self.test_weight = task.min_flow
+        self.states: States = states or Followed(task.paths, table.tests, read_by(task, table.feature))
+        self._last: dict[int, Bools] = {}
+        self._below: dict[int, list[_Below]] = {}
 
     def limit(self, most: int) -> int:
         """The highest price of a tree that satisfies the rows and costs at most ``most``."""
         sides = zip(self.factor[1:], self.table.lo.tolist(), self.table.hi.tolist(), strict=True)
         return self.factor[0] * most + sum(m * int(hi if m > 0 else lo) for m, lo, hi in sides if m)
 
-    def least(self, points: NDArray[np.intp], depth: int) -> float:
-        """The least price of a tree on these points."""
-        leaf = float(self.price[points].sum(axis=0).min())
-        return min(leaf, float(self.by_test(points, depth).min(initial=np.inf))) if depth else leaf
+    def least(self, points: NDArray[np.intp], depth: int, state: int = 0) -> float:
+        """The least price of a tree on these points; infinite where there is none."""
+        leaf = float(self.price[points].sum(axis=0).min()) if self.states.may_end(state) else np.inf
+        return min(leaf, float(self.by_test(points, depth, state).min(initial=np.inf))) if depth else leaf
 
-    def by_test(self, points: NDArray[np.intp], depth: int) -> Floats:
+    def last(self, state: int) -> Bools:
+        """(T,) whether each test may come next, with two leaves below."""
+        if state not in self._last:
+            self._last[state] = self.states.allowed(state).copy()
+            for below in self.below(state):
+                self._last[state] &= below.ends[below.of]
+        return self._last[state]
+
+    def below(self, state: int) -> list[_Below]:
+        """What may follow on each side of the tests that may come next."""
+        if state not in self._below:
+            made = []
+            for heads in self.states.after(state):
+                distinct, of = np.unique(heads, return_inverse=True)
+                ends = np.array([self.states.may_end(int(head)) for head in distinct], dtype=bool)
+                made.append(_Below(distinct, of.reshape(-1), ends))
+            self._below[state] = made
+        return self._below[state]
+
+    def by_test(self, points: NDArray[np.intp], depth: int, state: int = 0) -> Floats:
         """The least price of a tree that begins with each test; infinite where the test is not allowed."""
         if self.stop():
             raise Stopped("the search by prices was stopped")
@@ -237,26 +280,32 @@ class Prices:
         right = weight @ side
         allowed = (right >= self.side_weight) & (weight.sum() - right >= self.side_weight)
         allowed &= weight.sum() >= self.test_weight
+        allowed &= self.last(state) if depth == 1 else self.states.allowed(state)
         if depth == 1:
             on_right = price.T @ side
             sum_of_sides = on_right.min(axis=0) + (price.sum(axis=0)[:, None] - on_right).min(axis=0)
         elif depth == 2:
-            sum_of_sides = self._pairs(side, weight, price)
+            sum_of_sides = self._pairs(side, weight, price, state)
         else:
             sum_of_sides = np.full(len(allowed), np.inf)
+            heads = self.states.after(state)
             for f in np.flatnonzero(allowed):
-                low, high = points[side[:, f] == 0], points[side[:, f] == 1]
-                sum_of_sides[f] = self.least(low, depth - 1) + self.least(high, depth - 1)
+                parts = points[side[:, f] == 0], points[side[:, f] == 1]
+                sum_of_sides[f] = sum(
+                    self.least(part, depth - 1, int(head))
+                    for part, head in zip(parts, heads[:, f], strict=True)
+                )
         return np.asarray(np.where(allowed, sum_of_sides + self.test_price, np.inf))
 
-    def _pairs(self, side: Floats, weight: Floats, price: Floats) -> Floats:
+    def _pairs(self, side: Floats, weight: Floats, price: Floats, state: int) -> Floats:
         """Depth two: each side of a first test takes its best class, or its best second test and two classes."""
         n_tests = side.shape[1]
         step = max(1, ENTRIES // max(1, n_tests))
-        parts = [self._pairs_of(slice(at, at + step), side, weight, price) for at in range(0, n_tests, step)]
+        firsts = [slice(at, at + step) for at in range(0, n_tests, step)]
+        parts = [self._pairs_of(first, side, weight, price, state) for first in firsts]
         return np.concatenate([np.zeros(0), *parts])
 
-    def _pairs_of(self, first: slice, side: Floats, weight: Floats, price: Floats) -> Floats:
+    def _pairs_of(self, first: slice, side: Floats, weight: Floats, price: Floats, state: int) -> Floats:
         """The same for some first tests: a table with a row for each of these, and a column for each second one."""
         if self.stop():
             raise Stopped("the search by prices was stopped")
@@ -275,15 +324,19 @@ class Prices:
             ),
         )
         total = np.zeros(chosen.shape[1])
-        for all_weight, part_weight, all_price, part_price in sides:
+        for below, (all_weight, part_weight, all_price, part_price) in zip(
+            self.below(state), sides, strict=True
+        ):
             second = part_price.min(axis=0) + (all_price - part_price).min(axis=0) + self.test_price[None, :]
             fits = (part_weight >= self.side_weight) & (all_weight - part_weight >= self.side_weight)
             fits &= all_weight >= self.test_weight
+            fits &= np.array([self.last(int(head)) for head in below.heads])[below.of[first]]
             second = np.where(fits, second, np.inf).min(axis=1, initial=np.inf)
-            total += np.minimum(second, all_price[:, :, 0].min(axis=0))
+            leaf = np.where(below.ends[below.of[first]], all_price[:, :, 0].min(axis=0), np.inf)
+            total += np.minimum(second, leaf)
         return total
 
-    def trees(self, points: Ints, depth: int, limit: float) -> Ints:
+    def trees(self, points: Ints, depth: int, limit: float, state: int = 0) -> Ints:
         """All trees on these points whose price is at most ``limit``: (m, 1 + R + 2) cost, rows, what they carry.
 
         Each vector once.
@@ -291,19 +344,25 @@ class Prices:
         marks = np.bitwise_or.reduce(self.table.marks[points], axis=0)
         sums = self.table.amounts[points].sum(axis=0)
         leaves = np.concatenate([sums, marks[:, None], np.zeros((len(marks), 1), dtype=np.int64)], axis=1)
+        leaves = leaves if self.states.may_end(state) else leaves[:0]
         cheap = [leaves[self.priced(leaves) <= limit]]
         if depth:
-            prices = self.by_test(points, depth)
+            prices, heads = self.by_test(points, depth, state), self.states.after(state)
             for f in np.flatnonzero(prices <= limit):
-                goes_right = self.table.side[points, f] == 1
-                cheap.append(self._joined(points[~goes_right], points[goes_right], int(f), depth - 1, limit))
+                right = self.table.side[points, f] == 1
+                low, high = ((points[~right], int(heads[0, f])), (points[right], int(heads[1, f])))
+                cheap.append(self._joined(low, high, int(f), depth - 1, limit))
         return self._distinct(np.concatenate(cheap))
 
-    def _joined(self, low: Ints, high: Ints, test: int, depth: int, limit: float) -> Ints:
+    def _joined(
+        self, low: tuple[Ints, int], high: tuple[Ints, int], test: int, depth: int, limit: float
+    ) -> Ints:
         """The trees with this test: each pair of trees of its sides that stays within the limit together."""
         room = limit - float(self.test_price[test])
-        left = self.trees(low, depth, room - self.least(high, depth))
-        right = self.trees(high, depth, room - self.least(low, depth))
+        left, right = (
+            self.trees(points, depth, room - self.least(other, depth, its), state)
+            for (points, state), (other, its) in ((low, high), (high, low))
+        )
         left_price, right_price = self.priced(left), np.sort(self.priced(right))
         right = right[np.argsort(self.priced(right), kind="stable")]
         fits = np.searchsorted(right_price, room - left_price, side="right")
@@ -336,6 +395,18 @@ class Prices:
         if len(amounts) > LONGEST:
             raise _out_of_reach("the multipliers leave too many trees to list")
         return np.unique(amounts, axis=0)
+
+
+@dataclass(frozen=True)
+class _Below:
+    """What may follow on one side of each test."""
+
+    heads: Ints
+    """(U,) the states there."""
+    of: Ints
+    """(T,) of each test, which of them."""
+    ends: Bools
+    """(U,) whether a leaf may stand there."""
 
 
 def _ones(values: Ints) -> Ints:

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import ClassVar
 
 from treeform.certify.diagrams import cheapest_diagram
 from treeform.certify.prices import cheapest
@@ -127,7 +128,11 @@ def _is_small(question: Question, kind: type[Engine]) -> bool:
 
 def name_of(engine: Engine) -> str:
     """The engine's name, with what is left out of it."""
-    return f"{engine.name} {engine.plain_title}" if engine.plain_title and engine == engine.plain() else engine.name
+    return (
+        f"{engine.name} {engine.plain_title}"
+        if engine.plain_title and engine == engine.plain()
+        else engine.name
+    )
 
 
 def by_engines(
@@ -229,6 +234,12 @@ def _bound(by: str, ledger: Ledger, finished: bool) -> Bound:
     return Bound(by, lower, best, finished)
 
 
+class _Listed(TotalsSearch):
+    """What the search by prices knows of a question."""
+
+    understands: ClassVar[frozenset[str]] = TotalsSearch.understands | {"paths"}
+
+
 def by_prices(
     question: Question, value: Fraction | None, hint: object, stop: Callable[[], bool]
 ) -> Bound | None:
@@ -249,11 +260,9 @@ def by_prices(
     """
     if not question.shape.own_leaves:
         return _diagrams_by_prices(question, value, hint, stop)
-    relaxation = None if is_least_depth(question.objective) else relax(question, TotalsSearch())
-    if relaxation is None or relaxation.task.totals is None:
+    relaxation = None if is_least_depth(question.objective) else relax(question, _Listed())
+    if relaxation is None or (relaxation.task.totals is None and not relaxation.task.paths):
         return None
-    if relaxation.task.features is not None:
-        return None  # it lists trees over all features
     target = math.floor(ceiling(question)) + 1 if value is None else math.ceil(value * question.scale)
     most = relaxation.upper(target - 1)
     least = cheapest(question.data, relaxation.task, most, *multipliers_of(hint), stop)

@@ -203,7 +203,7 @@ def _has_many_models(question: Question, stop: Callable[[], bool]) -> bool:
     for number, _ in enumerate(islice(_models(question), MODELS + 1), start=1):
         if number > MODELS:
             return True
-        if stop():
+        if number % 64 == 0 and stop():
             raise Stopped("the reference search was stopped")
     return False
 

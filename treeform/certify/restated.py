@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform import requirements as known
+from treeform.certify.restated_paths import PATHS
 from treeform.data import Dataset
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
@@ -25,6 +26,7 @@ from treeform.language.costs import Cost
 from treeform.language.limits import Limits
 from treeform.language.meetings import Clash, Meetings
 from treeform.language.objective import Error
+from treeform.language.paths import PathRule
 from treeform.language.ports import Ports
 from treeform.language.question import Question
 from treeform.language.rational import least_at_least
@@ -118,6 +120,10 @@ class Restated(Requirement, listed=False):
     def allowed_features(self, data: Dataset) -> list[frozenset[int]] | None:
         state = FEATURES.get(self.kind)
         return None if state is None else [state(self.judge, data)]
+
+    def path_rule(self, data: Dataset) -> PathRule | None:
+        state = PATHS.get(self.kind)
+        return None if state is None else state(self.judge, data)
 
     def value_rule(self, data: Dataset) -> ValueRule | None:
         state = VALUES.get(self.kind)

@@ -164,7 +164,7 @@ class Fix(Requirement):
     def _tests(self, data: Dataset) -> list[tuple[str, np.ndarray, np.ndarray]]:
         """Of each test: the column, (P,) the points that reach it, (P,) those that go right."""
         graph = self.graph
-        X = _encoded(graph, data)[np.unique(np.asarray(data.points.index), return_index=True)[1]]
+        X = encoded_for(graph, data)[np.unique(np.asarray(data.points.index), return_index=True)[1]]
         visits, left = graph.route(X), graph.goes_left(X)
         return [
             (
@@ -286,7 +286,7 @@ def model_in_use(given: Any, owner: str) -> DecisionGraph:
     )
 
 
-def _encoded(graph: DecisionGraph, data: Dataset) -> np.ndarray:
+def encoded_for(graph: DecisionGraph, data: Dataset) -> np.ndarray:
     """(n, F) the training rows as the model reads them."""
     if graph.encoder is None or graph.columns == data.columns:
         return np.asarray(data.X)
@@ -298,4 +298,4 @@ def _codes(graph: DecisionGraph, data: Dataset) -> np.ndarray:
     labels = [str(label) for label in graph.classes]
     known = {str(label): code for code, label in enumerate(data.classes)}
     code_of = np.array([known.get(label, -1) for label in labels], dtype=np.int64)
-    return np.asarray(code_of[graph.predict_codes(_encoded(graph, data))])
+    return np.asarray(code_of[graph.predict_codes(encoded_for(graph, data))])

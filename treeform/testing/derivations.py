@@ -70,10 +70,11 @@ class Derivations:
             FEATURES: self._features,
             MARKS: self._marks,
             VALUES: self._values,
+            PATHS: self._paths,
         }
         if not isinstance(requirement, Restated):
             makers |= {PORTS: self._ports, SLACK: self._slack, SHORTFALL: self._shortfall}
-            makers |= {PATHS: self._paths, STEPS: self._steps, BOUND: self._bound}
+            makers |= {STEPS: self._steps, BOUND: self._bound}
         made = {name: make() for name, make in makers.items()}
         self.stated: dict[str, Verdict] = {
             name: verdict for name, verdict in made.items() if verdict is not None
