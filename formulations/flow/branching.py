@@ -10,7 +10,7 @@ import numpy as np
 from treeform.formulations.flow.heap import Heap
 from treeform.formulations.flow.tests import BinaryTests
 from treeform.language.component import Component
-from treeform.language.shared import Shared
+from treeform.language.ports import Shared
 from treeform.model import Expr, concatenate, constant
 
 if TYPE_CHECKING:

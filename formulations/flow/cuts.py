@@ -11,7 +11,7 @@ from treeform.formulations.flow.branching import Design
 from treeform.formulations.flow.heap import Heap, Ints
 from treeform.formulations.flow.tests import BinaryTests
 from treeform.language.component import Component
-from treeform.language.shared import Shared, SharedValues
+from treeform.language.ports import Shared, SharedValues
 from treeform.model import constant
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from treeform.formulations.flow.branching import Design
 from treeform.formulations.flow.heap import Heap
 from treeform.formulations.flow.tests import BinaryTests
 from treeform.language.component import Component
-from treeform.language.shared import Shared
+from treeform.language.ports import Shared
 from treeform.model import Expr, concatenate, stack
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.language.shared import Shared
+from treeform.language.ports import Shared
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]

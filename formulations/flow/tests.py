@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from treeform.language.shared import Shared
+from treeform.language.ports import Shared
 
 if TYPE_CHECKING:
     from treeform.data import Dataset

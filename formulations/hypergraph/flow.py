@@ -13,7 +13,7 @@ from treeform.engines.task import TreeTask
 from treeform.errors import SpecError
 from treeform.language.alternatives import AndOrGraph
 from treeform.language.component import Component
-from treeform.language.shared import Shared
+from treeform.language.ports import Shared
 
 if TYPE_CHECKING:
     from treeform.language.ports import Ports

@@ -24,9 +24,9 @@ from treeform.formulations.odd.objective import Accuracy, paper_objective
 from treeform.formulations.odd.one import OneHyperplane
 from treeform.formulations.odd.polyhedra import regions
 from treeform.formulations.odd.separate import Cube
-from treeform.formulations.odd.splits import UnivariateSplits
 from treeform.formulations.odd.starts import grown
 from treeform.formulations.odd.symmetry import SideOrder, SymmetryBreaking
+from treeform.formulations.odd.thresholds import UnivariateSplits
 from treeform.formulations.odd.topology import Topology
 from treeform.formulations.odd.values import Values, refusal
 from treeform.language.abilities import FirstBounds, FirstModels, Variants

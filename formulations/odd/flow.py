@@ -13,7 +13,7 @@ import numpy as np
 
 from treeform.formulations.odd.skeleton import Skeleton
 from treeform.language.component import Component
-from treeform.language.shared import Shared
+from treeform.language.ports import Shared
 from treeform.model import concatenate
 
 if TYPE_CHECKING:

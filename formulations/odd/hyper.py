@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from treeform.data import midpoint
 from treeform.formulations.odd.hyperplanes import FeatureChoice, Hyperplanes
-from treeform.formulations.odd.plan import Plan
 from treeform.formulations.odd.separate import Cube
+from treeform.formulations.odd.skeleton import Plan
 
 if TYPE_CHECKING:
     from treeform.graph import DecisionGraph

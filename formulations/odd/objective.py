@@ -12,7 +12,7 @@ from treeform.errors import SpecError
 from treeform.language.component import Component
 from treeform.language.numbers import as_fraction
 from treeform.language.objective import Error, Nodes, Objective
-from treeform.language.shared import Shared
+from treeform.language.ports import Shared
 from treeform.model import concatenate, constant
 
 if TYPE_CHECKING:

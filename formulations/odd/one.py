@@ -18,7 +18,7 @@ from treeform.language.abilities import RowsOnDemand
 from treeform.language.component import Component
 from treeform.language.formulation import Compiled, Formulation
 from treeform.language.objective import Error
-from treeform.language.shared import Shared
+from treeform.language.ports import Shared
 from treeform.model import any_of
 from treeform.shape import MARGIN, MULTIVARIATE
 

@@ -11,7 +11,7 @@ from treeform.errors import SpecError
 from treeform.formulations.odd.skeleton import Skeleton
 from treeform.formulations.odd.topology import arcs_by_side
 from treeform.language.component import Component
-from treeform.language.shared import Shared
+from treeform.language.ports import Shared
 
 if TYPE_CHECKING:
     from treeform.language.ports import Ports

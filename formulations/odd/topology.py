@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from treeform.formulations.odd.flow import Flows
 from treeform.formulations.odd.skeleton import Skeleton
 from treeform.language.component import Component
-from treeform.language.shared import Shared
+from treeform.language.ports import Shared
 from treeform.model import concatenate
 
 if TYPE_CHECKING:

@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.formulations.odd.flow import Flows
-from treeform.formulations.odd.plan import Plan
-from treeform.formulations.odd.skeleton import Ints, Skeleton
+from treeform.formulations.odd.skeleton import Ints, Plan, Skeleton
 from treeform.graph import DecisionGraph
 from treeform.language.component import Component
 from treeform.language.losses import LeafLoss
-from treeform.language.shared import Shared
+from treeform.language.ports import Shared
 from treeform.model import concatenate
 
 if TYPE_CHECKING:

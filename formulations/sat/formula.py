@@ -9,7 +9,7 @@ import numpy as np
 
 from treeform.formulations.sat.clauses import Bools, Ints
 from treeform.formulations.sat.examples import refuse_contradictions
-from treeform.language.shared import Shared
+from treeform.language.ports import Shared
 
 if TYPE_CHECKING:
     from treeform.data import Dataset

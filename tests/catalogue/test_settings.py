@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 import treeform as tf
-from treeform.catalogue.formulations import find_formulation
-from treeform.catalogue.solvers import find_solver
+from treeform.catalogue.solvers import find_formulation, find_solver
 from treeform.errors import SpecError
 from treeform.utils.settings import parse_name
 

@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 import treeform as tf
-from treeform.catalogue.formulations import find_formulation
+from treeform.catalogue.solvers import find_formulation
 from treeform.certify import Verdict
 from treeform.certify.certificate import sign
 from treeform.certify.proofs import Proofs, Statement, derive, read

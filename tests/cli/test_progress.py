@@ -21,7 +21,7 @@ from rich.console import Console
 from timing import wait_until
 
 import treeform as tf
-from treeform.backends.building import build_beside
+from treeform.backends.watch import build_beside
 from treeform.cli.app import app
 from treeform.cli.progress import ProgressDisplay, clock, line, shown_as
 from treeform.model import Model

@@ -15,7 +15,7 @@ from sklearn.model_selection import cross_val_score, train_test_split
 
 import treeform as tf
 from treeform.data import Dataset
-from treeform.data.alignment import in_row_order, positions_of
+from treeform.data.roles import in_row_order, positions_of
 from treeform.errors import CertificateError, DataError
 from treeform.requirements.groups import Groups
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from treeform.data.codes import bit_rows, dense, first_of_each, with_columns
+from treeform.data.views import bit_rows, dense, first_of_each, with_columns
 
 
 @pytest.mark.parametrize("span", [1, 3, 1000, 2**40])

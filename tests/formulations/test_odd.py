@@ -12,8 +12,7 @@ import treeform as tf
 from treeform.backends.run import Run, Verdict
 from treeform.data import Dataset
 from treeform.formulations.odd import ODD, Flow, SymmetryBreaking, Topology, UnivariateSplits
-from treeform.formulations.odd.splits import TestLiterals
-from treeform.formulations.odd.thresholds import Tests
+from treeform.formulations.odd.thresholds import TestLiterals, Tests
 from treeform.graph import DecisionGraph
 from treeform.language.component import Component
 from treeform.language.formulation import Compiled

@@ -13,7 +13,7 @@ import pytest
 
 import treeform as tf
 from treeform import report
-from treeform.catalogue.formulations import find_formulation, formulation_names
+from treeform.catalogue.solvers import find_formulation, formulation_names
 from treeform.certify.certificate import sign
 from treeform.errors import ContradictionError, SpecError
 from treeform.formulations import ODD, SatDepth

@@ -14,7 +14,7 @@ import pytest
 
 import treeform as tf
 from treeform.backends import Run, Verdict
-from treeform.catalogue.formulations import find_formulation
+from treeform.catalogue.solvers import find_formulation
 from treeform.errors import Infeasible, PortError, SpecError
 from treeform.formulations.sat import ExamplePaths, LeafClasses, NodeFeatures, SatDepth, contradictory_rows
 from treeform.formulations.sat.clauses import (

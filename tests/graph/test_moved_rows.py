@@ -8,9 +8,8 @@ from treeform import _core
 from treeform.errors import SpecError
 from treeform.graph import rewrite
 from treeform.graph.evaluate import members, predictions
-from treeform.graph.normal import normalised
-from treeform.graph.points import codes_of_points
-from treeform.graph.routing import sides_taken, visiting
+from treeform.graph.rewrite import normalised
+from treeform.graph.routing import codes_of_points, sides_taken, visiting
 from treeform.graph.structure import fault
 
 

@@ -15,7 +15,7 @@ from treeform.formulations.odd import ODD, Flow
 from treeform.formulations.sat import ExamplePaths, LeafClasses, NodeFeatures, SatDepth
 from treeform.language.component import Component
 from treeform.language.objective import Objective
-from treeform.language.shared import Shared, SharedValues
+from treeform.language.ports import Shared, SharedValues
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import pytest
 from timing import wait_until
 
 import treeform as tf
-from treeform.backends.building import build_beside
+from treeform.backends.watch import build_beside
 from treeform.errors import SpecError
 from treeform.formulations import ODD
 from treeform.language.component import Component

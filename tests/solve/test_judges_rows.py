@@ -13,7 +13,7 @@ from treeform.errors import Infeasible
 from treeform.graph import DecisionGraph, normalised
 from treeform.language.ports import Ports
 from treeform.model import Model
-from treeform.model.check import violated_rows
+from treeform.model.blocks import violated_rows
 from treeform.testing.differential import World, draw_bundle
 from treeform.testing.differential.cases import Case
 from treeform.testing.differential.judge import judge

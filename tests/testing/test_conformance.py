@@ -12,7 +12,7 @@ import pytest
 import treeform as tf
 from treeform.backends.programs import find_program
 from treeform.bridges import BRIDGES
-from treeform.catalogue.formulations import formulation_names
+from treeform.catalogue.solvers import formulation_names
 from treeform.errors import SpecError
 from treeform.language.requirement import registered
 from treeform.testing import (

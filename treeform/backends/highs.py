@@ -13,8 +13,17 @@ import numpy as np
 
 from treeform.backends.base import Backend, Session
 from treeform.backends.packages import HIGHSPY, Availability, load, probe, release
-from treeform.backends.rows import narrowed, with_cutoff
-from treeform.backends.run import LINEAR, Answer, Capabilities, Reason, Run, Verdict, finite
+from treeform.backends.run import (
+    LINEAR,
+    Answer,
+    Capabilities,
+    Reason,
+    Run,
+    Verdict,
+    finite,
+    narrowed,
+    with_cutoff,
+)
 from treeform.backends.watch import Watch
 from treeform.errors import SolverFailed, SpecError
 from treeform.model import Linear, Model

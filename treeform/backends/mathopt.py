@@ -17,8 +17,17 @@ import numpy as np
 
 from treeform.backends.base import Backend, Session
 from treeform.backends.packages import load
-from treeform.backends.rows import narrowed, with_cutoff
-from treeform.backends.run import LINEAR, Answer, Capabilities, Reason, Run, Verdict, finite
+from treeform.backends.run import (
+    LINEAR,
+    Answer,
+    Capabilities,
+    Reason,
+    Run,
+    Verdict,
+    finite,
+    narrowed,
+    with_cutoff,
+)
 from treeform.backends.stderr import without_lines
 from treeform.backends.watch import Watch
 from treeform.errors import SolverFailed, SpecError, unknown_name

@@ -19,8 +19,7 @@ from treeform.backends.highs import HiGHS
 from treeform.backends.memory import cap_memory, check_memory_limit, out_of_memory
 from treeform.backends.packages import HIGHSPY, Availability, load, probe
 from treeform.backends.programs import find_program
-from treeform.backends.rows import narrowed, with_cutoff
-from treeform.backends.run import LINEAR, Answer, Capabilities, Reason, Run, Verdict
+from treeform.backends.run import LINEAR, Answer, Capabilities, Reason, Run, Verdict, narrowed, with_cutoff
 from treeform.backends.watch import Watch
 from treeform.errors import SolverFailed, SolverNotAvailable, SpecError
 from treeform.model import Model

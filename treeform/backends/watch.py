@@ -12,15 +12,18 @@ import queue
 import threading
 import time
 import weakref
+from collections import deque
 from collections.abc import Callable
-from typing import Any, Literal
+from dataclasses import astuple
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
 from treeform.backends.checker import SolutionChecker, source_point
 from treeform.backends.run import Answer, Run
 from treeform.bridges import Lowered
-from treeform.utils.progress import report_step
+from treeform.model.stopping import BuildingStopped, look_up, stop_building_when
+from treeform.utils.progress import Step, observe_steps, report_step
 
 #: Seconds between two calls of the stop function.
 POLL = 0.05
@@ -229,3 +232,49 @@ class Watch:
             self._asked_at = time.monotonic()
         self.reason = reason
         self._ending.set()
+
+
+T = TypeVar("T")
+BUILDING_POLL = 0.02
+
+
+def build_beside(work: Callable[[], T], stop: Callable[[], bool]) -> T | None:
+    """Run ``work`` in a separate thread; None as soon as ``stop`` returns True.
+
+    Work that is left alone ends when its model is to grow next, when it next reports a step, or with the loading of
+    its solver. How far it has come is reported in the caller's thread.
+
+    Raises
+    ------
+    Exception
+        What ``work`` raised.
+    """
+    news: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
+    steps: deque[Step] = deque(maxlen=1)
+
+    def take(step: Step) -> None:
+        steps.append(step)
+        look_up()
+
+    def run() -> None:
+        try:
+            with stop_building_when(stop), observe_steps(take):
+                news.put((work(), None))
+        except BaseException as error:  # raised again in the caller's thread
+            news.put((None, error))
+
+    Detached("treeform building", run).start()
+    while True:
+        try:
+            value, error = news.get(timeout=BUILDING_POLL)
+        except queue.Empty:
+            if steps:
+                report_step(*astuple(steps.pop()))
+            if stop():
+                return None
+            continue
+        if isinstance(error, BuildingStopped):
+            return None
+        if error is not None:
+            raise error
+        return value  # type: ignore[no-any-return]

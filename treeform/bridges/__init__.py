@@ -12,8 +12,7 @@ from treeform.bridges.base import (
     LINEAR,
     Bridge,
 )
-from treeform.bridges.lowered import Lowered
-from treeform.bridges.router import BRIDGES, Plan, Row, route
+from treeform.bridges.router import BRIDGES, Lowered, Plan, Row, route
 from treeform.bridges.scaling import integer_rows, whole_objective
 
 __all__ = [

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from treeform.catalogue.engines import engine_names, find_engine
-from treeform.catalogue.formulations import find_formulation, formulation_names
 from treeform.catalogue.registration import register
-from treeform.catalogue.solvers import SolverRow, SolverTable, find_solver, solvers
+from treeform.catalogue.solvers import (
+    SolverRow,
+    SolverTable,
+    find_formulation,
+    find_solver,
+    formulation_names,
+    solvers,
+)
 
 __all__ = [
     "SolverRow",

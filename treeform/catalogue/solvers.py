@@ -10,10 +10,10 @@ from treeform.backends import Backend
 from treeform.backends.packages import installed_version
 from treeform.backends.registry import by_name, load_backend
 from treeform.catalogue.engines import engine_names, load_engine
-from treeform.catalogue.formulations import formulation_names
 from treeform.engines import Engine
-from treeform.errors import SpecError, UnknownName, did_you_mean
-from treeform.utils.extensions import ENGINES, SOLVERS, Extension, extensions, find
+from treeform.errors import SpecError, UnknownName, did_you_mean, unknown_name
+from treeform.language.formulation import Formulation
+from treeform.utils.extensions import ENGINES, FORMULATIONS, SOLVERS, Extension, extensions, find
 from treeform.utils.settings import construct, parse_name
 
 
@@ -140,3 +140,40 @@ def _find_backend(name: str) -> Backend:
             cause=f"{error.cause}; native engines: {', '.join(sorted(engines))}",
             fix=f"it is a formulation: formulation={plain!r}" if plain in formulation_names() else fix,
         ) from None
+
+
+def formulation_names() -> tuple[str, ...]:
+    """The formulations installed here, ours and others'."""
+    return tuple(one.name for one in extensions(FORMULATIONS) if one.taken_by is None)
+
+
+def find_formulation(value: Formulation | type[Formulation] | str) -> Formulation:
+    """A formulation from an instance, a class, or the name of an entry point, settings after a colon.
+
+    Raises
+    ------
+    SpecError
+        If the name is unknown (the message lists those that are installed), what it names cannot be loaded, or a
+        setting is not possible.
+    """
+    if isinstance(value, Formulation):
+        return value
+    if isinstance(value, type) and issubclass(value, Formulation):
+        return value()
+    name, settings = parse_name(value) if isinstance(value, str) else ("", "")
+    extension = find(FORMULATIONS, name)
+    if extension is None:
+        fix = f"name one of them, or register yours in the entry-point group {FORMULATIONS!r}"
+        raise unknown_name(value, formulation_names(), "formulation", fix=fix)
+    return construct(_load(extension), name, settings)
+
+
+def _load(extension: Extension) -> type[Formulation]:
+    loaded = extension.load()
+    if isinstance(loaded, type) and issubclass(loaded, Formulation):
+        return loaded
+    raise SpecError(
+        f"{extension.target}, registered as the formulation {extension.name!r}, is no formulation",
+        cause="a formulation is a class derived from treeform.language.formulation.Formulation",
+        fix="derive it from Formulation, and implement decode()",
+    )

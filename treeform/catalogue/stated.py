@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from treeform.backends.written import write_model
-from treeform.catalogue.formulations import find_formulation
+from treeform.catalogue.solvers import find_formulation
 from treeform.errors import SpecError
 from treeform.language.abilities import ColumnsOnDemand
 from treeform.language.component import Component

@@ -19,13 +19,11 @@ from treeform.engines.checks import SCAN_PATHS, check_memory, check_simd, check_
 from treeform.engines.column_sets import Found, search_column_sets
 from treeform.engines.contributions import Clashes, Contributions
 from treeform.engines.conversion import cost_of_admissible_tree, start_over_ranks, tree_between_values
-from treeform.engines.memory import Room
-from treeform.engines.session import Session, counters_of, time_limit_of
+from treeform.engines.session import Room, Session, counters_of, time_limit_of
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, binding_features, check_task
 from treeform.errors import SpecError
 
 if TYPE_CHECKING:
-
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
 
@@ -80,7 +78,9 @@ class ContinuousTotals(Engine):
 
     name: ClassVar[str] = "continuous-totals"
     family: ClassVar[str] = "totals"
-    chosen_for: ClassVar[str] = "proves optima under linear constraints over sums; it searches intervals of thresholds"
+    chosen_for: ClassVar[str] = (
+        "proves optima under linear constraints over sums; it searches intervals of thresholds"
+    )
     plain_title: ClassVar[str] = "without its shortcuts"
     prices_rows: ClassVar[bool] = False
     understands: ClassVar[frozenset[str]] = frozenset(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.data.codes import dense, first_of_each, with_columns
+from treeform.data.views import dense, first_of_each, with_columns
 from treeform.errors import SpecError
 
 if TYPE_CHECKING:

@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 from treeform.data import midpoints
 from treeform.engines.checks import check_flag, check_memory, check_seed, check_simd, check_threads, one_of
 from treeform.engines.conversion import start_over_ranks
-from treeform.engines.memory import Room, notes_of
 from treeform.engines.regression_columns import ColumnBudget
 from treeform.engines.regression_task import BOUND_UNIT, RegressionTask
-from treeform.engines.session import counters_of, reason_for_end, time_limit_of
+from treeform.engines.session import Room, counters_of, notes_of, reason_for_end, time_limit_of
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph

@@ -15,8 +15,7 @@ import numpy as np
 from treeform.engines.checks import check_memory, check_simd, check_threads, not_exact, some_of
 from treeform.engines.conversion import tree_of_tests, tree_over_tests
 from treeform.engines.distributed import OneSearch
-from treeform.engines.memory import Room, bytes_of_tests, refused
-from treeform.engines.session import Session, time_limit_of
+from treeform.engines.session import Room, Session, bytes_of_tests, refused, time_limit_of
 from treeform.engines.table_of_totals import LARGEST_WEIGHT, TableOfTotals
 from treeform.engines.task import EngineOutcome, EngineRun, TreeTask, binding_features, check_task
 
@@ -85,7 +84,9 @@ class TotalsSearch(OneSearch):
     few_to_prove: ClassVar[int] = 1000  # the search over intervals of thresholds beyond
     plain_title: ClassVar[str] = "with multipliers only"
     prices_rows: ClassVar[bool] = False
-    chosen_for: ClassVar[str] = "proves optima under linear constraints over sums; it takes tables of few tests"
+    chosen_for: ClassVar[str] = (
+        "proves optima under linear constraints over sums; it takes tables of few tests"
+    )
     bounded: ClassVar[bool] = True
     understands: ClassVar[frozenset[str]] = frozenset(
         {

@@ -15,10 +15,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from treeform.data import Dataset
-from treeform.data.alignment import in_row_order, row_labels
 from treeform.data.exact import AUTO
 from treeform.data.labels import refuse_missing
 from treeform.data.options import TableOptions
+from treeform.data.roles import in_row_order, row_labels
 from treeform.data.table import as_pandas, refuse_repeated_names
 from treeform.errors import SpecError
 from treeform.estimators.parameters import PREFIX, nested_parameters
@@ -207,7 +207,7 @@ class OptimalEstimator(BaseEstimator):  # type: ignore[misc]
 
     @staticmethod
     def _paired(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
-        """Targets and weights in the order of the rows; see `treeform.data.alignment`."""
+        """Targets and weights in the order of the rows; see `treeform.data.roles`."""
         refuse_repeated_names(X)
         labels = row_labels(X)
         y = in_row_order(y, labels, "the target", "y")

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_sample_weight
 
-from treeform.data.alignment import in_row_order
+from treeform.data.roles import in_row_order
 from treeform.errors import SpecError, did_you_mean
 from treeform.language.component import parameters_of
 from treeform.language.named import named

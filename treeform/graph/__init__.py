@@ -6,6 +6,6 @@ from treeform.graph import evaluate
 from treeform.graph.decision import DecisionGraph
 from treeform.graph.forms import LinearForm
 from treeform.graph.nodetest import NodeTest
-from treeform.graph.normal import normalised
+from treeform.graph.rewrite import normalised
 
 __all__ = ["DecisionGraph", "LinearForm", "NodeTest", "evaluate", "normalised"]

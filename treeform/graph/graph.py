@@ -18,7 +18,7 @@ from treeform.data.columns import Column
 from treeform.data.encode import Encoder
 from treeform.data.unseen import Unseen
 from treeform.errors import DataError, SpecError
-from treeform.graph import build, checks, from_sklearn, routing, structure, values
+from treeform.graph import build, from_sklearn, routing, structure, values
 from treeform.graph.encoded import encoded_matrix, with_nan
 from treeform.graph.forms import (
     LinearForm,
@@ -72,7 +72,7 @@ class FlatGraph:
             put(self, "moments", np.full((len(self.feature), 2), np.nan))
         if self.counts.size == 0:
             put(self, "counts", np.zeros((len(self.feature), len(self.classes)), dtype=np.int64))
-        wrong = checks.fault(self)
+        wrong = structure.fault_of_parts(self)
         if wrong is not None:
             raise SpecError(
                 "the node arrays are no decision graph", cause=wrong, fix="see DecisionGraph.build"

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from treeform.data.dataset import Dataset
 
+
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 Ints = NDArray[np.int32]
@@ -19,6 +20,8 @@ Ints = NDArray[np.int32]
 class Nodes(Protocol):
     """The arrays that rows are moved by; see `DecisionGraph`."""
 
+    @property
+    def label(self) -> Ints: ...
     @property
     def feature(self) -> Ints: ...
     @property
@@ -173,3 +176,8 @@ def goes_left(graph: Nodes, X: Floats) -> NDArray[np.bool_]:
 def _next(graph: Nodes, matrix: Floats, rows: Indices, node: Indices) -> Indices:
     left = matrix[rows, graph.feature[node]] <= graph.threshold[node]
     return np.where(left, graph.left[node], graph.right[node]).astype(np.int64)
+
+
+def codes_of_points(graph: Nodes, data: Dataset) -> NDArray[np.int64]:
+    """Class code of each of the merged points of the data: (P,) int64; see `Dataset.points`."""
+    return graph.label[leaf_of_point(graph, data)].astype(np.int64)

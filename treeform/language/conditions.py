@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from treeform.data.alignment import in_row_order
+from treeform.data.roles import in_row_order
 from treeform.errors import DataError, SpecError
 from treeform.utils.text import count_of
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.data import Dataset
-from treeform.data.codes import with_columns
+from treeform.data.views import with_columns
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.classes import class_code

@@ -13,9 +13,8 @@ from treeform.errors import PortError, SpecError
 from treeform.language.component import Component, Sum
 from treeform.language.limits import Limits
 from treeform.language.objective import Depth, Objective
-from treeform.language.ports import PORTS, Ports, derivable
+from treeform.language.ports import PORTS, Ports, SharedValues, derivable
 from treeform.language.requirement import Requirement, asks_for_tests
-from treeform.language.shared import SharedValues
 from treeform.model import Expr, Model, Quadratic
 from treeform.shape import UNIVARIATE
 from treeform.utils.extensions import FORMULATIONS, extensions

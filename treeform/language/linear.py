@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.data.codes import first_of_each, with_columns
+from treeform.data.views import first_of_each, with_columns
 from treeform.errors import Infeasible, SpecError
 from treeform.language.forms import Inequality, Rows, Total
-from treeform.language.objective_size import LARGEST
+from treeform.language.numbers import LARGEST
 from treeform.language.rational import least_at_least
 from treeform.language.requirement import Requirement
 from treeform.language.shortfall import Shortfall

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from fractions import Fraction
 from numbers import Rational
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from treeform.data.exact import fraction_of
 from treeform.errors import SpecError
+
+if TYPE_CHECKING:
+    from treeform.model import Expr
 
 
 def _meant(value: float | np.floating[Any]) -> Fraction:
@@ -41,3 +44,23 @@ def as_fraction(value: Any, what: str) -> Fraction:
     raise SpecError(
         f"{value!r} cannot be {what}", cause="it is no finite number", fix="use for example 0.8 or 4/5"
     )
+
+
+LARGEST = 2**53
+"""Solvers hold objectives in float64: whole numbers up to here are exact."""
+
+
+def require_exact_sum(term: object, part: Expr, factor: int, scale: int, terms: int) -> None:
+    """Refuse one of so many terms whose coefficients, times a factor, add up beyond what float64 holds exactly.
+
+    Raises
+    ------
+    SpecError
+    """
+    largest = factor * float(np.abs(part.rows.vals).sum() + np.abs(part.const).sum())
+    if largest > LARGEST / terms:
+        raise SpecError(
+            f"the term {term} reaches {largest:.3g} in the objective's whole units of 1/{scale}",
+            cause="solvers hold objectives in float64, exact up to 2**53",
+            fix="round sample weights and coefficients to fewer digits",
+        )

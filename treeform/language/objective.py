@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 
 from treeform.errors import SpecError, did_you_mean
-from treeform.graph.points import codes_of_points
-from treeform.language.numbers import as_fraction
-from treeform.language.objective_size import require_exact_sum
+from treeform.graph.routing import codes_of_points
+from treeform.language.numbers import as_fraction, require_exact_sum
 from treeform.language.objective_text import terms_in
 from treeform.language.subtraction import NotSubtracted
 from treeform.model import Expr, Model, Quadratic, constant

@@ -15,7 +15,7 @@ from treeform.errors import SpecError
 from treeform.language.formulation import Compiled, Formulation
 from treeform.language.losses import goal_of_any_model
 from treeform.language.objective import Objective
-from treeform.model.check import violated_rows, violated_variables
+from treeform.model.blocks import violated_rows, violated_variables
 
 if TYPE_CHECKING:
     from treeform.data import Dataset

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.data.codes import first_of_each, with_columns
+from treeform.data.views import first_of_each, with_columns
 from treeform.errors import SpecError
 
 if TYPE_CHECKING:

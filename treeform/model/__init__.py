@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from treeform.model.blocks import Block, Cardinality, Clause, Form, Kind, Linear, concatenate_linear
-from treeform.model.columns import VariableBlock, VariableKind
-from treeform.model.constants import exact
-from treeform.model.expr import Expr, Relation, constant
+from treeform.model.columns import VariableBlock, VariableKind, exact
+from treeform.model.expr import Expr, Relation, concatenate, constant, stack
 from treeform.model.model import Model, Objective, Watermark
-from treeform.model.ops import concatenate, stack
 from treeform.model.specs import (
     CardinalitySpec,
     ClauseSpec,

@@ -13,8 +13,7 @@ import numpy as np
 
 from treeform.errors import ModelError
 from treeform.model import csr, lower, show
-from treeform.model.blocks import Block
-from treeform.model.check import violated_rows, violated_variables
+from treeform.model.blocks import Block, violated_rows, violated_variables
 from treeform.model.columns import Columns, VariableBlock, VariableKind, bounds, shape_of
 from treeform.model.csr import Bools, Floats, Ints, Rows
 from treeform.model.expr import Expr, Relation, as_expr, common_owner

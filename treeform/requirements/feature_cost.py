@@ -12,8 +12,7 @@ import numpy as np
 
 from treeform.errors import SpecError
 from treeform.language.bounded import Bounded, Value
-from treeform.language.numbers import as_fraction
-from treeform.language.objective_size import LARGEST
+from treeform.language.numbers import LARGEST, as_fraction
 from treeform.language.paths import ColumnRule, PathRule
 from treeform.language.requirement import Requirement
 from treeform.language.shortfall import whole_number
@@ -204,9 +203,7 @@ class FeatureCost(Requirement, Bounded):
     def in_words(self) -> str:
         prices = ", ".join(f"{name} {decimal_text(price)}" for name, price in self.costs)
         where = "on each path" if self.per_path else "in the model"
-        return (
-            f"the columns tested {where} cost at most {decimal_text(self.at_most)} together ({prices})"
-        )
+        return f"the columns tested {where} cost at most {decimal_text(self.at_most)} together ({prices})"
 
 
 class _Paid(ColumnRule):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from treeform.data.alignment import in_row_order, of_some_rows
+from treeform.data.roles import in_row_order, of_some_rows
 from treeform.data.rows import row_text, rows_note
 from treeform.errors import CertificateError, DataError
 from treeform.language.classes import plain_label

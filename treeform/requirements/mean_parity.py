@@ -11,8 +11,7 @@ import numpy as np
 
 from treeform.errors import SpecError
 from treeform.language.bounded import Bounded, Value
-from treeform.language.numbers import as_fraction
-from treeform.language.objective_size import LARGEST
+from treeform.language.numbers import LARGEST, as_fraction
 from treeform.language.values import ValueRow, ValueRule
 from treeform.requirements.amount import decimal_text
 from treeform.requirements.by_groups import ByGroups

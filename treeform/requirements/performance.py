@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from treeform.data import contradictions_text, contradictory_rows
-from treeform.data.alignment import positions_of
+from treeform.data.roles import positions_of
 from treeform.errors import Infeasible, SpecError
 from treeform.language.forms import Inequality, Rows
 from treeform.language.limits import Limits

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.data.codes import dense, first_of_each, with_columns
-from treeform.graph.points import codes_of_points
+from treeform.data.views import dense, first_of_each, with_columns
+from treeform.graph.routing import codes_of_points
 
 if TYPE_CHECKING:
     from treeform.data import Dataset

@@ -9,8 +9,7 @@ from treeform import backends
 from treeform.backends import Backend
 from treeform.backends.isolated import apart, isolated
 from treeform.backends.run import LINEAR
-from treeform.catalogue.formulations import find_formulation
-from treeform.catalogue.solvers import find_solver
+from treeform.catalogue.solvers import find_formulation, find_solver
 from treeform.distribute.search import HERE, Distribution, require_distributable
 from treeform.engines import DL85, Engine
 from treeform.engines.relaxation import predicts_alike

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from treeform.backends.building import build_beside
+from treeform.backends.watch import build_beside
 from treeform.errors import SolverFailed
 from treeform.graph.evaluate import counted_errors
 from treeform.language.question import Question

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeform.backends import Backend, Outcome, Run, Session, Verdict
-from treeform.backends.building import build_beside
+from treeform.backends.watch import build_beside
 from treeform.errors import ContradictionError
 from treeform.language.abilities import FirstModels, ObjectiveLiterals, RowsOnDemand
 from treeform.language.formulation import Compiled, Formulation

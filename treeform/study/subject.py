@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.data import Dataset
-from treeform.data.alignment import in_row_order, row_labels
+from treeform.data.roles import in_row_order, row_labels
 from treeform.errors import SpecError, TreeformError, did_you_mean
 from treeform.graph import DecisionGraph
 from treeform.language.component import parameters_of

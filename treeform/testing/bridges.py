@@ -10,7 +10,7 @@ import numpy as np
 from treeform.bridges import Bridge
 from treeform.errors import RouteError
 from treeform.model import Block, Kind, Model, any_of, at_least, at_most, exactly
-from treeform.model.check import violated_rows
+from treeform.model.blocks import violated_rows
 
 COLUMNS = 5
 MOST_NEW_COLUMNS = 9

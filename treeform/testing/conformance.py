@@ -12,7 +12,7 @@ import numpy as np
 
 from treeform.backends import Backend, by_name
 from treeform.backends.registry import backend_classes
-from treeform.catalogue.formulations import find_formulation, formulation_names
+from treeform.catalogue.solvers import find_formulation, formulation_names
 from treeform.errors import DataError, Infeasible, RouteError, SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.formulation import Formulation

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from treeform.catalogue.formulations import find_formulation, formulation_names
+from treeform.catalogue.solvers import find_formulation, formulation_names
 from treeform.certify.proofs.cnf import Cnf, Statement, derive
 from treeform.certify.proofs.rup import PIECE, Verification, verify_drat_trim, verify_rup
 from treeform.certify.proofs.write import digest_of_file, versions

@@ -17,7 +17,7 @@ import numpy as np
 from treeform import __version__
 from treeform.backends.drat import DEFAULT_PROVER, check_prover, trace
 from treeform.backends.packages import installed_version
-from treeform.catalogue.formulations import find_formulation, formulation_names
+from treeform.catalogue.solvers import find_formulation, formulation_names
 from treeform.certify.proofs.cnf import Cnf, Statement, derive
 from treeform.certify.proofs.rup import PIECE, verify_rup
 from treeform.errors import SpecError, TreeformError

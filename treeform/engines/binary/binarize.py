@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.data.codes import bit_rows, first_of_each
+from treeform.data.views import bit_rows, first_of_each
 from treeform.errors import SpecError
 
 if TYPE_CHECKING:

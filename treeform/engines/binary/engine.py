@@ -17,8 +17,7 @@ from treeform.engines.conversion import (
     tree_of_tests,
     tree_over_tests,
 )
-from treeform.engines.memory import Room, bytes_of_tests, refused
-from treeform.engines.session import Session, time_limit_of
+from treeform.engines.session import Room, Session, bytes_of_tests, refused, time_limit_of
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, check_task
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeform.engines.distributed import NOTHING, Message, Poll
-from treeform.engines.memory import Room
+from treeform.engines.session import Room
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

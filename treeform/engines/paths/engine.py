@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from threadpoolctl import threadpool_limits
 
 from treeform.engines.checks import check_memory, not_exact
-from treeform.engines.memory import LEAST, Room, refused
 from treeform.engines.paths.pairs import Node
 from treeform.engines.paths.search import Search, Stopped
 from treeform.engines.paths.table import Table, bytes_of
+from treeform.engines.session import LEAST, Room, refused
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, check_task
 from treeform.graph import DecisionGraph
 
@@ -79,7 +79,10 @@ class PathSearch(Engine):
             cells = f"{data.points.n_points} distinct rows and {data.n_tests} tests"
             return f"it holds {MOST_CELLS} answers of tests at most, and the table has {cells}"
         dearest = int(task.cost_of_samples(data).max(initial=1))
-        if int(data.weights.astype(object).sum()) * max(dearest, 1) + task.node_penalty * 2**task.depth >= EXACT:
+        if (
+            int(data.weights.astype(object).sum()) * max(dearest, 1) + task.node_penalty * 2**task.depth
+            >= EXACT
+        ):
             return "the costs of all samples together exceed 2**53"
         return None
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 import treeform as tf
-from treeform.catalogue.formulations import find_formulation
+from treeform.catalogue.solvers import find_formulation
 from treeform.testing.attack import aims, clock, graphs, hands, rules
 from treeform.testing.attack.case import Case
 from treeform.testing.attack.compare import exact, of_result
