@@ -176,7 +176,9 @@ class Problem(StatesModel, HasTradeoffs):
         return Question(self.data, self.shape, self.objective, self.requirements)
 
     def _start(self, warm_start: Any) -> Any:
-        return read_model(warm_start, self.data) if is_model(warm_start) else warm_start
+        if warm_start is None or isinstance(warm_start, str) or not is_model(warm_start):
+            return warm_start
+        return read_model(warm_start, self.data)
 
     def solve(
         self,
@@ -242,10 +244,13 @@ class Problem(StatesModel, HasTradeoffs):
             If claims contradict each other: a bug in a solver, a requirement or treeform.
         """
         options = SolveOptions(
-            solver, formulation, self._start(warm_start), time_limit, on_progress, Proofs.of(proofs), isolate,
-            Distribution(executor, workers, journal),
+            solver, formulation, self._start(warm_start), time_limit, on_progress,
+            None if proofs is None else Proofs.of(proofs), isolate,
+            Distribution.asked(executor, workers, journal),
         )  # fmt: skip
-        return Result.of(solve_question(self.question, on_threads(self.question, options, threads)))
+        if threads is not None:
+            options = on_threads(self.question, options, threads)
+        return Result.of(solve_question(self.question, options))
 
     def judge(self, model: Any) -> Judgement:
         """Judge anybody's model: objective, errors, shape, and what it violates of each requirement.

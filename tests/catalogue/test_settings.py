@@ -7,7 +7,7 @@ import pytest
 import treeform as tf
 from treeform.catalogue.solvers import find_formulation, find_solver
 from treeform.errors import SpecError
-from treeform.utils.settings import parse_name
+from treeform.utils.extensions import parse_name
 
 
 def test_parse_name() -> None:

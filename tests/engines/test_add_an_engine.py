@@ -12,7 +12,7 @@ import treeform as tf
 from treeform.engines import ConTree, Engine, EngineOutcome, EngineRun, TreeTask
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
-from treeform.solve import router
+from treeform.solve import engines as router
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from treeform.engines.leaf_values.squares import least_squares
 from treeform.engines.leaf_values.whole import least_whole_sum
 from treeform.engines.priced_tests import PricedSamples
 from treeform.errors import TreeformError
-from treeform.solve.leaf_values import value_part
+from treeform.solve.engines import value_part
 
 
 def drawn_rows(rng: np.random.Generator, n: int) -> list[LeafRow]:

@@ -7,8 +7,7 @@ from functools import partial
 
 from treeform.backends.base import Backend
 from treeform.errors import SpecError, unknown_name
-from treeform.utils.extensions import SOLVERS, Extension, extensions
-from treeform.utils.settings import construct, parse_name
+from treeform.utils.extensions import SOLVERS, Extension, construct, extensions, parse_name
 
 
 def load_backend(extension: Extension) -> type[Backend]:

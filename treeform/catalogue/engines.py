@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from treeform.engines import Engine
 from treeform.errors import SpecError, unknown_name
-from treeform.utils.extensions import ENGINES, Extension, extensions, find
-from treeform.utils.settings import construct, parse_name
+from treeform.utils.extensions import ENGINES, Extension, construct, extensions, find, parse_name
 
 
 def engine_names() -> tuple[str, ...]:

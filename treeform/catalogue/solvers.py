@@ -13,8 +13,16 @@ from treeform.catalogue.engines import engine_names, load_engine
 from treeform.engines import Engine
 from treeform.errors import SpecError, UnknownName, did_you_mean, unknown_name
 from treeform.language.formulation import Formulation
-from treeform.utils.extensions import ENGINES, FORMULATIONS, SOLVERS, Extension, extensions, find
-from treeform.utils.settings import construct, parse_name
+from treeform.utils.extensions import (
+    ENGINES,
+    FORMULATIONS,
+    SOLVERS,
+    Extension,
+    construct,
+    extensions,
+    find,
+    parse_name,
+)
 
 
 @dataclass(frozen=True)

@@ -136,10 +136,11 @@ def choose_how(problem: Problem, settings: Settings) -> How:
     """
     solver = None if settings.solver is None else find_solver(settings.solver)
     warm = _warm_start(settings.warm_start, problem.data)
-    distribution = Distribution(settings.executor, settings.workers, settings.journal)
+    distribution = Distribution.asked(settings.executor, settings.workers, settings.journal)
     options = SolveOptions(solver, settings.formulation, warm, distribution=distribution)
     choose(problem.question, options)
-    options = on_threads(problem.question, options, settings.threads)
+    if settings.threads is not None:
+        options = on_threads(problem.question, options, settings.threads)
     solver = alone(problem.question, options) if settings.isolate else options.solver
     return How(solver, settings.formulation, warm)
 

@@ -118,8 +118,9 @@ class Encoder:
         numeric = [source for source in self.sources if source.kind != CATEGORY]
         refuse_infinite(table, [source.name for source in numeric], rows)
         whole = [source.name for source in numeric if not source.gaps]
-        more = f"or predict with {setting_text('missing', 'majority')}"
-        refuse_gaps(table, whole, rows, cause=GAP_CAUSE, fix=more)
+        if not table.finite:
+            more = f"or predict with {setting_text('missing', 'majority')}"
+            refuse_gaps(table, whole, rows, cause=GAP_CAUSE, fix=more)
         if table.matrix is not None and len(self.columns) == len(numeric) == len(self.sources):
             return self._encode_matrix(table, rows)
         encoded = np.empty((table.n_rows, len(self.columns)), dtype=np.float64)

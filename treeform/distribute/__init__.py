@@ -1,5 +1,5 @@
 """Work that is shared by processes and machines: who does it, and one search in many places."""
 
-from treeform.distribute.search import HERE, Distribution
+from treeform.distribute.search import Distribution
 
-__all__ = ["HERE", "Distribution"]
+__all__ = ["Distribution"]

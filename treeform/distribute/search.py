@@ -62,8 +62,13 @@ class Distribution:
         if workers is not None and self.executor is None:
             raise SpecError(f"workers={workers} has no effect without an executor", fix="add executor='loky'")
 
-    def __bool__(self) -> bool:
-        return self.executor is not None or self.journal is not None
+    @classmethod
+    def asked(
+        cls, executor: Any, workers: int | None, journal: str | os.PathLike[str] | None
+    ) -> Distribution | None:
+        """Who does the work; None for this process without a journal."""
+        alone = executor is None and workers is None and journal is None
+        return None if alone else cls(executor, workers, journal)
 
     def begin(self, question: Question) -> None:
         """Enter the journal of the question, if there is to be one.
@@ -86,10 +91,6 @@ class Distribution:
         """
         require_distributable(engine)
         return _Distributed(engine, self)
-
-
-HERE = Distribution()
-"""This process, without a journal."""
 
 
 def require_distributable(engine: Engine) -> None:

@@ -28,8 +28,6 @@ from treeform.problem import Problem
 from treeform.result import Result
 from treeform.shape import Shape
 from treeform.solve import Limit, Status
-from treeform.solve.options import SolveOptions
-from treeform.solve.threads import on_threads
 
 
 class OptimalEstimator(BaseEstimator):  # type: ignore[misc]
@@ -127,12 +125,12 @@ class OptimalEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _solve(self, data: Dataset, sensitive_features: Any) -> Result:
         problem = self._problem(data, sensitive_features)
-        options = SolveOptions(self.solver, self.formulation, self.warm_start)
         return problem.solve(
-            on_threads(problem.question, options, self.threads).solver,
+            self.solver,
             formulation=self.formulation,
             warm_start=self.warm_start,
             time_limit=self.time_limit,
+            threads=self.threads,
             on_progress=print if self.verbose and self.on_progress is None else self.on_progress,
         )
 

@@ -10,7 +10,7 @@ from treeform.backends import Backend
 from treeform.backends.isolated import apart, isolated
 from treeform.backends.run import LINEAR
 from treeform.catalogue.solvers import find_formulation, find_solver
-from treeform.distribute.search import HERE, Distribution, require_distributable
+from treeform.distribute.search import Distribution, require_distributable
 from treeform.engines import DL85, Engine
 from treeform.engines.relaxation import predicts_alike
 from treeform.errors import SolverNotAvailable, SpecError
@@ -22,10 +22,9 @@ from treeform.language.question import Question
 from treeform.language.restriction import Restriction
 from treeform.language.values import ValueRule
 from treeform.solve.columns_on_demand import is_usual
+from treeform.solve.engines import goes_on_by_solvers, lowered, usual_engine, why_chosen, why_not
 from treeform.solve.in_parts import first_part, is_largest, stated_whole, too_many_parts
-from treeform.solve.leaf_values import goes_on_by_solvers
 from treeform.solve.options import SolveOptions
-from treeform.solve.router import lowered, usual_engine, why_chosen, why_not
 
 USUAL = ("highs", "mathopt:scip", "cp-sat")
 """Where the formulation leaves the solver open, the first of these that can be loaded here."""
@@ -49,8 +48,8 @@ class Plan:
     notes: tuple[str, ...]
     in_parts: bool = False
     """Whether the objective is minimised through questions whose objectives are sums."""
-    distribution: Distribution = HERE
-    """Who does the work of the engine."""
+    distribution: Distribution | None = None
+    """Who shares the work of the engine; None: this process does it all."""
 
 
 def as_asked(question: Question, options: SolveOptions) -> Question:
@@ -97,7 +96,7 @@ def choose(question: Question, options: SolveOptions) -> Plan:
     return replace(plan, backend=isolated(plan.backend))
 
 
-def _distributed(plan: Plan, distribution: Distribution) -> Plan:
+def _distributed(plan: Plan, distribution: Distribution | None) -> Plan:
     """The plan with its work shared out.
 
     Raises
@@ -105,7 +104,7 @@ def _distributed(plan: Plan, distribution: Distribution) -> Plan:
     SpecError
         If a solver, or an engine whose search cannot be shared out, answers the question.
     """
-    if not distribution:
+    if distribution is None:
         return plan
     if plan.engine is None:
         searcher = plan.backend or plan.warm_engine

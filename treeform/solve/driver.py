@@ -40,7 +40,8 @@ def _solve(question: Question, options: SolveOptions) -> SolveResult:
     question = as_asked(question, options)
     with interruptible(budget):  # the choice, too: Ctrl-C there leaves the best constant model
         plan = with_outlook(question, choose(question, options))
-        plan.distribution.begin(question)
+        if plan.distribution is not None:
+            plan.distribution.begin(question)
         ledger = Ledger(question, budget, options.on_progress)
         node = Node(ledger, plan, options)
         with observe_steps(ledger.on_step):

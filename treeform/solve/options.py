@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from treeform.distribute import HERE, Distribution
+from treeform.distribute import Distribution
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.formulation import Formulation
@@ -84,8 +84,8 @@ class SolveOptions:
         Where proofs of what is refuted go.
     isolate : bool
         Whether a solver runs in a process of its own; see `treeform.Isolated`.
-    distribution : Distribution
-        Who does the work of a native engine, and where its parts are kept.
+    distribution : Distribution or None
+        Who shares the work of a native engine, and where its parts are kept; None: this process does it all.
     bounds : tuple of KnownBound
         Bounds that were proved before.
     models : tuple of DecisionGraph
@@ -104,7 +104,7 @@ class SolveOptions:
     on_progress: Callable[[Progress], None] | None = None
     proofs: ProofWriter | None = None
     isolate: bool = False
-    distribution: Distribution = HERE
+    distribution: Distribution | None = None
     bounds: tuple[KnownBound, ...] = ()
     models: tuple[DecisionGraph, ...] = ()
 

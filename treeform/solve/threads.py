@@ -14,7 +14,7 @@ from treeform.solve.choice import choose
 from treeform.solve.options import SolveOptions
 
 
-def on_threads(question: Question, options: SolveOptions, threads: int | None) -> SolveOptions:
+def on_threads(question: Question, options: SolveOptions, threads: int) -> SolveOptions:
     """The options with a solver that runs on so many threads; the one that would be chosen, where none is named.
 
     Raises
@@ -22,8 +22,6 @@ def on_threads(question: Question, options: SolveOptions, threads: int | None) -
     SpecError
         If that solver has no such setting.
     """
-    if threads is None:
-        return options
     plan = choose(question, options)
     if plan.engine is None and plan.backend is None:
         return replace(options, warm_start=with_threads(plan.warm_engine, threads))

@@ -63,15 +63,15 @@ class Proofs:
             ) from error
 
     @classmethod
-    def of(cls, proofs: str | os.PathLike[str] | Proofs | None) -> Proofs | None:
-        """What ``proofs=`` of a solve names; None for none.
+    def of(cls, proofs: str | os.PathLike[str] | Proofs) -> Proofs:
+        """What ``proofs=`` of a solve names.
 
         Raises
         ------
         SpecError
             If it is no folder.
         """
-        if proofs is None or isinstance(proofs, Proofs):
+        if isinstance(proofs, Proofs):
             return proofs
         if isinstance(proofs, str | os.PathLike):
             return cls(proofs)

@@ -7,15 +7,15 @@ from treeform.engines.relaxation import relax
 from treeform.solve import schedule
 from treeform.solve.budget import Budget
 from treeform.solve.deep_trees import LEAST_DEPTH, DeepTrees
+from treeform.solve.engines import FEW_TESTS
 from treeform.solve.node import Node, Worker
-from treeform.solve.router import FEW_TESTS
 
 
 def is_proved_beside(node: Node) -> bool:
     """Whether the plan's engine proves, and another search finds deep trees for it."""
     engine, question = node.plan.engine, node.question
     deep = question.shape.own_leaves and question.shape.depth >= LEAST_DEPTH
-    if engine is None or node.plan.distribution or not deep:
+    if engine is None or node.plan.distribution is not None or not deep:
         return False
     relaxation = relax(question, DeepTreeSearch())
     return relaxation is not None and not relaxation.exact  # else the engine's own search may be this one

@@ -27,7 +27,7 @@ def exact_search(node: Node, budget: Budget) -> Limit | None:
         )
         return Limit.SOLVER
     distribution = node.plan.distribution
-    worker = distribution.of(engine) if distribution else engine
+    worker = engine if distribution is None else distribution.of(engine)
     ledger.set_phase(engine.name)
     try:
         outcome = run_engine(worker, relaxation, ledger, without_values(node, budget))

@@ -14,14 +14,13 @@ from treeform.language.question import Question
 from treeform.requirements import Fix
 from treeform.solve import schedule
 from treeform.solve.budget import Budget
-from treeform.solve.engines import run_engine
+from treeform.solve.engines import engine_beyond, run_engine
 from treeform.solve.in_parts import search_in_parts
 from treeform.solve.lagrangian import Lagrangian, rows_of, tighten
 from treeform.solve.ledger import Ledger
 from treeform.solve.neighbourhoods import improve
 from treeform.solve.node import Node, Relaxed, Worker
 from treeform.solve.result import Limit
-from treeform.solve.router import engine_beyond
 from treeform.solve.stage.leaf_values import without_values
 from treeform.solve.stage.unrolled_trees import submit_fitting_trees
 
@@ -86,7 +85,9 @@ def drops_rows(node: Node) -> bool:
     if engine is None or not node.question.objective.is_sum:
         return False
     relaxation = relax(node.question, engine)
-    return relaxation is not None and relaxation.takes_costs and bool(rows_of(node.question, relaxation.dropped))
+    return (
+        relaxation is not None and relaxation.takes_costs and bool(rows_of(node.question, relaxation.dropped))
+    )
 
 
 def lagrangian_bound(node: Node, budget: Budget) -> None:
@@ -177,13 +178,7 @@ def search_within_gap(
         A multiplier for each row.
     """
     task, shape = dual.relaxation.task, question.shape
-    if (
-        shape.own_leaves
-        or task.node_penalty
-        or task.min_support
-        or task.min_flow
-        or dual.ignored
-    ):
+    if shape.own_leaves or task.node_penalty or task.min_support or task.min_flow or dual.ignored:
         return
     rows = dual.priced_rows(point)
     if rows is None or not dual.relaxation.factor > 0:

@@ -12,13 +12,13 @@ from treeform.shape import smaller_shapes
 from treeform.solve import schedule
 from treeform.solve.budget import Budget
 from treeform.solve.depth import minimize_depth
+from treeform.solve.engines import usual_engine
 from treeform.solve.faults import BREAKDOWNS, broke_down, is_breakdown
 from treeform.solve.in_parts import search_in_parts
 from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node, Worker
 from treeform.solve.part_ledger import PartLedger
 from treeform.solve.result import Limit
-from treeform.solve.router import usual_engine
 
 Search = Callable[[Node], None]
 """All stages, for a step."""
