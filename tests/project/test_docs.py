@@ -27,9 +27,14 @@ WITH_OUTPUT = re.compile(
 def blocks_with_output(page: Path) -> list[tuple[str, str]]:
     """The ``code-block:: python`` blocks of a page, in order, each with the ``text`` block that follows it."""
     found = WITH_OUTPUT.findall(page.read_text(encoding="utf-8"))
-    plain = [(textwrap.dedent(code), textwrap.dedent(output).strip()) for code, output in found]
+    shown = [(textwrap.dedent(code), plain(output)) for code, output in found]
     # What begins with the command's name is the same on the command line.
-    return [(code, "" if output.startswith("treeform ") else output) for code, output in plain]
+    return [(code, "" if output.startswith("treeform ") else output) for code, output in shown]
+
+
+def plain(output: str) -> str:
+    """An output without common indentation and without spaces at the ends of lines."""
+    return "\n".join(line.rstrip() for line in textwrap.dedent(output).strip().splitlines())
 
 
 def blocks(page: Path) -> list[str]:
@@ -67,7 +72,7 @@ def test_code_of_page_runs(
     namespace: dict[str, object] = {"__name__": "docs"}
     for index, (code, output) in enumerate(blocks_with_output(page)):
         exec(compile(code, f"{page.name} block {index + 1}", "exec"), namespace)
-        printed = textwrap.dedent(capsys.readouterr().out).strip()
+        printed = plain(capsys.readouterr().out)
         assert not output or printed == output, f"block {index + 1} prints something else than what is shown"
 
 
