@@ -86,8 +86,8 @@ def provers(question: Question, maker: object) -> list[Engine]:
         kind()
         for kind in PLAIN
         if predicts_alike(question, kind())
-        and (type(question.shape) in kind.shapes or kind is PLAIN[0])
-        and _is_small(question, kind)
+        and (kind.searches(question.shape) or kind is PLAIN[0])
+        and kind.proves(question.data)
     ]
     if FAMILIES.get(str(maker)) == plain[0].family:
         plain.reverse()
@@ -106,23 +106,19 @@ def _stronger(question: Question, maker: object) -> tuple[list[Engine], list[Eng
         return [], []
     more = [
         (engine, part)
-        for engine, part in candidates(question, type(question.shape), any_size=True)
-        if len(part.dropped) < len(known.dropped) and type(engine) not in PLAIN
+        for engine, part in candidates(question, any_size=True)
+        if len(part.dropped) < len(known.dropped) and not isinstance(engine, PLAIN)
     ]
     parts: dict[tuple[str, ...], list[Engine]] = {}
     for engine, part in more:
-        if _is_small(question, type(engine)):
+        if engine.proves(question.data):
             parts.setdefault(part.dropped, []).append(engine)
     special: list[Engine] = []
     for first, *rivals in parts.values():
         made = [rival.plain() for rival in rivals if rival.name == maker]
         special += [first.plain(), *(made or [first])]
-    late = [engine for engine, part in more if part.exact and not _is_small(question, type(engine))][:1]
+    late = [engine for engine, part in more if part.exact and not engine.proves(question.data)][:1]
     return special, [one for engine in late for one in (engine.plain(), engine)]
-
-
-def _is_small(question: Question, kind: type[Engine]) -> bool:
-    return kind.few_to_prove is None or question.data.n_tests <= kind.few_to_prove
 
 
 def name_of(engine: Engine) -> str:
@@ -167,7 +163,7 @@ def by_engines(
 def _over_hyperplanes(question: Question, budget: Budget) -> Iterator[Bound]:
     """A model with tests of one column is one with hyperplanes, where its margins are wide enough: it may refute."""
     single = question.with_(shape=question.shape.of_columns())
-    able = [kind() for kind in PLAIN if type(single.shape) in kind.shapes]
+    able = [kind() for kind in PLAIN if kind.searches(single.shape)]
     relaxation = None if is_least_depth(question.objective) else relax(single, able[0])
     if relaxation is None:
         return

@@ -206,6 +206,21 @@ class Engine(ABC):
         """Whether it is chosen for such columns where nobody names it."""
         return True
 
+    @classmethod
+    def searches(cls, shape: Shape) -> bool:
+        """Whether it is chosen for such a shape."""
+        return isinstance(shape, tuple(cls.shapes))
+
+    @classmethod
+    def is_chosen_for(cls, data: Dataset) -> bool:
+        """Whether the table has few enough tests for it to be chosen where nobody names it."""
+        return cls.few_tests is None or not data.has_more_tests_than(cls.few_tests)
+
+    @classmethod
+    def proves(cls, data: Dataset) -> bool:
+        """Whether the table has few enough tests for a check to ask it for a proof."""
+        return cls.few_to_prove is None or data.n_tests <= cls.few_to_prove
+
     def unsupported(self, data: Dataset, task: TreeTask) -> str | None:
         """Why it cannot take the task on these data, for its size or its numbers; None when it can."""
         return None

@@ -29,7 +29,7 @@ from treeform.graph import DecisionGraph
 from treeform.language.losses import leaf_loss
 from treeform.language.question import Question
 from treeform.language.values import ValueRule
-from treeform.shape import Shape, Tree
+from treeform.shape import Shape
 from treeform.solve.budget import Budget
 from treeform.solve.ledger import Ledger
 from treeform.solve.repair import narrowed, relabel
@@ -86,24 +86,22 @@ def lowered(question: Question, engine: Engine) -> Relaxation | None:
 
 
 def candidates(
-    question: Question, shape: type[Shape], any_size: bool = False
+    question: Question, shape: Shape | None = None, any_size: bool = False
 ) -> Iterator[tuple[Engine, Relaxation]]:
     """Engines that take the table, with what each supports of the question.
 
     Parameters
     ----------
     question : Question
-    shape : type of Shape
-        Engines for this one count: a diagram unrolls to a tree.
+    shape : Shape, optional
+        Engines for this one count: a diagram unrolls to a tree. Left out: those for the question's own.
     any_size : bool
         Whether engines count that are chosen on fewer tests only.
     """
     for kind in ENGINES:
-        if (
-            shape not in kind.shapes
-            or not (any_size or _is_small(question, kind))
-            or not kind.suits(question.data)
-        ):
+        if not kind.searches(shape or question.shape) or not kind.suits(question.data):
+            continue
+        if not (any_size or kind.is_chosen_for(question.data)):
             continue
         engine = kind()
         part = lowered(question, engine)
@@ -111,21 +109,17 @@ def candidates(
             yield engine, part
 
 
-def _is_small(question: Question, kind: type[Engine]) -> bool:
-    return kind.few_tests is None or not question.data.has_more_tests_than(kind.few_tests)
-
-
-def usual_engine(question: Question, shape: type[Shape] | None = None) -> Engine | None:
+def usual_engine(question: Question, shape: Shape | None = None) -> Engine | None:
     """The engine that leaves out the least; None where none searches such models, or such an objective.
 
     Parameters
     ----------
     question : Question
-    shape : type of Shape, optional
+    shape : Shape, optional
         Among the engines for this one; left out: for the question's own.
     """
     best: tuple[Engine, Relaxation] | None = None
-    for engine, part in candidates(question, shape or type(question.shape)):
+    for engine, part in candidates(question, shape):
         if best is None or len(part.dropped) < len(best[1].dropped):
             best = engine, part
         if part.exact:
@@ -137,7 +131,7 @@ def engine_beyond(question: Question) -> Engine | None:
     """An engine that supports all of a question on trees, and is chosen on tables of fewer tests only."""
     if not question.shape.own_leaves:
         return None
-    limited = (pair for pair in candidates(question, Tree, any_size=True) if pair[0].few_tests is not None)
+    limited = (pair for pair in candidates(question, any_size=True) if pair[0].few_tests is not None)
     return next((engine for engine, part in limited if part.exact), None)
 
 
@@ -149,7 +143,7 @@ def why_chosen(question: Question, engine: Engine) -> list[str]:
 def why_not(question: Question) -> list[str]:
     """That an engine would support all of the problem and was left out for the size of the table."""
     engine = engine_beyond(question)
-    if engine is None or _is_small(question, type(engine)):
+    if engine is None or engine.is_chosen_for(question.data):
         return []
     return [
         f"{engine.name} supports all of the problem, but has only a part of the time: the table has "

@@ -95,6 +95,7 @@ class CompiledSearch:
         self.recheck = None if part is None else part.recheck
         self.kept = frozenset[str]() if part is None else part.kept
         self.question = question
+        self.has_squares = question.objective.is_squared
         self.formulation = formulation
         self.backend = backend
         self.ledger = ledger
@@ -166,7 +167,7 @@ class CompiledSearch:
         strict = False
         while not self.ledger.stop():
             # Squared errors are no whole numbers, as the ledger's cutoff is: then the starting model is the cutoff.
-            cutoff = None if self.question.objective.is_squared else self._cutoff(strict)
+            cutoff = None if self.has_squares else self._cutoff(strict)
             outcome = session.solve(self._ask(cutoff, on_bound=True))
             self.limit = self._limit(outcome)
             if outcome.verdict is Verdict.INFEASIBLE:
@@ -193,7 +194,7 @@ class CompiledSearch:
         Tolerances make a solver accept more points, so that its refutation of all that is strictly better holds.
         """
         upper = self.ledger.upper
-        if self.ledger.closed or upper is None or self.question.objective.is_squared:
+        if self.ledger.closed or upper is None or self.has_squares:
             return False
         return self.below is None or upper <= self.below
 
@@ -327,7 +328,7 @@ class CompiledSearch:
 
     def _allowance(self, worth: float) -> float:
         """By how much an exact value may exceed that of a solver's point: whole numbers have no doubt about them."""
-        if not self.question.objective.is_squared:
+        if not self.has_squares:
             return 0.5
         greatest = (
             self.question.objective.largest(self.question.data, self.question.shape) * self.question.scale

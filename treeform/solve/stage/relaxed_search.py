@@ -8,7 +8,7 @@ from typing import Any
 
 from treeform.engines import DiagramSearch
 from treeform.engines.diagram_rows import cheapest_within
-from treeform.engines.relaxation import relax
+from treeform.engines.relaxation import Relaxation, relax
 from treeform.graph import DecisionGraph, structure
 from treeform.language.question import Question
 from treeform.requirements import Fix
@@ -26,6 +26,12 @@ from treeform.solve.stage.unrolled_trees import submit_fitting_trees
 
 COUNTED_DEPTH = 2
 """Trees of this depth are counted from all pairs of tests at once."""
+
+
+def _what_it_answers(node: Node) -> Relaxation | None:
+    """The part of the question that the warm engine answers in one search; None: it has none, or needs several."""
+    engine = node.plan.warm_engine
+    return relax(node.question, engine) if engine is not None and node.question.objective.is_sum else None
 
 
 def starts_a_solver(node: Node) -> bool:
@@ -81,10 +87,7 @@ def _in_parts(node: Node, budget: Budget) -> None:
 
 def drops_rows(node: Node) -> bool:
     """Whether the engine leaves requirements out that can be priced into its costs."""
-    engine = node.plan.warm_engine
-    if engine is None or not node.question.objective.is_sum:
-        return False
-    relaxation = relax(node.question, engine)
+    relaxation = _what_it_answers(node)
     return (
         relaxation is not None and relaxation.takes_costs and bool(rows_of(node.question, relaxation.dropped))
     )
@@ -146,10 +149,9 @@ def _least_deep_leaf(graph: DecisionGraph) -> int:
 
 def has_neighbourhoods(node: Node) -> bool:
     """Whether trees of an engine that leaves requirements out can be made better by it, part by part."""
-    engine, question = node.plan.warm_engine, node.question
-    if node.brief or engine is None or not question.shape.own_leaves or not question.objective.is_sum:
+    if node.brief or not node.question.shape.own_leaves:
         return False
-    relaxation = relax(question, engine)
+    relaxation = _what_it_answers(node)
     return relaxation is not None and not relaxation.exact and relaxation.takes_costs
 
 

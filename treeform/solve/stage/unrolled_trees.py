@@ -96,7 +96,7 @@ def by_first_trees(node: Node) -> Worker | None:
 
 
 def _for_trees(node: Node) -> Engine:
-    return usual_engine(node.question, Tree) or ConTree()
+    return usual_engine(node.question, Tree(node.question.shape.depth)) or ConTree()
 
 
 def most_that_fit(shape: Shape) -> int:
