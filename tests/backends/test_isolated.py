@@ -27,7 +27,6 @@ from treeform.backends import (
     Verdict,
     check_backend,
 )
-from treeform.backends.idle import idle_children
 from treeform.backends.isolated import isolated
 from treeform.backends.portfolio import PortfolioSession
 from treeform.backends.TEMPLATE import Enumeration
@@ -82,10 +81,8 @@ def ended(pid: int) -> bool:
 @pytest.fixture(autouse=True)
 def _nothing_is_left(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> object:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    idle_children.close()
     before = children()
     yield
-    idle_children.close()
     assert set(children()) <= set(before)
     assert not list(tmp_path.iterdir())
 

@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 
 import treeform as tf
-from treeform.backends.idle import idle_children
 
 SOLVERS = ("contree", "dl85", "diagram-search", "totals-search", "continuous-totals", "highs", "cp-sat")
 
@@ -126,7 +125,6 @@ def small_solve(number: int) -> None:
 def usage() -> tuple[int, int, int]:
     """Kilobytes of memory in use, threads of the system, open files."""
     gc.collect()
-    idle_children.close()
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     size = os.sysconf("SC_PAGE_SIZE") // 1024
     return pages * size, len(os.listdir("/proc/self/task")), len(os.listdir("/proc/self/fd"))

@@ -32,8 +32,6 @@ PIPE = 1 << 20
 """Bytes of the pipe to the child."""
 KEPT = 4096
 """Bytes of a child's output that are kept for messages."""
-PASSING = ("PYTEST_CURRENT_TEST",)
-"""Variables of the environment that change all the time and mean nothing to a solver."""
 
 _alive: weakref.WeakSet[Child] = weakref.WeakSet()
 
@@ -44,18 +42,9 @@ def close_all() -> None:
         child.close()
 
 
-def surroundings() -> tuple[dict[str, str], str]:
-    """What a child takes over from this process when it starts: environment, places of modules, and folder."""
-    # Modules are found where this process finds them, and not in whatever folder it runs.
-    places = os.pathsep.join(path for path in sys.path if path)
-    environment = {**os.environ, "PYTHONPATH": places, INSIDE: "1"}
-    for name in PASSING:
-        environment.pop(name, None)
-    try:
-        folder = os.getcwd()
-    except OSError:  # it was removed
-        folder = ""
-    return environment, folder
+def _environment() -> dict[str, str]:
+    """What a child takes over: modules are found where this process finds them, and not in whatever folder it runs."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path), INSIDE: "1"}
 
 
 class Ending(Protocol):
@@ -72,13 +61,6 @@ class Child:
         self._process: subprocess.Popen[bytes] | None = None
         self._output: _Output | None = None
         self._end: Callable[[], Any] | None = None
-        self.surroundings: tuple[dict[str, str], str] | None = None
-        """Of the time when the process started."""
-
-    @property
-    def alive(self) -> bool:
-        """Whether there is a process, started by this one, that has not ended."""
-        return self._process is not None and not _gone(self._process)
 
     @property
     def pid(self) -> int | None:
@@ -157,10 +139,9 @@ class Child:
         if self._process is not None and not _gone(self._process):
             return self._process
         self.close()
-        self.surroundings = surroundings()
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-c", "from treeform.backends.child_main import main; main()"],
-            env=self.surroundings[0],
+            env=_environment(),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

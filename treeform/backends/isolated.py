@@ -18,8 +18,7 @@ from treeform.backends.base import Backend, Session
 from treeform.backends.child import Child
 from treeform.backends.child_main import report, stopping
 from treeform.backends.highs import HiGHS
-from treeform.backends.idle import idle_children
-from treeform.backends.memory import cap_memory, check_memory_limit, memory_in_use, out_of_memory
+from treeform.backends.memory import cap_memory, check_memory_limit, out_of_memory
 from treeform.backends.packages import Availability, blocked, shared_library_clash
 from treeform.backends.portfolio import Portfolio
 from treeform.backends.registry import by_name
@@ -28,9 +27,6 @@ from treeform.backends.watch import Watch
 from treeform.errors import SolverFailed, SpecError
 from treeform.model import Block, Model, Objective, VariableKind
 from treeform.utils.progress import Step, observe_steps
-
-REMAINS = 2**28
-"""Bytes that a child may have in use after a session and still wait for the next one."""
 
 
 class Isolated(Backend):
@@ -125,10 +121,7 @@ class Growth:
 
 
 class IsolatedSession(Session):
-    """A model in the parent, and the same model in a child that is started anew whenever it was lost.
-
-    A child whose questions were all answered waits for the next session of the same solver.
-    """
+    """A model in the parent, and the same model in a child that is started anew whenever it was lost."""
 
     # The child keeps to its limits itself, and has a moment to send its results.
     grace = 0.8
@@ -138,34 +131,18 @@ class IsolatedSession(Session):
     backend: Isolated
 
     def __init__(self, backend: Isolated, model: Model) -> None:
-        self._purpose = _purpose(backend)
-        self._child = Child() if self._purpose is None else idle_children.take(self._purpose)
+        self._child = Child()
         self._sent: tuple[int, int, Objective | None] | None = None
-        self._in_order = True
         super().__init__(backend, model)
         self._child.start()
 
     def close(self) -> None:
-        child, kept = self._child, self._purpose is not None and self._in_order
-        if kept and self._sent is not None:
-            kept = _emptied(child)
-        if not kept:
-            child.close()
-            return
-        # A session that is closed may be asked again; it has a child of its own then.
-        self._child, self._sent = Child(), None
-        idle_children.keep(self._purpose, child)
+        self._child.close()
 
     def _abandon(self) -> None:
         self._child.close()
 
     def _search(self, run: Run, watch: Watch) -> Answer:
-        before, self._in_order = self._in_order, False
-        answer = self._ask(run, watch)
-        self._in_order = before and answer.reason is None and not answer.info.get("abandoned")
-        return answer
-
-    def _ask(self, run: Run, watch: Watch) -> Answer:
         pid = self._child.pid
         self._child.start()
         if self._child.pid != pid:
@@ -211,42 +188,6 @@ class IsolatedSession(Session):
         )
         self._sent = (len(model.variables), len(model.blocks), model.objective)
         return growth
-
-
-def _purpose(backend: Isolated) -> tuple[str, str] | None:
-    """What a child of this solver can be used for again; None if it is not to be kept.
-
-    A limit on memory is for one solve, and what others' solvers leave behind is not known.
-    """
-    own = type(backend.solver).__module__.startswith(f"{__package__}.")
-    return (
-        (type(backend.solver).__name__, repr(backend.solver))
-        if own and backend.memory_limit is None
-        else None
-    )
-
-
-class _Soon:
-    """The end of a task that has a second."""
-
-    def __init__(self) -> None:
-        self._deadline = time.monotonic() + 1.0
-
-    @property
-    def ending(self) -> bool:
-        return time.monotonic() >= self._deadline
-
-
-def _emptied(child: Child) -> bool:
-    """Whether a child could be made to drop its model, and holds little memory."""
-    try:
-        remains = child.call(__name__, "forget_in_child", {}, _Soon())
-    except SolverFailed:
-        return False
-    except BaseException:
-        child.close()
-        raise
-    return remains is not None and remains <= REMAINS
 
 
 def _completed(answer: Answer, watch: Watch) -> Answer:
@@ -348,13 +289,6 @@ def solve_in_child(task: dict[str, Any]) -> Answer:
     )
     with observe_steps(_report_nodes):
         return _answer(session.solve(run))
-
-
-def forget_in_child(task: dict[str, Any]) -> int:
-    """Drop the model and its solver; the bytes in use after that."""
-    global _child_solver
-    _child_solver = None
-    return memory_in_use()
 
 
 def _report_nodes(step: Step) -> None:

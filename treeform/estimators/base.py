@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -30,32 +31,35 @@ from treeform.shape import Shape
 from treeform.solve import Limit, Status
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class OptimalEstimator(BaseEstimator):  # type: ignore[misc]
-    """Base of the estimators; a subclass names its shape, states its problem and lists the parameters."""
+    """Base of the estimators; a subclass names its shape, states its problem and adds parameters."""
 
     regresses: ClassVar[bool] = False
-    requirements: Any
-    objective: Any
-    solver: Any
-    formulation: Any
-    warm_start: Any
-    time_limit: float | None
-    threads: int | None
-    min_weight_fraction_leaf: float
-    exclude: Any
-    categorical_features: Any
-    missing: str
-    dates: str | None
-    unseen: str
-    abstain: str | None = None
+    abstain = None  # type: str | None
     """A parameter of the classifiers alone."""
-    ccp_alpha: Any = 0.0
+    ccp_alpha = 0.0  # type: Any
     """A parameter of the trees alone."""
-    keep_data: bool
-    verbose: int
-    on_progress: Callable[..., Any] | None
-    result_: Result | None
-    certificate_: dict[str, Any] | None
+
+    requirements: Any = None
+    objective: Any = None
+    solver: Any = None
+    formulation: Any = None
+    warm_start: Any = "auto"
+    time_limit: float | None = 60
+    threads: int | None = None
+    min_weight_fraction_leaf: float = 0.0
+    exclude: Any = None
+    categorical_features: Any = None
+    missing: str = "value"
+    dates: str | None = None
+    unseen: str = "warn"
+    keep_data: bool = False
+    verbose: int = 0
+    on_progress: Callable[..., Any] | None = None
+
+    result_: Result | None = field(init=False)
+    certificate_: dict[str, Any] | None = field(init=False)
 
     def _shape(self) -> Shape:
         raise AssertionError("each estimator names its shape")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -26,12 +27,14 @@ from treeform.utils.text import count_of
 DECISIONS = ("label", "argmax")
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class OptimalClassifier(ClassifierMixin, OptimalEstimator):  # type: ignore[misc]
-    """Base of the classifiers; a subclass names its shape and lists the parameters."""
+    """Base of the classifiers; a subclass names its shape."""
 
-    class_weight: Any
-    monotonic_cst: Any
-    decision: str
+    class_weight: Any = None
+    monotonic_cst: Any = None
+    decision: str = "label"
+    abstain: str | None = None
 
     # ---------------------------------------------------------------- fitting
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from numbers import Integral
 from typing import Any, Self
@@ -24,6 +24,7 @@ from treeform.estimators.complexity import price_of, total_weight
 from treeform.shape import Shape, Tree
 from treeform.solve.budget import Budget
 
+DEPTHS = tuple(range(1, 7))
 SELECTIONS = ("best", "one_standard_error")
 OF_CROSS_VALIDATION = ("max_depth", "ccp_alphas", "cv", "scoring", "n_jobs", "select")
 
@@ -56,6 +57,7 @@ class _Fold:
     tests: list[int]
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class CrossValidatedTree(OptimalEstimator):
     """Chooses ``max_depth`` and ``ccp_alpha`` by cross-validation, and learns the tree on all rows with them.
 
@@ -64,13 +66,16 @@ class CrossValidatedTree(OptimalEstimator):
     for each table, and one for the tree at the end.
     """
 
-    best_params_: dict[str, Any]
-    max_depth: Any
-    ccp_alphas: Any
-    cv: Any
-    scoring: Any
-    n_jobs: int | None
-    select: str
+    max_depth: Any = field(default=DEPTHS, kw_only=False)
+    ccp_alphas: Any = None
+    cv: Any = None
+    scoring: Any = None
+    n_jobs: int | None = None
+    select: str = "best"
+
+    ccp_alpha: Any = field(default=0.0, init=False)
+    """What is chosen; of no table as a whole."""
+    best_params_: dict[str, Any] = field(init=False)
 
     def _single(self) -> type[OptimalEstimator]:
         """The estimator of one depth and penalty."""

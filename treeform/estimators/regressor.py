@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
@@ -32,6 +32,7 @@ MOST_UNITS = 2**60
 LOSSES = {"squared_error": SquaredError, "absolute_error": AbsoluteError}
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class OptimalTreeRegressor(RegressorMixin, OptimalEstimator):  # type: ignore[misc]
     """The best regression tree of bounded depth, with proof.
 
@@ -98,50 +99,10 @@ class OptimalTreeRegressor(RegressorMixin, OptimalEstimator):  # type: ignore[mi
 
     regresses: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        max_depth: int = 3,
-        *,
-        loss: str = "squared_error",
-        grid: Any = "auto",
-        requirements: Any = None,
-        objective: Any = None,
-        solver: Any = None,
-        formulation: Any = None,
-        warm_start: Any = "auto",
-        time_limit: float | None = 60,
-        threads: int | None = None,
-        min_weight_fraction_leaf: float = 0.0,
-        ccp_alpha: Any = 0.0,
-        exclude: Any = None,
-        categorical_features: Any = None,
-        missing: str = "value",
-        dates: str | None = None,
-        unseen: str = "warn",
-        keep_data: bool = False,
-        verbose: int = 0,
-        on_progress: Callable[..., Any] | None = None,
-    ) -> None:
-        self.max_depth = max_depth
-        self.loss = loss
-        self.grid = grid
-        self.requirements = requirements
-        self.objective = objective
-        self.solver = solver
-        self.formulation = formulation
-        self.warm_start = warm_start
-        self.time_limit = time_limit
-        self.threads = threads
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.ccp_alpha = ccp_alpha
-        self.exclude = exclude
-        self.categorical_features = categorical_features
-        self.missing = missing
-        self.dates = dates
-        self.unseen = unseen
-        self.keep_data = keep_data
-        self.verbose = verbose
-        self.on_progress = on_progress
+    max_depth: int = field(default=3, kw_only=False)
+    loss: str = "squared_error"
+    grid: Any = "auto"
+    ccp_alpha: Any = 0.0
 
     def _shape(self) -> Shape:
         return Tree(depth_of(self.max_depth))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 from sklearn.base import clone
@@ -14,6 +14,7 @@ from treeform.estimators.pruning_path import pruning_path
 from treeform.shape import Shape, Tree
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class OptimalTreeClassifier(OptimalClassifier):
     """The best decision tree of bounded depth, with proof.
 
@@ -87,54 +88,8 @@ class OptimalTreeClassifier(OptimalClassifier):
     (6, 'optimal')
     """
 
-    def __init__(
-        self,
-        max_depth: int = 3,
-        *,
-        requirements: Any = None,
-        objective: Any = None,
-        solver: Any = None,
-        formulation: Any = None,
-        warm_start: Any = "auto",
-        time_limit: float | None = 60,
-        threads: int | None = None,
-        class_weight: Any = None,
-        min_weight_fraction_leaf: float = 0.0,
-        ccp_alpha: Any = 0.0,
-        monotonic_cst: Any = None,
-        exclude: Any = None,
-        categorical_features: Any = None,
-        missing: str = "value",
-        dates: str | None = None,
-        unseen: str = "warn",
-        decision: str = "label",
-        abstain: str | None = None,
-        keep_data: bool = False,
-        verbose: int = 0,
-        on_progress: Callable[..., Any] | None = None,
-    ) -> None:
-        self.max_depth = max_depth
-        self.requirements = requirements
-        self.objective = objective
-        self.solver = solver
-        self.formulation = formulation
-        self.warm_start = warm_start
-        self.time_limit = time_limit
-        self.threads = threads
-        self.class_weight = class_weight
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.ccp_alpha = ccp_alpha
-        self.monotonic_cst = monotonic_cst
-        self.exclude = exclude
-        self.categorical_features = categorical_features
-        self.missing = missing
-        self.dates = dates
-        self.unseen = unseen
-        self.decision = decision
-        self.abstain = abstain
-        self.keep_data = keep_data
-        self.verbose = verbose
-        self.on_progress = on_progress
+    max_depth: int = field(default=3, kw_only=False)
+    ccp_alpha: Any = 0.0
 
     def _shape(self) -> Shape:
         return Tree(depth_of(self.max_depth))

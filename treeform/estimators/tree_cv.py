@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Self
 
 from treeform.estimators.base import OptimalEstimator
@@ -11,9 +11,8 @@ from treeform.estimators.cross_validated import CrossValidatedTree, Rows
 from treeform.estimators.regressor import OptimalTreeRegressor
 from treeform.estimators.tree import OptimalTreeClassifier
 
-DEPTHS = tuple(range(1, 7))
 
-
+@dataclass(eq=False, repr=False, kw_only=True)
 class OptimalTreeClassifierCV(CrossValidatedTree, OptimalClassifier):
     """A decision tree whose depth and complexity penalty are chosen by cross-validation.
 
@@ -70,63 +69,6 @@ class OptimalTreeClassifierCV(CrossValidatedTree, OptimalClassifier):
     (2, 3)
     """
 
-    def __init__(
-        self,
-        max_depth: Any = DEPTHS,
-        *,
-        ccp_alphas: Any = None,
-        cv: Any = None,
-        scoring: Any = None,
-        n_jobs: int | None = None,
-        select: str = "best",
-        requirements: Any = None,
-        objective: Any = None,
-        solver: Any = None,
-        formulation: Any = None,
-        warm_start: Any = "auto",
-        time_limit: float | None = 60,
-        threads: int | None = None,
-        class_weight: Any = None,
-        min_weight_fraction_leaf: float = 0.0,
-        monotonic_cst: Any = None,
-        exclude: Any = None,
-        categorical_features: Any = None,
-        missing: str = "value",
-        dates: str | None = None,
-        unseen: str = "warn",
-        decision: str = "label",
-        abstain: str | None = None,
-        keep_data: bool = False,
-        verbose: int = 0,
-        on_progress: Callable[..., Any] | None = None,
-    ) -> None:
-        self.max_depth = max_depth
-        self.ccp_alphas = ccp_alphas
-        self.cv = cv
-        self.scoring = scoring
-        self.n_jobs = n_jobs
-        self.select = select
-        self.requirements = requirements
-        self.objective = objective
-        self.solver = solver
-        self.formulation = formulation
-        self.warm_start = warm_start
-        self.time_limit = time_limit
-        self.threads = threads
-        self.class_weight = class_weight
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.monotonic_cst = monotonic_cst
-        self.exclude = exclude
-        self.categorical_features = categorical_features
-        self.missing = missing
-        self.dates = dates
-        self.unseen = unseen
-        self.decision = decision
-        self.abstain = abstain
-        self.keep_data = keep_data
-        self.verbose = verbose
-        self.on_progress = on_progress
-
     def _single(self) -> type[OptimalEstimator]:
         return OptimalTreeClassifier
 
@@ -157,6 +99,7 @@ class OptimalTreeClassifierCV(CrossValidatedTree, OptimalClassifier):
         return self._fit(Rows.of(X, y, sample_weight, sensitive_features))
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class OptimalTreeRegressorCV(CrossValidatedTree, OptimalTreeRegressor):
     """A regression tree whose depth and complexity penalty are chosen by cross-validation.
 
@@ -200,59 +143,6 @@ class OptimalTreeRegressorCV(CrossValidatedTree, OptimalTreeRegressor):
     >>> tf.OptimalTreeRegressorCV(max_depth=[1, 2], cv=2, time_limit=None).fit(X, y).predict([[3.0], [15.0]])
     array([0., 1.])
     """
-
-    def __init__(
-        self,
-        max_depth: Any = DEPTHS,
-        *,
-        ccp_alphas: Any = None,
-        cv: Any = None,
-        scoring: Any = None,
-        n_jobs: int | None = None,
-        select: str = "best",
-        loss: str = "squared_error",
-        grid: Any = "auto",
-        requirements: Any = None,
-        objective: Any = None,
-        solver: Any = None,
-        formulation: Any = None,
-        warm_start: Any = "auto",
-        time_limit: float | None = 60,
-        threads: int | None = None,
-        min_weight_fraction_leaf: float = 0.0,
-        exclude: Any = None,
-        categorical_features: Any = None,
-        missing: str = "value",
-        dates: str | None = None,
-        unseen: str = "warn",
-        keep_data: bool = False,
-        verbose: int = 0,
-        on_progress: Callable[..., Any] | None = None,
-    ) -> None:
-        self.max_depth = max_depth
-        self.ccp_alphas = ccp_alphas
-        self.cv = cv
-        self.scoring = scoring
-        self.n_jobs = n_jobs
-        self.select = select
-        self.loss = loss
-        self.grid = grid
-        self.requirements = requirements
-        self.objective = objective
-        self.solver = solver
-        self.formulation = formulation
-        self.warm_start = warm_start
-        self.time_limit = time_limit
-        self.threads = threads
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.exclude = exclude
-        self.categorical_features = categorical_features
-        self.missing = missing
-        self.dates = dates
-        self.unseen = unseen
-        self.keep_data = keep_data
-        self.verbose = verbose
-        self.on_progress = on_progress
 
     def _single(self) -> type[OptimalEstimator]:
         return OptimalTreeRegressor
