@@ -16,7 +16,7 @@ import treeform as tf
 from treeform.cli.app import app
 from treeform.errors import SolverFailed
 from treeform.solve import Limit
-from treeform.tradeoff import asking, pareto, regression_table
+from treeform.tradeoff import asking, pareto
 
 rng = np.random.default_rng(1)
 X = rng.integers(0, 4, (30, 3)).astype(float)
@@ -154,14 +154,14 @@ def test_a_table_of_losses_keeps_the_rows_before_one_that_breaks_down(
 ) -> None:
     stated = tf.Problem(X, X[:, 0] + Y, shape="tree:2").minimize(tf.SquaredError(grid="auto"))
     whole = stated.size_table()
-    solve = regression_table.solve
+    solve = asking.solve_certified
 
     def breaks(question: Any, options: Any) -> Any:
         if question.limits.max_nodes == 1:
             raise SolverFailed("it is gone")
         return solve(question, options)
 
-    monkeypatch.setattr(regression_table, "solve", breaks)
+    monkeypatch.setattr(asking, "solve_certified", breaks)
     found = stated.size_table()
     assert [row.upper for row in found.rows[2:]] == [row.upper for row in whole.rows[2:]]
     assert found.limit is Limit.SOLVER and len(found.notes) == 1

@@ -11,9 +11,9 @@ import pytest
 from regression_cases import drawn_case, least
 
 import treeform as tf
+from treeform.certify.answer import solve_certified
 from treeform.errors import SpecError
-from treeform.solve.driver import solve
-from treeform.tradeoff import regression_table
+from treeform.tradeoff import asking
 
 
 @pytest.mark.parametrize("seed", [700, 703, 709])
@@ -48,11 +48,23 @@ def test_what_is_asked_of_a_problem_takes_losses_too() -> None:
     assert problem.conflict() is None
     with pytest.raises(SpecError, match="cannot be listed"):
         problem.near_optimal()
-    with pytest.raises(SpecError, match="has no start"):
-        problem.size_table(start=problem.size_table())
+    with pytest.raises(SpecError, match="no prices"):
+        problem.size_table(prices=[1])
     parity = tf.MeanParity(groups="rooms", difference=5)
     with pytest.raises(SpecError, match="there is no frontier"):
         problem.frontier(over=parity)
+
+
+def test_a_table_of_losses_starts_from_an_earlier_one() -> None:
+    X, y = homes()
+    problem = tf.Problem(X, y, shape=tf.Tree(2)).minimize("squared_error")
+    whole = problem.size_table()
+    again = problem.size_table(start=whole, time_limit=1e-6)
+    assert [(r.lower, r.upper, r.by) for r in again.rows] == [(r.lower, r.upper, r.by) for r in whole.rows]
+    with pytest.raises(SpecError, match="another problem"):
+        problem.add(tf.MinSupport(9)).size_table(start=whole)
+    with pytest.raises(SpecError, match="no size table"):
+        problem.size_table(start=3)
 
 
 def test_sweeps_report_mean_losses() -> None:
@@ -72,9 +84,9 @@ def test_rows_that_stay_open_get_what_the_others_leave(monkeypatch: pytest.Monke
     def hurried(question, options):
         """The first row gets no time at all; what it was meant to have is left to the others."""
         asked.append(options.time_limit)
-        return solve(question, replace(options, time_limit=1e-9) if len(asked) == 1 else options)
+        return solve_certified(question, replace(options, time_limit=1e-9) if len(asked) == 1 else options)
 
-    monkeypatch.setattr(regression_table, "solve", hurried)
+    monkeypatch.setattr(asking, "solve_certified", hurried)
     rng = np.random.default_rng(0)
     problem = tf.Problem(rng.random((30, 2)), rng.integers(0, 9, 30), shape=tf.Tree(2))
     table = problem.minimize(tf.SquaredError()).size_table(time_limit=1000.0)

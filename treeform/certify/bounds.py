@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from treeform.backends import Backend
 from treeform.certify.certificate import with_version
+from treeform.certify.family import IMPOSSIBLE, Proof
 from treeform.certify.left_out import count_left_out
 from treeform.certify.out_of_reach import OutOfReach, Stopped
 from treeform.certify.proofs import Cnf, derived_clauses, verify_proof
@@ -74,10 +75,20 @@ class Means:
 
 
 def claim_rows(
-    claims: list[ClaimPart], question: Question, graph: DecisionGraph | None, means: Means
+    claims: list[ClaimPart],
+    question: Question,
+    graph: DecisionGraph | None,
+    means: Means,
+    known: Proof | None = None,
 ) -> list[CheckRow]:
-    """One row for each claim, in their order; the strongest bounds are proved first, and imply the weaker ones."""
+    """One row for each claim, in their order; the strongest bounds are proved first, and imply the weaker ones.
+
+    ``known`` is what was proved here of a problem around this one.
+    """
     court = _Court(question.with_(restriction=None), graph, means, question.restriction is not None)
+    if known is not None:
+        court.proved_by, court.impossible = known.by, known.lower == IMPOSSIBLE
+        court.proved = None if court.impossible else Fraction(known.lower)
     rows: dict[int, CheckRow] = {}
     for index in sorted(range(len(claims)), key=lambda i: _strength(claims[i])):
         rows[index] = court.row(claims[index])

@@ -16,13 +16,14 @@ from pydantic import ValidationError
 from treeform import __version__, backends
 from treeform.certify.groups import ArrayTable, digest_with
 from treeform.certify.rows import rows_part
-from treeform.certify.schema import FORMAT, CertificatePart
+from treeform.certify.schema import FAMILY, FORMAT, CertificatePart, FamilyPart
 from treeform.data import Dataset
 from treeform.errors import CertificateError, TreeformError
 from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import confusion, errors, weighted_errors
 from treeform.graph.jsonio import digest as model_digest
 from treeform.language.question import Question
+from treeform.language.requirement import Requirement
 from treeform.solve.result import Claim, Number, SolveResult
 from treeform.utils.files import refuse_deep, write_text
 
@@ -40,6 +41,12 @@ class Certificate(dict[str, Any]):
         """
         write_text(Path(path), json.dumps(self, indent=1) + "\n")
 
+    def with_weight(self, column: str | None) -> Certificate:
+        """The same with the name of the weight column, so that a check finds it; None: there is none."""
+        if column is None:
+            return self
+        return Certificate(sign({**self, "metadata": {**self["metadata"], "weight": column}}))
+
 
 def make_certificate(result: SolveResult) -> Certificate:
     """The certificate of ``result``: plain JSON values, numbers exact (rationals as text ``"a/b"``).
@@ -56,20 +63,13 @@ def make_certificate(result: SolveResult) -> Certificate:
             cause=f"the solve ended {result.status} without a model and without a claim",
             fix="give it more time, or loosen the requirements",
         )
-    answer: dict[str, Any] = {
-        "status": str(result.status),
-        "objective": exact_text(result.objective),
-        "bound": exact_text(result.bound),
-    }
-    if result.graph is not None:
-        answer |= _figures(question.data, result.graph, result.violations)
     run = {
         "solver": result.solver,
         "formulation": result.formulation,
         "seconds": round(result.seconds, 3),
         "limit": None if result.limit is None else str(result.limit),
     }
-    return _written(question, result.graph, answer, [_claim(claim) for claim in result.claims], run)
+    return written(FORMAT, question, run, answered(result))
 
 
 def certify_model(
@@ -79,20 +79,38 @@ def certify_model(
     answer = {"status": "judged", "objective": exact_text(objective), "bound": None}
     answer |= _figures(question.data, graph, violations)
     run = {"solver": "none", "formulation": None, "seconds": 0, "limit": None}
-    return _written(question, graph, answer, [], run)
+    return written(FORMAT, question, run, {"answer": answer, "model": graph.to_json(), "claims": []})
 
 
-def _written(
+def answered(result: SolveResult) -> dict[str, Any]:
+    """Status, figures, model and claims of an answer."""
+    answer: dict[str, Any] = {
+        "status": str(result.status),
+        "objective": exact_text(result.objective),
+        "bound": exact_text(result.bound),
+    }
+    if result.graph is not None:
+        assert result.question is not None
+        answer |= _figures(result.question.data, result.graph, result.violations)
+    model = None if result.graph is None else result.graph.to_json()
+    return {"answer": answer, "model": model, "claims": [_claim(claim) for claim in result.claims]}
+
+
+def written(
+    form: str,
     question: Question,
-    graph: DecisionGraph | None,
-    answer: dict[str, Any],
-    claims: list[dict[str, Any]],
     run: dict[str, Any],
+    content: dict[str, Any],
+    moved: Requirement | None = None,
 ) -> Certificate:
+    """A signed certificate: data, problem and run, and its own content; that of a family names what is moved."""
     data = question.data
-    problem, arrays = _problem(question)
+    problem, arrays = stated_problem(question)
+    if moved is not None:
+        over = {**content["over"], "requirement": _requirement(str(moved), moved, arrays)}
+        content = {**content, "over": over}
     body: dict[str, Any] = {
-        "format": FORMAT,
+        "format": form,
         "data": {
             "digest": digest_with(data, arrays.groups),
             "n_samples": data.n_samples,
@@ -107,9 +125,7 @@ def _written(
             **quantity_part(data),
         },
         "problem": problem,
-        "answer": answer,
-        "model": None if graph is None else graph.to_json(),
-        "claims": claims,
+        **content,
         "metadata": {
             "treeform": __version__,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -120,11 +136,15 @@ def _written(
     return Certificate(sign(body))
 
 
-def _problem(question: Question) -> tuple[dict[str, Any], ArrayTable]:
+def _requirement(label: str, requirement: Requirement, arrays: ArrayTable) -> dict[str, Any]:
+    return {"label": label, **arrays.taken_out(requirement.to_json())}
+
+
+def stated_problem(question: Question) -> tuple[dict[str, Any], ArrayTable]:
     """The problem as a certificate states it, and the arrays of groups that it rests on."""
     arrays = ArrayTable()
     requirements = [
-        {"label": label, **arrays.taken_out(requirement.to_json())}
+        _requirement(label, requirement, arrays)
         for label, requirement in zip(question.labels, question.requirements, strict=True)
     ]
     objective = arrays.in_text(question.objective)
@@ -141,7 +161,7 @@ def _problem(question: Question) -> tuple[dict[str, Any], ArrayTable]:
 
 def is_of(certificate: Mapping[str, Any], question: Question) -> bool:
     """Whether a certificate that was read is one of this very question on these very rows."""
-    problem, arrays = _problem(question)
+    problem, arrays = stated_problem(question)
     if certificate["data"]["digest"] != digest_with(question.data, arrays.groups):
         return False
     return bool(certificate["problem"] == json.loads(json.dumps(problem)))
@@ -231,28 +251,47 @@ def digest_of(body: dict[str, Any]) -> str:
 
 
 def sign(body: dict[str, Any]) -> dict[str, Any]:
-    """``body`` with the digests of its model and of all of it. This shows damage, not forgery."""
-    model = body.get("model")
-    if isinstance(model, dict) and "digest" in model:
-        body = {**body, "model": {**model, "digest": model_digest(model)}}
+    """``body`` with the digests of its models and of all of it. This shows damage, not forgery."""
+    body = _with_model(body)
+    if isinstance(members := body.get("members"), list):
+        body = {**body, "members": [_with_model(one) if isinstance(one, dict) else one for one in members]}
     return {**body, "digest": digest_of(body)}
 
 
+def _with_model(body: dict[str, Any]) -> dict[str, Any]:
+    model = body.get("model")
+    if isinstance(model, dict) and "digest" in model:
+        body = {**body, "model": {**model, "digest": model_digest(model)}}
+    return body
+
+
 def read(certificate: Any) -> CertificatePart:
-    """A certificate of a form that can be checked, unchanged since it was written.
+    """A certificate of one answer, of a form that can be checked, unchanged since it was written.
 
     Raises
     ------
     CertificateError
-        If it is no certificate, of another version, has unknown or missing keys, or its digest does not match.
+        If it is no certificate, of another version, has unknown or missing keys, or its digest does not match; or if it
+        is that of a family.
     """
-    if not isinstance(certificate, dict) or certificate.get("format") != FORMAT:
-        format_name = (
-            certificate.get("format") if isinstance(certificate, dict) else type(certificate).__name__
-        )
+    part = read_any(certificate)
+    if isinstance(part, CertificatePart):
+        return part
+    raise CertificateError(
+        "this is the certificate of several models",
+        cause="it certifies a size table, a Pareto curve or a frontier",
+        fix="check it with tf.check or treeform check, or give the certificate of a single answer",
+    )
+
+
+def read_any(certificate: Any) -> CertificatePart | FamilyPart:
+    """As `read`, of one answer or of a family."""
+    kinds: dict[Any, type[CertificatePart | FamilyPart]] = {FORMAT: CertificatePart, FAMILY: FamilyPart}
+    name = certificate.get("format") if isinstance(certificate, dict) else type(certificate).__name__
+    if not isinstance(certificate, dict) or not isinstance(name, str) or name not in kinds:
         raise CertificateError(
             "this is not a certificate that this version reads",
-            cause=f"its format is {format_name!r}, expected {FORMAT!r}",
+            cause=f"its format is {name!r}, expected {FORMAT!r}",
             fix="use the file that result.certificate() or 'treeform fit --certificate' wrote",
         )
     try:
@@ -272,7 +311,7 @@ def read(certificate: Any) -> CertificatePart:
             fix="use the original file; what an edited certificate says cannot be trusted",
         )
     try:
-        return CertificatePart.model_validate(certificate)
+        return kinds[name].model_validate(certificate)
     except ValidationError as error:
         raise _malformed(error) from None
 

@@ -14,11 +14,12 @@ from typing import Any
 from treeform.backends import Backend
 from treeform.catalogue.solvers import find_solver
 from treeform.certify.bounds import Means, claim_rows
-from treeform.certify.certificate import read
+from treeform.certify.certificate import read_any
+from treeform.certify.family_certificate import family_rows
 from treeform.certify.files import read_json_file, read_training_table
 from treeform.certify.groups import differences, digest_with, given_again, other_labels
 from treeform.certify.rows import changes, in_order_of_training, rows_part
-from treeform.certify.schema import CertificatePart
+from treeform.certify.schema import CertificatePart, DocumentPart, FamilyPart
 from treeform.certify.statements import data_of, question_of, statements, status_row
 from treeform.certify.verdicts import CheckReport, false, holds
 from treeform.data import Dataset
@@ -54,7 +55,8 @@ def check(
     ----------
     certificate : dict or path
         From `treeform.Result.certificate`, or the JSON file that ``certificate.save(path)`` or
-        ``treeform fit --certificate`` wrote.
+        ``treeform fit --certificate`` wrote. Or that of a size table, a Pareto curve or a frontier: then every
+        answer is verified, and that every optimum follows from them.
     X, y, sample_weight
         The training data, as they were given to the problem, or the path of the table: then target and weights are the
         columns that the certificate names. Columns that were excluded from the features
@@ -91,7 +93,9 @@ def check(
     SolverNotAvailable
         If drat-trim or a solver is named and not installed.
     """
-    body = read(read_json_file(certificate) if isinstance(certificate, str | os.PathLike) else certificate)
+    body = read_any(
+        read_json_file(certificate) if isinstance(certificate, str | os.PathLike) else certificate
+    )
     if isinstance(X, str | os.PathLike):
         X, y, sample_weight = read_training_table(X, body, y, sample_weight)
     folder, another = None if proofs is None else Path(proofs), None if confirm is None else _another(confirm)
@@ -119,20 +123,24 @@ def _another(confirm: Backend | str) -> Backend:
     return solver
 
 
-def _check(body: CertificatePart, data: Dataset, groups: dict[str, Groups], means: Means) -> CheckReport:
+def _check(
+    body: CertificatePart | FamilyPart, data: Dataset, groups: dict[str, Groups], means: Means
+) -> CheckReport:
     question = _question(body, data, groups)
-    graph = None if body.model is None else DecisionGraph.from_json(body.model)
     rows = [holds("data", f"{count_of(data.n_samples, 'sample')}, digest {body.data.digest[:16]}…")]
     rows += [holds(f"groups {name!r}", ", ".join(map(str, one.labels))) for name, one in groups.items()]
     if body.data.rows is not None and rows_part(data, groups)["rows"] != body.data.rows.model_dump():
         rows.append(false("rows", "their prints are not those of these rows"))
+    if isinstance(body, FamilyPart):
+        return CheckReport((*rows, *family_rows(body, question, data, groups, means)))
+    graph = None if body.model is None else DecisionGraph.from_json(body.model)
     rows += statements(body, question, graph)
     claims = claim_rows(body.claims, question, graph, means)
     return CheckReport((*rows, *claims, status_row(body, rows, claims)))
 
 
 def as_in_training(
-    body: CertificatePart, data: Dataset, sensitive_features: Any
+    body: DocumentPart, data: Dataset, sensitive_features: Any
 ) -> tuple[Dataset, dict[str, Groups]]:
     """The rows in the order of the certificate, and the arrays of groups that it rests on.
 
@@ -159,7 +167,7 @@ def as_in_training(
     )
 
 
-def question_from(body: CertificatePart, data: Dataset, sensitive_features: Any = None) -> Question:
+def question_from(body: DocumentPart, data: Dataset, sensitive_features: Any = None) -> Question:
     """The problem that a certificate answers, once the data are those that it was made from.
 
     Raises
@@ -176,7 +184,7 @@ def question_from(body: CertificatePart, data: Dataset, sensitive_features: Any 
         raise _damaged(error) from None
 
 
-def _question(body: CertificatePart, data: Dataset, groups: dict[str, Groups]) -> Question:
+def _question(body: DocumentPart, data: Dataset, groups: dict[str, Groups]) -> Question:
     """The problem, where it is known which of several rows that agree is the one that it names."""
     question = question_of(body, data, groups)
     if digest_with(data, groups) == body.data.digest:

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from treeform.certify.schema import CertificatePart
+from treeform.certify.schema import DocumentPart
 from treeform.data.table_files import read_table
 from treeform.errors import CertificateError, SpecError
 from treeform.utils.files import parse_json, read_text
@@ -39,7 +39,7 @@ def read_json_file(path: str | os.PathLike[str]) -> Any:
 
 
 def read_training_table(
-    path: str | os.PathLike[str], body: CertificatePart, y: Any, sample_weight: Any
+    path: str | os.PathLike[str], body: DocumentPart, y: Any, sample_weight: Any
 ) -> tuple[Any, Any, Any]:
     """The table of a file, the target, and the weights, which are a column where the certificate names one."""
     table = read_table(Path(path))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from treeform.certify.certificate import certify_model
+from treeform.certify.certificate import Certificate, certify_model
 from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import errors
 from treeform.graph.reading import read_model
@@ -60,7 +60,7 @@ class Judgement:
         """Rows that are classified wrong."""
         return errors(self.graph, self.question.data)
 
-    def certificate(self) -> dict[str, Any]:
+    def certificate(self) -> Certificate:
         """The judgement with all that is needed to count it again, as plain JSON values.
 
         `treeform.check` verifies it against the data: a violation that is stated is verified when it is evaluated to be

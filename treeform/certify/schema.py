@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from treeform.data.options import TableOptions
 
 FORMAT = "treeform.certificate/2"
+FAMILY = "treeform.family/1"
 
 EXACT = r"^-?(0|[1-9][0-9]*)(/[1-9][0-9]*)?$"
 Exact = Annotated[str, Field(pattern=EXACT, description="exact number, such as 12 or 25/2")]
@@ -212,24 +213,71 @@ class Metadata(_Part):
     weight: str | None = Field(None, description="column of the weights, where known")
 
 
-class CertificatePart(_Part):
-    """A certificate of treeform."""
+class DocumentPart(_Part):
+    """What every certificate has."""
 
-    format: Literal["treeform.certificate/2"]
     data: DataPart
     problem: ProblemPart
-    answer: AnswerPart
-    model: dict[str, Any] | None = Field(description="as DecisionGraph.save writes it")
-    claims: list[ClaimPart]
     metadata: Metadata
     digest: Digest = Field(description="of all the rest: it notices accidents, not forgers")
 
 
+class MemberPart(_Part):
+    """An answer: status, figures, model and claims."""
+
+    answer: AnswerPart
+    model: dict[str, Any] | None = Field(description="as DecisionGraph.save writes it")
+    claims: list[ClaimPart]
+
+
+class CertificatePart(DocumentPart, MemberPart):
+    """A certificate of treeform."""
+
+    format: Literal["treeform.certificate/2"]
+
+
+class PlacePart(_Part):
+    """A problem of a family; null: without that bound."""
+
+    depth: Annotated[int, Field(ge=1)] | None = Field(description="at most so many levels")
+    tests: Count | None = Field(description="at most so many tests")
+    bound: Exact | None = Field(description="of the requirement that is moved")
+
+
+class NestedPart(MemberPart):
+    """The answer to one problem of a family."""
+
+    at: PlacePart
+
+
+class OverPart(_Part):
+    """What the problems of a family bound."""
+
+    tests: bool
+    depth: bool
+    requirement: RequirementPart | None = Field(
+        description="whose bound is moved; the number in it plays no part"
+    )
+    loosest: Exact | None
+    tightest: Exact | None
+
+
+class FamilyPart(DocumentPart):
+    """A certificate of nested problems: a size table, a Pareto curve or a frontier."""
+
+    format: Literal["treeform.family/1"]
+    over: OverPart
+    complete: bool = Field(description="whether every optimum of the family follows from the members")
+    members: list[NestedPart]
+
+
 def json_schema() -> dict[str, Any]:
-    """The JSON Schema of certificates."""
-    schema = CertificatePart.model_json_schema()
+    """The JSON Schema of certificates, of one problem or of a family."""
+    either: TypeAdapter[Any] = TypeAdapter(
+        Annotated[CertificatePart | FamilyPart, Field(discriminator="format")]
+    )
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": f"Certificate ({FORMAT})",
-        **{key: value for key, value in schema.items() if key != "title"},
+        "title": f"Certificate ({FORMAT}, {FAMILY})",
+        **either.json_schema(),
     }

@@ -11,7 +11,7 @@ import numpy as np
 
 from treeform.certify.certificate import quantity_part, weights_part
 from treeform.certify.groups import other_arrays, parameters_of
-from treeform.certify.schema import AnswerPart, CertificatePart
+from treeform.certify.schema import AnswerPart, CertificatePart, DocumentPart, MemberPart, RequirementPart
 from treeform.certify.verdicts import CheckRow, Verdict, false, holds, judged, on_trust, violated
 from treeform.data import Dataset
 from treeform.errors import CertificateError, Infeasible
@@ -33,7 +33,7 @@ FIGURES = ("errors", "weighted_errors", "confusion", "leaf_of_sample", "violatio
 FIGURES_OF_VALUES = ("leaf_of_sample", "violations")
 
 
-def data_of(body: CertificatePart, X: Any, y: Any, sample_weight: Any = None) -> Dataset:
+def data_of(body: DocumentPart, X: Any, y: Any, sample_weight: Any = None) -> Dataset:
     """A table as the certificate's problem reads it.
 
     Raises
@@ -52,7 +52,7 @@ def data_of(body: CertificatePart, X: Any, y: Any, sample_weight: Any = None) ->
     return Objective.parse(body.problem.objective).reading(data)
 
 
-def question_of(body: CertificatePart, data: Dataset, groups: dict[str, Groups]) -> Question:
+def question_of(body: DocumentPart, data: Dataset, groups: dict[str, Groups]) -> Question:
     """The problem that a certificate answers, on its data.
 
     Raises
@@ -71,20 +71,25 @@ def question_of(body: CertificatePart, data: Dataset, groups: dict[str, Groups])
     objective.check(data, shape)
     requirements = []
     for part in problem.requirements:
-        named = {"name": part.name, "parameters": parameters_of(part, groups)}
-        try:
-            requirement = closed(Requirement.from_json(named).bind(data))
-        except Infeasible as error:
-            raise CertificateError(
-                f"the requirement {part.label!r} is impossible on these data", cause=error.cause
-            ) from None
-        if not same_json(requirement.to_json(), named):
-            raise _not_as_written("requirement", part.label, str(requirement))
-        requirements.append(requirement)
+        requirements.append(closed(requirement_of(part, data, groups)))
     return Question(data, shape, objective, tuple(requirements), _restriction(body, objective))
 
 
-def _restriction(body: CertificatePart, objective: Objective) -> Restriction | None:
+def requirement_of(part: RequirementPart, data: Dataset, groups: dict[str, Groups]) -> Requirement:
+    """A requirement that a certificate states, bound to its data; errors as `question_of`."""
+    named = {"name": part.name, "parameters": parameters_of(part, groups)}
+    try:
+        requirement = Requirement.from_json(named).bind(data)
+    except Infeasible as error:
+        raise CertificateError(
+            f"the requirement {part.label!r} is impossible on these data", cause=error.cause
+        ) from None
+    if not same_json(requirement.to_json(), named):
+        raise _not_as_written("requirement", part.label, str(requirement))
+    return requirement
+
+
+def _restriction(body: DocumentPart, objective: Objective) -> Restriction | None:
     """The rows beside the requirements that a certificate names."""
     part = body.problem.restriction
     if part is None:
@@ -115,17 +120,20 @@ def same_json(a: Any, b: Any) -> bool:
 
 def statements(body: CertificatePart, question: Question, graph: DecisionGraph | None) -> list[CheckRow]:
     """All statements of a certificate but its claims and its status."""
-    rows = _head(body, question)
+    return stated_head(body, question) + model_rows(body, question, graph)
+
+
+def model_rows(body: MemberPart, question: Question, graph: DecisionGraph | None) -> list[CheckRow]:
+    """What is stated of a model."""
     figures = [name for name in FIGURES if getattr(body.answer, name) is not None]
     if graph is None:
-        if figures or body.answer.objective is not None:
-            rows.append(false("model", "figures are stated and there is no model"))
-        return rows
+        stated = bool(figures) or body.answer.objective is not None
+        return [false("model", "figures are stated and there is no model")] if stated else []
     if figures != list(FIGURES_OF_VALUES if graph.values else FIGURES):
-        return [*rows, false("model", "its figures are not those that are stated of such a model")]
+        return [false("model", "its figures are not those that are stated of such a model")]
     if not _belongs(graph, question.data):
-        return [*rows, false("model", "its columns, encoding, classes or counts are not those of the data")]
-    return rows + _of_model(body.answer, question, graph)
+        return [false("model", "its columns, encoding, classes or counts are not those of the data")]
+    return _of_model(body.answer, question, graph)
 
 
 def _target(part: dict[str, Any]) -> dict[str, Any]:
@@ -134,7 +142,7 @@ def _target(part: dict[str, Any]) -> dict[str, Any]:
     return part if note is None else {**part, "rounded": re.sub(r" \([^()]*\)", "", note, count=1)}
 
 
-def _head(body: CertificatePart, question: Question) -> list[CheckRow]:
+def stated_head(body: DocumentPart, question: Question) -> list[CheckRow]:
     """The description of data and problem; only what deviates makes a row."""
     data, stated = question.data, body.data
     same = {
@@ -186,11 +194,7 @@ def _of_model(answer: AnswerPart, question: Question, graph: DecisionGraph) -> l
             moved == 0,
             f"{len(leaves) - moved} of {count_of(len(leaves), 'sample', 'reach')} the leaf stated",
         ),
-        *(
-            _of_leaves(leaves, question, graph)
-            if graph.values
-            else _of_classes(answer, leaves, data, graph)
-        ),
+        *(_of_leaves(leaves, question, graph) if graph.values else _of_classes(answer, leaves, data, graph)),
     ]
     given = answer.status == "judged"  # what was given may violate anything, if it is stated
     fits = verdict.misfit or f"fits {question.shape}"
@@ -265,12 +269,12 @@ def walk(graph: DecisionGraph, row: list[float]) -> int:
     return node
 
 
-def status_row(body: CertificatePart, rows: Sequence[CheckRow], claims: Sequence[CheckRow]) -> CheckRow:
+def status_row(body: MemberPart, rows: Sequence[CheckRow], claims: Sequence[CheckRow]) -> CheckRow:
     """Whether status and bound follow from the claims, and what they rest on.
 
     Parameters
     ----------
-    body : CertificatePart
+    body : MemberPart
     rows : sequence of CheckRow
         Of all statements about data, problem and model.
     claims : sequence of CheckRow

@@ -15,7 +15,6 @@ from rich.text import Text
 
 from treeform import __version__, report
 from treeform.catalogue.solvers import solvers as tf_solvers
-from treeform.certify.certificate import sign
 from treeform.cli import conflict, export, frontier, near_optimal, pareto, size_table, sweep
 from treeform.cli import options as opt
 from treeform.cli.check import check_certificate
@@ -198,12 +197,12 @@ def _write(
 
     certificate: dict[str, Any] | None = None
     if result.graph is not None or result.claims:
-        certificate = result.certificate()
-    if certificate is not None and settings.weight is not None:
-        certificate = _with_weight(certificate, settings.weight)
+        certificate = result.certificate().with_weight(settings.weight)
     source = None if settings.data is None else settings.data.name
     frontiers = () if settings.report is None else report.trace_curves(result, settings.time_limit)
-    crossed = None if settings.report is None else report.price_crossings(result, settings.time_limit, frontiers)
+    crossed = (
+        None if settings.report is None else report.price_crossings(result, settings.time_limit, frontiers)
+    )
     facts = report.of_result(
         result,
         certificate=certificate,
@@ -226,11 +225,6 @@ def _write(
     if settings.report is not None:
         write(settings.report, FORMATS[format_of(settings.report)](facts))
     return facts, failed
-
-
-def _with_weight(certificate: dict[str, Any], column: str) -> dict[str, Any]:
-    """The certificate with the name of the weight column, so that ``check`` finds it."""
-    return sign({**certificate, "metadata": {**certificate["metadata"], "weight": column}})
 
 
 def _summary(facts: Facts, verbose: bool) -> None:

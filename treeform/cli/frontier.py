@@ -42,6 +42,7 @@ def frontier(
         typer.Option("--output", "-o", help="Write points, models and certificates here (JSON)."),
     ] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the curve here (.svg, .png or .pdf).")] = None,
+    certificate: opt.FamilyCertificate = None,
     verbose: opt.Verbose = False,
     quiet: opt.Quiet = False,
 ) -> Exit:
@@ -59,7 +60,13 @@ def frontier(
         return problem.frontier(*args, over=requirement_of(problem, over), **kwargs)
 
     curve: Frontier = run_tradeoff(
-        trace, settings, output, quiet=quiet, verbose=verbose, between=(loosest, tightest)
+        trace,
+        settings,
+        output,
+        quiet=quiet,
+        verbose=verbose,
+        certificate=certificate,
+        between=(loosest, tightest),
     )
     if plot is not None:
         curve.plot().save(plot)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +10,6 @@ from rich.console import Console
 from rich.text import Text
 
 from treeform import report
-from treeform.certify.certificate import sign
 from treeform.certify.judgement import Judgement
 from treeform.cli import options as opt
 from treeform.cli.files import check_writable
@@ -72,11 +70,9 @@ def _write(
     report_file: Path | None,
     about: report.About,
 ) -> None:
-    body = judgement.certificate()
-    if settings.weight is not None:
-        body = sign({**body, "metadata": {**body["metadata"], "weight": settings.weight}})
+    body = judgement.certificate().with_weight(settings.weight)
     if certificate is not None:
-        write_text(certificate, json.dumps(body, indent=1) + "\n")
+        body.save(certificate)
     if report_file is not None:
         source = None if settings.data is None else settings.data.name
         facts = of_model(

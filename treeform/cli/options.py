@@ -90,9 +90,10 @@ MissingAtPrediction = Annotated[
     ),
 ]
 Shape = Annotated[
-    str | None, typer.Option(
+    str | None,
+    typer.Option(
         help="tree:DEPTH or diagram:WIDTH,WIDTH,… (default tree:3).", metavar="SHAPE", show_default=False
-    )
+    ),
 ]
 FormulationName = Annotated[
     str | None,
@@ -214,6 +215,10 @@ Verbose = Annotated[
     typer.Option(
         "--verbose", "-v", help="Say more: how the table was read, each improvement, claims, notes."
     ),
+]
+FamilyCertificate = Annotated[
+    Path | None,
+    typer.Option("--certificate", help="Write the certificate of all of it here, for `treeform check`."),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only the answer.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks of errors.")]

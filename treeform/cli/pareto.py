@@ -23,12 +23,15 @@ def pareto(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write the curve and its models here (JSON).")
     ] = None,
+    certificate: opt.FamilyCertificate = None,
     verbose: opt.Verbose = False,
     quiet: opt.Quiet = False,
 ) -> Exit:
     """The models that no other one beats in depth, number of tests and errors at once, up to a depth."""
     refuse_threads_alone(settings)
-    found: Pareto = run_tradeoff(Problem.pareto, settings, output, quiet=quiet, verbose=verbose)
+    found: Pareto = run_tradeoff(
+        Problem.pareto, settings, output, quiet=quiet, verbose=verbose, certificate=certificate
+    )
     print(found)
     if found.limit is Limit.INTERRUPTED:
         return Exit.INTERRUPTED

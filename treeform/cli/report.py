@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from treeform import report
+from treeform.certify.certificate import read
 from treeform.cli import options as opt
 from treeform.cli.files import check_writable, new_file
 from treeform.cli.stored import held_out_rows, question_for, read_certificate, read_model_or_certificate
@@ -73,7 +74,7 @@ def report_model(
     about_model = report.NOTHING if about is None else report.read_about(about)
     graph, body = read_model_or_certificate(model)
     if certificate is not None:
-        body = read_certificate(certificate)
+        read(body := read_certificate(certificate))  # of one answer
     given: dict[str, Any] = {"target": target, "weight": weight}
     question, rows_of, equal = question_for(graph, body, data, groups=groups or (), **given)
     later = None

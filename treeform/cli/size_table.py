@@ -33,13 +33,21 @@ def size_table(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write the table and its models here (JSON).")
     ] = None,
+    certificate: opt.FamilyCertificate = None,
     verbose: opt.Verbose = False,
     quiet: opt.Quiet = False,
 ) -> Exit:
     """The least error with at most m tests, for m = 0, 1, 2, ...: one table that answers every price of a test."""
     refuse_threads_alone(settings)
     table: SizeTable = run_tradeoff(
-        Problem.size_table, settings, output, quiet=quiet, verbose=verbose, prices=price, alphas=alpha
+        Problem.size_table,
+        settings,
+        output,
+        quiet=quiet,
+        verbose=verbose,
+        certificate=certificate,
+        prices=price,
+        alphas=alpha,
     )
     print(table)
     _show_prices(table, alpha or [], price or [])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from treeform.certify.certificate import read
+from treeform.certify.certificate import read, read_any
 from treeform.certify.check import question_from
 from treeform.certify.groups import parameters_of
 from treeform.certify.rows import rows_of_training
@@ -96,7 +96,7 @@ def read_certificate(path: Path) -> dict[str, Any]:
         If it is damaged or was edited.
     """
     body: dict[str, Any] = read_json(path, "certificate")
-    read(body)
+    read_any(body)
     return body
 
 
@@ -161,7 +161,7 @@ def data_of(
     SpecError
         If neither the certificate nor the caller names the column of the target or the weight.
     """
-    stated = read(body)
+    stated = read_any(body)
     target = target or stated.metadata.target
     weight = weight or stated.metadata.weight
     for name, column, needed in (("target", target, True), ("weight", weight, stated.data.weighted)):

@@ -44,14 +44,15 @@ def run_tradeoff(
     *,
     quiet: bool,
     verbose: bool,
+    certificate: Path | None = None,
     **more: Any,
 ) -> Any:
-    """Call a method of `Problem` that returns several models, and write its result as JSON if a file is given.
+    """Call a method of `Problem` that returns several models, and write its result and certificate if files are given.
 
     ``method`` is called with the problem, the solver, and by keyword with what `Problem.size_table` takes.
     """
-    if output is not None:
-        check_writable([output], inputs=settings.inputs)
+    if files := [path for path in (output, certificate) if path is not None]:
+        check_writable(files, inputs=settings.inputs)
     with ProgressDisplay(err_console(), enabled=not quiet, log=verbose) as display:
         problem, how = read_problem(settings, display, verbose=verbose)
         answer = method(
@@ -65,6 +66,8 @@ def run_tradeoff(
         )
     if output is not None and answer is not None:
         write_text(output, json.dumps(answer.to_json(), indent=1) + "\n")
+    if certificate is not None and answer is not None:
+        answer.certificate().with_weight(settings.weight).save(certificate)
     return answer
 
 

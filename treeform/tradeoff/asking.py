@@ -10,9 +10,9 @@ from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import counted_errors
 from treeform.language.question import Question
 from treeform.solve.budget import Budget
-from treeform.solve.faults import BREAKDOWNS, broke_down, is_breakdown
+from treeform.solve.faults import BREAKDOWNS, broke_down, is_breakdown, limit_of
 from treeform.solve.options import SolveOptions
-from treeform.solve.result import Claim, Progress, Status, as_number
+from treeform.solve.result import Claim, Limit, Progress, Status, as_number
 from treeform.solve.verification import verify
 
 
@@ -22,10 +22,13 @@ class Solves:
     Attributes
     ----------
     notes : list of str
+    limit : Limit or None
+        What the first breakdown is.
     """
 
     def __init__(self) -> None:
         self.notes: list[str] = []
+        self.limit: Limit | None = None
         self._answered = False
 
     def answer(self, question: Question, options: SolveOptions) -> CertifiedResult | None:
@@ -37,6 +40,7 @@ class Solves:
                 raise
             under = ", ".join(question.labels) or "no requirement"
             self.notes.append(f"the solve under {under} {broke_down(error)}")
+            self.limit = self.limit or limit_of(error)
             return None
         self._answered = True
         return result

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import Any, cast
 
-from treeform.errors import Infeasible, SpecError
-from treeform.language.bounded import Bounded, Value
+from treeform.errors import SpecError
+from treeform.language.bounded import Bounded
 from treeform.language.losses import has_whole_values
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
@@ -51,16 +50,6 @@ def find_axis(question: Question, over: Any, sensitive: Any = None) -> tuple[Que
     axis = cast(Bounded, bound)
     kept = tuple(one for one in question.requirements if not _same_but_for_bound(one, bound))
     return question.with_(requirements=kept), axis
-
-
-def with_axis(question: Question, axis: Bounded, bound: Value) -> Question:
-    """The question with the requirement at a bound besides its own requirements."""
-    moved = axis.with_bound(bound)
-    with contextlib.suppress(
-        Infeasible
-    ):  # counting shows that no model satisfies it; the solve gives the proof
-        moved = moved.bind(question.data)
-    return question.with_(requirements=(*question.requirements, moved))
 
 
 def _named(question: Question, name: str) -> Requirement:

@@ -61,6 +61,12 @@ def fill_size_table(
     requirements and a time limit, it is filled first, so that a larger shape is no worse.
     """
     refuse_restriction(question, options, "a size table")
+    if start is not None and not isinstance(start, SizeTable):
+        raise SpecError(
+            f"start={start!r} is no size table",
+            cause="a size table starts from the models and bounds of an earlier one",
+            fix="give the result of problem.size_table(), or leave it out",
+        )
     if leaf_loss(question.objective) is not None:
         return regression_table(question, options, smaller, start, alphas if prices is None else prices)
     if not all(isinstance(term, Error | ClassCost | Nodes) for _, term in question.objective.terms):
@@ -68,12 +74,6 @@ def fill_size_table(
             f"{question.objective} has no size table",
             cause="a size table minimises errors or costs, and prices on tests come afterwards",
             fix="minimise tf.Error() or tf.Cost(...)",
-        )
-    if start is not None and not isinstance(start, SizeTable):
-        raise SpecError(
-            f"start={start!r} is no size table",
-            cause="a size table starts from the models and bounds of an earlier one",
-            fix="give the result of problem.size_table(), or leave it out",
         )
     budget = Budget(options.time_limit)
     with interruptible(budget):

@@ -14,6 +14,9 @@ from typing import Any
 import pandas as pd
 
 from treeform.certify.answer import CertifiedResult
+from treeform.certify.certificate import Certificate
+from treeform.certify.family import Family, Place
+from treeform.certify.family_certificate import certify_family
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.graph.svg import Drawing
@@ -114,6 +117,8 @@ class Frontier(Printed):
         What ended the search before it was complete, or left a point without proof.
     notes : tuple of str
         What broke down on the way.
+    answers : tuple of (Place, CertifiedResult)
+        The answer at each bound that was asked.
     """
 
     question: Question
@@ -125,6 +130,7 @@ class Frontier(Printed):
     seconds: float
     limit: Limit | None
     notes: tuple[str, ...] = ()
+    answers: tuple[tuple[Place, CertifiedResult], ...] = ()
 
     @property
     def proved(self) -> bool:
@@ -246,6 +252,15 @@ class Frontier(Printed):
         """The certificates of all points, and that of the end where it took a proof."""
         ends = [] if self.end is None else [self.end.certificate()]
         return [*(point.certificate() for point in self.points), *ends]
+
+    def certificate(self) -> Certificate:
+        """The certificate of the whole curve: `treeform.check` verifies its answers, and that every optimum follows.
+
+        `certificates` has one for each point, to be verified on its own.
+        """
+        family = Family(self.question, axis=self.axis, between=self.between)
+        by = ", ".join(dict.fromkeys(answer.solver for _, answer in self.answers))
+        return certify_family(family, self.answers, self.seconds, self.limit, by)
 
     def to_json(self) -> dict[str, Any]:
         """The curve with its models and certificates as plain values; numbers exact, as text."""

@@ -67,7 +67,7 @@ class HasTradeoffs(ABC):
         -------
         SizeTable
             ``table.at(price)`` and ``table.at_alpha(alpha)`` give the best model and the proved bound. A price on
-            tests in the objective of the problem is left out.
+            tests in the objective of the problem is left out. ``table.certificate()`` certifies all of it.
 
         Raises
         ------

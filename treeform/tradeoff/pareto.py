@@ -12,6 +12,9 @@ from fractions import Fraction
 from typing import Any
 
 from treeform.catalogue.solvers import find_solver
+from treeform.certify.certificate import Certificate
+from treeform.certify.family import Family
+from treeform.certify.family_certificate import certify_family
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.question import Question
@@ -95,6 +98,16 @@ class Pareto(Printed):
         first = next(d for d in range(1, self.depth + 1) if d not in self.tables or not self.tables[d].proved)
         depths = f"depth {first}" if first == self.depth else f"depth {first} to {self.depth}"
         return f"better models of {depths} may exist"
+
+    def certificate(self) -> Certificate:
+        """The certificate of the whole curve, which `treeform.check` verifies: its optima follow from the answers."""
+        widest = self.question.with_(shape=self.question.shape.at_depth(self.depth))
+        family = Family(widest, by_tests=True, by_depth=True)
+        answers = [one for depth, table in self.tables.items() for one in table.answers(family, depth)]
+        by = ", ".join(
+            dict.fromkeys(row.by for table in self.tables.values() for row in table.rows if row.by)
+        )
+        return certify_family(family, answers, self.seconds, self.limit, by)
 
     def to_json(self) -> dict[str, Any]:
         """The curve as plain values; numbers exact, as text."""

@@ -7,16 +7,20 @@ AAAI 2023, price tests by alpha in (18)).
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from treeform.certify.certificate import Certificate
+from treeform.certify.family import Family, Place
+from treeform.certify.family_certificate import answer_of, certify_family
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.losses import without_tests
 from treeform.language.numbers import as_fraction
 from treeform.language.question import Question
-from treeform.solve.result import Limit, Number, StageRun, as_number
+from treeform.solve.result import Limit, Number, SolveResult, StageRun, as_number
 from treeform.solve.simple_bounds import bound_with, ceiling, most_tests
 from treeform.solve.verification import judge_candidate
 from treeform.utils.notebook import Printed
@@ -145,6 +149,17 @@ class SizeTable(Printed):
         """Whether every row is proved, and with it every price."""
         return all(row.proved for row in self.rows)
 
+    def certificate(self) -> Certificate:
+        """The certificate of the whole table, which `treeform.check` verifies: all rows follow from its answers."""
+        family = Family(self.question, by_tests=True)
+        return certify_family(family, self.answers(family), self.seconds, self.limit, _names(self.rows))
+
+    def answers(self, family: Family, depth: int | None = None) -> Iterator[tuple[Place, SolveResult]]:
+        """The rows as answers to the problems of a family."""
+        for row in self.rows:
+            place = family.place(depth, row.tests)
+            yield place, answer_of(family.at(place), row.graph, row.upper, row.lower, row.by)
+
     def to_json(self) -> dict[str, Any]:
         """The table as plain values; numbers exact, as text."""
 
@@ -199,20 +214,10 @@ class SizeBounds:
         SpecError
             If it is of another question.
         """
-        theirs, ours = table.question, self.question
-        # By content: different arrays of groups, or amounts, may have the same label.
-        parts = ("shape", "objective", "requirements")
-        if theirs.data.digest != ours.data.digest or any(
-            getattr(theirs, part) != getattr(ours, part) for part in parts
-        ):
-            raise SpecError(
-                "a size table cannot start from one of another problem",
-                cause="data, shape, objective and requirements have to be the same",
-                fix="leave out start",
-            )
+        refuse_other(table.question, self.question)
         self.enter_models(table)
         for row in table.rows:
-            lower = None if row.lower is None else math.ceil(Fraction(row.lower) * ours.scale)
+            lower = None if row.lower is None else math.ceil(Fraction(row.lower) * self.question.scale)
             self.raise_lower(row.tests, lower, row.by)
 
     def enter_models(self, table: SizeTable) -> None:
@@ -272,6 +277,30 @@ class SizeBounds:
 
         columns = zip(self.lower, self.upper, self.graph, self.by, strict=True)
         return tuple(SizeRow(m, units(lo), units(up), g, by) for m, (lo, up, g, by) in enumerate(columns))
+
+
+def _names(rows: Iterable[SizeRow]) -> str:
+    """Who proved the rows."""
+    return ", ".join(dict.fromkeys(row.by for row in rows if row.by)) or "none"
+
+
+def refuse_other(theirs: Question, ours: Question) -> None:
+    """A table of another question is no start; by content: different arrays of groups may have the same label.
+
+    Raises
+    ------
+    SpecError
+        If it is of another question.
+    """
+    parts = ("shape", "objective", "requirements")
+    if theirs.data.digest != ours.data.digest or any(
+        getattr(theirs, part) != getattr(ours, part) for part in parts
+    ):
+        raise SpecError(
+            "a size table cannot start from one of another problem",
+            cause="data, shape, objective and requirements have to be the same",
+            fix="leave out start",
+        )
 
 
 def price_of_alpha(question: Question, alpha: Fraction | float | str) -> Fraction:

@@ -1,0 +1,238 @@
+"""Certificates of size tables, curves and frontiers: they verify, and nothing false in them does."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections import Counter
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import treeform as tf
+from treeform.certify.certificate import read, sign
+from treeform.certify.family import Family, Place
+from treeform.certify.verdicts import Verdict
+from treeform.cli.app import app
+from treeform.errors import CertificateError, TreeformError
+from treeform.graph import DecisionGraph
+from treeform.testing import brute_force
+from treeform.testing.mutate import mutations
+
+STEP = 97
+"""Every so many mutations are tried; all with ``--nightly``."""
+
+
+def table() -> tuple[pd.DataFrame, np.ndarray]:
+    rng = np.random.default_rng(2)
+    X = pd.DataFrame(rng.integers(0, 2, (10, 3)), columns=list("abc"))
+    return X, np.where((X["a"] ^ X["b"]) | (rng.random(10) < 0.3), "yes", "no")
+
+
+def problem(depth: int = 2) -> tf.Problem:
+    return tf.Problem(*table(), shape=tf.Tree(depth))
+
+
+def parity() -> tf.StatisticalParity:
+    return tf.StatisticalParity(groups="c", difference=None, positive="yes")
+
+
+def sizes() -> Any:
+    return problem().size_table()
+
+
+def curve() -> Any:
+    return problem().pareto()
+
+
+def frontier() -> Any:
+    return problem().frontier(over=parity())
+
+
+def losses() -> Any:
+    X, _ = table()
+    return tf.Problem(X, 3 * X["a"] + X["b"], shape=tf.Tree(2)).minimize("squared_error").pareto()
+
+
+def infeasible() -> Any:
+    return problem().add(tf.MaxErrors(1)).size_table()
+
+
+VIEWS = [sizes, curve, frontier, losses, infeasible]
+
+
+def target_of(view: Callable[[], Any]) -> Any:
+    X, y = table()
+    return 3 * X["a"] + X["b"] if view is losses else y
+
+
+def certificate(found: Any) -> dict[str, Any]:
+    body: dict[str, Any] = json.loads(json.dumps(found.certificate()))
+    return body
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.__name__)
+def test_the_certificate_of_a_whole_view_verifies(view: Callable[[], Any], tmp_path: Path) -> None:
+    found, (X, _) = view(), table()
+    body = certificate(found)
+    assert found.proved and body["complete"]
+    report = tf.check(body, X, target_of(view))
+    assert report.ok, str(report)
+    assert report.rows[-1].what == "family"
+    alone = tf.check(body, X, target_of(view), independent=True)
+    if view is frontier:  # its steps from bound to bound are code that the search calls, too
+        assert alone.verdict is Verdict.ON_TRUST
+        assert alone.rests_on == (f"the steps of {found.axis}",)
+    else:
+        assert alone.ok, str(alone)
+    found.certificate().save(tmp_path / "it.json")
+    assert tf.check(tmp_path / "it.json", X, target_of(view)).ok
+    with pytest.raises(CertificateError, match="of several models"):
+        read(body)
+
+
+def test_rows_that_follow_from_others_are_left_out() -> None:
+    X = pd.DataFrame({"a": [0, 1, 2, 3]})
+    found = tf.Problem(X, [0, 0, 1, 1], shape=tf.Tree(3)).pareto()
+    members = certificate(found)["members"]
+    assert [one["at"]["tests"] for one in members] == [None, 0]
+
+
+def test_a_view_that_was_cut_short_claims_no_more() -> None:
+    X, y = table()
+    found = problem().frontier(over=parity(), between=(None, "0.1"))
+    body = certificate(found)
+    assert tf.check(body, X, y).ok
+    rng = np.random.default_rng(0)
+    hard = tf.Problem(rng.normal(size=(60, 4)), rng.integers(0, 2, 60), shape="diagram:1,2,4:multivariate")
+    short = hard.size_table(time_limit=0.2)
+    body = certificate(short)
+    assert not short.proved and not body["complete"]
+    rows = {row.what: row for row in tf.check(body, hard.data.X, hard.data.y, time_limit=0.2).rows}
+    assert rows["family"].verdict is Verdict.VERIFIED and "open" in rows["family"].detail
+    forged = tf.check(sign({**body, "complete": True}), hard.data.X, hard.data.y, time_limit=0.2)
+    assert forged.verdict is Verdict.FALSE
+
+
+def worse(body: dict[str, Any]) -> None:
+    """One answer less."""
+    del body["members"][1]
+
+
+def raised(body: dict[str, Any]) -> None:
+    """A bound, and the value that goes with it, higher than the optimum."""
+    member = body["members"][-1]
+    for claim in member["claims"]:
+        claim["value"] = str(Fraction(claim["value"]) + 1)
+    member["answer"]["objective"] = member["answer"]["bound"] = str(Fraction(member["answer"]["bound"]) + 1)
+
+
+def elsewhere(body: dict[str, Any]) -> None:
+    """The answer to a narrower problem in the place of a wider one."""
+    body["members"][0] = {**body["members"][1], "at": body["members"][0]["at"]}
+
+
+def impossible(body: dict[str, Any]) -> None:
+    """No model at all at the narrowest problem."""
+    member = body["members"][-1]
+    member["answer"] = {"status": "infeasible", "objective": None, "bound": None}
+    member["model"] = None
+    member["claims"] = [{**member["claims"][-1], "kind": "infeasible", "value": None}]
+
+
+@pytest.mark.parametrize("forge", [worse, raised, elsewhere, impossible])
+@pytest.mark.parametrize("view", [sizes, curve, frontier, losses], ids=lambda view: view.__name__)
+def test_forgeries_are_false(view: Callable[[], Any], forge: Callable[[Any], None]) -> None:
+    body = certificate(view())
+    forge(body)
+    report = tf.check(sign(body), table()[0], target_of(view))
+    assert report.verdict is Verdict.FALSE, str(report)
+
+
+@pytest.mark.parametrize("view", [sizes, curve, frontier], ids=lambda view: view.__name__)
+def test_no_mutation_that_is_called_verified_is_untrue(view: Callable[[], Any], nightly: bool) -> None:
+    found, (X, y) = view(), table()
+    body, seen = certificate(found), Counter[str]()
+    question = found.question.with_(shape=tf.Tree(2))
+    family = Family(question, view is not frontier, view is curve, getattr(found, "axis", None))
+    optima: dict[Place, Fraction | None] = {}
+    step = 1 if nightly else STEP
+    for number, mutation in enumerate(mutations(body)):
+        if number % step or mutation.is_metadata:
+            continue
+        try:
+            report = tf.check(mutation.certificate, X, y, time_limit=20.0)
+        except TreeformError:
+            seen["refused"] += 1
+            continue
+        seen[report.verdict] += 1
+        if report.ok and mutation.certificate["problem"] == body["problem"]:
+            fault = untrue(mutation.certificate, family, optima)
+            assert fault is None, f"{mutation}\n{fault}\n{report}"
+    assert min(seen["refused"], seen["false"]) > 40 // step
+
+
+def untrue(body: dict[str, Any], family: Family, optima: dict[Place, Fraction | None]) -> str | None:
+    """What is false in a certificate, by enumeration; None when all of it is true."""
+    data = family.question.data
+    over = body["over"]
+    between = tuple(None if one is None else Fraction(one) for one in (over["loosest"], over["tightest"]))
+    family = Family(family.question, over["tests"], over["depth"], family.axis, between)
+
+    def optimum(place: Place) -> Fraction | None:
+        if place not in optima:
+            stated = family.at(place)
+            found = brute_force(data, stated.shape, stated.objective, stated.requirements)
+            optima[place] = None if found is None else found[0]
+        return optima[place]
+
+    for member in body["members"]:
+        at = member["at"]
+        place = family.place(at["depth"], at["tests"], None if at["bound"] is None else Fraction(at["bound"]))
+        least = optimum(place)
+        for claim in member["claims"]:
+            if claim["kind"] == "infeasible" and least is not None:
+                return f"{place}: the value of a model is {least}"
+            if claim["kind"] == "lower" and least is not None and Fraction(claim["value"]) > least:
+                return f"{place}: the bound {claim['value']} is above {least}"
+        if member["model"] is not None:
+            graph = DecisionGraph.from_json(member["model"])
+            value = family.question.objective.evaluate(graph, data)
+            if value != Fraction(member["answer"]["objective"]):
+                return f"{place}: the value is {value}"
+            if any(one.violation(graph, data) for one in family.at(place).requirements):
+                return f"{place}: a requirement is violated"
+            family.enter(graph, value)
+    if body["complete"]:
+        for place, known in family.problems():
+            if optimum(place) != (None if known is None else known.value):
+                return f"{place}: the optimum is {optimum(place)}"
+    return None
+
+
+@pytest.mark.parametrize(
+    ("verb", "more"), [("size-table", []), ("pareto", []), ("frontier", ["--over", "min_support:1"])]
+)
+def test_the_commands_write_certificates_that_the_command_verifies(
+    tmp_path: Path, verb: str, more: list[str]
+) -> None:
+    X, y = table()
+    path, out = tmp_path / "table.csv", tmp_path / "it.json"
+    X.assign(y=y).to_csv(path, index=False)
+    words = [verb, str(path), "--target", "y", "--shape", "tree:2", "-q", "--certificate", str(out), *more]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, done.output
+    checked = CliRunner().invoke(app, ["check", str(out), str(path)])
+    assert checked.exit_code == 0, checked.output
+    assert "family: the optima of" in checked.output
+    body = json.loads(out.read_text())
+    raised(body)
+    out.write_text(json.dumps(sign(copy.deepcopy(body))))
+    refused = CliRunner().invoke(app, ["check", str(out), str(path), "--independent"])
+    assert refused.exit_code == 6, refused.output

@@ -1,0 +1,192 @@
+"""The certificate of a family of nested problems, written and checked: the answers from which the others follow.
+
+A bound that was proved here of one problem is that of all inside it, so a table of many rows needs few proofs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from fractions import Fraction
+
+from treeform.certify.bounds import Means, claim_rows
+from treeform.certify.certificate import Certificate, answered, exact_text, written
+from treeform.certify.family import IMPOSSIBLE, Family, Place
+from treeform.certify.schema import FAMILY, FamilyPart, NestedPart
+from treeform.certify.statements import model_rows, requirement_of, stated_head, status_row
+from treeform.certify.verdicts import CheckRow, Verdict, false, holds, on_trust
+from treeform.data import Dataset
+from treeform.errors import CertificateError
+from treeform.graph import DecisionGraph
+from treeform.language.bounded import Bounded
+from treeform.language.question import Question
+from treeform.language.requirement import Requirement
+from treeform.requirements.groups import Groups
+from treeform.solve.result import Claim, Limit, Number, SolveResult, Status, as_number
+from treeform.solve.verification import verify
+from treeform.utils.text import count_of
+
+MOST_PROBLEMS = 20_000
+"""A check looks at each problem of a family; larger ones are refused."""
+
+
+def answer_of(
+    question: Question, graph: DecisionGraph | None, value: Number | None, lower: Number | None, by: str
+) -> SolveResult:
+    """What is known of one problem as an answer to it; ``lower`` None: there is no admissible model."""
+    bound = Claim("infeasible", None, by, 0.0) if lower is None else Claim("lower", Fraction(lower), by, 0.0)
+    if graph is None or value is None:
+        status = Status.INFEASIBLE if lower is None else Status.UNKNOWN
+        return SolveResult(None, status, None, None, lower, None, {}, (bound,), (), 0.0, question=question)
+    status = Status.OPTIMAL if lower is not None and lower >= value else Status.FEASIBLE
+    violations = {name: as_number(lack) for name, lack in verify(question, graph).violations.items()}
+    claims = (Claim("upper", Fraction(value), "the family", 0.0), bound)
+    return SolveResult(
+        graph, status, None, value, lower, None, violations, claims, (), 0.0, question=question
+    )
+
+
+def certify_family(
+    family: Family,
+    answers: Iterable[tuple[Place, SolveResult]],
+    seconds: float,
+    limit: Limit | None,
+    by: str,
+) -> Certificate:
+    """The certificate of a family, with the answers that do not follow from wider ones.
+
+    Raises
+    ------
+    CertificateError
+        If nothing is known.
+    """
+    kept, members = family.without_knowledge(), []
+    for place, result in sorted(answers, key=lambda answer: family.width(answer[0])):
+        lower = IMPOSSIBLE if result.status is Status.INFEASIBLE else result.bound
+        proof, known = kept.lower(place), kept.best(place)
+        stronger = lower is not None and (proof is None or proof.lower < lower)
+        better = result.objective is not None and (known is None or result.objective < known.value)
+        if not (stronger or better):
+            continue
+        kept.prove(place, lower if lower is None or lower == IMPOSSIBLE else Fraction(lower), by)
+        if result.graph is not None and result.objective is not None:
+            kept.enter(result.graph, result.objective)
+        at = {"depth": place.depth, "tests": place.tests, "bound": exact_text(place.bound)}
+        members.append({"at": at, **answered(result)})
+    if not members:
+        raise CertificateError(
+            "there is nothing to certify",
+            cause="no model was found, and nothing was proved",
+            fix="give it more time, or loosen the requirements",
+        )
+    over = {
+        "tests": family.by_tests,
+        "depth": family.by_depth,
+        "requirement": None,
+        "loosest": exact_text(family.between[0]),
+        "tightest": exact_text(family.between[1]),
+    }
+    content = {"over": over, "complete": kept.complete, "members": members}
+    run = {"solver": by, "formulation": None, "seconds": round(seconds, 3), "limit": _text(limit)}
+    moved = family.axis if isinstance(family.axis, Requirement) else None
+    return written(FAMILY, family.question, run, content, moved)
+
+
+def _text(limit: Limit | None) -> str | None:
+    return None if limit is None else str(limit)
+
+
+# -- the check ------------------------------------------------------------------------------------------
+
+
+def family_rows(
+    body: FamilyPart, question: Question, data: Dataset, groups: dict[str, Groups], means: Means
+) -> list[CheckRow]:
+    """The verdicts on a family: its members, the widest first, and whether its optima follow from them."""
+    family = _family_of(body, question, data, groups)
+    stated, names = family.without_knowledge(), list[str]()
+    rows = stated_head(body, question)
+    members = [(_place_of(family, body, member), member) for member in body.members]
+    for place, member in sorted(members, key=lambda one: family.width(one[0])):
+        found = list(_member_rows(family, stated, place, member, means))
+        rows += found
+        names += [name for row in found for name in row.rests_on]
+    return [*rows, _curve(body, family, stated, names, means)]
+
+
+def _family_of(body: FamilyPart, question: Question, data: Dataset, groups: dict[str, Groups]) -> Family:
+    over = body.over
+    axis = None if over.requirement is None else requirement_of(over.requirement, data, groups)
+    by_size = over.tests and axis is None
+    if not (by_size or (isinstance(axis, Bounded) and not over.tests and not axis.is_continuous)):
+        raise CertificateError("the certificate does not say what its problems bound")
+    if over.depth and not (by_size and question.shape.own_leaves):
+        raise CertificateError(f"the certificate bounds the depth of {question.shape}")
+    loosest, tightest = (None if one is None else Fraction(one) for one in (over.loosest, over.tightest))
+    if axis is None and (loosest, tightest) != (None, None):
+        raise CertificateError("the certificate has a range of bounds, and moves no requirement")
+    moved = axis if isinstance(axis, Bounded) else None
+    family = Family(question, over.tests, over.depth, moved, (loosest, tightest))
+    if moved is None and family.most_tests * (question.shape.depth if over.depth else 1) > MOST_PROBLEMS:
+        raise CertificateError(f"the certificate has more than {MOST_PROBLEMS:,} problems")
+    return family
+
+
+def _place_of(family: Family, body: FamilyPart, member: NestedPart) -> Place:
+    at, over = member.at, body.over
+    bound = None if at.bound is None else Fraction(at.bound)
+    ours = (
+        (over.depth or at.depth is None)
+        and (over.tests or at.tests is None)
+        and (family.axis is not None or bound is None)
+    )
+    if not ours:
+        raise CertificateError("the certificate has an answer to a problem that is not one of its own")
+    return family.place(at.depth, at.tests, bound)
+
+
+def _member_rows(
+    proved: Family, stated: Family, place: Place, member: NestedPart, means: Means
+) -> Iterator[CheckRow]:
+    """What is not verified of an answer, and its status; what holds is entered in the families."""
+    question, name = proved.at(place), proved.name(place)
+    graph = None if member.model is None else DecisionGraph.from_json(member.model)
+    rows = model_rows(member, question, graph)
+    claims = claim_rows(member.claims, question, graph, means, proved.lower(place))
+    status = status_row(member, rows, claims)
+    for row in (*rows, *claims):
+        if row.verdict is not Verdict.VERIFIED:
+            yield replace(row, what=f"{name}: {row.what}")
+    bounds = [(c, row) for c, row in zip(member.claims, claims, strict=True) if c.kind != "upper"]
+    best = max(bounds, key=lambda one: Fraction(one[0].value or 0), default=None)
+    shown = [] if best is None or best[1].verdict is not Verdict.VERIFIED else [best[1].detail]
+    worth = [] if member.answer.objective is None else [f"objective {member.answer.objective}"]
+    detail = "; ".join([*worth, status.detail, *shown])
+    yield replace(status, what=name, detail=detail, proved_by="" if best is None else best[1].proved_by)
+    if graph is not None and not any(row.verdict is Verdict.FALSE for row in rows):
+        value = as_number(Fraction(member.answer.objective or 0))
+        for family in (proved, stated):
+            family.enter(graph, value)
+    for claim, row in bounds:
+        lower = IMPOSSIBLE if claim.value is None else Fraction(claim.value)
+        if row.verdict is Verdict.VERIFIED:
+            proved.prove(place, lower, row.proved_by)
+        if row.verdict is not Verdict.FALSE:
+            stated.prove(place, lower, claim.metadata.by)
+
+
+def _curve(body: FamilyPart, proved: Family, stated: Family, names: list[str], means: Means) -> CheckRow:
+    """Whether every optimum of the family follows from its members, where the certificate says so."""
+    problems = [place for place, _ in stated.problems()]
+    left = [place for place in problems if stated.is_open(place)]
+    number = count_of(len(problems), "problem")
+    if not body.complete:
+        return holds("family", f"{len(left)} of {number} open; nothing else is claimed")
+    if left:
+        return false("family", f"not complete: {stated.name(left[0])} is open")
+    if not proved.complete:
+        return on_trust("family", f"the optima of {number} rest on what is not proved here", *names)
+    if means.independent and proved.axis is not None:
+        detail = f"the optima of {number} follow, if no model's measure lies between their bounds"
+        return on_trust("family", detail, f"the steps of {proved.axis}")
+    return holds("family", f"the optima of {number} follow")

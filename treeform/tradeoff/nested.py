@@ -1,0 +1,112 @@
+"""The answers to the problems of a family: each that is open is asked, the widest first, and again while time is left.
+
+What is known goes from one to the next: the best model that fits as a start, the bound of a wider problem as a bound.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+
+from treeform.certify.answer import CertifiedResult
+from treeform.certify.family import IMPOSSIBLE, Family, Place
+from treeform.solve import schedule
+from treeform.solve.budget import Budget
+from treeform.solve.options import KnownBound, SolveOptions
+from treeform.solve.result import Limit, Progress, Status
+from treeform.tradeoff.asking import Solves, part_of
+from treeform.utils.text import count_of
+
+
+class Answers:
+    """The answers so far.
+
+    Parameters
+    ----------
+    family : Family
+    options : SolveOptions
+        The time limit is for all problems together.
+    first : Share, optional
+        What a problem gets of the time when it is asked first; left out, an equal part for each that is open.
+
+    Attributes
+    ----------
+    by_place : dict of Place to CertifiedResult
+        At each problem that was asked, the answer that proves the most.
+    limit : Limit or None
+        What ended an answer early.
+    """
+
+    def __init__(self, family: Family, options: SolveOptions, first: schedule.Share | None = None) -> None:
+        self.family, self.options, self.first = family, options, first
+        self.budget = Budget(options.time_limit)
+        self.solves = Solves()
+        self.by_place: dict[Place, CertifiedResult] = {}
+        self.limit: Limit | None = None
+        self._spent: dict[Place, float] = {}
+        """Seconds that a problem has had; infinite where more of them are of no use."""
+
+    def run(self) -> None:
+        """Ask until nothing is open, or more time is of no use."""
+        while not self.budget.stop():
+            left = [place for place, _ in self.family.problems() if self.family.is_open(place)]
+            left = [place for place in left if self._spent.get(place, 0.0) < math.inf]
+            if not left:
+                return
+            place = next((one for one in left if one not in self._spent), None)
+            if place is not None and self.first is not None:
+                self._ask(place, self.first.of(self.budget).remaining)
+                continue
+            part = schedule.equal_part(self.budget.remaining, len(left))
+            if place is None:
+                place = min(left, key=lambda one: self._spent[one])
+                part = None if part is None else max(part, 2 * self._spent[place])
+            self._ask(place, part)
+
+    def _ask(self, place: Place, seconds: float | None) -> None:
+        """Solve at a place, and enter model and bound."""
+        options = part_of(self.options, self.budget, seconds, self._progress(place))
+        known, proof = self.family.best(place), self.family.lower(place)
+        if known is not None:
+            options = replace(options, models=(known.graph,))
+        if proof is not None and proof.lower != IMPOSSIBLE:
+            options = replace(options, bounds=(KnownBound(Fraction(proof.lower), proof.by),))
+        began = self.budget.seconds
+        result = self.solves.answer(self.family.at(place), options)
+        taken = self.budget.seconds - began
+        by_time = result is not None and result.limit in (None, Limit.TIME) and options.time_limit is not None
+        self._spent[place] = self._spent.get(place, 0.0) + taken if by_time else math.inf
+        if result is None:
+            self.limit = self.limit or self.solves.limit
+            return
+        self.limit = result.limit or self.limit
+        if result.graph is not None and result.objective is not None:
+            self.family.enter(result.graph, result.objective)
+        if result.status is Status.INFEASIBLE:
+            self.family.prove(place, IMPOSSIBLE, result.solver)
+        elif result.bound is not None:
+            self.family.prove(place, Fraction(result.bound), result.solver)
+        self.by_place[place] = _stronger(self.by_place.get(place), result)
+
+    def _progress(self, place: Place) -> Callable[[Progress], None] | None:
+        """What shows the work on one problem, in the time of the whole family."""
+        report = self.options.on_progress
+        if report is None:
+            return None
+        what = "row" if self.family.axis is None else "bound"
+        phase = f"{count_of(len(self.by_place), what)} answered, {self.family.name(place)}"
+        return lambda p: report(self.budget.progress_of(p, phase))
+
+    def at(self, place: Place) -> list[CertifiedResult]:
+        """The answers that hold at a place: its own and those of wider problems, the widest first."""
+        around = [one for one in self.by_place if self.family.contains(one, place)]
+        return [self.by_place[one] for one in sorted(around, key=self.family.width)]
+
+
+def _stronger(known: CertifiedResult | None, result: CertifiedResult) -> CertifiedResult:
+    """Of two answers to one question, the one that proves more."""
+    if known is None or known.bound is None or result.status is Status.INFEASIBLE:
+        return result
+    return result if result.bound is not None and result.bound >= known.bound else known
