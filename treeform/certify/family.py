@@ -62,7 +62,7 @@ class Proof:
 
 @dataclass
 class Family:
-    """Nested problems, and what is known of them.
+    """Nested problems, with models and bounds.
 
     Attributes
     ----------
@@ -172,7 +172,7 @@ class Family:
             words.append(f"{self.axis.bound_name} {bound}" if place.bound is not None else bound)
         return ", ".join(words) or "the whole shape"
 
-    # -- what is known of them ----------------------------------------------------------------------
+    # -- models and bounds ----------------------------------------------------------------------
 
     def enter(self, graph: DecisionGraph, value: Number) -> None:
         """A model that is admissible in the widest problem, and its value."""
@@ -197,7 +197,7 @@ class Family:
         return max(holding, key=lambda proof: proof.lower, default=None)
 
     def is_open(self, place: Place) -> bool:
-        """Whether its optimum does not follow from what is known."""
+        """Whether its optimum does not follow from models and bounds."""
         known, proof = self.best(place), self.lower(place)
         if proof is None:
             return True
@@ -205,7 +205,7 @@ class Family:
 
     @property
     def complete(self) -> bool:
-        """Whether every optimum of the family follows from what is known."""
+        """Whether every optimum of the family follows from models and bounds."""
         return not any(self.is_open(place) for place, _ in self.problems())
 
     def without_knowledge(self) -> Family:

@@ -33,7 +33,7 @@ MOST_PROBLEMS = 20_000
 def answer_of(
     question: Question, graph: DecisionGraph | None, value: Number | None, lower: Number | None, by: str
 ) -> SolveResult:
-    """What is known of one problem as an answer to it; ``lower`` None: there is no admissible model."""
+    """A model and a bound of one problem as an answer to it; ``lower`` None: there is no admissible model."""
     bound = Claim("infeasible", None, by, 0.0) if lower is None else Claim("lower", Fraction(lower), by, 0.0)
     if graph is None or value is None:
         status = Status.INFEASIBLE if lower is None else Status.UNKNOWN

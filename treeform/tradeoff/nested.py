@@ -1,6 +1,6 @@
 """The answers to the problems of a family: each that is open is asked, the widest first, and again while time is left.
 
-What is known goes from one to the next: the best model that fits as a start, the bound of a wider problem as a bound.
+Each passes on what it has found: the best model that fits as a start, the bound of a wider problem as a bound.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from treeform.solve.faults import BREAKDOWNS, broke_down, is_breakdown, limit_of
 from treeform.solve.options import USUAL, SolveOptions
 from treeform.solve.result import Limit, Number, Progress
 from treeform.tradeoff.fill import fill_size_table
-from treeform.tradeoff.size_table import SizeRow, SizeTable
+from treeform.tradeoff.size_table import SizeRow, SizeTable, row_answers
 from treeform.utils.notebook import Printed
 
 
@@ -103,7 +103,7 @@ class Pareto(Printed):
         """The certificate of the whole curve, which `treeform.check` verifies: its optima follow from the answers."""
         widest = self.question.with_(shape=self.question.shape.at_depth(self.depth))
         family = Family(widest, by_tests=True, by_depth=True)
-        answers = [one for depth, table in self.tables.items() for one in table.answers(family, depth)]
+        answers = [one for depth, table in self.tables.items() for one in row_answers(table, family, depth)]
         by = ", ".join(
             dict.fromkeys(row.by for table in self.tables.values() for row in table.rows if row.by)
         )

@@ -152,13 +152,7 @@ class SizeTable(Printed):
     def certificate(self) -> Certificate:
         """The certificate of the whole table, which `treeform.check` verifies: all rows follow from its answers."""
         family = Family(self.question, by_tests=True)
-        return certify_family(family, self.answers(family), self.seconds, self.limit, _names(self.rows))
-
-    def answers(self, family: Family, depth: int | None = None) -> Iterator[tuple[Place, SolveResult]]:
-        """The rows as answers to the problems of a family."""
-        for row in self.rows:
-            place = family.place(depth, row.tests)
-            yield place, answer_of(family.at(place), row.graph, row.upper, row.lower, row.by)
+        return certify_family(family, row_answers(self, family), self.seconds, self.limit, _names(self.rows))
 
     def to_json(self) -> dict[str, Any]:
         """The table as plain values; numbers exact, as text."""
@@ -277,6 +271,15 @@ class SizeBounds:
 
         columns = zip(self.lower, self.upper, self.graph, self.by, strict=True)
         return tuple(SizeRow(m, units(lo), units(up), g, by) for m, (lo, up, g, by) in enumerate(columns))
+
+
+def row_answers(
+    table: SizeTable, family: Family, depth: int | None = None
+) -> Iterator[tuple[Place, SolveResult]]:
+    """The rows as answers to the problems of a family."""
+    for row in table.rows:
+        place = family.place(depth, row.tests)
+        yield place, answer_of(family.at(place), row.graph, row.upper, row.lower, row.by)
 
 
 def _names(rows: Iterable[SizeRow]) -> str:
