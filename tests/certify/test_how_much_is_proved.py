@@ -10,10 +10,10 @@ import pytest
 
 import treeform as tf
 from treeform.certify import Verdict, bounds
-from treeform.certify.bounds import Means, claim_rows
+from treeform.certify.bounds import claim_rows
 from treeform.certify.certificate import read, sign
 from treeform.certify.proofs.rup import Verification
-from treeform.certify.provers import Bound, _Target, beyond, by_prices, multipliers_of
+from treeform.certify.provers import Bound, Means, _Target, beyond, by_prices, multipliers_of
 from treeform.certify.schema import ClaimMetadata, ClaimPart, ProofRoute
 from treeform.certify.verdicts import on_trust
 from treeform.shape import Shape

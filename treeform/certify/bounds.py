@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 from typing import TypeVar
 
-from treeform.backends import Backend
 from treeform.certify.certificate import with_version
 from treeform.certify.family import IMPOSSIBLE, Proof
 from treeform.certify.left_out import count_left_out
@@ -17,6 +15,7 @@ from treeform.certify.proofs import Cnf, derived_clauses, verify_proof
 from treeform.certify.provers import (
     BY_PRICES,
     Bound,
+    Means,
     beyond,
     by_engines,
     by_multipliers,
@@ -47,31 +46,6 @@ R = TypeVar("R")
 REFERENCE = "the reference search"
 OWN_FORMULATIONS = frozenset({"odd", "odd-paper", "sat-depth", "sat-size"})
 """Those whose clauses are tested against exhaustive enumeration here."""
-
-
-@dataclass(frozen=True)
-class Means:
-    """How claims are proved again.
-
-    Attributes
-    ----------
-    time_limit : float or None
-        Seconds of work for each claim.
-    proofs : Path or None
-        The folder of proofs.
-    drat_trim : bool
-        Whether drat-trim verifies them.
-    independent : bool
-        Whether engines do not count.
-    confirm : Backend or None
-        Another solver to solve again with.
-    """
-
-    time_limit: float | None = None
-    proofs: Path | None = None
-    drat_trim: bool = False
-    independent: bool = False
-    confirm: Backend | None = None
 
 
 def claim_rows(

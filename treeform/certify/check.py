@@ -13,11 +13,12 @@ from typing import Any
 
 from treeform.backends import Backend
 from treeform.catalogue.solvers import find_solver
-from treeform.certify.bounds import Means, claim_rows
+from treeform.certify.bounds import claim_rows
 from treeform.certify.certificate import read_any
 from treeform.certify.family_certificate import family_rows
 from treeform.certify.files import read_json_file, read_training_table
 from treeform.certify.groups import differences, digest_with, given_again, other_labels
+from treeform.certify.provers import Means
 from treeform.certify.rows import changes, in_order_of_training, rows_part
 from treeform.certify.schema import CertificatePart, DocumentPart, FamilyPart
 from treeform.certify.statements import data_of, question_of, statements, status_row

@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 
-from treeform.certify.bounds import Means, claim_rows
+from treeform.certify.bounds import claim_rows
 from treeform.certify.certificate import Certificate, answered, exact_text, written
 from treeform.certify.family import IMPOSSIBLE, Family, Place
+from treeform.certify.provers import Means
 from treeform.certify.schema import FAMILY, FamilyPart, NestedPart
 from treeform.certify.statements import model_rows, requirement_of, stated_head, status_row
 from treeform.certify.verdicts import CheckRow, Verdict, false, holds, on_trust

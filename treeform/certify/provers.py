@@ -10,8 +10,10 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from pathlib import Path
 from typing import ClassVar
 
+from treeform.backends import Backend
 from treeform.certify.diagrams import cheapest_diagram
 from treeform.certify.prices import cheapest
 from treeform.certify.schema import Multiplier
@@ -47,6 +49,31 @@ PLAIN: tuple[type[Engine], ...] = (ConTree, DL85, DiagramSearch, RegressionSearc
 _MAKERS: tuple[type[Engine], ...] = (*ENGINES, CADL85, Blossom)
 FAMILIES = {kind.name: kind.family for kind in _MAKERS}
 """Engines that share code are of one family."""
+
+
+@dataclass(frozen=True)
+class Means:
+    """How claims are proved again.
+
+    Attributes
+    ----------
+    time_limit : float or None
+        Seconds of work for each claim.
+    proofs : Path or None
+        The folder of proofs.
+    drat_trim : bool
+        Whether drat-trim verifies them.
+    independent : bool
+        Whether engines do not count.
+    confirm : Backend or None
+        Another solver to solve again with.
+    """
+
+    time_limit: float | None = None
+    proofs: Path | None = None
+    drat_trim: bool = False
+    independent: bool = False
+    confirm: Backend | None = None
 
 
 @dataclass(frozen=True)
