@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import combinations
+from math import comb
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
     from treeform.engines import TreeTask
 
 MOST_NODES = 50_000
+MOST_SETS = 5000
+"""Of columns."""
 Points = NDArray[np.intp]
 Level = dict[tuple[bytes, int], tuple[Points, float]]
 """By rows and by what may follow there: the points, and the most that their tree may cost."""
@@ -66,11 +70,14 @@ def count_left_out(
     if value > reach:
         raise CertificateError(f"the graph states models below {reach} only")
     numbers, unit = multipliers_of(details.get("witness"))
-    levels = named.get("path_levels", 0)
-    if type(levels) is not int:
+    levels, sets = named.get("path_levels", 0), named.get("column_sets", 0)
+    if type(levels) is not int or type(sets) is not int:
         return None
-    task, up_to = replace(relaxation.task, paths=relaxation.task.paths if levels else ()), named["up_to"]
-    counted = count_alternatives(question.data, task, up_to, numbers, unit, named["by_feature"], stop, levels)
+    task = replace(relaxation.task, paths=relaxation.task.paths if levels else ())
+    if sets and len(_sets_of_columns(question.data, task)) != sets:
+        raise CertificateError("the graph is over other sets of columns, the claim names others")
+    count = count_over_sets if sets else count_alternatives
+    counted = count(question.data, task, named["up_to"], numbers, unit, named["by_feature"], stop, levels)
     if counted != (named["nodes"], named["alternatives"]):
         raise CertificateError(
             f"the graph has {counted[0]:,} nodes and {counted[1]:,} alternatives, the claim names others"
@@ -114,28 +121,102 @@ def count_alternatives(
         If the graph has too many nodes, or numbers would leave the exact range.
     """
     table = Table(data, task)
+    nodes, alternatives, _ = _counted(table, task, cost, multipliers, unit, by_feature, stop, path_levels)
+    return nodes, alternatives
+
+
+def count_over_sets(
+    data: Dataset,
+    task: TreeTask,
+    cost: int,
+    multipliers: Sequence[int],
+    unit: int,
+    by_feature: bool,
+    stop: Callable[[], bool],
+    path_levels: int = 0,
+) -> tuple[int, int]:
+    """The same where the columns that a tree may test are chosen at the root, among all sets that the task allows.
+
+    The graphs of all sets share the root, and the labels that it may have as a leaf. Parameters are those of
+    `count_alternatives`.
+
+    Raises
+    ------
+    OutOfReach
+        If there are too many sets, too.
+    """
+    sets = _sets_of_columns(data, task)
+    table, nodes, alternatives = Table(data, replace(task, max_features=None)), 1, 0
+    at_root: set[int] = set()
+    for features in sets:
+        own = replace(task, features=(features,))
+        more, here, labels = _counted(
+            table.over(features), own, cost, multipliers, unit, by_feature, stop, path_levels
+        )
+        if nodes + more > MOST_NODES:
+            raise _too_large()
+        nodes, alternatives = nodes + max(0, more - 1), alternatives + here - len(at_root & labels)
+        at_root |= labels
+    return (nodes, alternatives) if alternatives else (0, 0)
+
+
+def _sets_of_columns(data: Dataset, task: TreeTask) -> set[frozenset[int]]:
+    """The encoded features with a test over which a tree may go, as its budget of columns and its sets allow."""
+    varying = [f for f in range(data.n_features) if len(set(data.X[:, f].tolist())) > 1]
+    most = data.n_features if task.max_features is None else task.max_features
+    out: set[frozenset[int]] = set()
+    for allowed in task.features or (frozenset(varying),):
+        inside = [f for f in varying if f in allowed]
+        columns = sorted({data.columns[f].source for f in inside})
+        k = len(columns) if most >= 2**task.depth - 1 else min(most, len(columns))
+        if comb(len(columns), k) > MOST_SETS:
+            raise OutOfReach("the graph is out of reach", cause=f"it is over more than {MOST_SETS:,} sets")
+        for chosen in combinations(columns, k):
+            out.add(frozenset(f for f in inside if data.columns[f].source in chosen))
+    return out
+
+
+def _too_large() -> OutOfReach:
+    return OutOfReach("the graph is out of reach", cause=f"it has more than {MOST_NODES:,} nodes")
+
+
+def _counted(
+    table: Table,
+    task: TreeTask,
+    cost: int,
+    multipliers: Sequence[int],
+    unit: int,
+    by_feature: bool,
+    stop: Callable[[], bool],
+    path_levels: int,
+) -> tuple[int, int, set[int]]:
+    """Nodes and alternatives of the graph over the tests of a table, and the labels that its root may have."""
     followed = states_of(task, _Sides(table), path_levels) if path_levels and task.paths else None
     states = _Rules(followed, read_by(task, table.feature))
     prices = Prices(table, task, multipliers, unit, stop, states)
     limit = float(prices.limit(cost))
     everything = np.arange(len(table.weight))
     if prices.least(everything, task.depth, states.start) > limit:
-        return 0, 0
+        return 0, 0, set()
     group = table.feature if by_feature else np.zeros(len(table.feature), dtype=np.int64)
     nodes = alternatives = 0
+    at_root: set[int] | None = None
     level: Level = {(everything.tobytes(), states.start): (everything, limit)}
     for depth in range(task.depth, -1, -1):
         below: Level = {}
         nodes += len(level)
         if nodes > MOST_NODES:
-            raise OutOfReach("the graph is out of reach", cause=f"it has more than {MOST_NODES:,} nodes")
+            raise _too_large()
         for (_, state), (points, budget) in level.items():
+            labels: set[int] = set()
             if states.may_end(state):
-                alternatives += int((prices.price[points].sum(axis=0) <= budget).sum())
+                labels.update(np.flatnonzero(prices.price[points].sum(axis=0) <= budget).tolist())
+            at_root = labels if at_root is None else at_root
+            alternatives += len(labels)
             if depth:
                 alternatives += _tests(prices, state, points, depth, budget, group, below)
         level = below
-    return nodes, alternatives
+    return nodes, alternatives, at_root or set()
 
 
 class _Rules:

@@ -18,7 +18,8 @@ sums and matrix products of float64 are exact.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -188,6 +189,14 @@ class Table:
     def tests(self) -> PathTests:
         """The tests, as rules on paths read them."""
         return PathTests(self.feature, self.side[self.at] > 0)
+
+    def over(self, features: Collection[int]) -> Table:
+        """The same with the tests of some features only."""
+        out, kept = copy(self), np.isin(self.feature, sorted(features))
+        out.feature, out.test, out.source = self.feature[kept], self.test[kept], self.source[kept]
+        out.side = np.ascontiguousarray(self.side[:, kept])
+        out.clashes = [marks for marks, one in zip(self.clashes, kept, strict=True) if one]
+        return out
 
     @staticmethod
     def _tests(points: Floats) -> tuple[Ints, Floats]:

@@ -19,6 +19,7 @@ from treeform.data import midpoints
 from treeform.engines.graph_paths import states_of
 from treeform.engines.session import Room, bytes_of_tests
 from treeform.engines.table_of_totals import TableOfTotals, Tests, tests_of
+from treeform.engines.task import binding_features
 from treeform.engines.totals import TotalsSearch
 from treeform.errors import SpecError
 from treeform.language.alternatives import AndOrGraph
@@ -89,7 +90,19 @@ def reason_against_graph(data: Dataset, task: TreeTask) -> str | None:
         most = most_listed(task)
         return f"it takes {most:,} distinct tests at depth {task.depth}, and the table has {data.n_tests:,}"
     search = TotalsSearch()
+    task = without_budget(task)
     return (search.beyond_numbers if takes_intervals(data, task) else search.unsupported)(data, task)
+
+
+def without_budget(task: TreeTask) -> TreeTask:
+    """The task with any number of columns, or with none at all."""
+    return replace(task, max_features=0 if task.max_features == 0 else None)
+
+
+def most_columns(data: Dataset, task: TreeTask) -> int | None:
+    """The budget of columns; None where no tree of the depth can test more columns than that."""
+    most = binding_features(data, task)
+    return None if most is None or most >= 2**task.depth - 1 else most
 
 
 class GraphOfTrees:
@@ -137,9 +150,7 @@ class GraphOfTrees:
                 fix="round or bin columns, or use formulation='odd'",
             )
         self.apart, self.data = apart, data
-        limited = replace(
-            task, meetings=None, features=None, max_features=0 if task.max_features == 0 else None
-        )
+        limited = replace(without_budget(task), meetings=None, features=None)
         limits = {
             "depth": task.depth,
             "min_support": task.min_support,
@@ -147,8 +158,11 @@ class GraphOfTrees:
             "memory": memory or _MEMORY,
             "simd": simd,
         }
-        if intervals:
-            columns = _columns_of(data, task)
+        columns = _columns_of(data, task) if intervals else np.zeros(0, dtype=np.int64)
+        if intervals and not len(columns):
+            self.table = TableOfTotals(data, limited, _one_test_each(data, columns))
+            self._native = _core.AndOrGraph(self.table.arrays(), _groups(self.table, apart), **limits)
+        elif intervals:
             self.table = TableOfTotals(data, limited, _thresholds(data, columns))
             one = TableOfTotals(data, limited, _one_test_each(data, columns))
             points = np.ascontiguousarray(data.points.X[:, columns])
@@ -163,8 +177,14 @@ class GraphOfTrees:
         """The number of tests above, from which on rules on paths do not count."""
         self.keeps_paths = not task.paths or (states is not None and states.whole)
         """Whether every rule on paths is kept to, in all trees of the graph."""
+        several = task.features is not None and len(task.features) > 1
+        self.keeps_columns = not several and (task.max_features == 0 or most_columns(data, task) is None)
+        """Whether the trees test no more columns together than the task allows."""
         if states is not None:
             self._native.keep_to(states.allowed, states.next, states.may_end)
+
+    n_sets = 0
+    """Sets of columns that trees are searched over one by one."""
 
     @property
     def n_rows(self) -> int:
@@ -185,7 +205,7 @@ class GraphOfTrees:
             Called about twenty times a second.
         """
         least = EVERYTHING if upper is None else max(0, upper)
-        return _priced(self._native.relax(least, *_limits(seconds, stop)))
+        return _priced(self._native.relax(least, *limits_of(seconds, stop)))
 
     def price(
         self,
@@ -195,7 +215,7 @@ class GraphOfTrees:
         stop: Callable[[], bool] | None = None,
     ) -> Priced | None:
         """The bound at given multipliers, which count from here on; None when it was stopped."""
-        return _priced(self._native.price(list(multipliers), unit, *_limits(seconds, stop)))
+        return _priced(self._native.price(list(multipliers), unit, *limits_of(seconds, stop)))
 
     def up_to(
         self,
@@ -219,8 +239,25 @@ class GraphOfTrees:
         AndOrGraph or None
             None when it was stopped, when there are more than ``most`` alternatives, or they do not fit in memory.
         """
-        given = self._native.up_to(EVERYTHING if cost is None else cost, most, *_limits(seconds, stop))
+        given = self._native.up_to(EVERYTHING if cost is None else cost, most, *limits_of(seconds, stop))
         return None if given is None else self._graph(given, cost)
+
+    def over_sets(
+        self,
+        priced: Priced,
+        begin: NDArray[np.int64],
+        tests: NDArray[np.int32],
+        seconds: float,
+        stop: Callable[[], bool] | None,
+    ) -> NDArray[np.int64] | None:
+        """(S,) the bounds of trees over sets of tests, without rules on paths; None when it was stopped.
+
+        Set i has the tests of the table from ``begin[i]`` to ``begin[i + 1]``. Tests are listed, not searched.
+        """
+        bounds: NDArray[np.int64] | None = self._native.over_sets(
+            list(priced.multipliers), priced.unit, begin, tests, seconds, stop
+        )
+        return bounds
 
     def _graph(self, given: dict[str, Any], cost: int | None) -> AndOrGraph:
         nodes, points = len(given["depth"]), len(self.table.bits)
@@ -255,9 +292,10 @@ def _priced(given: dict[str, Any] | None) -> Priced | None:
     return Priced(tuple(given["multipliers"]), given["unit"], given["lower"], given["infeasible"])
 
 
-def _limits(
+def limits_of(
     seconds: float | None, stop: Callable[[], bool] | None
 ) -> tuple[float, Callable[[], bool] | None]:
+    """As the core takes them."""
     return np.inf if seconds is None else seconds, stop
 
 

@@ -21,6 +21,7 @@ from treeform.engines.contributions import NO_BOUND
 
 if TYPE_CHECKING:
     from treeform.engines.and_or_graph import GraphOfTrees, Priced
+    from treeform.engines.graph_columns import GraphOverColumnSets
     from treeform.language.alternatives import AndOrGraph
 
 Ints = NDArray[np.int64]
@@ -41,14 +42,14 @@ class Fixing:
 
     Parameters
     ----------
-    trees : GraphOfTrees
+    trees : GraphOfTrees or GraphOverColumnSets
     graph : AndOrGraph
         Of its trees up to a cost.
     priced : Priced
         Multipliers to begin with.
     """
 
-    def __init__(self, trees: GraphOfTrees, graph: AndOrGraph, priced: Priced) -> None:
+    def __init__(self, trees: GraphOfTrees | GraphOverColumnSets, graph: AndOrGraph, priced: Priced) -> None:
         assert graph.up_to is not None
         self.graph, self.cost, self.unit = graph, graph.up_to, priced.unit
         self.lo, self.hi = trees.table.lo.tolist(), trees.table.hi.tolist()

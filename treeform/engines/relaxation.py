@@ -67,6 +67,8 @@ class Relaxation:
     """Requirements that the task supports by a smaller depth or fewer features: nothing but the task knows them."""
     on_paths: tuple[str, ...] = ()
     """Requirements that the task has as rules on paths."""
+    on_columns: tuple[str, ...] = ()
+    """Requirements that it has as a budget of columns."""
 
     def without_narrowing(self) -> Relaxation:
         """The same for a search that takes depth and features from the question: these requirements are left out."""
@@ -152,6 +154,7 @@ def _relaxed(question: Question, engine: Engine, depth: int | None) -> Relaxatio
     meetings: list[Meetings] = []
     paths: list[PathRule] = []
     on_paths: list[str] = []
+    on_columns: list[str] = []
     features: list[frozenset[int]] | None = None
     narrowed: list[str] = []
     is_tree = isinstance(question.shape, Tree)
@@ -175,6 +178,7 @@ def _relaxed(question: Question, engine: Engine, depth: int | None) -> Relaxatio
         elif stated_limits is not None and stated_limits.names <= on_weights:
             limits = limits.tighten(stated_limits)
             on_tests += [label] if stated_limits.names == {"max_nodes"} else []
+            on_columns += [label] if "max_features" in stated_limits.names else []
         elif (allowed := _features(requirement, question, engine, features)) is not None:
             features = allowed
             narrowed.append(label)
@@ -245,6 +249,7 @@ def _relaxed(question: Question, engine: Engine, depth: int | None) -> Relaxatio
         counts_tests="max_nodes" in engine.understands,
         narrowed=tuple(narrowed),
         on_paths=tuple(on_paths),
+        on_columns=tuple(on_columns),
     )
 
 

@@ -8,7 +8,7 @@ counted over them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -221,27 +221,19 @@ class AndOrGraph:
         """
         if not graph.is_tree or graph.passes.any() or (graph.feature >= data.n_features).any():
             return None
-        out = []
-        waiting = [(0, 0)] if self.n_nodes else []
-        if not waiting:
-            return None
-        while waiting:
-            v, at = waiting.pop()
-            a = (
-                self._leaf_at(at, int(graph.label[v]))
-                if graph.feature[v] < 0
-                else self._test_at(at, graph, v, data)
-            )
-            if a is None:
-                return None
-            swapped = a < 0
-            a = ~a if swapped else a
-            out.append(a)
-            if graph.feature[v] >= 0:
-                sides = (int(self.left[a]), int(self.right[a]))
-                low, high = sides[::-1] if swapped else sides
-                waiting += [(int(graph.left[v]), low), (int(graph.right[v]), high)]
-        return out
+        return self._chosen(0, 0, graph, data) if self.n_nodes else None
+
+    def _chosen(self, node: int, v: int, graph: DecisionGraph, data: Dataset) -> list[int] | None:
+        """The alternatives from a node on that the tree below node v of ``graph`` chooses."""
+        if graph.feature[v] < 0:
+            a = self._leaf_at(node, int(graph.label[v]))
+            return None if a is None else [a]
+        for a, low, high in self._tests_at(node, graph, v, data):
+            left = self._chosen(low, int(graph.left[v]), graph, data)
+            right = None if left is None else self._chosen(high, int(graph.right[v]), graph, data)
+            if left is not None and right is not None:
+                return [a, *left, *right]
+        return None
 
     def _leaf_at(self, node: int, label: int) -> int | None:
         for a in range(self.begin[node], self.begin[node + 1]):
@@ -249,16 +241,18 @@ class AndOrGraph:
                 return int(a)
         return None
 
-    def _test_at(self, node: int, graph: DecisionGraph, v: int, data: Dataset) -> int | None:
-        """The alternative that parts the node's rows as test v does; its complement where the sides are swapped."""
+    def _tests_at(
+        self, node: int, graph: DecisionGraph, v: int, data: Dataset
+    ) -> Iterator[tuple[int, int, int]]:
+        """The alternatives that part the node's rows as test v does, with the nodes of its two sides."""
         here, feature = self.covers[node], int(graph.feature[v])
         low = here & (data.points.X[:, feature] <= graph.threshold[v])
         for a in range(self.begin[node], self.begin[node + 1]):
             if self.feature[a] < 0 or (self.by_feature and self.feature[a] != feature):
                 continue
-            left = self.covers[self.left[a]]
+            sides = int(self.left[a]), int(self.right[a])
+            left = self.covers[sides[0]]
             if np.array_equal(left, low):
-                return int(a)
-            if np.array_equal(left, here & ~low):
-                return ~int(a)
-        return None
+                yield a, sides[0], sides[1]
+            elif np.array_equal(left, here & ~low):
+                yield a, sides[1], sides[0]

@@ -15,13 +15,15 @@ import numpy as np
 
 from treeform.backends import Backend
 from treeform.engines import TotalsSearch
-from treeform.engines.and_or_graph import MOST_ALTERNATIVES, Apart, GraphOfTrees, Priced, reason_against_graph
+from treeform.engines.and_or_graph import MOST_ALTERNATIVES, Apart, Priced, reason_against_graph
+from treeform.engines.graph_columns import graph_of
 from treeform.engines.graph_fixing import Fixing
 from treeform.engines.relaxation import Relaxation, relax
 from treeform.language.abilities import ColumnsOnDemand
 from treeform.language.alternatives import AndOrGraph
 from treeform.language.formulation import Formulation
 from treeform.language.question import Question
+from treeform.language.requirement import Requirement
 from treeform.solve.budget import Budget
 from treeform.solve.ledger import Ledger
 from treeform.solve.result import Limit
@@ -54,6 +56,7 @@ class _Priced(TotalsSearch):
             "min_support",
             "min_flow",
             "max_nodes",
+            "max_features",
             "sample_cost",
             "totals",
             "paths",
@@ -140,7 +143,7 @@ class GraphSearch:
         added = (c for c in formulation.components if formulation.is_added(c))
         needs = question.objective.needs.union(*(r.needs for r in (*question.requirements, *added)))
         apart: Apart = "feature" if OF_FEATURES & needs or relaxation.task.paths else "partition"
-        self.trees = GraphOfTrees(question.data, relaxation.task, apart)
+        self.trees = graph_of(question.data, relaxation.task, apart)
         self.dropped = self._dropped()
         self.by_row = bool(BY_ROW & needs)
         self.many, self.written = MANY, AT_FIRST
@@ -149,16 +152,17 @@ class GraphSearch:
 
     def _dropped(self) -> tuple[str, ...]:
         """The requirements that prices do not know."""
-        relaxation = self.relaxation
-        sets, dropped = relaxation.task.features, relaxation.dropped
-        if sets is not None and len(sets) > 1:
-            dropped += relaxation.narrowed
+        relaxation, dropped = self.relaxation, self.relaxation.dropped
+        dropped += () if self.trees.keeps_columns else (*relaxation.narrowed, *relaxation.on_columns)
         return dropped if self.trees.keeps_paths else dropped + relaxation.on_paths
 
     @property
     def kept(self) -> frozenset[str]:
         """Labels of requirements that all trees of the graph satisfy, so that they need no rows."""
-        return frozenset((*self.relaxation.narrowed, *self.relaxation.on_paths)) - frozenset(self.dropped)
+        relaxation, question = self.relaxation, self.question
+        pairs = zip(question.labels, question.requirements, strict=True)
+        alone = {label for label, one in pairs if label in relaxation.on_columns and _is_budget(one, question)}
+        return frozenset((*relaxation.narrowed, *relaxation.on_paths, *alone)) - frozenset(self.dropped)
 
     def run(self) -> None:
         """Price the graph, and state more of it until the answer is proved or the budget spent."""
@@ -236,7 +240,7 @@ class GraphSearch:
         graph = self.trees.up_to(cost, self.written, self.budget.remaining, self._stop)
         if graph is None:
             return None
-        counts = counts_of(graph, self.trees.path_levels)
+        counts = counts_of(graph, self.trees.path_levels, self.trees.n_sets)
         made = Stated(Fixing(self.trees, graph, priced).run(self._stop), counts)
         return None if self.by_row and self._entries(made.graph) > MOST_ENTRIES else made
 
@@ -301,10 +305,16 @@ class GraphSearch:
             )
 
 
-def counts_of(graph: AndOrGraph, path_levels: int = 0) -> dict[str, Any]:
+def _is_budget(requirement: Requirement, question: Question) -> bool:
+    """Whether a budget of columns is all that it states."""
+    limits = requirement.limits(question.data)
+    return limits is not None and limits.names == {"max_features"}
+
+
+def counts_of(graph: AndOrGraph, path_levels: int = 0, column_sets: int = 0) -> dict[str, Any]:
     """What a claim says of the graph that was stated, so that a check can count it again."""
-    paths = {"path_levels": path_levels} if path_levels else {}
-    return paths | {
+    extra = {"path_levels": path_levels, "column_sets": column_sets}
+    return {name: number for name, number in extra.items() if number} | {
         "up_to": graph.up_to,
         "nodes": graph.n_nodes,
         "alternatives": graph.n_alternatives,

@@ -3,6 +3,7 @@
 
 #include "../contree/scan.hpp"
 #include "../totals/arrays.hpp"
+#include "column_sets.hpp"
 #include "graph.hpp"
 #include "intervals.hpp"
 
@@ -37,10 +38,10 @@ public:
     BoundGraph(const nb::tuple& given_arrays, const Array<std::int32_t, 1>& group, const nb::kwargs& given)
         requires std::is_same_v<Trees, Graph>
         : arrays_(given_arrays), table_(arrays_.table()) {
-        const Settings settings = settings_of(given);
+        settings_ = settings_of(given);
         const auto groups = groups_of(group, table_);
-        control_.limit_memory(settings.memory);
-        search([&] { graph_ = std::make_unique<Trees>(table_, settings, control_, groups); }, kForever, nb::none());
+        control_.limit_memory(settings_.memory);
+        search([&] { graph_ = std::make_unique<Trees>(table_, settings_, control_, groups); }, kForever, nb::none());
     }
     BoundGraph(const nb::tuple& given_arrays, const Array<double, 2>& x, const Array<std::int32_t, 1>& group,
                const nb::kwargs& given)
@@ -80,6 +81,29 @@ public:
         out.may_end.assign(may_end.data(), may_end.data() + may_end.size());
         out.columns = columns;
         graph().keep_to(std::move(out));
+    }
+    /// At given multipliers: a bound for each set of tests.
+    nb::object over_sets(const std::vector<std::int64_t>& multipliers, std::int64_t unit,
+                         const Array<std::int64_t, 1>& begin, const Array<std::int32_t, 1>& tests, double time_limit,
+                         const nb::object& poll)
+        requires std::is_same_v<Trees, Graph>
+    {
+        const std::vector<std::int64_t> from(begin.data(), begin.data() + begin.size());
+        const std::vector<std::int32_t> list(tests.data(), tests.data() + tests.size());
+        require_aligned(begin), require_aligned(tests);
+        require(!from.empty() && from.front() == 0 && from.back() == std::int64_t(list.size())
+                    && std::is_sorted(from.begin(), from.end()),
+                "sets begin at their tests");
+        for (const std::int32_t test : list) require_between(test, 0, std::int64_t(table_.columns) - 1, "a test");
+        require(multipliers.size() == std::size_t(table_.rows), "there is one multiplier per row");
+        const totals::Pricing pricing(table_, settings_);
+        totals::Prices prices;
+        require(unit > 0 && pricing.make(multipliers, unit, prices), "prices are small enough to be exact");
+        std::vector<std::int64_t> out;
+        const bool ended = search(
+            [&] { out = least_over_sets(table_, settings_, control_, prices, from, list); }, time_limit, poll);
+        for (std::int64_t& least : out) least = least >= kNone ? kNone : prices.bound(least);
+        return ended ? nb::object(to_array(out)) : nb::none();
     }
     nb::object relax(std::int64_t upper, double time_limit, const nb::object& poll) {
         Relaxed out;
@@ -149,6 +173,7 @@ private:
     Arrays arrays_;
     Array<double, 2> x_;
     Table table_;
+    Settings settings_;
     Control control_;
     std::unique_ptr<Trees> graph_;
 };
@@ -179,6 +204,10 @@ void bind(nb::module_& m) {
     tests.def("keep_to", &Tests::keep_to, nb::arg("allowed"), nb::arg("next"), nb::arg("may_end"),
               "Rules on paths, in state 0 at the root: (S, T) uint8 whether a test may come next, (S, T, 2) int32 the "
               "state on each side of it (-1: everything may follow), (S,) uint8 whether a leaf may stand there.");
+    tests.def("over_sets", &Tests::over_sets, nb::arg("multipliers"), nb::arg("unit"), nb::arg("begin"),
+              nb::arg("tests"), nb::arg("time_limit"), nb::arg("poll").none(),
+              "Bounds at given multipliers for trees over sets of tests, set i from begin[i] to begin[i + 1]: (S,) int64; "
+              "None when it was stopped.");
     with_methods(tests);
     using Intervals = BoundGraph<IntervalGraph, continuous_totals::Control>;
     nb::class_<Intervals> intervals(m, "IntervalAndOrGraph",
