@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 import numpy as np
 import pytest
 from path_cases import RULES, cases
 
 import treeform as tf
+from treeform.certify import left_out
 from treeform.certify.left_out import count_alternatives
 from treeform.engines import graph_paths
 from treeform.engines.and_or_graph import GraphOfTrees
+from treeform.engines.graph_paths import PathStates
+from treeform.errors import CertificateError
 from treeform.language.question import Question
 from treeform.solve import SolveOptions, Status, solve
 from treeform.solve.columns_on_demand import priced_part
@@ -49,6 +55,34 @@ def test_the_graph_is_that_of_a_search_of_its_own(name: str, nightly: bool) -> N
             assert (graph.n_nodes, graph.n_alternatives) == counted, case.code(*question.requirements)
             counted_any = True
     assert counted_any
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_an_automaton_that_adds_to_a_rule_is_noticed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test, or a leaf, that the rules allow at the root and the graph's automaton does not."""
+
+    def narrower(*given: Any) -> PathStates | None:
+        states = graph_paths.states_of(*given)
+        if states is not None:
+            states.allowed[0] = 0
+            states.may_end[0] = 0
+        return states
+
+    noticed = 0
+    for case, question in cases(name, 6, 21, 2):
+        part, trees = priced_part(question), graph_of(question)
+        assert part is not None
+        if not trees.path_levels:
+            continue
+        none = (0,) * trees.n_rows
+        counted = partial(count_alternatives, case.data, part.task, 100, none, 1, True, lambda: False)
+        counted(trees.path_levels)
+        monkeypatch.setattr(left_out, "states_of", narrower)
+        with pytest.raises(CertificateError, match="leaves out paths"):
+            counted(trees.path_levels)
+        monkeypatch.undo()
+        noticed += 1
+    assert noticed
 
 
 @pytest.mark.parametrize("name", RULES)

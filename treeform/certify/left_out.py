@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.certify.out_of_reach import OutOfReach
-from treeform.certify.path_states import read_by
+from treeform.certify.path_states import Followed, States, read_by
 from treeform.certify.prices import Prices, Table
 from treeform.certify.provers import multipliers_of
 from treeform.engines.graph_paths import FREE, PathStates, states_of
@@ -192,7 +192,10 @@ def _counted(
 ) -> tuple[int, int, set[int]]:
     """Nodes and alternatives of the graph over the tests of a table, and the labels that its root may have."""
     followed = states_of(task, _Sides(table), path_levels) if path_levels and task.paths else None
-    states = _Rules(followed, read_by(task, table.feature))
+    read = read_by(task, table.feature)
+    states = _Rules(followed, read)
+    if followed is not None and not admits(states, Followed(task.paths, table.tests, read), task.depth):
+        raise CertificateError("the graph leaves out paths that the rules allow")
     prices = Prices(table, task, multipliers, unit, stop, states)
     limit = float(prices.limit(cost))
     everything = np.arange(len(table.weight))
@@ -217,6 +220,30 @@ def _counted(
                 alternatives += _tests(prices, state, points, depth, budget, group, below)
         level = below
     return nodes, alternatives, at_root or set()
+
+
+def admits(graph: States, rules: States, depth: int) -> bool:
+    """Whether every path that the rules allow is one of the graph's: pairs of their states, from the root down.
+
+    The automaton of the graph is the engine's. It may leave out a part of a rule, and must not add to one.
+    """
+    here = {(graph.start, rules.start)}
+    for left in range(depth, -1, -1):
+        below: set[tuple[int, int]] = set()
+        for stated, meant in here:
+            allowed = rules.allowed(meant)
+            if rules.may_end(meant) and not graph.may_end(stated):
+                return False
+            if left == 0 or stated == FREE:
+                continue
+            if not graph.allowed(stated)[allowed].all():
+                return False
+            heads = zip(graph.after(stated), rules.after(meant), strict=True)
+            below |= {
+                pair for on in heads for pair in zip(*(side[allowed].tolist() for side in on), strict=True)
+            }
+        here = below
+    return True
 
 
 class _Rules:

@@ -21,6 +21,8 @@ MOST_ENTRIES = 30_000_000
 class States(Protocol):
     """An automaton that reads the tests of a path from the root down; its states are numbers, 0 the first one."""
 
+    start: int
+
     def allowed(self, state: int) -> Bools:
         """(T,) whether each test may come next."""
 
@@ -49,6 +51,8 @@ class Followed:
     read : (T,) bool
         The tests that are allowed anywhere.
     """
+
+    start = 0
 
     def __init__(self, rules: Sequence[PathRule], tests: PathTests, read: Bools) -> None:
         self.rules, self.tests, self.read = tuple(rules), tests, read
