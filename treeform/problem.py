@@ -129,13 +129,14 @@ class Problem(StatesModel, HasTradeoffs):
         known = {"sensitive_features": self._sensitive, "whole_values": has_whole_values(objective)}
         return tuple(closed(r.bind(data, **known)) for r in requirements)
 
-    def add(self, requirements: Requirement | Objective | Iterable[Requirement | Objective]) -> Problem:
+    def add(self, requirements: Requirement | Objective | str | Iterable[Requirement | Objective | str]) -> Problem:
         """Add one requirement or several; each is checked against the data at once.
 
         Parameters
         ----------
-        requirements : Requirement, Objective or iterable of them
-            What stands in the objective, such as ``tf.MaxNodes(3).soft(2)``, is added to it; `minimize` replaces it.
+        requirements : Requirement, Objective, text or iterable of them
+            Text is read as on the command line, ``"min_support:0.05"``. What stands in the
+            objective, such as ``tf.MaxNodes(3).soft(2)``, is added to it; `minimize` replaces it.
 
         Raises
         ------
@@ -158,7 +159,7 @@ class Problem(StatesModel, HasTradeoffs):
 
     __iadd__ = add
 
-    def __add__(self, requirements: Requirement | Objective | Iterable[Requirement | Objective]) -> Problem:
+    def __add__(self, requirements: Requirement | Objective | str | Iterable[Requirement | Objective | str]) -> Problem:
         """Another problem with more requirements; see `add`. This one stays as it is."""
         return copy(self).add(requirements)
 

@@ -79,6 +79,9 @@ def test_a_grid_searches_over_the_bound_of_a_requirement(table):
     assert grid.best_params_[key] in ("0.02", "0.3")
     assert str(clf.get_params()[key]) in ("0.1", "1/10")  # the one that was given is as it was
     assert clone(clf).get_params()["exclude"] == "sex"
+    stated = tf.OptimalTreeClassifier(requirements=["max_nodes:3", "min_support:2"])
+    stated.set_params(requirements__max_nodes__at_most=1)
+    assert [str(r) for r in stated.requirements] == ["max_nodes:1", "min_support:2"]
     named = tf.OptimalTreeClassifier(requirements={"small": tf.MaxNodes(3), "few": tf.FeatureBudget(2)})
     named.set_params(requirements__small__at_most=1)
     assert [r.at_most for r in named.requirements.values()] == [1, 2]

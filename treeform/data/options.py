@@ -65,8 +65,8 @@ class TableOptions:
                 cause="in training a missing value is a value that each test sends left or right",
                 fix="leave it out here; result.graph.accepting predicts so, and estimators take missing='majority'",
             )
-        _one_of("missing", missing, MISSING)
-        _one_of("dates", dates, DATES)
+        one_of("missing", missing, MISSING)
+        one_of("dates", dates, DATES)
         if abstain is not None and (not isinstance(abstain, str) or not abstain.strip()):
             raise DataError(
                 f"abstain={abstain!r} is no label",
@@ -119,7 +119,14 @@ def grid_of(value: Any, name: str = "weight_grid") -> Fraction | str | None:
     return grid
 
 
-def _one_of(name: str, value: Any, known: tuple[Any, ...]) -> None:
+def one_of(name: str, value: Any, known: tuple[Any, ...]) -> None:
+    """Refuse a setting that is none of those known.
+
+    Raises
+    ------
+    DataError
+        If it is not.
+    """
     if not isinstance(value, str | None) or value not in known:
         raise DataError(
             f"{setting_text(name, value)} is not known",

@@ -18,11 +18,11 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from treeform.data import Dataset
 from treeform.data.exact import AUTO
 from treeform.data.labels import refuse_missing
-from treeform.data.options import TableOptions
+from treeform.data.options import MISSING, TableOptions, one_of
 from treeform.data.roles import in_row_order, row_labels
 from treeform.data.table import as_pandas, refuse_repeated_names
 from treeform.errors import SpecError
-from treeform.estimators.parameters import PREFIX, nested_parameters
+from treeform.estimators.parameters import ELSEWHERE, PREFIX, nested_parameters
 from treeform.graph import DecisionGraph
 from treeform.language.named import with_parameters
 from treeform.problem import Problem
@@ -36,6 +36,7 @@ class OptimalEstimator(BaseEstimator):  # type: ignore[misc]
     """Base of the estimators; a subclass names its shape, states its problem and adds parameters."""
 
     regresses: ClassVar[bool] = False
+    parameters_elsewhere: ClassVar[dict[str, str]] = ELSEWHERE
     abstain = None  # type: str | None
     """A parameter of the classifiers alone."""
     ccp_alpha = 0.0  # type: Any
@@ -100,6 +101,7 @@ class OptimalEstimator(BaseEstimator):  # type: ignore[misc]
         if chosen and all(isinstance(entry, bool) for entry in chosen):
             chosen = [name for name, is_one in zip(names, chosen, strict=True) if is_one]
         categorical = [names[entry] if isinstance(entry, int) else entry for entry in chosen]
+        one_of("missing", self.missing, (*MISSING, "majority"))
         options = TableOptions.of(
             categorical, "value" if self.missing == "majority" else self.missing, self.dates, self.abstain,
             AUTO,  # scikit-learn's boosting, and its class weights, give weights of all digits

@@ -23,8 +23,8 @@ class OptimalTreeClassifier(OptimalClassifier):
     max_depth : int, default 3
         The largest number of tests on a path.
     requirements : sequence of Requirement, or mapping from names, optional
-        What the model has to satisfy, for example ``[tf.MinSupport(0.05)]``. Their parameters can be set and searched
-        over as ``requirements__min_support__at_least``.
+        What the model has to satisfy, for example ``[tf.MinSupport(0.05)]`` or ``["min_support:0.05"]``. Their
+        parameters can be set and searched over as ``requirements__min_support__at_least``.
     objective : Objective or str, optional
         What to minimise; `Error` when left out.
     solver, formulation, warm_start, time_limit

@@ -9,7 +9,13 @@ from treeform.errors import SpecError
 from treeform.language.component import parameters_of
 from treeform.language.objective import Objective
 from treeform.language.requirement import Requirement
+from treeform.language.requirement_text import read
 from treeform.utils.arguments import current_names
+
+
+def _read(given: Any) -> Any:
+    """A requirement that was given as text, as on the command line; anything else as it is."""
+    return read(given) if isinstance(given, str) else given
 
 
 def listed(requirements: Any) -> list[Requirement]:
@@ -17,12 +23,15 @@ def listed(requirements: Any) -> list[Requirement]:
     if requirements is None:
         return []
     if isinstance(requirements, Mapping):
-        return list(requirements.values())
-    return list(requirements) if isinstance(requirements, Iterable) else [requirements]
+        requirements = requirements.values()
+    several = isinstance(requirements, Iterable) and not isinstance(requirements, str)
+    return list(requirements) if several else [requirements]
 
 
 def held_or_paid(given: Any) -> list[Any]:
     """One requirement or several, and what stands in the objective in their place, as a list.
+
+    Text is read as on the command line: ``"min_support:0.05"``.
 
     Raises
     ------
@@ -30,7 +39,7 @@ def held_or_paid(given: Any) -> list[Any]:
         If something else is among them.
     """
     several = isinstance(given, Iterable) and not isinstance(given, str | type | Mapping)
-    many: list[Any] = list(given) if several else [given]
+    many: list[Any] = [_read(one) for one in (given if several else [given])]
     for one in many:
         if not isinstance(one, Requirement | Objective):
             raise SpecError(
@@ -64,6 +73,8 @@ def with_parameters(requirements: Any, changes: Mapping[str, Any]) -> Any:
     ValueError
         If there is no such requirement or parameter; scikit-learn expects this type.
     """
+    if not isinstance(requirements, Mapping):
+        requirements = [_read(one) for one in listed(requirements)]
     current = named(requirements)
     by_name: dict[str, dict[str, Any]] = {}
     for key, value in changes.items():

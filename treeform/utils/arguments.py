@@ -107,6 +107,11 @@ def public(found: Any) -> Any:
     return found
 
 
+def _elsewhere(args: Any) -> Mapping[str, str]:
+    """What to write in place of a parameter that others have and the class that was called has not."""
+    return getattr(type(args[0]), "parameters_elsewhere", {}) if args else {}
+
+
 def _refusal(function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> CallError | None:
     """What is wrong with the arguments; None where they fit, so that the fault is somewhere else."""
     signature = inspect.signature(function)
@@ -129,7 +134,7 @@ def _refusal(function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) ->
         return CallError(
             f"{name} has no parameter {unknown[0]!r}",
             cause=takes,
-            fix=did_you_mean(unknown[0], named) or f"leave out {unknown[0]}",
+            fix=_elsewhere(args).get(unknown[0]) or did_you_mean(unknown[0], named) or f"leave out {unknown[0]}",
         )
     given = set(named[: len(args) - is_method]) | set(kwargs)
     lacking = [
