@@ -81,7 +81,7 @@ def test_the_other_engine_proves_again(solver, shape, prover):
     result = tf.Problem(X, y, shape=shape).solve(solver)
     report = tf.check(json.loads(json.dumps(result.certificate())), X, y)
     assert report.ok, str(report)
-    strongest = next(row for row in report.rows if row.what.startswith(f"lower claim {result.bound} by"))
+    strongest = next(row for row in report.rows if row.what.startswith(f"no model is below {result.bound}, by"))
     assert strongest.proved_by == prover
     assert f"proved again by {prover}" in strongest.detail
 

@@ -59,7 +59,7 @@ def told(certificate: dict[str, Any]) -> dict[str, Any]:
 def row(certificate: dict[str, Any], X: Any, y: Any, folder: Any, **more: Any) -> Any:
     """The row of the check that is about the proof."""
     by = told(certificate)
-    name = f"{by['kind']} claim" + (f" {by['value']}" if by["value"] else "")
+    name = f"no model is below {by['value']}," if by["kind"] == "lower" else "no model exists,"
     return next(r for r in tf.check(certificate, X, y, proofs=folder, **more).rows if r.what.startswith(name))
 
 

@@ -75,8 +75,16 @@ def test_what_is_no_model_of_the_table_is_refused(folder: Path) -> None:
     code, shown = run(["judge", "rows.csv", "--model", "tree.json", *STATED])
     assert code == 2 and "did you mean 'job'?" in shown
     assert run(["fit", "rows.csv", *STATED, "--shape", "tree:1", "--model", "model.json", "-q"])[0] == 0
-    code, shown = run(["judge", "rows.csv", "--model", "model.json", "--target", "good"])
+    Path("others.csv").write_text(TABLE.replace("clerk", "smith"), encoding="utf-8")
+    code, shown = run(["judge", "others.csv", "--model", "model.json", "--target", "good"])
     assert code == 2 and "another table" in shown
+
+
+def test_columns_that_a_model_file_does_not_know_are_excluded(folder: Path) -> None:
+    assert run(["fit", "rows.csv", *STATED, "--shape", "tree:1", "--model", "model.json", "-q"])[0] == 0
+    parity = ["--require", "statistical_parity:groups=sex,difference=0.2,positive=yes"]
+    code, shown = run(["judge", "rows.csv", "--model", "model.json", "--target", "good", *parity])
+    assert code == 0 and "satisfied  statistical_parity" in shown
 
 
 @pytest.fixture

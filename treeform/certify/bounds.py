@@ -38,6 +38,7 @@ from treeform.solve.driver import solve
 from treeform.solve.in_parts import parts_of_claim
 from treeform.solve.options import SolveOptions
 from treeform.solve.part_ledger import witnesses
+from treeform.solve.result import CLAIMED
 from treeform.solve.simple_bounds import ceiling, classes_bound, floor_bound
 from treeform.solve.verification import verify
 from treeform.utils.text import count_of, exact_text
@@ -127,19 +128,18 @@ class _Court:
         self.budget = ProcessorBudget(self.means.time_limit)
         value = None if claim.value is None else Fraction(claim.value)
         stated = "" if value is None else f" {exact_text(value)}"
-        what = f"{claim.kind} claim{stated} by {claim.metadata.by}"
+        what = f"{CLAIMED[claim.kind]}{stated}, by {claim.metadata.by}"
         if (value is None) != (claim.kind == "infeasible"):
             return false(what, "there is no such claim")
         if claim.kind == "upper":
             if claim.route is not None or self.worth is None or value is None or self.worth > value:
-                known = (
-                    "no admissible model"
-                    if self.worth is None
-                    else f"the model has the value {exact_text(self.worth)}"
-                )
-                return false(what, known)
-            return holds(what, f"the model has the value {exact_text(self.worth)}")
+                return false(what, self._in_hand)
+            return holds(what, self._in_hand)
         return self.claimed(what, claim, value)
+
+    @property
+    def _in_hand(self) -> str:
+        return "no admissible model" if self.worth is None else f"its model has {exact_text(self.worth)}"
 
     def claimed(self, what: str, claim: ClaimPart, value: Fraction | None) -> CheckRow:
         """The verdict on "no model is below ``value``"; None: on "there is no model"."""

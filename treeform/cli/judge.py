@@ -19,13 +19,13 @@ from treeform.cli.progress import shown_as
 from treeform.cli.report import FORMATS, format_of
 from treeform.cli.spec import Settings
 from treeform.cli.stating import states_problem
-from treeform.cli.stored import own_shape, read_model
+from treeform.cli.stored import columns_read, own_shape, read_model
 from treeform.language.objective import Objective
 from treeform.report.facts import of_model
 from treeform.utils.files import write_text
 
 
-@states_problem("formulation", "solver", "warm_start", "time_limit", "threads")
+@states_problem("formulation", "solver", "warm_start", "time_limit", "threads", "isolate")
 def judge_model(
     settings: Settings,
     model: Annotated[
@@ -47,14 +47,14 @@ def judge_model(
 ) -> Exit:
     """Judge a model that somebody gives: errors, objective, and what it violates of each requirement.
 
-    Without --shape any shape will do. Exit codes: 0 every requirement is satisfied, 7 one is violated or the shape is
-    another one, 2 bad input.
+    Without --exclude, columns that a model file does not know are excluded. Exit codes: 0 every requirement is
+    satisfied, 7 one is violated or the shape is another one, 2 bad input.
     """
     written = [path for path in (certificate, report_file) if path is not None]
     check_writable(written, inputs=[*settings.inputs, model, *([about] if about else [])])
     described = report.NOTHING if about is None else report.read_about(about)
     with shown_as(f"judging {model}", enabled=not quiet):
-        rows = load_rows(settings)
+        rows = load_rows(settings, columns_read(model))
         read = rows if settings.minimize is None else Objective.parse(settings.minimize).reading(rows)
         graph = read_model(model, read)
         judgement = state(rows, settings, own_shape(graph)).judge(graph)

@@ -92,7 +92,9 @@ MissingAtPrediction = Annotated[
 Shape = Annotated[
     str | None,
     typer.Option(
-        help="tree:DEPTH or diagram:WIDTH,WIDTH,… (default tree:3).", metavar="SHAPE", show_default=False
+        help="tree:DEPTH or diagram:WIDTH,WIDTH,… (default tree:3; for judge any shape).",
+        metavar="SHAPE",
+        show_default=False,
     ),
 ]
 FormulationName = Annotated[

@@ -56,8 +56,11 @@ def csv_form_of(settings: Settings) -> CsvForm:
     return CsvForm.of(settings.sep, settings.decimal, settings.encoding)
 
 
-def load_rows(settings: Settings) -> Dataset:
-    """Read the table, with the target, weights and choices about columns that the settings name."""
+def load_rows(settings: Settings, read: frozenset[str] | None = None) -> Dataset:
+    """Read the table, with the target, weights and choices about columns that the settings name.
+
+    Where they exclude no column and ``read`` is given, the columns that it does not hold are excluded.
+    """
     X, y, weight = load_table(settings)
     options = TableOptions.of(
         settings.categorical,
@@ -66,7 +69,8 @@ def load_rows(settings: Settings) -> Dataset:
         settings.abstain,
         settings.weight_grid,
     )
-    exclude = settings.exclude or ()
+    others = () if read is None else tuple(name for name in X.columns if name not in read)
+    exclude = others if settings.exclude is None else settings.exclude
     return Dataset.from_user(X, y, weight, exclude=exclude, options=options, allow_quantities=True)
 
 

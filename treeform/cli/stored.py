@@ -74,6 +74,17 @@ def read_model(path: Path, rows: Dataset) -> DecisionGraph:
     return foreign_model(path, rows) if is_foreign(path) else model_of(read_json(path, "model"), rows)
 
 
+def columns_read(path: Path) -> frozenset[str] | None:
+    """The columns that a model file names; None where the file does not say, as a description of a tree."""
+    if is_foreign(path):
+        return None
+    value = read_json(path, "model")
+    if not (isinstance(value, dict) and str(value.get("format")).startswith("treeform.")):
+        return None
+    encoder = _stored_model(value).encoder
+    return None if encoder is None else frozenset(source.name for source in encoder.sources)
+
+
 def with_policy(graph: DecisionGraph, missing: str) -> DecisionGraph:
     """The model with what ``--missing`` says about values that were never missing in training.
 

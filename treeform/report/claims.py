@@ -9,6 +9,7 @@ from typing import Any
 
 from treeform.report.figures import number_of, value_text
 from treeform.solve import SolveResult
+from treeform.solve.result import CLAIMED
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,6 @@ _AGAIN = {
     "proof": "by its proof on file",
     None: "no witness: as far as treeform check can solve it again",
 }
-KINDS = {"upper": "a model of value", "lower": "no model is below", "infeasible": "no model exists"}
 
 
 def claims_of_result(result: SolveResult, floor: Fraction) -> tuple[ClaimFact, ...]:
@@ -83,7 +83,7 @@ def _claim(claim: Mapping[str, Any], floor: Fraction | None) -> ClaimFact:
         rechecked = _AGAIN[None if claim["recheck"] is None else claim["recheck"]["kind"]]
     return ClaimFact(
         kind=kind,
-        what=KINDS[kind],
+        what=CLAIMED[kind],
         value="" if value is None else value_text(value),
         by=claim["by"],
         seconds=float(claim["seconds"]),

@@ -160,6 +160,10 @@ class StageRun:
         return f"{f'{self.step}: ' if self.step else ''}{self.name}{who}, {self.seconds:.2f} s"
 
 
+CLAIMED = {"upper": "a model of value", "lower": "no model is below", "infeasible": "no model exists"}
+"""What each kind of claim says, before its value."""
+
+
 @dataclass(frozen=True)
 class Claim:
     """One statement about the optimum.
@@ -187,9 +191,7 @@ class Claim:
     counters: dict[str, int] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        what = {"upper": "a model of value", "lower": "no model is below", "infeasible": "no model exists"}[
-            self.kind
-        ]
+        what = CLAIMED[self.kind]
         number = "" if self.value is None else f" {as_number(self.value)}"
         without = f" (even without {', '.join(self.relaxation)})" if self.relaxation else ""
         return f"{what}{number}{without}, by {self.by} after {self.seconds:.2f} s"
