@@ -12,14 +12,13 @@ from typing import Any
 import numpy as np
 
 from treeform.backends.base import Backend, Session
-from treeform.backends.child import Child
-from treeform.backends.memory import cap_memory, check_memory_limit, out_of_memory
+from treeform.backends.in_child import SessionInChild
+from treeform.backends.memory import cap_memory, check_memory_limit
 from treeform.backends.packages import load
 from treeform.backends.run import CLAUSE, Answer, Capabilities, Run, Verdict
 from treeform.backends.sat import SAT, _fixed_columns, _point
 from treeform.backends.watch import Watch
 from treeform.bridges import whole_objective
-from treeform.errors import SolverFailed
 from treeform.model import Clause, Model
 
 
@@ -51,17 +50,10 @@ class MaxSAT(Backend):
         return MaxSatSession(self, model)
 
 
-class MaxSatSession(Session):
+class MaxSatSession(SessionInChild):
     """All clauses go to a child with every run."""
 
     backend: MaxSAT
-
-    def __init__(self, backend: MaxSAT, model: Model) -> None:
-        self._child = Child()
-        super().__init__(backend, model)
-
-    def close(self) -> None:
-        self._child.close()
 
     def _search(self, run: Run, watch: Watch) -> Answer:
         goal = self.lowered.objective
@@ -77,14 +69,9 @@ class MaxSatSession(Session):
             "soft": [(int(lit), abs(int(v))) for lit, v in zip(soft, values, strict=True) if v],
             "memory": self.backend.memory_limit,
         }
-        try:
-            model = self._child.call("treeform.backends.maxsat", "solve_in_child", task, watch)
-        except SolverFailed as error:
-            if out_of_memory(error):
-                return Answer(Verdict.UNKNOWN, reason="memory")
-            raise
-        if model is None:
-            return Answer(Verdict.UNKNOWN, reason=watch.reason or "time")
+        model = self._ask("treeform.backends.maxsat", task, watch)
+        if isinstance(model, Answer):
+            return model
         if not model["found"]:
             return Answer(Verdict.INFEASIBLE)
         saved = int(values[values < 0].sum()) + model["cost"]

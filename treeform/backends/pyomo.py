@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 
 from treeform.backends.base import Backend, Session
-from treeform.backends.child import Child
 from treeform.backends.highs import HiGHS
-from treeform.backends.memory import cap_memory, check_memory_limit, out_of_memory
+from treeform.backends.in_child import SessionInChild
+from treeform.backends.memory import cap_memory, check_memory_limit
 from treeform.backends.packages import HIGHSPY, Availability, load, probe
 from treeform.backends.programs import find_program
 from treeform.backends.run import LINEAR, Answer, Capabilities, Reason, Run, Verdict, narrowed, with_cutoff
 from treeform.backends.watch import Watch
-from treeform.errors import SolverFailed, SolverNotAvailable, SpecError
+from treeform.errors import SolverNotAvailable, SpecError
 from treeform.model import Model
 
 #: Solver names of Pyomo, and the program that each one starts.
@@ -107,19 +107,12 @@ class Pyomo(Backend):
         return PyomoSession(self, model)
 
 
-class PyomoSession(Session):
+class PyomoSession(SessionInChild):
     """A model for Pyomo; every run sends its arrays to a process that builds the objects and solves."""
 
     backend: Pyomo
     # For Pyomo to read the solution, and for solvers that check the time rarely.
     grace = 5.0
-
-    def __init__(self, backend: Pyomo, model: Model) -> None:
-        self._child = Child()
-        super().__init__(backend, model)
-
-    def close(self) -> None:
-        self._child.close()
 
     def _search(self, run: Run, watch: Watch) -> Answer:
         lb, ub = narrowed(self.lowered, run.assumptions)
@@ -139,14 +132,9 @@ class PyomoSession(Session):
             "hint": run.hint,
             "memory": self.backend.memory_limit,
         }
-        try:
-            result = self._child.call("treeform.backends.pyomo", "solve_in_child", task, watch)
-        except SolverFailed as error:
-            if out_of_memory(error):
-                return Answer(Verdict.UNKNOWN, reason="memory")
-            raise
-        if result is None:
-            return Answer(Verdict.UNKNOWN, reason=watch.reason or "time")
+        result = self._ask("treeform.backends.pyomo", task, watch)
+        if isinstance(result, Answer):
+            return result
         verdict, reason, x = result
         # A bound is only taken from a finished proof: what solvers print before that differs.
         proved = verdict == Verdict.OPTIMAL.value and x is not None

@@ -18,15 +18,13 @@ def load_backend(extension: Extension) -> type[Backend]:
     SpecError
         If it cannot be loaded, or is no backend.
     """
-    loaded = extension.load()
-    if isinstance(loaded, type) and issubclass(loaded, Backend):
-        extension.guard(loaded.variants)  # whether it gives names at all
-        return loaded
-    raise SpecError(
-        f"{extension.target}, registered as the solver {extension.name!r}, is no solver",
-        cause="a solver is a class derived from treeform.backends.Backend",
-        fix="copy treeform/backends/TEMPLATE.py",
+    loaded = extension.load_class(
+        Backend,  # type: ignore[type-abstract]
+        "a solver is a class derived from treeform.backends.Backend",
+        "copy treeform/backends/TEMPLATE.py",
     )
+    extension.guard(loaded.variants)  # whether it gives names at all
+    return loaded
 
 
 def backend_classes() -> list[type[Backend]]:

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from treeform.backends.base import Backend, Session
-from treeform.backends.child import Child
-from treeform.backends.memory import cap_memory, check_memory_limit, out_of_memory
+from treeform.backends.in_child import SessionInChild
+from treeform.backends.memory import cap_memory, check_memory_limit
 from treeform.backends.packages import load
 from treeform.backends.run import CARDINALITY, CLAUSE, Answer, Capabilities, Run, Verdict
 from treeform.backends.watch import Watch
@@ -185,17 +185,10 @@ class SatSession(Session):
             self._solver = None
 
 
-class ChildSession(Session):
+class ChildSession(SessionInChild):
     """A solver that must not run in this process: every run sends all clauses to a child, which may be killed."""
 
     backend: SAT
-
-    def __init__(self, backend: SAT, model: Model) -> None:
-        self._child = Child()
-        super().__init__(backend, model)
-
-    def close(self) -> None:
-        self._child.close()
 
     def _search(self, run: Run, watch: Watch) -> Answer:
         units = [[lit] for lit in run.assumptions] + _fixed_columns(self.lowered, 0)
@@ -207,14 +200,9 @@ class ChildSession(Session):
             "phases": None if run.hint is None else _literals(run.hint),
             "memory": self.backend.memory_limit,
         }
-        try:
-            result = self._child.call("treeform.backends.sat", "solve_in_child", task, watch)
-        except SolverFailed as error:
-            if out_of_memory(error):
-                return Answer(Verdict.UNKNOWN, reason="memory")
-            raise
-        if result is None:
-            return Answer(Verdict.UNKNOWN, reason=watch.reason or "time")
+        result = self._ask("treeform.backends.sat", task, watch)
+        if isinstance(result, Answer):
+            return result
         if result["found"] is None:
             raise SolverFailed(f"{self.backend.solver} gave no answer", fix="try another SAT solver")
         if not result["found"]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from treeform.engines import Engine
-from treeform.errors import SpecError, unknown_name
+from treeform.errors import unknown_name
 from treeform.utils.extensions import ENGINES, Extension, construct, extensions, find, parse_name
 
 
@@ -20,13 +20,10 @@ def load_engine(extension: Extension) -> type[Engine]:
     SpecError
         If it cannot be loaded, or is no engine.
     """
-    loaded = extension.load()
-    if isinstance(loaded, type) and issubclass(loaded, Engine):
-        return loaded
-    raise SpecError(
-        f"{extension.target}, registered as the engine {extension.name!r}, is no engine",
-        cause="a native engine is a class derived from treeform.engines.Engine",
-        fix="derive it from Engine, and implement run()",
+    return extension.load_class(
+        Engine,  # type: ignore[type-abstract]
+        "a native engine is a class derived from treeform.engines.Engine",
+        "derive it from Engine, and implement run()",
     )
 
 

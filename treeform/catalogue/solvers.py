@@ -173,15 +173,12 @@ def find_formulation(value: Formulation | type[Formulation] | str) -> Formulatio
     if extension is None:
         fix = f"name one of them, or register yours in the entry-point group {FORMULATIONS!r}"
         raise unknown_name(value, formulation_names(), "formulation", fix=fix)
-    return construct(_load(extension), name, settings)
+    return construct(_kind(extension), name, settings)
 
 
-def _load(extension: Extension) -> type[Formulation]:
-    loaded = extension.load()
-    if isinstance(loaded, type) and issubclass(loaded, Formulation):
-        return loaded
-    raise SpecError(
-        f"{extension.target}, registered as the formulation {extension.name!r}, is no formulation",
-        cause="a formulation is a class derived from treeform.language.formulation.Formulation",
-        fix="derive it from Formulation, and implement decode()",
+def _kind(extension: Extension) -> type[Formulation]:
+    return extension.load_class(
+        Formulation,
+        "a formulation is a class derived from treeform.language.formulation.Formulation",
+        "derive it from Formulation, and implement decode()",
     )

@@ -139,8 +139,8 @@ class _Search:
         chosen = np.flatnonzero(rows)
         if not len(chosen) or int(self.weights[chosen].sum()) < self.support:
             return None
-        value = self.loss.best(self.targets, self.weights, chosen)
-        return self.loss.of_rows(self.targets, self.weights, chosen, value)
+        value = self.loss.best(self.targets[chosen], self.weights[chosen])
+        return self.loss.of_rows(self.targets[chosen], self.weights[chosen], value)
 
     # -- in doubles -------------------------------------------------------------------------------
 
@@ -198,7 +198,7 @@ class _Search:
         leaf = self._leaf(rows)
         if leaf is not None:
             return float(leaf)
-        return float(self.loss.of_rows(self.targets, self.weights, np.flatnonzero(rows), Fraction(0)))
+        return float(self.loss.of_rows(self.targets[rows], self.weights[rows], Fraction(0)))
 
 
 def _shares(depth: int, tests: int) -> list[tuple[int, int]]:

@@ -94,7 +94,7 @@ def _of_values(question: Question) -> LeafCosts:
 
     def of(rows: Rows, value: Leaf) -> Fraction:
         deviation = quantity.in_units(Fraction(value))
-        return unit * loss.of_rows(quantity.deviations, data.weights, rows, deviation)
+        return unit * loss.of_rows(quantity.deviations[rows], data.weights[rows], deviation)
 
     def best(rows: Rows) -> tuple[Leaf, Fraction]:
         value = loss.best_value(data, rows)

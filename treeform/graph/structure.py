@@ -30,7 +30,7 @@ def fault(
     sizes = {len(array) for array in (feature, threshold, left, right, label)}
     if len(sizes) != 1 or 0 in sizes:
         return "the node arrays are empty or have different lengths"
-    if _sound(feature, threshold, left, right, label, n_features, n_classes):
+    if _sound((feature, threshold, left, right, label), n_features, n_classes):
         return None
     index = np.arange(len(feature))
     test = feature >= 0
@@ -55,18 +55,10 @@ def fault(
     return f"node {int(np.flatnonzero(wrong)[0])} {what}"
 
 
-def _sound(
-    feature: Ints,
-    threshold: NDArray[np.float64],
-    left: Ints,
-    right: Ints,
-    label: Ints,
-    n_features: int,
-    n_classes: int,
-) -> bool:
+def _sound(arrays: tuple[NDArray[Any], ...], n_features: int, n_classes: int) -> bool:
     """Whether there is no fault; most graphs are small, and lists are the faster ones for these."""
-    size = len(feature)
-    nodes = zip(*(array.tolist() for array in (feature, threshold, left, right, label)), strict=True)
+    size = len(arrays[0])
+    nodes = zip(*(array.tolist() for array in arrays), strict=True)
     for node, (read, limit, lower, upper, code) in enumerate(nodes):
         if read >= 0:
             if not (read < n_features and node < lower < size and node < upper < size and code == -1):

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from treeform.language.requirement import Requirement
     from treeform.shape import Shape
 
+Ints = NDArray[np.int64]
 L = TypeVar("L", bound="LeafLoss")
 EXACT = "exact"
 """In texts: no grid."""
@@ -85,7 +86,7 @@ class LeafLoss(Term):
         total = Fraction(0)
         for node in np.flatnonzero(np.bincount(leaf)).tolist():
             value = quantity.in_units(graph.values[graph.label[node]])
-            total += self.of_rows(quantity.deviations, data.weights, np.flatnonzero(leaf == node), value)
+            total += self.of_rows(quantity.deviations[leaf == node], data.weights[leaf == node], value)
         return total * self.per_unit(data)
 
     def unit(self, data: Dataset) -> Fraction:
@@ -108,33 +109,25 @@ class LeafLoss(Term):
     def of_best(self, data: Dataset, rows: NDArray[np.int64]) -> Fraction:
         """The least loss of one value for these rows, as `per_unit` counts."""
         quantity = quantity_of(data, self)
-        value = self.best(quantity.deviations, data.weights, rows)
-        return self.of_rows(quantity.deviations, data.weights, rows, value)
+        deviations, weights = quantity.deviations[rows], data.weights[rows]
+        return self.of_rows(deviations, weights, self.best(deviations, weights))
 
     def best_value(self, data: Dataset, rows: NDArray[np.int64]) -> Fraction:
         """The value with the least loss for these rows, exactly."""
         quantity = quantity_of(data, self)
-        return quantity.to_value(self.best(quantity.deviations, data.weights, rows))
+        return quantity.to_value(self.best(quantity.deviations[rows], data.weights[rows]))
 
     @abstractmethod
     def per_unit(self, data: Dataset) -> Fraction:
         """The size of one unit of the whole numbers below."""
 
     @abstractmethod
-    def best(
-        self, deviations: NDArray[np.int64], weights: NDArray[np.int64], rows: NDArray[np.int64]
-    ) -> Fraction:
-        """The best deviation to predict."""
+    def best(self, deviations: Ints, weights: Ints) -> Fraction:
+        """The best deviation to predict for rows with these deviations and weights."""
 
     @abstractmethod
-    def of_rows(
-        self,
-        deviations: NDArray[np.int64],
-        weights: NDArray[np.int64],
-        rows: NDArray[np.int64],
-        value: Fraction,
-    ) -> Fraction:
-        """The loss of predicting this deviation."""
+    def of_rows(self, deviations: Ints, weights: Ints, value: Fraction) -> Fraction:
+        """The loss of predicting this deviation for such rows."""
 
     @classmethod
     def from_text(cls, inside: str | None) -> LeafLoss:

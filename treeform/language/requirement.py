@@ -344,13 +344,10 @@ def class_of(name: str) -> type[Requirement]:
     if extension is None:
         known = {*registered(), *(one.name for one in extensions(REQUIREMENTS))}
         raise unknown_name(name, sorted(known), "requirement", fix=NOT_KNOWN)
-    loaded = extension.load()
-    if isinstance(loaded, type) and issubclass(loaded, Requirement):
-        return loaded
-    raise SpecError(
-        f"{extension.target}, registered as the requirement {name!r}, is no requirement",
-        cause="a requirement is a class derived from treeform.Requirement",
-        fix="derive it from Requirement, and implement build() and violation()",
+    return extension.load_class(
+        Requirement,  # type: ignore[type-abstract]
+        "a requirement is a class derived from treeform.Requirement",
+        "derive it from Requirement, and implement build() and violation()",
     )
 
 

@@ -38,8 +38,39 @@ class Form(NamedTuple):
         return f"enforced {self.kind.value}" if self.enforced else self.kind.value
 
 
+class Rowed:
+    """What all kinds of rows have; terms of row ``r`` are at ``indptr[r]:indptr[r + 1]``."""
+
+    kind: ClassVar[Kind]
+    indptr: Ints
+    when: Ints | None
+
+    @property
+    def form(self) -> Form:
+        return Form(self.kind, self.when is not None)
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.indptr) - 1
+
+
+class OfLiterals(Rowed):
+    """Rows over signed literals."""
+
+    lits: Ints
+
+    @property
+    def n_terms(self) -> int:
+        return len(self.lits)
+
+    @property
+    def rows(self) -> Rows:
+        """The left-hand sides as linear terms: ``sum(x) + sum(1 - x)`` without the constants."""
+        return literal_terms(self.indptr, self.lits)
+
+
 @dataclass(frozen=True, eq=False)
-class Linear:
+class Linear(Rowed):
     """Rows ``lo <= sum(vals * x[cols]) <= hi``; each column at most once per row, no zero coefficients.
 
     Attributes
@@ -64,14 +95,6 @@ class Linear:
     kind: ClassVar[Kind] = Kind.LINEAR
 
     @property
-    def form(self) -> Form:
-        return Form(self.kind, self.when is not None)
-
-    @property
-    def n_rows(self) -> int:
-        return len(self.indptr) - 1
-
-    @property
     def n_terms(self) -> int:
         return len(self.cols)
 
@@ -87,7 +110,7 @@ class Linear:
 
 
 @dataclass(frozen=True, eq=False)
-class Clause:
+class Clause(OfLiterals):
     """Rows of signed literals ``+-(col + 1)`` of which at least one is true; no duplicates, no tautologies.
 
     Attributes
@@ -105,26 +128,9 @@ class Clause:
     when: Ints | None = None
     kind: ClassVar[Kind] = Kind.CLAUSE
 
-    @property
-    def form(self) -> Form:
-        return Form(self.kind, self.when is not None)
-
-    @property
-    def n_rows(self) -> int:
-        return len(self.indptr) - 1
-
-    @property
-    def n_terms(self) -> int:
-        return len(self.lits)
-
-    @property
-    def rows(self) -> Rows:
-        """The left-hand sides as linear terms: ``sum(x) + sum(1 - x)`` without the constants."""
-        return literal_terms(self.indptr, self.lits)
-
 
 @dataclass(frozen=True, eq=False)
-class Cardinality:
+class Cardinality(OfLiterals):
     """Rows of distinct signed literals of which from ``lo`` to ``hi`` are true.
 
     Attributes
@@ -145,23 +151,6 @@ class Cardinality:
     hi: Ints
     when: Ints | None = None
     kind: ClassVar[Kind] = Kind.CARDINALITY
-
-    @property
-    def form(self) -> Form:
-        return Form(self.kind, self.when is not None)
-
-    @property
-    def n_rows(self) -> int:
-        return len(self.indptr) - 1
-
-    @property
-    def n_terms(self) -> int:
-        return len(self.lits)
-
-    @property
-    def rows(self) -> Rows:
-        """As :attr:`Clause.rows`."""
-        return literal_terms(self.indptr, self.lits)
 
 
 Block = Linear | Clause | Cardinality

@@ -7,9 +7,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from treeform.language.losses import LeafLoss, quantity_of
+from treeform.language.losses import Ints, LeafLoss, quantity_of
 from treeform.model import constant, sum_of_squares
 
 if TYPE_CHECKING:
@@ -59,21 +58,12 @@ class SquaredError(LeafLoss):
     def per_unit(self, data: Dataset) -> Fraction:
         return quantity_of(data, self).unit ** 2 * data.weight_unit
 
-    def best(
-        self, deviations: NDArray[np.int64], weights: NDArray[np.int64], rows: NDArray[np.int64]
-    ) -> Fraction:
-        local = weights[rows]
-        return Fraction(int(local @ deviations[rows]), int(local.sum()))
+    def best(self, deviations: Ints, weights: Ints) -> Fraction:
+        return Fraction(int(weights @ deviations), int(weights.sum()))
 
-    def of_rows(
-        self,
-        deviations: NDArray[np.int64],
-        weights: NDArray[np.int64],
-        rows: NDArray[np.int64],
-        value: Fraction,
-    ) -> Fraction:
+    def of_rows(self, deviations: Ints, weights: Ints, value: Fraction) -> Fraction:
         # sum w (d - p/q)^2 = (q^2 sum w d^2 - 2 p q sum w d + p^2 sum w) / q^2
-        weight, total, squares = _sums(deviations[rows], weights[rows])
+        weight, total, squares = _sums(deviations, weights)
         p, q = value.numerator, value.denominator
         return Fraction(q * q * squares - 2 * p * q * total + p * p * weight, q * q)
 
@@ -122,32 +112,21 @@ class AbsoluteError(LeafLoss):
     def per_unit(self, data: Dataset) -> Fraction:
         return quantity_of(data, self).unit * data.weight_unit
 
-    def best(
-        self, deviations: NDArray[np.int64], weights: NDArray[np.int64], rows: NDArray[np.int64]
-    ) -> Fraction:
-        order = np.argsort(deviations[rows], kind="stable")
-        below = np.cumsum(weights[rows][order])
-        return Fraction(int(deviations[rows][order][int(np.searchsorted(2 * below, below[-1]))]))
+    def best(self, deviations: Ints, weights: Ints) -> Fraction:
+        order = np.argsort(deviations, kind="stable")
+        below = np.cumsum(weights[order])
+        return Fraction(int(deviations[order][int(np.searchsorted(2 * below, below[-1]))]))
 
-    def of_rows(
-        self,
-        deviations: NDArray[np.int64],
-        weights: NDArray[np.int64],
-        rows: NDArray[np.int64],
-        value: Fraction,
-    ) -> Fraction:
+    def of_rows(self, deviations: Ints, weights: Ints, value: Fraction) -> Fraction:
         p, q = value.numerator, value.denominator
-        local = deviations[rows]
-        if (
-            max(abs(p), q * max(abs(int(local.max())), abs(int(local.min())))) * int(weights[rows].sum())
-            < SAFE // 2
-        ):
-            return Fraction(int((weights[rows] * np.abs(q * local - p)).sum()), q)
-        pairs = zip(local.tolist(), weights[rows].tolist(), strict=True)
+        largest = max(abs(int(deviations.max())), abs(int(deviations.min())))
+        if max(abs(p), q * largest) * int(weights.sum()) < SAFE // 2:
+            return Fraction(int((weights * np.abs(q * deviations - p)).sum()), q)
+        pairs = zip(deviations.tolist(), weights.tolist(), strict=True)
         return Fraction(sum(w * abs(q * d - p) for d, w in pairs), q)
 
 
-def _sums(deviations: NDArray[np.int64], weights: NDArray[np.int64]) -> tuple[int, int, int]:
+def _sums(deviations: Ints, weights: Ints) -> tuple[int, int, int]:
     """Sums of w, w d and w d^2, exactly."""
     largest = int(np.abs(deviations).max())
     weighted = weights * deviations

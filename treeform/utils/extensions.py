@@ -108,6 +108,22 @@ class Extension:
             raise self._broken(f"the name belongs to {self.taken_by}", "give the entry point another name")
         return self.guard(self._import)
 
+    def load_class(self, base: type[T], cause: str, fix: str) -> type[T]:
+        """Import the object, which has to be a class derived from ``base``.
+
+        Raises
+        ------
+        SpecError
+            If it cannot be loaded, or is none; with this cause and fix.
+        """
+        loaded = self.load()
+        if isinstance(loaded, type) and issubclass(loaded, base):
+            return loaded
+        what = self.group.partition(".")[2].removesuffix("s")
+        raise SpecError(
+            f"{self.target}, registered as the {what} {self.name!r}, is no {what}", cause=cause, fix=fix
+        )
+
     def guard(self, call: Callable[[], T]) -> T:
         """What ``call`` returns; what it raises is reported with the name of the package that is to blame.
 

@@ -78,7 +78,7 @@ class LeafFits:
         Fit or None
             None where there are no values, or none that are wanted.
         """
-        free = [self.loss.best(self.targets, self.weights, rows) for rows in leaves]
+        free = [self.loss.best(self.targets[rows], self.weights[rows]) for rows in leaves]
         least = sum((self._cost(rows, v) for rows, v in zip(leaves, free, strict=True)), Fraction(0))
         if below is not None and least >= below:
             return None
@@ -106,7 +106,7 @@ class LeafFits:
         return Fit(found.of_leaf, loss, multipliers)
 
     def _cost(self, rows: Rows, value: Fraction) -> Fraction:
-        return self.loss.of_rows(self.targets, self.weights, rows, value)
+        return self.loss.of_rows(self.targets[rows], self.weights[rows], value)
 
     def _rows(self, leaves: Sequence[Rows], pairs: Pairs) -> list[LeafRow]:
         """The rows over samples first."""
