@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from treeform.errors import SpecError
 
@@ -162,3 +163,21 @@ def check_simd(engine: str, simd: object, paths: Sequence[str] = PATHS) -> None:
 def not_exact(engine: str, reason: str, fix: str) -> SpecError:
     """The error of an engine that cannot solve a problem exactly."""
     return SpecError(f"{engine} cannot solve this problem exactly", cause=reason, fix=fix)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NativeSettings:
+    """The settings that most native engines have, checked when they are made."""
+
+    threads: int = 1
+    memory_limit: int | None = None
+    simd: str = "auto"
+
+    paths: ClassVar[tuple[str, ...]] = PATHS
+    """The instruction sets that the search has kernels for."""
+
+    def __post_init__(self) -> None:
+        title = type(self).__name__
+        check_threads(title, self.threads)
+        check_memory(title, self.memory_limit)
+        check_simd(title, self.simd, self.paths)

@@ -15,7 +15,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from treeform.engines.checks import SCAN_PATHS, check_memory, check_simd, check_threads, not_exact, some_of
+from treeform.engines.checks import (
+    SCAN_PATHS,
+    NativeSettings,
+    not_exact,
+    some_of,
+)
 from treeform.engines.column_sets import Found, search_column_sets
 from treeform.engines.contributions import Clashes, Contributions
 from treeform.engines.conversion import cost_of_admissible_tree, start_over_ranks, tree_between_values
@@ -38,7 +43,7 @@ _USUAL_MEMORY = 2**30
 
 
 @dataclass(frozen=True, kw_only=True)
-class ContinuousTotals(Engine):
+class ContinuousTotals(NativeSettings, Engine):
     """Exact search over all thresholds for trees under sum constraints: parity, equal opportunity, and what adds up.
 
     Nothing is made binary: thresholds are searched as intervals, as `ConTree` does, so a column may have as many
@@ -71,12 +76,10 @@ class ContinuousTotals(Engine):
     'continuous-totals'
     """
 
-    memory_limit: int | None = None
-    threads: int = 1
-    simd: str = "auto"
     parts: tuple[str, ...] = PARTS
 
     name: ClassVar[str] = "continuous-totals"
+    paths: ClassVar[tuple[str, ...]] = SCAN_PATHS
     family: ClassVar[str] = "totals"
     chosen_for: ClassVar[str] = (
         "proves optima under linear constraints over sums; it searches intervals of thresholds"
@@ -100,9 +103,7 @@ class ContinuousTotals(Engine):
     )
 
     def __post_init__(self) -> None:
-        check_threads("ContinuousTotals", self.threads)
-        check_simd("ContinuousTotals", self.simd, SCAN_PATHS)
-        check_memory("ContinuousTotals", self.memory_limit)
+        super().__post_init__()
         object.__setattr__(self, "parts", some_of("ContinuousTotals", "parts", self.parts, PARTS))
 
     def plain(self) -> ContinuousTotals:

@@ -15,12 +15,10 @@ import numpy as np
 
 from treeform.engines.checks import (
     SCAN_PATHS,
+    NativeSettings,
     check_between,
     check_flag,
-    check_memory,
     check_seed,
-    check_simd,
-    check_threads,
     some_of,
 )
 from treeform.engines.conversion import cost_of_admissible_tree, start_over_ranks, tree_between_values
@@ -39,8 +37,8 @@ RULES = ("neighbourhood", "shrinking", "subinterval", "features")
 _NO_LIMIT = 2**60
 
 
-@dataclass(frozen=True)
-class ConTree(Engine):
+@dataclass(frozen=True, kw_only=True)
+class ConTree(NativeSettings, Engine):
     """The exact engine for trees on numeric features, of any depth.
 
     Parameters
@@ -85,11 +83,8 @@ class ConTree(Engine):
     2
     """
 
-    threads: int = 1
     max_gap: int | float = 0
-    memory_limit: int | None = None
     prune: tuple[str, ...] = RULES
-    simd: str = "auto"
     fewest_tests: bool = False
     improve: bool = True
     seed: int = 0
@@ -97,6 +92,7 @@ class ConTree(Engine):
     side_parts: int = 1
 
     name: ClassVar[str] = "contree"
+    paths: ClassVar[tuple[str, ...]] = SCAN_PATHS
     family: ClassVar[str] = "trees"
     bounded: ClassVar[bool] = False
     understands: ClassVar[frozenset[str]] = frozenset(
@@ -104,11 +100,9 @@ class ConTree(Engine):
     )
 
     def __post_init__(self) -> None:
-        check_threads("ConTree", self.threads)
-        check_memory("ConTree", self.memory_limit)
+        super().__post_init__()
         _check_gap(self.max_gap)
         object.__setattr__(self, "prune", some_of("ConTree", "prune", self.prune, RULES))
-        check_simd("ConTree", self.simd, SCAN_PATHS)
         check_between("ConTree", "ahead", self.ahead, 3, 2**20, 256)
         check_between("ConTree", "side_parts", self.side_parts, 1, 4096, 4)
         check_seed("ConTree", self.seed)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from treeform.engines.checks import check_memory, check_simd, is_whole, some_of
+from treeform.engines.checks import NativeSettings, check_memory, is_whole, some_of
 from treeform.engines.conversion import admissible_diagram
 from treeform.engines.diagram_core import CoreCall, DiagramSession, known_costs
 from treeform.engines.distributed import OneSearch
@@ -42,8 +42,8 @@ TECHNIQUES = (
 )
 
 
-@dataclass(frozen=True)
-class DiagramSearch(OneSearch):
+@dataclass(frozen=True, kw_only=True)
+class DiagramSearch(NativeSettings, OneSearch):
     """The exact engine for layered decision diagrams with univariate tests; it takes tree shapes as well.
 
     Parameters
@@ -75,10 +75,7 @@ class DiagramSearch(OneSearch):
     0
     """
 
-    threads: int = 1
-    memory_limit: int | None = None
     techniques: tuple[str, ...] = TECHNIQUES
-    simd: str = "auto"
 
     name: ClassVar[str] = "diagram-search"
     family: ClassVar[str] = "diagrams"
@@ -95,11 +92,10 @@ class DiagramSearch(OneSearch):
                 cause="the search runs on one thread",
                 fix="leave out threads",
             )
-        check_memory("DiagramSearch", self.memory_limit)
+        super().__post_init__()
         object.__setattr__(
             self, "techniques", some_of("DiagramSearch", "techniques", self.techniques, TECHNIQUES)
         )
-        check_simd("DiagramSearch", self.simd)
 
     def evaluator(self, data: Dataset, task: TreeTask) -> Evaluator:
         """What answers for ranges of tests at the root of `run_distributed`."""

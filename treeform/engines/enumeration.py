@@ -87,7 +87,9 @@ class Enumeration:
         if graph is None:
             if self.stop():
                 raise Stopped
-            raise TooManyTrees(f"their graph has more than {MOST_ALTERNATIVES:,} alternatives, or fills the memory")
+            raise TooManyTrees(
+                f"their graph has more than {MOST_ALTERNATIVES:,} alternatives, or fills the memory"
+            )
         graph = Fixing(self.of, graph, self.priced).run(self.stop)
         width = len(self.prices)
         if not graph.n_nodes:

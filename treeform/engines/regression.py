@@ -16,7 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.data import midpoints
-from treeform.engines.checks import check_flag, check_memory, check_seed, check_simd, check_threads, one_of
+from treeform.engines.checks import (
+    NativeSettings,
+    check_flag,
+    check_seed,
+    one_of,
+)
 from treeform.engines.conversion import start_over_ranks
 from treeform.engines.regression_columns import ColumnBudget
 from treeform.engines.regression_task import BOUND_UNIT, RegressionTask
@@ -36,7 +41,7 @@ _NO_LIMIT = 2**60
 
 
 @dataclass(frozen=True, kw_only=True)
-class RegressionSearch(Engine):
+class RegressionSearch(NativeSettings, Engine):
     """The exact engine for regression trees on numeric features, of any depth.
 
     Parameters
@@ -70,9 +75,6 @@ class RegressionSearch(Engine):
     'regression-search'
     """
 
-    threads: int = 1
-    memory_limit: int | None = None
-    simd: str = "auto"
     pairs: str = "auto"
     improve: bool = True
     seed: int = 0
@@ -86,9 +88,7 @@ class RegressionSearch(Engine):
     shapes: ClassVar[frozenset[type[Shape]]] = frozenset({Tree, Diagram})
 
     def __post_init__(self) -> None:
-        check_threads("RegressionSearch", self.threads)
-        check_memory("RegressionSearch", self.memory_limit)
-        check_simd("RegressionSearch", self.simd)
+        super().__post_init__()
         check_flag("RegressionSearch", "improve", self.improve)
         check_seed("RegressionSearch", self.seed)
         one_of("RegressionSearch", "pairs", self.pairs, PAIRS)

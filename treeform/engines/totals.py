@@ -12,7 +12,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from treeform.engines.checks import check_memory, check_simd, check_threads, not_exact, some_of
+from treeform.engines.checks import (
+    NativeSettings,
+    not_exact,
+    some_of,
+)
 from treeform.engines.conversion import tree_of_tests, tree_over_tests
 from treeform.engines.distributed import OneSearch
 from treeform.engines.session import Room, Session, bytes_of_tests, refused, time_limit_of
@@ -41,7 +45,7 @@ LEAST_STEPS = 2e7
 
 
 @dataclass(frozen=True, kw_only=True)
-class TotalsSearch(OneSearch):
+class TotalsSearch(NativeSettings, OneSearch):
     """Exact search for trees under constraints over sums: parity, equal opportunity, budgets, and whatever adds up.
 
     It looks at all tests that separate something, so it is meant for tables of few of them (hundreds).
@@ -73,9 +77,6 @@ class TotalsSearch(OneSearch):
     'totals-search'
     """
 
-    memory_limit: int | None = None
-    threads: int = 1
-    simd: str = "auto"
     parts: tuple[str, ...] = PARTS
 
     name: ClassVar[str] = "totals-search"
@@ -105,9 +106,7 @@ class TotalsSearch(OneSearch):
     )
 
     def __post_init__(self) -> None:
-        check_threads("TotalsSearch", self.threads)
-        check_simd("TotalsSearch", self.simd)
-        check_memory("TotalsSearch", self.memory_limit)
+        super().__post_init__()
         object.__setattr__(self, "parts", some_of("TotalsSearch", "parts", self.parts, PARTS))
 
     def plain(self) -> TotalsSearch:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from treeform.engines.binary.binarize import Binarisation, Binarised, binarise, normalised
-from treeform.engines.checks import PATHS, check_memory, check_threads, one_of
+from treeform.engines.checks import NativeSettings, one_of
 from treeform.engines.conversion import (
     cost_of_admissible_tree,
     number_of_test,
@@ -32,7 +32,7 @@ _USUAL_MEMORY = 2**30
 
 
 @dataclass(frozen=True, kw_only=True)
-class BinaryEngine(Engine):
+class BinaryEngine(NativeSettings, Engine):
     """Common settings of the engines for binary features.
 
     Parameters
@@ -60,9 +60,6 @@ class BinaryEngine(Engine):
     binarize: Any = "all"
     order: str = "gini"
     exact_depth: int = 3
-    threads: int = 1
-    memory_limit: int | None = None
-    simd: str = "auto"
 
     strategy: ClassVar[str]
     family: ClassVar[str] = "binary"
@@ -72,13 +69,11 @@ class BinaryEngine(Engine):
     )
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         title = type(self).__name__
         object.__setattr__(self, "binarize", normalised(self.binarize, title))
         one_of(title, "order", self.order, ORDERS)
-        one_of(title, "simd", self.simd, PATHS)
         one_of(title, "exact_depth", self.exact_depth, (2, 3))
-        check_memory(title, self.memory_limit)
-        check_threads(title, self.threads)
 
     def _choices(self) -> dict[str, Any]:
         """Strategy settings for the native call."""
