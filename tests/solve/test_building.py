@@ -16,7 +16,7 @@ from treeform.formulations import ODD
 from treeform.language.component import Component
 from treeform.language.ports import Ports
 from treeform.model import Model
-from treeform.model.stopping import BuildingStopped, stop_building_when
+from treeform.model.lower import BuildingStopped, stop_building_when
 from treeform.utils.progress import report_step
 
 X = np.arange(12.0).reshape(6, 2)

@@ -23,7 +23,7 @@ from treeform.bridges.linear_to_clauses import LinearToClauses
 from treeform.errors import RouteError
 from treeform.model import Block, Form, Linear, Model, Objective, VariableBlock, VariableKind
 from treeform.model.csr import Floats, Ints
-from treeform.model.stopping import look_up
+from treeform.model.lower import look_up
 from treeform.utils.progress import report_step
 
 BRIDGES: tuple[Bridge, ...] = (

@@ -65,11 +65,6 @@ class ContinuousTotals(NativeSettings, Engine):
         models from the root tests met on the way), ``dominance`` (drop what another solution makes needless), and
         ConTree's rules ``neighbourhood``, ``shrinking``, ``subinterval`` and ``features``.
 
-    Raises
-    ------
-    SpecError
-        If a setting is not possible.
-
     Examples
     --------
     >>> ContinuousTotals(memory_limit=2**28).name

@@ -72,11 +72,6 @@ class ConTree(NativeSettings, Engine):
         answers them and the depth is at least 4; a threshold that takes little time stays one question. More serve
         more workers. It has no effect with ``MinSupport`` or ``MaxNodes``. The cost does not depend on it either.
 
-    Raises
-    ------
-    SpecError
-        If a setting is not possible, or this processor lacks the instruction set.
-
     Examples
     --------
     >>> ConTree(threads=2).threads

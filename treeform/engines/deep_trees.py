@@ -41,11 +41,6 @@ class DeepTreeSearch(Engine):
     simd : str
         ``auto``, ``avx512``, ``avx2``, ``portable`` or ``plain``: the same trees at different speeds.
 
-    Raises
-    ------
-    SpecError
-        If a setting is not possible, or this processor lacks the instruction set.
-
     Examples
     --------
     >>> DeepTreeSearch(seed=1).name

@@ -62,11 +62,6 @@ class DiagramSearch(NativeSettings, OneSearch):
     simd : str
         ``auto``, ``avx512``, ``avx2`` or ``plain``: the same diagram at different speeds.
 
-    Raises
-    ------
-    SpecError
-        If a setting is not possible, or this processor lacks the instruction set.
-
     Examples
     --------
     >>> import treeform as tf

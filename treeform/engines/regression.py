@@ -64,11 +64,6 @@ class RegressionSearch(NativeSettings, Engine):
     seed : int
         Of that search.
 
-    Raises
-    ------
-    SpecError
-        If a setting is not possible.
-
     Examples
     --------
     >>> RegressionSearch(threads=2).name

@@ -159,6 +159,8 @@ class EngineOutcome:
 class Engine(ABC):
     """An exact algorithm of the native core.
 
+    A setting that is not possible, or that this processor cannot serve, is refused with a `SpecError`.
+
     Attributes
     ----------
     name : str

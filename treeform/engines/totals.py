@@ -66,11 +66,6 @@ class TotalsSearch(NativeSettings, OneSearch):
         grow), ``shallow`` (smaller depths first), ``rough`` (few root tests while multipliers are sought),
         ``similarity`` (bounds from similar subproblems), ``dominance`` (drop what another solution makes needless).
 
-    Raises
-    ------
-    SpecError
-        If a setting is not possible.
-
     Examples
     --------
     >>> TotalsSearch(memory_limit=2**28).name

@@ -49,30 +49,14 @@ class OptimalTreeRegressor(RegressorMixin, OptimalEstimator):  # type: ignore[mi
         Such as `MinSupport`, `MaxNodes` and `NoTestOn`; under absolute errors also `Monotone` and `MeanParity`.
     objective : Objective or str, optional
         In place of ``loss``, for example ``"squared_error + 10*nodes"``.
-    solver, formulation, warm_start, time_limit
-        As in `Problem.solve`.
-    threads : int, optional
-        Threads of the search.
-    min_weight_fraction_leaf : float, default 0.0
-        `MinSupport`: each leaf has at least this share of the total weight.
-    ccp_alpha : float, str or Fraction, default 0.0
-        Complexity penalty: a test has to save this share of the total weight, as in scikit-learn.
+    solver, formulation, warm_start, time_limit, threads, min_weight_fraction_leaf, ccp_alpha
+        As in `OptimalTreeClassifier`.
     exclude : str or sequence of str, optional
         Columns that no test may use; they need not be there at prediction.
-    categorical_features : sequence of str, int or bool, optional
-        Columns whose values are levels.
     missing : {"value", "error"}, default "value"
         Whether missing values are values.
-    dates : {None, "days"}, default None
-        None refuses dates.
-    unseen : {"warn", "error", "other"}, default "warn"
-        What to do about levels that were not there in fit.
-    keep_data : bool, default False
-        Keep the training rows in ``result_``; a pickled model holds none otherwise.
-    verbose : int, default 0
-        Print progress.
-    on_progress : callable, optional
-        Called with a `Progress` at each improvement.
+    categorical_features, dates, unseen, keep_data, verbose, on_progress
+        As in `OptimalTreeClassifier`.
 
     Attributes
     ----------
@@ -108,16 +92,14 @@ class OptimalTreeRegressor(RegressorMixin, OptimalEstimator):  # type: ignore[mi
         return Tree(depth_of(self.max_depth))
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn the best tree of this depth.
+        """Learn the best tree of this depth; what is not said here is as in `OptimalTreeClassifier.fit`.
 
         Parameters
         ----------
-        X : DataFrame, array or sparse matrix of shape (n_samples, n_features)
-            Numeric and boolean columns; in a DataFrame also text, categories and dates. Missing values are values.
+        X, sample_weight
+            The rows and their weights.
         y : array of shape (n_samples,)
             Numbers. A float stands for the decimal number that it prints as.
-        sample_weight : array of shape (n_samples,), optional
-            Non-negative weights, exact or on a stated grid; see ``notes`` of the result.
 
         Returns
         -------
@@ -125,17 +107,8 @@ class OptimalTreeRegressor(RegressorMixin, OptimalEstimator):  # type: ignore[mi
 
         Raises
         ------
-        SpecError
-            If no model of the shape satisfies the requirements, or the limit came before the first model.
         DataError
             If targets have too many digits and ``grid`` is None.
-        KeyboardInterrupt
-            After Ctrl-C; the best model found is in ``graph_`` and ``result_``.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If the answer is not proved; with the gap and what stopped the search.
         """
         data = self._prepared(X, y, sample_weight)
         constant = self._constant(data)

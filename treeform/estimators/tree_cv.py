@@ -150,25 +150,10 @@ class OptimalTreeRegressorCV(CrossValidatedTree, OptimalTreeRegressor):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Choose depth and penalty, and learn the tree.
 
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in `OptimalTreeRegressor.fit`.
+        Rows, errors and warnings are as in `OptimalTreeClassifierCV.fit`.
 
         Returns
         -------
         self
-
-        Raises
-        ------
-        SpecError
-            If a parameter is not possible, or no model satisfies the requirements on all rows or on a fold.
-        KeyboardInterrupt
-            After Ctrl-C; with a model in ``graph_`` if the last tree had begun.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If the tree is not proved to be the best of its depth and penalty.
         """
         return self._fit(Rows.of(X, y, sample_weight, None))

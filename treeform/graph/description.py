@@ -29,9 +29,9 @@ from treeform.data.columns import (
     level_text,
 )
 from treeform.errors import SpecError, did_you_mean, listing
-from treeform.graph.build import arrays_from_nodes
 from treeform.graph.export.program import Branch, Condition, Kind, Program
 from treeform.graph.graph import FlatGraph
+from treeform.graph.structure import arrays_from_nodes
 
 if TYPE_CHECKING:
     from treeform.data.dataset import Dataset

@@ -18,7 +18,7 @@ from treeform.data.columns import Column
 from treeform.data.encode import Encoder
 from treeform.data.unseen import Unseen
 from treeform.errors import DataError, SpecError
-from treeform.graph import build, from_sklearn, routing, structure, values
+from treeform.graph import from_sklearn, routing, structure, values
 from treeform.graph.encoded import encoded_matrix, with_nan
 from treeform.graph.forms import (
     LinearForm,
@@ -104,12 +104,14 @@ class FlatGraph:
             If the nodes are malformed or form a cycle.
         """
         plain, forms = taken_out(nodes, data.n_features)
-        return cls._with_meaning({**build.arrays_from_nodes(plain), "forms": forms, "values": values}, data)
+        return cls._with_meaning(
+            {**structure.arrays_from_nodes(plain), "forms": forms, "values": values}, data
+        )
 
     @classmethod
     def from_nested(cls, nested: Any, data: Dataset) -> Self:
         """Make a tree from ``(feature, threshold, left, right)``, class codes at the leaves; features also by name."""
-        return cls._with_meaning(build.arrays_from_nested(nested, data), data)
+        return cls._with_meaning(structure.arrays_from_nested(nested, data), data)
 
     @classmethod
     def from_arrays(
@@ -147,7 +149,7 @@ class FlatGraph:
     @classmethod
     def leaf(cls, label: int, data: Dataset) -> Self:
         """Make the constant model that predicts class code `label`."""
-        return cls.build([{"label": build.class_code(label)}], data)
+        return cls.build([{"label": structure.class_code(label)}], data)
 
     @classmethod
     def constant(cls, value: Fraction | int, data: Dataset) -> Self:
@@ -157,7 +159,7 @@ class FlatGraph:
 
     @classmethod
     def _with_meaning(cls, arrays: Mapping[str, Any], data: Dataset) -> Self:
-        build.refuse_no_data(data)
+        structure.refuse_no_data(data)
         graph = cls(**arrays, columns=data.columns, classes=data.classes, encoder=data.encoder)
         return graph._count(data)
 

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.graph.build import arrays_from_nodes, flat_arrays
 from treeform.graph.forms import PASS
 from treeform.graph.graph import FlatGraph
 from treeform.graph.routing import Routed, sides_taken
-from treeform.graph.structure import tidy_order
+from treeform.graph.structure import arrays_from_nodes, flat_arrays, tidy_order
 from treeform.graph.values import pooled
 
 if TYPE_CHECKING:

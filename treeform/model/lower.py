@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +19,31 @@ from treeform.model.specs import NO_LIMIT, CardinalitySpec, ClauseSpec, SignedCl
 
 if TYPE_CHECKING:
     from treeform.model.array import Owner
+
+
+_stop: ContextVar[Callable[[], bool] | None] = ContextVar("treeform_stop_building", default=None)
+
+
+class BuildingStopped(Exception):
+    """Raised when a model grows after its stop function returned True."""
+
+
+@contextmanager
+def stop_building_when(stop: Callable[[], bool]) -> Iterator[None]:
+    """Within this context, and this thread, a model that grows calls ``stop`` first."""
+    token = _stop.set(stop)
+    try:
+        yield
+    finally:
+        _stop.reset(token)
+
+
+def look_up() -> None:
+    """Raise `BuildingStopped` when it is time."""
+    stop = _stop.get()
+    if stop is not None and stop():
+        raise BuildingStopped
+
 
 #: Rows without variables hold if they do up to the rounding of sums of decimal constants.
 TRIVIAL_TOLERANCE = 1e-9

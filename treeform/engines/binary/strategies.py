@@ -42,11 +42,6 @@ class DL85(BinaryEngine):
     **common
         See `BinaryEngine`.
 
-    Raises
-    ------
-    SpecError
-        If a setting is not possible.
-
     Examples
     --------
     >>> DL85(memory_limit=2**28).name
@@ -112,11 +107,6 @@ class CADL85(BinaryEngine):
     **common
         See `BinaryEngine`.
 
-    Raises
-    ------
-    SpecError
-        If a setting is not possible.
-
     Examples
     --------
     >>> CADL85(rule=("gain", "discrepancy")).rule
@@ -172,11 +162,6 @@ class Blossom(BinaryEngine):
     ----------
     **common
         See `BinaryEngine`; `order` and `memory_limit` have no effect.
-
-    Raises
-    ------
-    SpecError
-        If a setting is not possible.
 
     Examples
     --------
