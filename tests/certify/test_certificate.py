@@ -9,6 +9,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from edited_certificates import edit
 
 import treeform as tf
 from treeform.certify import Verdict
@@ -118,15 +119,6 @@ def test_infeasibility_is_proved_again_whoever_claims_it():
         assert any(row.what.startswith("no model exists") and row.proved_by == prover for row in report.rows)
 
 
-def _edit(certificate, path, value):
-    edited = copy.deepcopy(certificate)
-    at = edited
-    for key in path[:-1]:
-        at = at[key]
-    at[path[-1]] = value
-    return sign(edited)
-
-
 FORGERIES = [
     (("answer", "bound"), "1"),
     (("answer", "bound"), None),
@@ -155,7 +147,7 @@ FORGERIES = [
 def test_no_false_statement_passes_when_it_is_signed_again(solved, path, value):
     frame, y, _, certificate = solved
     with contextlib.suppress(CertificateError):
-        assert not tf.check(_edit(certificate, path, value), frame, y).ok
+        assert not tf.check(edit(certificate, path, value), frame, y).ok
 
 
 @pytest.mark.parametrize(
@@ -171,14 +163,14 @@ def test_no_false_statement_passes_when_it_is_signed_again(solved, path, value):
 def test_damage_has_a_message_of_its_own(solved, path, value):
     frame, y, _, certificate = solved
     with pytest.raises(CertificateError, match="damaged"):
-        tf.check(_edit(certificate, path, value), frame, y)
+        tf.check(edit(certificate, path, value), frame, y)
 
 
 CLAIM = {"kind": "infeasible", "value": None, "route": None, "metadata": {"by": "my word"}}
 
 
 def with_claims(certificate, *claims):
-    return _edit(certificate, ("claims",), [*certificate["claims"], *claims])
+    return edit(certificate, ("claims",), [*certificate["claims"], *claims])
 
 
 def test_claims_are_held_against_the_model(solved):
@@ -248,14 +240,14 @@ def test_a_shape_that_is_rewritten_is_another_question():
     for result in (problem.solve("sat", warm_start="contree"), tf.Problem(X, y, shape=tf.Tree(1)).solve()):
         certificate = json.loads(json.dumps(result.certificate()))
         assert tf.check(certificate, X, y).ok
-        forged = _edit(certificate, ("problem", "shape", "splits"), "multivariate")
+        forged = edit(certificate, ("problem", "shape", "splits"), "multivariate")
         report = tf.check(forged, X, y)
         assert not report.ok, str(report)
     narrow = tf.Problem(X, y, shape=tf.Diagram(1, 1)).solve()
     assert narrow.errors > 3
     certificate = json.loads(json.dumps(narrow.certificate()))
     for shape in ({"type": "diagram", "widths": [1, 2]}, {"type": "tree", "depth": 2}):
-        assert tf.check(_edit(certificate, ("problem", "shape"), shape), X, y).verdict is Verdict.FALSE
+        assert tf.check(edit(certificate, ("problem", "shape"), shape), X, y).verdict is Verdict.FALSE
 
 
 def test_a_proof_on_file_does_not_carry_over_to_hyperplanes(tmp_path):
@@ -264,7 +256,7 @@ def test_a_proof_on_file_does_not_carry_over_to_hyperplanes(tmp_path):
     problem += tf.MaxErrors(3)
     certificate = json.loads(json.dumps(problem.solve("sat", proofs=tmp_path).certificate()))
     assert tf.check(certificate, X, y, proofs=tmp_path, independent=True).ok
-    forged = _edit(certificate, ("problem", "shape", "splits"), "multivariate")
+    forged = edit(certificate, ("problem", "shape", "splits"), "multivariate")
     report = tf.check(forged, X, y, proofs=tmp_path)
     assert report.verdict is Verdict.FALSE, str(report)
     assert "cannot be verified" in str(report)
@@ -351,7 +343,7 @@ def test_multipliers_prove_no_more_than_they_prove(solved):
     assert f"no model is below {value}," in str(tf.check(certificate, frame, y))
     row = next(r for r in tf.check(certificate, frame, y).rows if r.what.startswith(f"no model is below {value},"))
     assert (row.verdict, row.proved_by) == (Verdict.VERIFIED, "dl85 with multipliers")
-    more = _edit(certificate, ("claims", index, "value"), str(int(value) + 1))
+    more = edit(certificate, ("claims", index, "value"), str(int(value) + 1))
     assert optimal or "its multipliers prove only" in str(tf.check(more, frame, y))
     multipliers = certificate["claims"][index]["route"]["multipliers"]
     for forged in (
@@ -361,7 +353,7 @@ def test_multipliers_prove_no_more_than_they_prove(solved):
         [{**one, "value": str(2**80)} for one in multipliers],
         [],
     ):
-        edited = _edit(certificate, ("claims", index, "route", "multipliers"), forged)
+        edited = edit(certificate, ("claims", index, "route", "multipliers"), forged)
         assert "multipliers" in str(tf.check(edited, frame, y).sentence)
 
 

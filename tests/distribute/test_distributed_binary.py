@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from in_parts import solve_in_parts
+from in_parts import solve_in_parts, weighted
 from journals import check_journal
 
 import treeform as tf
@@ -32,9 +32,7 @@ def table(seed: int, n: int = 120, features: int = 9) -> pd.DataFrame:
 @pytest.mark.parametrize("seed", range(6))
 def test_costs_and_bounds_are_those_of_the_search_alone(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    frame = table(seed)
-    weights = rng.integers(1, 4, len(frame)) if seed % 2 else None
-    data = Dataset.from_user(frame.drop(columns="y"), frame["y"], weights)
+    data = weighted(table(seed), seed, rng)
     cost = rng.integers(0, 5, (data.n_classes,) * 2) * (1 - np.eye(data.n_classes, dtype=int))
     task = TreeTask(
         int(rng.integers(3, 5)),

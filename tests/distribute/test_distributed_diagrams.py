@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from in_parts import solve_in_parts
+from in_parts import solve_in_parts, weighted
 from journals import check_journal
 
 import treeform as tf
@@ -30,9 +30,7 @@ def table(seed: int, n: int = 60, features: int = 4) -> pd.DataFrame:
 @pytest.mark.parametrize("seed", range(6))
 def test_costs_and_bounds_are_those_of_the_search_alone(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    frame = table(seed)
-    weights = rng.integers(1, 4, len(frame)) if seed % 2 else None
-    data = Dataset.from_user(frame.drop(columns="y"), frame["y"], weights)
+    data = weighted(table(seed), seed, rng)
     widths = [(1, 2, 3), (1, 1, 2), None, (1, 2, 2), (1, 2, 4), None][seed]
     cost = rng.integers(0, 5, (2, 2)) * (1 - np.eye(2, dtype=int))
     task = TreeTask(

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from asking_for_tests import AtLeastTests
 from layered_reference import random_data
 
 import treeform as tf
@@ -113,22 +114,6 @@ class Reader(tf.Component):
     needs = frozenset({"reaches"})
 
 
-class AtLeastTests(tf.Requirement):
-    """At least ``k`` tests."""
-
-    name: ClassVar[str] = "at_least_tests_for_flow"
-    needs = frozenset({"active"})
-
-    def __init__(self, k: int) -> None:
-        self.k = k
-
-    def build(self, model, ports) -> None:
-        model.add(ports.active.sum() >= self.k)
-
-    def violation(self, graph, data) -> int:
-        return max(0, self.k - graph.n_nodes)
-
-
 def test_pass_throughs_where_a_requirement_asks_for_tests() -> None:
     for seed, k in ((0, 3), (2, 2)):
         data = random_data(seed, n=6)
@@ -195,7 +180,7 @@ def test_what_they_refuse() -> None:
                 formulation.compile(data, shape, Objective.of("error"))
         large = Dataset.from_user(np.random.default_rng(0).random((4000, 4)), np.arange(4000) % 2)
         assert "do not fit in memory" in str(formulation.supports(tf.Tree(4), large, Objective.of("error")))
-    with pytest.raises(SpecError, match="benders-oct cannot state at_least_tests_for_flow:k=1"):
+    with pytest.raises(SpecError, match="benders-oct cannot state at_least_tests:k=1"):
         compiled(BendersOCT(), data, "error", AtLeastTests(1))
     with pytest.raises(PortError, match="flow-oct"):
         compiled(BendersOCT(), data, "error", tf.MinSupport(2))

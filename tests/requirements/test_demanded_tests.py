@@ -8,27 +8,12 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 import pytest
+from asking_for_tests import AtLeastTests
 from layered_reference import random_data
 
 import treeform as tf
 from treeform.errors import SpecError
 from treeform.testing import brute_force
-
-
-class AtLeast(tf.Requirement):
-    """At least ``k`` tests."""
-
-    name: ClassVar[str] = "at_least_tests_here"
-    needs = frozenset({"active"})
-
-    def __init__(self, k: int) -> None:
-        self.k = k
-
-    def build(self, model, ports) -> None:
-        model.add(ports.active.sum() >= self.k)
-
-    def violation(self, graph, data) -> int:
-        return max(0, self.k - graph.n_nodes)
 
 
 class ReadTwice(tf.Requirement):
@@ -45,7 +30,7 @@ class ReadTwice(tf.Requirement):
 
 
 WAYS = [("sat-depth", "cadical195"), ("odd", "cp-sat"), ("odd-paper", "highs")]
-ASKED = [AtLeast(2), AtLeast(3), ReadTwice()]
+ASKED = [AtLeastTests(2), AtLeastTests(3), ReadTwice()]
 
 
 @pytest.mark.drawn(5)
@@ -70,8 +55,8 @@ def test_trees_against_enumeration(formulation: str, solver: str, requirement: t
 def test_diagrams_against_enumeration(formulation: str, solver: str, k: int) -> None:
     data = random_data(3, n=4)
     problem = tf.Problem(data, None, shape=tf.Diagram(1, 1, 2))
-    problem += AtLeast(k)
-    expected = brute_force(data, problem.shape, "error", [AtLeast(k)])
+    problem += AtLeastTests(k)
+    expected = brute_force(data, problem.shape, "error", [AtLeastTests(k)])
     result = problem.solve(solver, formulation=formulation, warm_start=None)
     if expected is None:
         assert str(result.status) == "infeasible"
@@ -84,17 +69,17 @@ def test_seven_tests_for_four_rows() -> None:
     X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=float)
     for formulation, solver in WAYS[:2]:
         problem = tf.Problem(X, [0, 1, 1, 0], shape=tf.Tree(3))
-        problem += AtLeast(7)
+        problem += AtLeastTests(7)
         result = problem.solve(solver, formulation=formulation, warm_start=None)
         assert (result.objective, result.graph.n_nodes, int(result.graph.passes.sum())) == (0, 7, 4)
-        problem += AtLeast(8)
+        problem += AtLeastTests(8)
         assert str(problem.solve(solver, formulation=formulation, warm_start=None).status) == "infeasible"
 
 
 def test_who_counts_tests_by_leaves_refuses() -> None:
     problem = tf.Problem([[0.0], [1.0]], [0, 1], shape=tf.Tree(2)).minimize(tf.Nodes())
-    problem += [tf.MaxErrors(0), AtLeast(2)]
-    with pytest.raises(SpecError, match="sat-size cannot state at_least_tests_here:k=2"):
+    problem += [tf.MaxErrors(0), AtLeastTests(2)]
+    with pytest.raises(SpecError, match="sat-size cannot state at_least_tests:k=2"):
         problem.solve("cadical195", formulation="sat-size", warm_start=tf.DecisionGraph.leaf(0, problem.data))
 
 
@@ -103,6 +88,6 @@ def test_a_test_above_two_leaves_of_one_class_meets_a_demand(formulation: str) -
     """In a tree each arc has a leaf of its own, so the two sides may predict one class."""
     problem = tf.Problem(pd.DataFrame({"a": [0, 1]}), [1, 0], shape=tf.Tree(1))
     problem.minimize(tf.Cost([[5, "1/2"], [2, 0]]) + tf.Error())
-    problem += [AtLeast(1), tf.MinSupport(fraction="0.3")]
+    problem += [AtLeastTests(1), tf.MinSupport(fraction="0.3")]
     result = problem.solve("highs", formulation=formulation)
     assert (result.status, result.objective) == (tf.Status.OPTIMAL, Fraction(3, 2))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from diagram_samples import LATE, LEAVES, A, B, handed_on_late
+from diagram_samples import LATE, LEAVES, NARROW, XOR, A, B, handed_on_late, xor_below
 from graph_samples import random_graph
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -27,20 +27,6 @@ from treeform.solve import judge_candidate, misfit, verify
 from treeform.testing import all_models, brute_force
 
 TABLE = pd.DataFrame({"a": [0, 0, 1, 1], "b": [0, 1, 0, 1]})
-XOR = Dataset.from_user(TABLE, [0, 1, 1, 0])
-NARROW = tf.Diagram(1, 1, 2)
-
-
-def xor_below(root: dict[str, Any]) -> DecisionGraph:
-    """The four tests of the design document; the root hands all samples on."""
-    nodes = {
-        "root": root,
-        "a": {**A, "left": "b0", "right": "b1"},
-        "b0": {**B, "left": "no", "right": "yes"},
-        "b1": {**B, "left": "yes", "right": "no"},
-        **LEAVES,
-    }
-    return DecisionGraph.build(nodes, XOR)
 
 
 def question(shape: Any, objective: Any = "error", *requirements: Any, data: Dataset = XOR) -> Question:

@@ -5,30 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-import pandas as pd
 import pytest
-from diagram_samples import LATE, LEAVES, A, B, handed_on_late
+from diagram_samples import LATE, LEAVES, NARROW, XOR, A, B, handed_on_late, xor_below
 
 import treeform as tf
-from treeform.data import Dataset
 from treeform.graph import DecisionGraph
 from treeform.solve import verify
 from treeform.testing import brute_force
-
-XOR = Dataset.from_user(pd.DataFrame({"a": [0, 0, 1, 1], "b": [0, 1, 0, 1]}), [0, 1, 1, 0])
-NARROW = tf.Diagram(1, 1, 2)
-
-
-def xor_below(root: dict[str, Any]) -> DecisionGraph:
-    """The four tests of the design document; the root hands all samples on."""
-    nodes = {
-        "root": root,
-        "a": {**A, "left": "b0", "right": "b1"},
-        "b0": {**B, "left": "no", "right": "yes"},
-        "b1": {**B, "left": "yes", "right": "no"},
-        **LEAVES,
-    }
-    return DecisionGraph.build(nodes, XOR)
 
 
 @pytest.mark.parametrize(

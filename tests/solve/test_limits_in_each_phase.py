@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from ended_early import ended_after, moments
+from ended_early import ends
 
 import treeform as tf
 from treeform.engines.conversion import Start
 from treeform.engines.size_outcome import SizeOutcome
-from treeform.solve import Limit
 
 rng = np.random.default_rng(1)
 X = rng.integers(0, 4, (30, 3)).astype(float)
@@ -54,22 +53,9 @@ TABLES: dict[str, Callable[[], Any]] = {
 }
 
 
-def each_end(run: Callable[[], Any]) -> list[Any]:
-    """What the run returns when it is ended at each moment; the last of them reached its end."""
-    found = []
-    for reason in (Limit.TIME, Limit.INTERRUPTED):
-        for most in moments():
-            with ended_after(most, reason) as looks:
-                result = run()
-            if not looks.ended:
-                break
-            found.append((reason, result))
-    return [*found, (None, result)]
-
-
 @pytest.mark.parametrize("asked", SOLVES)
 def test_a_solve_returns_its_model_and_bound(asked: str) -> None:
-    *early, (_, whole) = each_end(SOLVES[asked])
+    *early, (_, whole) = ends(SOLVES[asked])
     assert whole.status is tf.Status.OPTIMAL
     assert len(early) >= 4
     for reason, result in early:
@@ -84,7 +70,7 @@ def test_a_solve_returns_its_model_and_bound(asked: str) -> None:
 
 @pytest.mark.parametrize("asked", TABLES)
 def test_a_size_table_returns_its_rows(asked: str) -> None:
-    *early, (_, whole) = each_end(TABLES[asked])
+    *early, (_, whole) = ends(TABLES[asked])
     best = [row.upper for row in whole.rows]
     assert whole.limit is None
     for reason, table in early:
@@ -96,7 +82,7 @@ def test_a_size_table_returns_its_rows(asked: str) -> None:
 
 
 def test_a_curve_says_what_is_open() -> None:
-    *early, (_, whole) = each_end(lambda: problem().pareto(time_limit=LONG))
+    *early, (_, whole) = ends(lambda: problem().pareto(time_limit=LONG))
     assert whole.proved
     assert "open" not in str(whole)
     least = {(p.depth, p.tests): p.value for p in whole.points}

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 
 from treeform.data import Dataset
 from treeform.graph import DecisionGraph
+from treeform.shape import Diagram
 
 A = {"feature": 0, "threshold": 0.5}
 B = {"feature": 1, "threshold": 0.5}
 LEAVES = {"no": {"label": 0}, "yes": {"label": 1}}
+XOR = Dataset.from_user(pd.DataFrame({"a": [0, 0, 1, 1], "b": [0, 1, 0, 1]}), [0, 1, 1, 0])
+NARROW = Diagram(1, 1, 2)
 LATE = Dataset.from_user(
     pd.DataFrame({"a": [0, 0, 0, 1, 1, 0, 1, 2], "b": [1, 0, 2, 2, 0, 0, 2, 1]}), [1, 0, 1, 0, 0, 0, 0, 1]
 )
@@ -25,3 +30,15 @@ def handed_on_late() -> DecisionGraph:
         **LEAVES,
     }
     return DecisionGraph.build(nodes, LATE)
+
+
+def xor_below(root: dict[str, Any]) -> DecisionGraph:
+    """The four tests of the design document; the root hands all samples on."""
+    nodes = {
+        "root": root,
+        "a": {**A, "left": "b0", "right": "b1"},
+        "b0": {**B, "left": "no", "right": "yes"},
+        "b1": {**B, "left": "yes", "right": "no"},
+        **LEAVES,
+    }
+    return DecisionGraph.build(nodes, XOR)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 
@@ -63,3 +64,15 @@ def moments() -> Iterator[int]:
     while True:
         yield at
         at += max(1, at // 2)
+
+
+def ends(run: Callable[[], Any]) -> Iterator[tuple[Limit | None, Any]]:
+    """What the run returns when it is ended at each moment, and at last what it returns undisturbed (None)."""
+    for reason in (Limit.TIME, Limit.INTERRUPTED):
+        for most in moments():
+            with ended_after(most, reason) as looks:
+                result = run()
+            if not looks.ended:
+                break
+            yield reason, result
+    yield None, result

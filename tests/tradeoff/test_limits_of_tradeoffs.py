@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from ended_early import ended_after, moments
+from ended_early import ended_after, ends
 from typer.testing import CliRunner
 
 import treeform as tf
@@ -33,17 +32,6 @@ def problem(*requirements: tf.Requirement) -> tf.Problem:
 
 def parity() -> tf.Requirement:
     return tf.StatisticalParity(difference="0.1", positive=1)
-
-
-def ends(run: Callable[[], Any]) -> Iterator[tuple[Limit, Any]]:
-    """What the run returns when it is ended at each moment."""
-    for reason in (Limit.TIME, Limit.INTERRUPTED):
-        for most in moments():
-            with ended_after(most, reason) as looks:
-                result = run()
-            if not looks.ended:
-                break
-            yield reason, result
 
 
 def test_frontier() -> None:
