@@ -49,6 +49,17 @@ def test_every_run_is_a_row_and_equals_its_own_solve(problem: tf.Problem) -> Non
         assert row["gap"] == 0
 
 
+def test_requirements_of_a_run_hold_beside_those_of_the_problem(problem: tf.Problem) -> None:
+    study = tf.sweep(problem, {"shape": ["tree:2"], "requirements": [[], ["max_nodes:1"], tf.MaxNodes(0)]}, cv=2)
+    assert study.table.groupby("requirements")["tests"].max().to_dict() == {
+        "max_nodes:0": 0, "max_nodes:1": 1, "none": 3
+    }  # fmt: skip
+    assert (study.table["held_out statistical_parity"].notna()).all()
+    alone = tf.sweep(problem + tf.MaxNodes(1), {"shape": ["tree:2"]}, cv=2)
+    ours = study.table[study.table.requirements == "max_nodes:1"]
+    assert ours.objective.tolist() == alone.table.objective.tolist()
+
+
 def test_folds_are_held_out(problem: tf.Problem) -> None:
     study = tf.sweep(problem, {"shape": ["tree:2"]}, cv=3, seeds=[0, 1])
     assert study.table[["seed", "fold"]].to_numpy().tolist() == [[s, f] for s in (0, 1) for f in range(3)]
@@ -231,6 +242,8 @@ def test_an_estimator() -> None:
         ({"shape": []}, {}, "no values"),
         ({"depth": [2]}, {}, "unknown setting 'depth'"),
         ({"statistical_parity__diff": [0.1]}, {}, "unknown setting"),
+        ({"requirements": [[tf.MinSupport(2).soft(1)]]}, {}, "stands in the objective"),
+        ({"requirements": [[tf.StatisticalParity([0] * 20, difference=0)]], "rows": [10]}, {}, "by an array"),
         ({"shape": ["bush:2"]}, {}, "bush"),
         ({"solver": ["nobody"]}, {}, "nobody"),
         ({"shape": ["tree:2"]}, {"cv": 1}, "cv=1"),

@@ -12,6 +12,7 @@ from treeform.model.columns import VariableBlock
 from treeform.model.csr import Floats, Ints
 from treeform.model.squares import Squares
 from treeform.model.text import affine_text
+from treeform.utils.text import count_of
 
 _LIMIT = 12
 
@@ -65,7 +66,7 @@ def text(model: Shown, rows_per_block: int) -> str:
         )
     lines = [f"minimize {aim}", "subject to"]
     for block in model.blocks:
-        lines.append(f"  {block.name}: {block.n_rows} {block.form} rows")
+        lines.append(f"  {block.name}: {count_of(block.n_rows, f'{block.form} row')}")
         lines += [f"    {row_text(model, block, r)}" for r in range(min(rows_per_block, block.n_rows))]
         if block.n_rows > rows_per_block:
             lines.append(f"    ... {block.n_rows - rows_per_block} more")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -19,7 +19,7 @@ from treeform.errors import SpecError, TreeformError, did_you_mean
 from treeform.graph import DecisionGraph
 from treeform.language.component import parameters_of
 from treeform.language.losses import leaf_loss
-from treeform.language.named import named, with_parameters
+from treeform.language.named import held_or_paid, named, with_parameters
 from treeform.language.numbers import as_fraction
 from treeform.language.objective import Nodes, Objective
 from treeform.language.question import Question
@@ -36,7 +36,7 @@ from treeform.study.folds import Fold
 from treeform.study.neighbours import Neighbour, best_models, bounds_from, from_certificate
 from treeform.tradeoff.size_table import price_of_alpha
 
-OF_PROBLEM = ("shape", "minimize", "price", "alpha", "rows", "solver", "formulation")
+OF_PROBLEM = ("shape", "minimize", "price", "alpha", "rows", "solver", "formulation", "requirements")
 """Settings of a problem; others are ``REQUIREMENT__PARAMETER``."""
 
 
@@ -115,7 +115,7 @@ class ProblemSubject(Subject):
         return hashlib.sha256(json.dumps(what, sort_keys=True, default=str).encode()).hexdigest()
 
     def check(self, settings: Mapping[str, Any], fold: Fold) -> None:
-        known = [f"{name}__{key}" for name, r in self._named().items() for key in parameters_of(r)]
+        known = [f"{name}__{key}" for name, r in self._named(settings).items() for key in parameters_of(r)]
         for name in settings:
             if name not in OF_PROBLEM and name not in known:
                 raise SpecError(
@@ -124,7 +124,7 @@ class ProblemSubject(Subject):
                     fix=did_you_mean(name, (*OF_PROBLEM, *known)),
                 )
         if fold.train is not None or "rows" in settings:
-            self._refuse_arrays()
+            _refuse_arrays(self._named(settings).values())
         if "price" in settings and "alpha" in settings:
             raise SpecError(
                 "the grid has both price and alpha",
@@ -147,7 +147,7 @@ class ProblemSubject(Subject):
             problem.minimize(Objective.of(objective) + price * Nodes())
         changes = {name: value for name, value in settings.items() if name not in OF_PROBLEM}
         try:
-            requirements = with_parameters(self._named(), changes)
+            requirements = with_parameters(self._named(settings), changes)
         except ValueError as error:
             raise SpecError(str(error)) from error
         return problem.add(list(requirements.values()))
@@ -200,18 +200,30 @@ class ProblemSubject(Subject):
             self._last = (fold, _rows(self.problem.data, fold.train))
         return self._last[1]
 
-    def _named(self) -> dict[str, Requirement]:
-        return named(self.problem.requirements)
+    def _named(self, settings: Mapping[str, Any]) -> dict[str, Requirement]:
+        """The problem's requirements and those of the run.
 
-    def _refuse_arrays(self) -> None:
-        for requirement in self.problem.requirements:
-            for key, value in parameters_of(requirement).items():
-                if isinstance(value, Groups | np.ndarray):
-                    raise SpecError(
-                        f"{requirement.name} names its {key} by an array",
-                        cause="a fold has some of the rows only",
-                        fix="name a column of the table; exclude it, so that no test reads it",
-                    )
+        Raises
+        ------
+        SpecError
+            If one of the run has a price: what other runs prove is about the objective without it.
+        """
+        more = held_or_paid(settings.get("requirements") or ())
+        for one in more:
+            if not isinstance(one, Requirement):
+                raise SpecError(f"{one} stands in the objective", fix="put it into the setting 'minimize'")
+        return named([*self.problem.requirements, *more])
+
+
+def _refuse_arrays(requirements: Iterable[Requirement]) -> None:
+    for requirement in requirements:
+        for key, value in parameters_of(requirement).items():
+            if isinstance(value, Groups | np.ndarray):
+                raise SpecError(
+                    f"{requirement.name} names its {key} by an array",
+                    cause="a fold has some of the rows only",
+                    fix="name a column of the table; exclude it, so that no test reads it",
+                )
 
 
 class EstimatorSubject(Subject):

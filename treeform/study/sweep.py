@@ -55,9 +55,9 @@ def sweep(
     grid : mapping from setting to values, or a sequence of mappings
         For a problem the settings are ``shape``, ``minimize``, ``price`` (of a test) or ``alpha`` (the same as in (18)
         of Florio et al., AAAI 2023: the price is alpha times the weight of the rows by the tests of the shape beyond
-        the root), ``rows`` (so many, drawn with the seed, are learnt from), ``solver``, ``formulation`` and
-        ``REQUIREMENT__PARAMETER``, such as ``statistical_parity__difference``. For an estimator those of
-        ``set_params``.
+        the root), ``rows`` (so many, drawn with the seed, are learnt from), ``solver``, ``formulation``,
+        ``requirements`` (lists of what holds beside the problem's own) and ``REQUIREMENT__PARAMETER``, such as
+        ``statistical_parity__difference``. For an estimator those of ``set_params``.
     cv : None, int or splitter
         None learns from all rows, or holds out what ``rows`` leaves. A number makes stratified folds, drawn with
         each of ``seeds``.
@@ -264,4 +264,6 @@ def _facts(answer: Answer) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     """A value that JSON and tables hold."""
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value)) or "none"
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
