@@ -38,8 +38,8 @@ def interrupted_after(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGVTALRM, before)
 
 
-def treeform(X: Floats, y: NDArray[Any], depth: int, seconds: float) -> Predict:
-    """The model after so many CPU seconds; its errors over time are ``CURVE``."""
+def treeform(X: Floats, y: NDArray[Any], depth: int, seconds: float, solver: Any = None) -> Predict:
+    """The model after so many CPU seconds, of `ConTree` unless given; its errors over time are ``CURVE``."""
     import treeform as tf
 
     CURVE.clear()
@@ -51,7 +51,7 @@ def treeform(X: Floats, y: NDArray[Any], depth: int, seconds: float) -> Predict:
 
     problem = tf.Problem(X, y, shape=tf.Tree(depth))
     with interrupted_after(seconds):
-        graph = problem.solve(tf.ConTree(threads=1), on_progress=note).graph
+        graph = problem.solve(solver or tf.ConTree(threads=1), on_progress=note).graph
     assert graph is not None
     return lambda rows: np.asarray(graph.predict(rows))
 

@@ -65,7 +65,7 @@ public:
         if (kept.none_below >= cutoff) return nullptr;
         pace_();
         ++solved;
-        if (space_.size(rows) > kLarge) return below(of_large(rows, height), cutoff);
+        if (is_large(rows)) return below(of_large(rows, height), cutoff);
         Ptr found = space_.solve(rows, height, cutoff);
         if (found)
             kept.tree = found;
@@ -79,8 +79,8 @@ public:
         Candidates& kept = tests_.at({space_.hash(rows), 0});
         if (!kept.empty()) return kept;
         pace_();
-        if (space_.size(rows) > kLarge) space_.sample(rows, kLargeSample, random_, sample_);
-        kept = space_.tests(space_.size(rows) > kLarge ? sample_ : rows);
+        if (is_large(rows)) space_.sample(rows, kLargeSample, random_, sample_);
+        kept = space_.tests(is_large(rows) ? sample_ : rows);
         std::stable_sort(kept.begin(), kept.end(), [](const auto& a, const auto& b) { return a.cost < b.cost; });
         return kept;
     }
@@ -106,13 +106,13 @@ public:
         return learn(rows, height, best_of(space_.join(test, left, right), leaf));
     }
 
-    /// Lookahead trees on the sides of a test; null where it does not divide the rows.
-    Ptr from_root(Test test, const Rows& rows, int height) {
+    /// The trees of the pilot method on the sides of a test; null where it does not divide the rows.
+    Ptr from_root(Test test, const Rows& rows, int height, int width) {
         Sides* sides = split(rows, test, height);
         if (!sides) return nullptr;
-        const Ptr left = lookahead(sides->left, height - 1, 2, 2);
+        const Ptr left = pilot(sides->left, height - 1, width, 2);
         space_.give_back(sides->left);
-        const Ptr right = lookahead(sides->right, height - 1, 2, 2);
+        const Ptr right = pilot(sides->right, height - 1, width, 2);
         space_.give_back(sides->right);
         return learn(rows, height, space_.join(test, left, right));
     }
@@ -222,6 +222,8 @@ public:
         if (!kept || Space::better(tree->cost, kept->cost)) kept = tree;
         return tree;
     }
+    /// Whether a sample stands for the rows.
+    bool is_large(const Rows& rows) const { return space_.size(rows) > kLarge; }
     bool worth_tests(const Rows& rows, const Ptr& leaf) const {
         return space_.size(rows) > 1 && Space::better(Cost{0}, leaf->cost);
     }

@@ -4,8 +4,9 @@
 //
 //   first      CART's tree; the lookahead tree, its lowest two levels exact; CART's tests with such levels
 //   pilot      see builder.hpp; with two tests a node
-//   cycles     again and again: sweeps over the inner nodes with other tests, then exact subtrees of height three; see
-//              annealing.hpp
+//   cycles     again and again: sweeps over the inner nodes with other tests, then, from the third cycle on, exact subtrees
+//              of height three; see annealing.hpp
+//   depth 3    in the fifth cycle, or where cycles find nothing else to try: the best tree of depth three, if it is cheaper
 //   restarts   once a cycle has brought little, one round after each cycle: trees with other tests at the root; see
 //              restarts.hpp
 #include <algorithm>
@@ -71,12 +72,13 @@ public:
             take_from_outside();
             const Cost before = current_->cost;
             annealing_.cycle(current_, sweeps);
-            polish();
+            if (sweeps >= kPolished) polish();
+            if (sweeps == kCompared || annealing_.exhausted()) compare_with_depth_three();
             if (annealing_.exhausted()) return done_.push_back("another test at a node");
             settled = settled || !Space::better(Space::above(current_->cost, kLittle), before);
             if (!settled) continue;
             restarts_.round(others);
-            polish();
+            if (sweeps >= kPolished) polish();
             others = std::min(2 * others, kMostSweeps);
         }
     }
@@ -90,6 +92,8 @@ public:
 private:
     static constexpr std::size_t kMostKept = 40'000;
     static constexpr int kFirstSweeps = 4, kFirstOfOthers = 2, kMostSweeps = 1 << 20;
+    static constexpr int kPolished = 16;  // sweeps of the first cycle with exact subtrees: they are dear for an early tree
+    static constexpr int kCompared = 64;  // sweeps of the cycle after which trees of depth three are searched
     static constexpr int kLittle = 1;  // hundredths that a cycle brings, up to which other roots are tried
     static constexpr int kNear = 2;  // hundredths above the best tree, up to which exact subtrees are solved
 
@@ -103,9 +107,17 @@ private:
     Ptr current_;
     Cost reported_ = Space::infinite();
     std::vector<std::string> done_;
+    bool compared_ = false;
 
     void polish() {
         if (Space::better(annealing_.tree()->cost, Space::above(current_->cost, kNear))) annealing_.polish();
+    }
+    /// A deeper tree is no worse than the best one of depth three; the present one as cutoff makes that a short search.
+    void compare_with_depth_three() {
+        if (build_.is_large(root_) || compared_) return;
+        offer(build_.exact(root_, 3, current_->cost));
+        done_.push_back("all trees of depth three");
+        compared_ = true;
     }
     bool is_best() const { return !Space::better(Cost{0}, current_->cost); }
     void offer(const Ptr& tree) {
