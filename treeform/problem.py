@@ -254,7 +254,7 @@ class Problem(StatesModel, HasTradeoffs):
         return Result.of(solve_question(self.question, options))
 
     def judge(self, model: Any) -> Judgement:
-        """Judge anybody's model: objective, errors, shape, and what it violates of each requirement.
+        """Evaluate any model: objective, errors, shape, and how much it violates each requirement.
 
         Parameters
         ----------

@@ -77,7 +77,7 @@ def any_detached() -> bool:
 
 
 class Watch:
-    """The line between a search and its caller.
+    """Limits, stops and reports between a search and its caller.
 
     Parameters
     ----------

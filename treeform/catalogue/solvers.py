@@ -66,7 +66,7 @@ class SolverTable(Sequence[SolverRow]):
 
 
 def solvers() -> SolverTable:
-    """What solves problems here: native engines, and solvers that are installed or could be.
+    """Native engines and solvers: the version of each, or what to install.
 
     Engines and solvers that other packages register are listed too. One that is broken is a row with the reason.
 

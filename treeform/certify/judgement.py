@@ -1,4 +1,4 @@
-"""Judging a model that somebody gives: objective, errors, every requirement, and a certificate of what it violates."""
+"""Evaluation of a given model: objective, errors, every requirement, and a certificate of its violations."""
 
 from __future__ import annotations
 

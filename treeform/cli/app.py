@@ -293,7 +293,7 @@ for _name, _function, _help in (
     ("sweep", sweep.sweep, "Solve every combination of a grid on every fold."),
     ("frontier", frontier.frontier, "The exact trade-off between objective and a requirement."),
     ("conflict", conflict.conflict, "Requirements that cannot hold together."),
-    ("near-optimal", near_optimal.near_optimal, "All models that are almost as good as the best."),
+    ("near-optimal", near_optimal.near_optimal, "All models near the optimum."),
 ):
     app.command(name=_name, short_help=_help)(command(_function))
 

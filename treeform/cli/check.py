@@ -54,7 +54,7 @@ def check_certificate(
         ),
     ] = None,
     drat_trim: Annotated[
-        bool, typer.Option("--drat-trim", help="Have proofs verified by drat-trim from the PATH.")
+        bool, typer.Option("--drat-trim", help="Verify proofs with drat-trim from the PATH.")
     ] = False,
     independent: Annotated[
         bool,
@@ -78,8 +78,8 @@ def check_certificate(
 ) -> Exit:
     """Verify a certificate from scratch.
 
-    Exit codes: 0 verified, 5 on trust (the last line says in whom), 6 false, 7 the certificate of a model that was
-    judged holds and states that it violates a requirement, 2 what cannot be checked.
+    Exit codes: 0 verified, 5 on trust (the last line names the programs), 6 false, 7 a judged model violates a
+    requirement, 2 cannot be checked.
     """
     if schema:
         print(json.dumps(json_schema(), indent=1))

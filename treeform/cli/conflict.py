@@ -27,7 +27,7 @@ def conflict(
     verbose: opt.Verbose = False,
     quiet: opt.Quiet = False,
 ) -> Exit:
-    """Which requirements cannot hold together, and the smallest relaxation of each that would do.
+    """Which requirements cannot hold together, and the smallest relaxation of each that suffices.
 
     Exit codes: 0 some model satisfies all requirements, 3 a conflict is proved, 4 neither within the time.
 

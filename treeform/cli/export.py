@@ -47,7 +47,7 @@ def export(
         Path | None, typer.Option("--output", "-o", help="Write here instead of stdout.")
     ] = None,
     table: Annotated[
-        str | None, typer.Option(help="SQL: select from this table; left out, the expression alone.")
+        str | None, typer.Option(help="SQL: select from this table; without it, the expression alone.")
     ] = None,
     dialect: Annotated[
         str, typer.Option(help="SQL: sqlite, duckdb, postgres, bigquery, tsql, ...")
@@ -68,7 +68,7 @@ def export(
         str,
         typer.Option(
             help="ONNX: a diagram as a tree, in which shared nodes are repeated, or as tables of its nodes (shared); "
-            "auto takes what is smaller.",
+            "auto takes the smaller one.",
             metavar="auto|tree|shared",
         ),
     ] = "auto",

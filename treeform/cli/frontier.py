@@ -25,7 +25,7 @@ def frontier(
         str,
         typer.Option(
             help="The requirement whose bound is moved, such as statistical_parity:groups=sex or max_nodes:7 (the "
-            "number plays no part); or the name of one given with --require.",
+            "number is ignored); or the name of one given with --require.",
             metavar="REQUIREMENT",
             show_default=False,
         ),

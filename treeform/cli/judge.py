@@ -45,10 +45,10 @@ def judge_model(
     about: opt.About = None,
     quiet: opt.Quiet = False,
 ) -> Exit:
-    """Judge a model that somebody gives: errors, objective, and what it violates of each requirement.
+    """Evaluate a given model: errors, objective, and how much it violates each requirement.
 
     Without --exclude, columns that a model file does not know are excluded. Exit codes: 0 every requirement is
-    satisfied, 7 one is violated or the shape is another one, 2 bad input.
+    satisfied, 7 one is violated or the shape does not fit, 2 bad input.
     """
     written = [path for path in (certificate, report_file) if path is not None]
     check_writable(written, inputs=[*settings.inputs, model, *([about] if about else [])])

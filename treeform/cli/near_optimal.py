@@ -1,4 +1,4 @@
-"""The command ``treeform near-optimal``: all models that are almost as good as the best."""
+"""The command ``treeform near-optimal``: all models near the optimum."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def near_optimal(
     multiplicity: Annotated[
         bool,
         typer.Option(
-            "--multiplicity", help="Print how far the models differ in what they predict for the rows."
+            "--multiplicity", help="Print how far the predictions of the models differ."
         ),
     ] = False,
     disagreement: Annotated[
@@ -67,10 +67,10 @@ def near_optimal(
         ),
     ] = None,
     sample: Annotated[
-        int, typer.Option(help="Print models drawn from all of them, each with the same chance.", min=0)
+        int, typer.Option(help="Print a random sample of this many models.", min=0)
     ] = 0,
     seed: Annotated[
-        int | None, typer.Option(help="Of the sample: the same seed draws the same models.", min=0)
+        int | None, typer.Option(help="Seed of the sample.", min=0)
     ] = None,
     plot: Annotated[
         Path | None, typer.Option(help="Draw the range of each column's importance (.svg, .png or .pdf).")
@@ -82,7 +82,7 @@ def near_optimal(
     verbose: opt.Verbose = False,
     quiet: opt.Quiet = False,
 ) -> Exit:
-    """All models that are almost as good as the best, which columns they test, and which none can do without.
+    """All near-optimal models, the columns that they test, and the indispensable ones.
 
     \b
     Example: treeform near-optimal examples/data/german-credit.csv \\

@@ -37,7 +37,7 @@ Weight = Annotated[
 WeightGrid = Annotated[
     str | None,
     typer.Option(
-        help="Round sample weights to multiples of this number, or (auto) where they have too many digits.",
+        help="Round sample weights to multiples of this number; auto: only if they have too many digits.",
         metavar="NUMBER|auto",
         show_default=False,
     ),
@@ -64,12 +64,12 @@ Missing = Annotated[
 ]
 Dates = Annotated[
     str | None,
-    typer.Option(help="Read dates as days since 1970-01-01 (days); refused when left out.", metavar="days"),
+    typer.Option(help="Read dates as days since 1970-01-01 (days); by default they are refused.", metavar="days"),
 ]
 Abstain = Annotated[
     str | None,
     typer.Option(
-        help="Label of leaves that decide nothing, priced by abstain_cost[price=…] in --minimize.",
+        help="Label of leaves that abstain, priced by abstain_cost[price=…] in --minimize.",
         metavar="LABEL",
         show_default=False,
     ),
@@ -183,7 +183,7 @@ Workers = Annotated[int | None, typer.Option(help="Processes of the executor.", 
 Journal = Annotated[
     Path | None,
     typer.Option(
-        help="Keep each part of the search here; the same command goes on where it was killed.",
+        help="Keep finished parts of the search here; the same command resumes after a kill.",
         metavar="FOLDER",
         show_default=False,
     ),
@@ -199,7 +199,7 @@ Groups = Annotated[
 ]
 Separator = Annotated[
     str | None,
-    typer.Option(help="What stands between cells of CSV files: a character, or tab.", metavar="CHARACTER"),
+    typer.Option(help="Separator of CSV files: a character, or tab.", metavar="CHARACTER"),
 ]
 Decimal = Annotated[str | None, typer.Option(help="Decimal mark of CSV files: . or ,", metavar="MARK")]
 Encoding = Annotated[
@@ -215,12 +215,12 @@ CSV_FORM: dict[str, tuple[Any, Any]] = {
 Verbose = Annotated[
     bool,
     typer.Option(
-        "--verbose", "-v", help="Say more: how the table was read, each improvement, claims, notes."
+        "--verbose", "-v", help="Show how the table was read, each improvement, claims and notes."
     ),
 ]
 FamilyCertificate = Annotated[
     Path | None,
-    typer.Option("--certificate", help="Write the certificate of all of it here, for `treeform check`."),
+    typer.Option("--certificate", help="Write the certificate here, for `treeform check`."),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only the answer.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks of errors.")]

@@ -27,7 +27,7 @@ def pareto(
     verbose: opt.Verbose = False,
     quiet: opt.Quiet = False,
 ) -> Exit:
-    """The models that no other one beats in depth, number of tests and errors at once, up to a depth."""
+    """The nondominated models in depth, number of tests and errors, up to a depth."""
     refuse_threads_alone(settings)
     found: Pareto = run_tradeoff(
         Problem.pareto, settings, output, quiet=quiet, verbose=verbose, certificate=certificate

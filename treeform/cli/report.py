@@ -49,12 +49,12 @@ def report_model(
     form: Annotated[
         str | None,
         typer.Option(
-            "--format", help="html, md or json; left out, as the output is called.", show_default=False
+            "--format", help="html, md or json; by default from the name of the output.", show_default=False
         ),
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Where to write it; a new report.html when left out."),
+        typer.Option("--output", "-o", help="File to write (default: a new report.html)."),
     ] = None,
 ) -> None:
     """Write a report of a model on a table: one file that a browser shows without a network.

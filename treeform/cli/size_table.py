@@ -23,12 +23,12 @@ def size_table(
     alpha: Annotated[
         list[str] | None,
         typer.Option(
-            help="Prove what this alpha of the paper's objective (18) needs. Repeatable.", metavar="NUMBER"
+            help="Solve for this alpha of the paper's objective (18). Repeatable.", metavar="NUMBER"
         ),
     ] = None,
     price: Annotated[
         list[str] | None,
-        typer.Option(help="The same for a price per test, in units of the objective.", metavar="NUMBER"),
+        typer.Option(help="Solve for this price of a test, in units of the objective.", metavar="NUMBER"),
     ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write the table and its models here (JSON).")

@@ -52,7 +52,7 @@ def sweep(
     workers: Annotated[int | None, typer.Option(min=1, help="Processes on this machine.")] = None,
     folder: Annotated[
         Path | None, typer.Option(
-            help="Keep every run here; the same folder goes on where it stopped.", metavar="FOLDER"
+            help="Keep every run here; the same folder resumes.", metavar="FOLDER"
         )
     ] = None,
     output: Annotated[

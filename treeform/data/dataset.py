@@ -269,7 +269,7 @@ class Dataset:
         return None if self.options.abstain is None else self.n_classes - 1
 
     def summary(self) -> pd.DataFrame:
-        """How every column of the user's table was taken.
+        """How each column of the user's table was read.
 
         Returns
         -------

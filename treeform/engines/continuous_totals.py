@@ -44,7 +44,7 @@ _USUAL_MEMORY = 2**30
 
 @dataclass(frozen=True, kw_only=True)
 class ContinuousTotals(NativeSettings, Engine):
-    """Exact search over all thresholds for trees under sum constraints: parity, equal opportunity, and what adds up.
+    """Exact search over all thresholds for trees under linear constraints over sums: parity, rates, costs.
 
     Nothing is made binary: thresholds are searched as intervals, as `ConTree` does, so a column may have as many
     values as the table has rows. On tables of few tests `TotalsSearch` is faster.

@@ -76,5 +76,5 @@ class DeepTreeSearch(Engine):
         return ConTree(seed=self.seed, memory_limit=self.memory_limit, simd=self.simd)
 
     def distributed_settings(self) -> dict[str, Any]:
-        """None: it is not shared out."""
+        """None: it does not run distributed."""
         return {}

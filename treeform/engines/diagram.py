@@ -93,7 +93,7 @@ class DiagramSearch(NativeSettings, OneSearch):
         )
 
     def evaluator(self, data: Dataset, task: TreeTask) -> Evaluator:
-        """What answers for ranges of tests at the root of `run_distributed`."""
+        """What searches below ranges of root tests for `run_distributed`."""
         return self._call().evaluator(data, task)
 
     def distributed_settings(self) -> dict[str, object]:

@@ -86,7 +86,7 @@ class TreeTask:
 
 @dataclass
 class EngineRun:
-    """The circumstances of one run.
+    """Limits, start and callbacks of one run.
 
     Attributes
     ----------
@@ -205,17 +205,17 @@ class Engine(ABC):
 
     @classmethod
     def suits(cls, data: Dataset) -> bool:
-        """Whether it is chosen for such columns where nobody names it."""
+        """Whether it is a default for such columns."""
         return True
 
     @classmethod
     def searches(cls, shape: Shape) -> bool:
-        """Whether it is chosen for such a shape."""
+        """Whether it is a default for such a shape."""
         return isinstance(shape, tuple(cls.shapes))
 
     @classmethod
     def is_chosen_for(cls, data: Dataset) -> bool:
-        """Whether the table has few enough tests for it to be chosen where nobody names it."""
+        """Whether the table has few enough tests for it to be the default."""
         return cls.few_tests is None or not data.has_more_tests_than(cls.few_tests)
 
     @classmethod
@@ -228,7 +228,7 @@ class Engine(ABC):
         return None
 
     def plain(self) -> Engine:
-        """The search without its parts that are hardest to get right, where it has such: what a check asks first."""
+        """The search without its most complex parts, if it has such; a check uses it first."""
         return self
 
     @abstractmethod

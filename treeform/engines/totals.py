@@ -46,7 +46,7 @@ LEAST_STEPS = 2e7
 
 @dataclass(frozen=True, kw_only=True)
 class TotalsSearch(NativeSettings, OneSearch):
-    """Exact search for trees under constraints over sums: parity, equal opportunity, budgets, and whatever adds up.
+    """Exact search for trees under linear constraints over sums: parity, equal opportunity, budgets, costs.
 
     It looks at all tests that separate something, so it is meant for tables of few of them (hundreds).
 
@@ -137,7 +137,7 @@ class TotalsSearch(NativeSettings, OneSearch):
         return None
 
     def evaluator(self, data: Dataset, task: TreeTask) -> Evaluator:
-        """What answers for tests at the root of `run_distributed`."""
+        """What searches below root tests for `run_distributed`."""
         from treeform import _core
 
         room, table = Room(self.memory_limit), TableOfTotals(data, task)

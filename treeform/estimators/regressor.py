@@ -92,7 +92,7 @@ class OptimalTreeRegressor(RegressorMixin, OptimalEstimator):  # type: ignore[mi
         return Tree(depth_of(self.max_depth))
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn the best tree of this depth; what is not said here is as in `OptimalTreeClassifier.fit`.
+        """Learn the best tree of this depth; see `OptimalTreeClassifier.fit`.
 
         Parameters
         ----------

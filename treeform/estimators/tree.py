@@ -104,7 +104,7 @@ class OptimalTreeClassifier(OptimalClassifier):
         within: Any = "0.01",
         limit: int = 100,
     ) -> list[Self]:
-        """Fitted classifiers for the models that are almost as good as the best, the best first.
+        """Fitted classifiers for the near-optimal models, the best first.
 
         Parameters
         ----------

@@ -58,7 +58,7 @@ class Bounded(ABC):
 
     @property
     def measure(self) -> str:
-        """What `measured` says of a model, as a clause with a place for the number: "rates differ by {}"."""
+        """The measure of a model, as a clause with a place for the number: "rates differ by {}"."""
         return f"{self.bound_name} {{}}"
 
     @abstractmethod
@@ -76,7 +76,7 @@ class Bounded(ABC):
         """The tightest bound that ``graph`` satisfies on ``data``, exactly."""
 
     def beyond(self, value: Value, data: Dataset) -> Value | None:
-        """The loosest bound that a model of measure ``value`` misses; None when nothing is tighter than ``value``.
+        """The loosest bound that excludes a model of measure ``value``; None if nothing is tighter than ``value``.
 
         No model's measure is strictly between the two. The default is for whole numbers that are not negative.
         """

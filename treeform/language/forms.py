@@ -152,7 +152,7 @@ def as_sum(value: Any) -> Sum:
 
 @dataclass(frozen=True, eq=False)
 class Inequality:
-    """``excess <= 0``: by how much it is missed is its excess, in the units in which it is written."""
+    """``excess <= 0``: the violation is the excess, in the units in which it is written."""
 
     excess: Sum
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class LinearRequirement(Requirement, listed=False):
-    """A requirement that is inequalities between sums over rows: a subclass says them in `forms`.
+    """A requirement of inequalities between sums over rows, which a subclass states in `forms`.
 
     Rows for engines and solvers, bounds, and what softness pays are derived from `forms`, and so is `violation`
     unless the class has one of its own.

@@ -57,7 +57,7 @@ class _Arithmetic(NotSubtracted, ABC):
 
 
 class Term(_Arithmetic):
-    """One thing to minimise.
+    """One term of an objective.
 
     Attributes
     ----------

@@ -38,7 +38,7 @@ R = TypeVar("R", bound="Requirement")
 
 
 class Requirement(Component, ABC):
-    """Something that every admissible model satisfies, defined twice.
+    """A condition on models, stated as rows for solvers and as an exact check of a finished model.
 
     ``build`` states it as rows over ports, for solvers. ``violation`` computes from a finished model and the data
     by how much it is violated. Every answer is judged by ``violation``, and the conformance kit
@@ -99,7 +99,7 @@ class Requirement(Component, ABC):
 
     @abstractmethod
     def violation(self, graph: DecisionGraph, data: Dataset) -> int | Fraction:
-        """By how much ``graph`` misses the requirement on ``data``, exactly; 0 when it is satisfied."""
+        """How much ``graph`` violates the requirement on ``data``, exactly; 0 if it is satisfied."""
 
     def bind(self, data: Dataset, **context: Any) -> Requirement:
         """Resolve what depends on the data (column names, fractions) and check it.
@@ -118,11 +118,11 @@ class Requirement(Component, ABC):
         return self
 
     def limits(self, data: Dataset) -> Limits | None:
-        """This requirement as plain bounds, which native engines support, when it is nothing else; else None."""
+        """Plain bounds that are equivalent to this requirement, for native engines; None if there are none."""
         return None
 
     def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
-        """This requirement as linear rows over predictions, when it is nothing else; else no rows.
+        """Linear rows over predictions that are equivalent to this requirement; no rows if there are none.
 
         Each pair ``(coef, rhs)``, ``coef`` of shape (n, K) int64, states: the sum over samples of weight times
         ``coef[i, class predicted for i]`` is at most ``rhs``. Used for Lagrangian bounds.
@@ -130,7 +130,7 @@ class Requirement(Component, ABC):
         return []
 
     def totals(self, data: Dataset) -> Totals | None:
-        """This requirement as linear constraints over sums, when it is nothing else; else None.
+        """Linear constraints over sums that are equivalent to this requirement; None if there are none.
 
         `treeform.engines.TotalsSearch` supports requirements that declare them, and proves optima. The default derives
         it from `prediction_rows`; override it where fewer totals than rows will do, or where tests add to them.
@@ -138,28 +138,28 @@ class Requirement(Component, ABC):
         return of_prediction_rows(self.prediction_rows(data), str(self))
 
     def meetings(self, data: Dataset) -> Meetings | None:
-        """This requirement as marks that must not meet at a test, when it is nothing else; else None.
+        """Marks that must not meet at a test, if they are equivalent to this requirement; else None.
 
         `treeform.engines.TotalsSearch` supports a requirement that declares them.
         """
         return None
 
     def path_rule(self, data: Dataset) -> PathRule | None:
-        """This requirement as a rule on the paths of a tree, when it is nothing else; else None.
+        """A rule on the paths of a tree that is equivalent to this requirement; None if there is none.
 
         `treeform.engines.PathSearch` supports a requirement that declares one.
         """
         return None
 
     def value_rule(self, data: Dataset) -> ValueRule | None:
-        """This requirement as rows and orders over the values of a regression tree, when it is nothing else; else None.
+        """Rows and orders over the values of a regression tree that are equivalent to this requirement; else None.
 
         Trees are given the best values that satisfy it, and depth two is proved natively.
         """
         return None
 
     def allowed_features(self, data: Dataset) -> list[frozenset[int]] | None:
-        """Sets of encoded features, when this is nothing else than "all tests read features of one of these sets".
+        """Sets of encoded features, if the requirement is that all tests read features of one of these sets.
 
         Every native engine supports it, by one search for each set; None when it says anything else.
         """
@@ -170,17 +170,17 @@ class Requirement(Component, ABC):
         return None
 
     def remark(self, data: Dataset) -> str | None:
-        """What the reader of an answer has to know of this requirement on ``data``: a note of the result, or None."""
+        """A note of the result about this requirement on ``data``, or None."""
         return None
 
     def adapted(self, graph: DecisionGraph, data: Dataset) -> DecisionGraph:
-        """A model that decides the same on ``data``, in the form that this requirement wants; usually itself."""
+        """A model with the same decisions on ``data`` in the form that this requirement needs; usually ``graph``."""
         return graph
 
     # -- asked of some rows ----------------------------------------------------------------------------
 
     def on(self, rows: Any) -> Requirement:
-        """The same requirement, asked of some of the rows: ``MinRecall(0.8).on("region == 'north'")``.
+        """The requirement on some of the rows: ``MinRecall(0.8).on("region == 'north'")``.
 
         Parameters
         ----------
@@ -200,7 +200,7 @@ class Requirement(Component, ABC):
         return on_rows
 
     def each(self, column: Any) -> Requirement:
-        """The same requirement, asked of the rows of each value of a column: ``MinRecall(0.8).each("quarter")``.
+        """The requirement on the rows of each value of a column: ``MinRecall(0.8).each("quarter")``.
 
         Parameters
         ----------
@@ -226,7 +226,7 @@ class Requirement(Component, ABC):
     # -- paid instead of held ------------------------------------------------------------------------
 
     def soft(self, price: Any) -> Objective:
-        """A term of the objective: what a model lacks of this requirement, at ``price`` for each unit of it.
+        """A term of the objective: the violation of this requirement, at ``price`` for each unit.
 
         ``problem.minimize(tf.Error() + tf.MaxNodes(3).soft(2))`` pays 2 for each test beyond three. What is lacking is
         `violation`, in its units, unless `shortfall` states other ones.
@@ -251,7 +251,7 @@ class Requirement(Component, ABC):
         return soft
 
     def shortfall(self, data: Dataset) -> Shortfall | None:
-        """What a model lacks as the largest excess of linear constraints over sums, when it is nothing else; else None.
+        """The violation as the largest excess of linear constraints over sums; None if it is something else.
 
         The default takes the rows of `totals` in their own units. Override it to state units that a user knows.
         """
@@ -259,22 +259,22 @@ class Requirement(Component, ABC):
         return None if totals is None else Shortfall(totals, (Fraction(1),) * len(totals.rows))
 
     def slack_unit(self, data: Dataset) -> Fraction | None:
-        """What `violation` is a multiple of, where `slack` states it as an expression; None: it does not."""
+        """The unit of `violation` if `slack` states it as an expression; else None."""
         return None
 
     def largest_slack(self, data: Dataset, shape: Shape) -> int:
-        """No model of ``shape`` lacks more, in `slack_unit`."""
+        """The largest violation of a model of ``shape``, in `slack_unit`."""
         raise AssertionError(f"{type(self).__name__} has a slack_unit and no largest_slack")
 
     def slack(self, model: Model, ports: Ports) -> Expr:
-        """What a model lacks, in `slack_unit`: a scalar over the ports in `needs`, with rows that bound it from below.
+        """The violation in `slack_unit`: a scalar over the ports in `needs`, with rows that bound it from below.
 
         Wherever it is minimised it is `violation` in that unit.
         """
         raise AssertionError(f"{type(self).__name__} has a slack_unit and no slack")
 
     def lacking(self, graph: DecisionGraph, data: Dataset) -> Fraction:
-        """How much ``graph`` lacks on ``data``, in the units of `soft`; 0 when the requirement is satisfied."""
+        """The violation of ``graph`` on ``data`` in the units of `soft`; 0 if the requirement is satisfied."""
         rows = self.shortfall(data)
         return Fraction(self.violation(graph, data)) if rows is None else rows.value(graph, data)
 

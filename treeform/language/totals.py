@@ -166,7 +166,7 @@ class Totals:
         return values
 
     def excess(self, graph: DecisionGraph, data: Dataset) -> int:
-        """By how much the worst row is missed; 0 when all are satisfied."""
+        """The largest violation of a row; 0 if all are satisfied."""
         values, worst = self.values(graph, data), 0
         for row in self.rows:
             value = sum(c * v for c, v in zip(row.coef, values, strict=True))

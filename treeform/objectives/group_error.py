@@ -180,7 +180,7 @@ class GroupError(OfGroups, SampleCost):
 
 
 class MaxGroupError(OfGroups, LargestTerm):
-    """The largest error rate of a group: what the worst-off group has to bear (minimax fairness).
+    """The largest error rate of a group (minimax fairness).
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ MOST_PRICED = 12
 
 
 class FeatureCost(Requirement, Bounded):
-    """The columns that are tested cost at most so much together: in the whole model, or on each path.
+    """The tested columns cost at most a budget: in the whole model, or on each path.
 
     A column costs once, however often it is tested: its value is measured once. Columns without a price are free.
 

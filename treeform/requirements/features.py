@@ -81,7 +81,7 @@ def tested_columns(model: Model, ports: Ports, owner: str) -> Expr:
 
 
 class Monotone(Requirement):
-    """A greater value of a column never makes the positive class less likely, or the predicted value smaller.
+    """A greater value of a column never turns a prediction against the positive class, or to a smaller value.
 
     For every test of the column: if some sample that goes to the lower side is predicted the positive class,
     so are all that go to the upper side. A multivariate test is one of the column if the column's weight in it is

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Interaction(Requirement):
-    """The columns that are tested on one path come from one of these sets.
+    """The columns tested on one path are from one of these sets.
 
     Columns that are in none of the sets are one more set. A path is what a row of the training data takes; in a tree
     these are all paths.

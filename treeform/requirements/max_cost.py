@@ -27,7 +27,7 @@ EXAMPLE = "write for example MaxCost([[0, 5], [1, 0]], at_most=200) or MaxCost('
 
 
 class MaxCost(LinearRequirement, Bounded):
-    """The predictions cost at most so much together, whatever the objective is.
+    """The cost of the predictions is bounded, whatever the objective is.
 
     Parameters
     ----------

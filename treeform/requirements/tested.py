@@ -73,7 +73,7 @@ class Uses(LinearRequirement):
 
 
 class Exclusive(Requirement):
-    """Of these columns the tests of a model read one at most.
+    """The tests of a model read at most one of these columns.
 
     Parameters
     ----------

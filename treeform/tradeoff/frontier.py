@@ -103,7 +103,7 @@ class Frontier(Printed):
     question : Question
         The problem without the requirement that is moved.
     axis : Bounded
-        That requirement; the number in it plays no part.
+        That requirement; its number is ignored.
     between : (loosest, tightest)
         The requested range of bounds; None: no limit.
     points : tuple of FrontierPoint
@@ -162,7 +162,7 @@ class Frontier(Printed):
         return next((p for p in self.points if not self.axis.is_tighter(asked, p.value)), None)
 
     def soft(self, bound: Any, price: Any) -> SoftOptimum | None:
-        """The best model when a bound may be missed at a price: the least objective + price * what the measure lacks.
+        """The best model under a soft bound: the least objective + price * excess of the measure over the bound.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Near-optimal models: all that are almost as good as the best, and which columns they need."""
+"""Near-optimal models and their columns."""
 
 from __future__ import annotations
 

@@ -182,7 +182,7 @@ class HasTradeoffs(ABC):
         time_limit: float | None = None,
         on_progress: Callable[[Progress], None] | None = None,
     ) -> NearOptimal:
-        """All models that are almost as good as the best, and the columns that none of them can do without.
+        """All near-optimal models, and the columns that none of them does without.
 
         Parameters
         ----------

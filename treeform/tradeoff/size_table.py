@@ -109,7 +109,7 @@ class SizeTable(Printed):
     plan: tuple[StageRun, ...] = ()
 
     def at(self, price: Fraction | float | str, free_root: bool = False) -> PriceOptimum:
-        """The best model, and the bound, when each test costs ``price`` in units of the objective.
+        """The best model and the bound at a price of each test, in units of the objective.
 
         Parameters
         ----------
