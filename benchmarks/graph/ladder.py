@@ -27,8 +27,10 @@ PAIRS: dict[str, Backend] = {
     "hypergraph-flow cadical195": tf.SAT("cadical195"),
     "odd highs": tf.HiGHS(threads=1),
     "odd cp-sat": tf.CPSAT(threads=1),
+    "odd cadical195": tf.SAT("cadical195"),
     "flow-oct highs": tf.HiGHS(threads=1),
     "flow-oct cp-sat": tf.CPSAT(threads=1),
+    "flow-oct cadical195": tf.SAT("cadical195"),
     "benders-oct cp-sat": tf.CPSAT(threads=1),
 }
 
