@@ -70,6 +70,9 @@ class HypergraphFlow(Formulation, ColumnsOnDemand, Variants):
         """The variant that states the trees of ``graph`` only."""
         return self.replace(NodeFlow, NodeFlow(graph))
 
+    def columns_of(self, compiled: Compiled) -> np.ndarray:
+        return np.asarray(compiled.shared.get(Choice).x.rows.cols)
+
     def decode(self, compiled: Compiled, x: np.ndarray) -> DecisionGraph:
         choice = compiled.shared.get(Choice)
         value = choice.x.value(x)

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence, Set
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from treeform.language.formulation import Compiled, Formulation
 from treeform.language.objective import Objective
@@ -48,6 +49,10 @@ class ColumnsOnDemand(ABC):
     @abstractmethod
     def over(self, graph: AndOrGraph) -> Formulation:
         """The variant that states the trees of ``graph`` only."""
+
+    @abstractmethod
+    def columns_of(self, compiled: Compiled) -> NDArray[np.int64]:
+        """(A,) the column of the model that says whether each alternative of the graph is chosen."""
 
 
 class FirstModels:

@@ -9,11 +9,13 @@ states more. No incumbent is needed; one that is there ends the last step.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
 from treeform.backends import Backend
+from treeform.backends.watch import build_beside
 from treeform.engines import TotalsSearch
 from treeform.engines.and_or_graph import MOST_ALTERNATIVES, Apart, Priced, reason_against_graph
 from treeform.engines.graph_columns import graph_of
@@ -21,13 +23,15 @@ from treeform.engines.graph_fixing import Fixing
 from treeform.engines.relaxation import Relaxation, relax
 from treeform.language.abilities import ColumnsOnDemand
 from treeform.language.alternatives import AndOrGraph
-from treeform.language.formulation import Formulation
+from treeform.language.formulation import Compiled, Formulation
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
+from treeform.solve import schedule
 from treeform.solve.budget import Budget
 from treeform.solve.ledger import Ledger
 from treeform.solve.result import Limit
-from treeform.solve.search import CompiledSearch, StatedPart
+from treeform.solve.row_prices import RowPrices
+from treeform.solve.search import CompiledSearch, StatedPart, without
 from treeform.solve.simple_bounds import ceiling
 
 FEW = 1000
@@ -43,6 +47,9 @@ AT_FIRST = 300_000
 MOST_ENTRIES = 30_000_000
 """Of such a port."""
 PRICES = "prices of the AND/OR graph"
+PRICES_OF_ROWS = "prices of the rows over the AND/OR graph"
+ROUNDS = 4
+"""Of such prices, each for what the one before leaves."""
 
 
 class _Priced(TotalsSearch):
@@ -149,6 +156,7 @@ class GraphSearch:
         self.many, self.written = MANY, AT_FIRST
         self.most = ceiling(question)
         self.ahead, self.reached = 1, -1
+        self.row_prices = RowPrices()
 
     def _dropped(self) -> tuple[str, ...]:
         """The requirements that prices do not know."""
@@ -161,7 +169,9 @@ class GraphSearch:
         """Labels of requirements that all trees of the graph satisfy, so that they need no rows."""
         relaxation, question = self.relaxation, self.question
         pairs = zip(question.labels, question.requirements, strict=True)
-        alone = {label for label, one in pairs if label in relaxation.on_columns and _is_budget(one, question)}
+        alone = {
+            label for label, one in pairs if label in relaxation.on_columns and _is_budget(one, question)
+        }
         return frozenset((*relaxation.narrowed, *relaxation.on_paths, *alone)) - frozenset(self.dropped)
 
     def run(self) -> None:
@@ -185,7 +195,7 @@ class GraphSearch:
             wanted = self._cost_wanted()
             if not self._settled(step, priced):
                 return
-            self.reached, self.many = step.up_to, max(self.many, 2 * step.size)
+            self.reached = step.up_to
             if step.up_to >= wanted and not self.ledger.closed:
                 self.limit = Limit.SOLVER  # all was stated, and the proof stays within the tolerances
                 return
@@ -275,18 +285,52 @@ class GraphSearch:
             self._exclude(step, priced)
             return True
         below = self.relaxation.lower(step.up_to + 1)
-        search = CompiledSearch(
-            self.question,
-            self.stated(step.graph),
-            self.backend,
-            self.ledger,
-            self.budget,
-            part=StatedPart(below, self._recheck(priced) | {"graph": step.counts}, self.kept),
-        )
-        search.run()
-        self.limit = search.limit
+        recheck = self._recheck(priced) | {"graph": step.counts}
+        graph, most = self._needed(step, below)
+        self.many = max(self.many, (2 if 8 * graph.n_alternatives > step.size else 4) * step.size)
+        if graph.n_alternatives:
+            search = CompiledSearch(
+                self.question,
+                self.stated(graph),
+                self.backend,
+                self.ledger,
+                self.budget,
+                part=StatedPart(most + 1, recheck, self.kept),
+            )
+            search.run()
+            self.limit = search.limit
+        else:
+            self.ledger.prove_lower(most + 1, PRICES_OF_ROWS, recheck=recheck)
         lower = self.ledger.lower
         return self.limit is None and (self.ledger.closed or (lower is not None and lower >= below))
+
+    def _needed(self, step: Stated, below: int) -> tuple[AndOrGraph, int]:
+        """What better models use of a step, and the largest value of a model that it still states.
+
+        Rows that the graph has no multipliers for get prices of their own.
+        """
+        graph, question = step.graph, self.question
+        if not self.dropped or step.size < FEW or question.objective.is_squared:
+            return graph, below - 1
+        better = self.ledger.better
+        most = below - 1 if better is None else min(below - 1, better)
+        for _ in range(ROUNDS):
+            compiled = build_beside(partial(self._compiled, graph), self.budget.stop)
+            if compiled is None or self._stop():
+                break
+            columns = self.formulation.columns_of(compiled)
+            part = self.row_prices.needed(
+                compiled, columns, graph, most, schedule.PRICES_OF_ROWS.of(self.budget).remaining
+            )
+            before, graph = graph.n_alternatives, graph if part is None else part
+            if not FEW <= graph.n_alternatives <= 0.9 * before:
+                break
+        return graph, most
+
+    def _compiled(self, graph: AndOrGraph) -> Compiled:
+        question = self.question
+        stated = without(question, self.kept)
+        return self.stated(graph).compile(question.data, question.shape, question.objective, stated)
 
     @staticmethod
     def _recheck(priced: Priced) -> dict[str, Any]:

@@ -98,6 +98,9 @@ SMALLER_SHAPE = Share(0.3)
 """The same question on a shape of fewer layers, requirements and all, for each number of layers in turn: its best model
 is a model of the larger shapes, which are never worse than what a smaller one answers in this time."""
 
+PRICES_OF_ROWS = Share(0.4, unlimited=60.0)
+"""A linear program over a graph, whose prices leave most of it out: the solver gets what they leave."""
+
 CORES = Share(0.1, most=10.0, unlimited=10.0)
 """Lower bounds from cores before a SAT solver descends: they grow fast at first, and slowly later."""
 

@@ -1,0 +1,107 @@
+"""Prices of rows over a graph: what they leave out is used by no better model, whatever the rows are."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+import treeform as tf
+from treeform.formulations.hypergraph import HypergraphFlow
+from treeform.language.question import Question
+from treeform.solve import Status, columns_on_demand
+from treeform.solve.budget import Budget
+from treeform.solve.columns_on_demand import GraphSearch, priced_part
+from treeform.solve.ledger import Ledger
+from treeform.solve.verification import verify
+from treeform.testing.brute import all_models
+from treeform.testing.cases import draw_cases
+
+
+class FewTests(tf.Requirement):
+    """At most k test nodes are in use; stated as a requirement that no engine knows."""
+
+    demands_tests: ClassVar[bool] = False
+    needs: ClassVar[frozenset[str]] = frozenset({"active"})
+
+    def __init__(self, k: int = 1) -> None:
+        self.k = k
+
+    def build(self, model: tf.Model, ports: Any) -> None:
+        model.add(ports.active.sum() <= self.k, str(self))
+
+    def violation(self, graph: tf.DecisionGraph, data: tf.Dataset) -> int:
+        return max(0, sum(1 for _ in graph.tests()) - self.k)
+
+
+class OneColumn(FewTests):
+    """Tests read at most k columns, by variables of its own."""
+
+    needs: ClassVar[frozenset[str]] = frozenset({"feature"})
+
+    def build(self, model: tf.Model, ports: Any) -> None:
+        used = model.bool("used", ports.feature.shape[1])
+        model.add(ports.feature <= used[None, :], f"{self}: used")
+        model.add(used.sum() <= self.k, str(self))
+
+    def violation(self, graph: tf.DecisionGraph, data: tf.Dataset) -> int:
+        return max(0, len(graph.features_used()) - self.k)
+
+
+class HalfAsMuch(FewTests):
+    """The same with coefficients that are no whole numbers."""
+
+    def build(self, model: tf.Model, ports: Any) -> None:
+        model.add(0.3 * ports.active.sum() <= 0.3 * self.k + 0.1, str(self))
+
+
+def search_of(question: Question) -> GraphSearch:
+    part, budget = priced_part(question), Budget(None)
+    assert part is not None
+    return GraphSearch(question, HypergraphFlow(), tf.HiGHS(), Ledger(question, budget), budget, part)
+
+
+@pytest.mark.parametrize("rule", [FewTests, OneColumn, HalfAsMuch])
+def test_what_is_left_out_is_used_by_no_better_model(rule: type[FewTests], nightly: bool) -> None:
+    left_out = 0
+    for case in draw_cases(60 if nightly else 4, 17, (tf.Tree(2),)):
+        question = Question(case.data, case.shape, case.goal, (rule().bind(case.data),))
+        search = search_of(question)
+        priced = search.price()
+        assert priced is not None
+        graph = search.trees.up_to(priced.lower + 4)
+        assert graph is not None
+        compiled = search._compiled(graph)
+        columns = search.formulation.columns_of(compiled)  # type: ignore[attr-defined]
+        most = search.relaxation.lower(priced.lower + 5) - 1
+        part = search.row_prices.needed(compiled, columns, graph, most, None)
+        assert (part is None) == (not graph.n_alternatives), case.code()
+        if part is None:
+            continue
+        left_out += graph.n_alternatives - part.n_alternatives
+        for tree in islice(all_models(case.data, case.shape), 3000 if nightly else 150):
+            plain = tree.simplified(case.data)
+            judged = verify(question, plain)
+            if judged.ok and judged.value <= most:
+                assert graph.choices(plain, case.data) is not None, case.code()
+                assert part.choices(plain, case.data) is not None, case.code()
+    assert left_out or rule is not FewTests
+
+
+@pytest.mark.parametrize("solver", ["highs", "cp-sat"])
+def test_a_requirement_of_ones_own_is_proved_by_prices_of_its_rows(
+    solver: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(columns_on_demand, "FEW", 1)
+    rng = np.random.default_rng(2)
+    X = rng.integers(0, 2, (150, 6))
+    y = (X[:, 0] ^ (X[:, 1] & X[:, 2]) ^ (rng.random(150) < 0.1)).astype(int)
+    group = np.where(rng.random(150) < 0.5, "p", "q")
+    problem = tf.Problem(X, y, shape=tf.Tree(2), sensitive_features=group).minimize(tf.Error())
+    problem += [tf.StatisticalParity(difference="0.05", positive=1), FewTests(1)]
+    result = problem.solve(solver, formulation="hypergraph-flow", warm_start=None)
+    other = problem.solve(solver, formulation="odd", warm_start=None)
+    assert (result.status, result.objective) == (Status.OPTIMAL, other.objective)
+    assert any(columns_on_demand.PRICES_OF_ROWS in claim.by for claim in result.claims)
