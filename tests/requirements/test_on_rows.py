@@ -98,7 +98,7 @@ def test_what_does_not_fit_the_table_is_refused() -> None:
             problem(recall.on(rows))
     with pytest.raises(DataError, match="there is no column 'quarter'"):
         problem(recall.each("quarter"))
-    for requirement in (tf.MaxNodes(3), tf.Uses("age"), tf.MinSupport(1), tf.Monotone("age", "increasing")):
+    for requirement in (tf.MaxNodes(3), tf.Uses("age"), tf.MinSupport(1), tf.OncePerPath()):
         with pytest.raises(SpecError, match="cannot be asked of some rows only"):
             requirement.on("vip")
     with pytest.raises(SpecError, match="does not say which"):

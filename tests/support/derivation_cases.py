@@ -240,13 +240,18 @@ def _below(rng: Rng, case: Drawn) -> Requirement:
 
 
 SUMS = ("max_errors", "min_recall", "min_precision", "max_cost", "statistical_parity", "conditional_parity",
-        "accuracy_parity", "equalized_odds", "group_error_at_most", "must_classify_right", "stay_close_to")  # fmt: skip
+        "accuracy_parity", "equalized_odds", "group_error_at_most", "must_classify_right", "stay_close_to",
+        "monotone")  # fmt: skip
 
 
 def _on_rows(rng: Rng, case: Drawn) -> Requirement:
-    of = MAKERS[str(rng.choice(SUMS))](rng, case)
+    of = (MAKERS[str(rng.choice(SUMS))] if case.data.quantity is None else _about_values(rng))(rng, case)
     rows = str(rng.choice(["age < 40", "owner", "part == 'u' or not owner", "group in ['p', 'r']"]))
     return [of.on(rows), of.each("part"), of.on(rows).each("group")][int(rng.integers(3))]
+
+
+def _about_values(rng: Rng) -> Make:
+    return OF_VALUES["mean_parity" if rng.random() < 0.5 else "monotone"]
 
 
 MAKERS: dict[str, Make] = {
@@ -303,6 +308,7 @@ OF_VALUES: dict[str, Make] = {
         name: MAKERS[name]
         for name in [
             "monotone",
+            "on_rows",
             "max_nodes",
             "max_leaves",
             "max_depth",

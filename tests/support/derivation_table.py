@@ -15,11 +15,12 @@ from typing import Any
 
 from treeform.certify.restated import LIMITS, ROWS
 from treeform.certify.restated_paths import PATHS
+from treeform.certify.restated_values import MARKS
 from treeform.language.composed import LargestTerm, RatioTerm, TwoCountTerm
 from treeform.language.costs import ClassCost, SampleCost
 from treeform.language.objective import Depth, Error, Leaves, Nodes
 from treeform.language.requirement import Requirement, registered
-from treeform.requirements import MeanParity, Monotone, NoTestOn
+from treeform.requirements import MeanParity, Monotone, NoTestOn, OnRows
 from treeform.requirements.counted import PayableAtMost
 from treeform.utils.extensions import OBJECTIVES, extensions
 
@@ -80,7 +81,7 @@ def requirement_rows() -> list[tuple[str, ...]]:
             continue
         samples = "totals" if own(kind, "totals") else "predictions" if own(kind, "prediction_rows") else ""
         tests = ", ".join(word for method, word in ON_TESTS.items() if own(kind, method))
-        values = "rows" if kind is MeanParity else "order" if kind is Monotone else ""
+        values = {MeanParity: "rows", Monotone: "order", OnRows: "rows, order"}.get(kind, "")
         paid = "steps" if issubclass(kind, PayableAtMost) else "ports" if own(kind, "slack_unit") else ""
         counts_rows = own(kind, "shortfall") and "feature" not in kind.needs
         paid = "shortfall" if counts_rows else paid
@@ -92,7 +93,8 @@ def check(kind: type) -> str:
     """What `treeform.certify.restated` states; models are judged one by one in any case."""
     stated = ["limits"] * (kind in LIMITS) + ["totals"] * (kind in ROWS) + ["features"] * (kind is NoTestOn)
     stated += ["paths"] * (kind in PATHS)
-    stated += ["marks", "order"] * (kind is Monotone) + ["rows"] * (kind is MeanParity)
+    stated += ["marks"] * (kind in MARKS) + ["order"] * (kind in (Monotone, OnRows))
+    stated += ["rows"] * (kind in (MeanParity, OnRows))
     return ", ".join(stated) or "models"
 
 

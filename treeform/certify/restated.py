@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from itertools import combinations, permutations
+from itertools import combinations
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,13 +18,14 @@ from numpy.typing import NDArray
 
 from treeform import requirements as known
 from treeform.certify.restated_paths import PATHS
+from treeform.certify.restated_values import MARKS, VALUES
 from treeform.data import Dataset
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.classes import class_code
 from treeform.language.costs import Cost
 from treeform.language.limits import Limits
-from treeform.language.meetings import Clash, Meetings
+from treeform.language.meetings import Meetings
 from treeform.language.objective import Error
 from treeform.language.paths import PathRule
 from treeform.language.ports import Ports
@@ -32,7 +33,7 @@ from treeform.language.question import Question
 from treeform.language.rational import least_at_least
 from treeform.language.requirement import Requirement
 from treeform.language.totals import TotalRow, Totals, joined
-from treeform.language.values import ValueOrder, ValueRow, ValueRule
+from treeform.language.values import ValueRule
 from treeform.model import Model
 from treeform.objectives import AbstainCost, BalancedError
 from treeform.objectives.group_error import WorstGroup
@@ -387,50 +388,8 @@ ROWS: dict[type, Callable[[Any, Dataset], Totals | None]] = {
 }
 
 
-# -- directions, and values of leaves ------------------------------------------------------------------------
-
-
-def _has_value(column: str, data: Dataset) -> tuple[list[int], Mask]:
-    """The features of a column, and the samples that have a value in it."""
-    own = [f for f, one in enumerate(data.columns) if one.source == column]
-    return own, np.asarray(~data.columns[own[0]].missing_values(data.X[:, own[0]]))
-
-
-def _marks(one: known.Monotone, data: Dataset) -> Meetings:
-    features, counted = _has_value(one.column, data)
-    favoured = np.asarray(np.arange(data.n_classes) == class_code(one.positive, data))
-    carried = np.stack([favoured, ~favoured], axis=1)[None] & counted[:, None, None]
-    # Where greater values are for the positive class, it is not found below while another one is found above.
-    below, above = ((0,), (1,)) if one.direction == "increasing" else ((1,), (0,))
-    return Meetings(("positive", "not positive"), carried, tuple(Clash(f, below, above) for f in features))
-
-
-def _order(one: known.Monotone, data: Dataset) -> ValueRule:
-    features, counted = _has_value(one.column, data)
-    return ValueRule(orders=(ValueOrder(frozenset(features), counted, one.direction == "increasing"),))
-
-
 def _other_columns(one: known.NoTestOn, data: Dataset) -> frozenset[int]:
     return frozenset(f for f, column in enumerate(data.columns) if column.source != one.column)
 
 
-def _means(one: known.MeanParity, data: Dataset) -> ValueRule:
-    """Means of deviations in units: the difference of two is that of the means, in units."""
-    assert data.quantity is not None
-    groups, weights = Groups.of(one.groups, data), data.weights
-    rows = []
-    for a, b in permutations(range(len(groups.labels)), 2):
-        heavy = [int(weights[groups.codes == g].sum()) for g in (a, b)]
-        # sum_{i in a} w_i d_i / W_a - sum_{i in b} w_i d_i / W_b <= difference / unit;   times W_a W_b / gcd
-        common = math.gcd(*heavy)
-        coef = np.where(
-            groups.codes == a, heavy[1] // common, np.where(groups.codes == b, -heavy[0] // common, 0)
-        )
-        side = one.difference / data.quantity.unit * heavy[0] * heavy[1] / common
-        rows.append(ValueRow(coef * weights, side))
-    return ValueRule(tuple(rows), whole=one.whole is not False)
-
-
-MARKS: dict[type, Callable[[Any, Dataset], Meetings]] = {known.Monotone: _marks}
 FEATURES: dict[type, Callable[[Any, Dataset], frozenset[int]]] = {known.NoTestOn: _other_columns}
-VALUES: dict[type, Callable[[Any, Dataset], ValueRule]] = {known.MeanParity: _means, known.Monotone: _order}

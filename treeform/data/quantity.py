@@ -34,12 +34,16 @@ class Quantity:
     unit : Fraction
     note : str
         What was rounded, and by how much; empty where nothing was.
+    span : (int, int), optional
+        The range of whole predicted values, where these are some rows of a table; left out, from the least to the
+        greatest target.
     """
 
     deviations: NDArray[np.int64]
     centre: int
     unit: Fraction
     note: str = ""
+    span: tuple[int, int] | None = None
 
     def __post_init__(self) -> None:
         self.deviations.setflags(write=False)
@@ -54,12 +58,12 @@ class Quantity:
     @cached_property
     def lowest(self) -> int:
         """The least deviation."""
-        return int(self.deviations.min())
+        return int(self.deviations.min()) if self.span is None else self.span[0]
 
     @cached_property
     def highest(self) -> int:
         """The greatest deviation."""
-        return int(self.deviations.max())
+        return int(self.deviations.max()) if self.span is None else self.span[1]
 
     @cached_property
     def digest(self) -> str:

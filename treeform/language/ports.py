@@ -77,6 +77,8 @@ formulation may state a test with its sides swapped. A pass-through sends everyt
 its right.
 """
 
+_OTHER = PortSpec((), "a formulation's own")
+
 DERIVED: dict[str, str] = {"correct": "predicted", "falling": "feature"}
 """Ports that are derived here, once, from another one when the formulation does not offer them.
 
@@ -139,6 +141,10 @@ class Ports:
         self._exprs: dict[str, Expr] = {}
         self._sizes: dict[str, int] = {"n": data.n_samples, "K": data.n_classes, "F": data.n_features}
         self._reader: Reader | None = None
+
+    def of_rows(self, positions: np.ndarray, data: Dataset) -> Ports:
+        """The ports of some of the rows, whose data are given; the others stay as they are."""
+        return _PortsOfRows(self, positions, data)
 
     @property
     def n_samples(self) -> int:
@@ -245,6 +251,20 @@ class Ports:
             yield self
         finally:
             self._reader = before
+
+
+class _PortsOfRows(Ports):
+    """The ports of some of the rows of a table."""
+
+    def __init__(self, whole: Ports, positions: np.ndarray, data: Dataset) -> None:
+        super().__init__(data, whole.shape, whole.wanted, whole.limits, whole.asks_for_tests)
+        self._whole, self._positions = whole, positions
+
+    def read(self, name: str) -> Expr:
+        if name not in self._exprs:
+            expr, by_row = self._whole.read(name), PORTS.get(name, _OTHER).axes[:1] == ("n",)
+            self._exprs[name] = expr[self._positions] if by_row else expr
+        return self._exprs[name]
 
 
 def _undeclared(reader: Reader, name: str, known: bool) -> PortError:

@@ -61,6 +61,9 @@ class Requirement(Component, ABC):
         Whether it may be asked of regression models: it reads tests and weights, and no predicted class.
     alternatives : tuple of str
         Parameters of which one is given, such as ``ratio`` and ``difference``: to set one clears the others.
+    of_rows : bool
+        Whether it is about rows and what is predicted for them, so that it can be asked of some of them (`on`, `each`).
+        What states `totals` or `prediction_rows` over ``predicted`` always can.
     names_rows : bool
         Whether it names single rows by their positions in the table.
     """
@@ -70,6 +73,7 @@ class Requirement(Component, ABC):
     demands_tests: ClassVar[bool] = True
     of_values: ClassVar[bool] = False
     alternatives: ClassVar[tuple[str, ...]] = ()
+    of_rows: ClassVar[bool] = False
     names_rows: ClassVar[bool] = False
 
     def __init_subclass__(cls, listed: bool = True, **kwargs: Any) -> None:
@@ -194,7 +198,7 @@ class Requirement(Component, ABC):
         Raises
         ------
         SpecError
-            If this requirement is no sum over rows; when bound to data, if the condition is not understood.
+            If this requirement is about tests or paths; when bound to data, if the condition is not understood.
         """
         on_rows: Requirement = class_of("on_rows")(self, rows)  # type: ignore[call-arg]
         return on_rows
@@ -214,7 +218,7 @@ class Requirement(Component, ABC):
         Raises
         ------
         SpecError
-            If this requirement is no sum over rows.
+            If this requirement is about tests or paths.
         """
         each: Requirement = class_of("on_rows")(self, None, column)  # type: ignore[call-arg]
         return each

@@ -114,6 +114,7 @@ class Monotone(Requirement):
 
     name: ClassVar[str] = "monotone"
     demands_tests: ClassVar[bool] = False
+    of_rows: ClassVar[bool] = True
     of_values: ClassVar[bool] = True
     needs = frozenset({"falling", "feature", "branch", "predicted"})
 

@@ -62,6 +62,7 @@ class MeanParity(ByGroups, Bounded):
     name: ClassVar[str] = "mean_parity"
     example: ClassVar[str] = "difference=1000"
     demands_tests: ClassVar[bool] = False
+    of_rows: ClassVar[bool] = True
     of_values: ClassVar[bool] = True
     needs = frozenset({"value"})
 
@@ -121,7 +122,7 @@ class MeanParity(ByGroups, Bounded):
         weight = groups.weights(data)
         most = self.difference / quantity.unit
         rows = []
-        for a, b in permutations(range(len(weight)), 2):
+        for a, b in permutations(np.flatnonzero(weight).tolist(), 2):  # a slice may have no row of a group
             # S_a / W_a - S_b / W_b <= p/q   <=>   q W_b S_a - q W_a S_b <= p W_a W_b,   S_g = sum_{i in g} w_i d_i
             on_a, on_b = most.denominator * weight[b], -most.denominator * weight[a]
             step = math.gcd(on_a, on_b)
@@ -161,7 +162,7 @@ class MeanParity(ByGroups, Bounded):
     # -- the semantic face ------------------------------------------------------------------------
 
     def means(self, graph: DecisionGraph, data: Dataset) -> dict[Any, Fraction]:
-        """The mean prediction of every group, exactly."""
+        """The mean prediction of every group that has rows, exactly."""
         groups = Groups.of(self.groups, data)
         code = graph.predict_codes(data.X)
         weight = np.zeros((len(groups.labels), len(graph.values)), dtype=np.int64)
@@ -169,6 +170,7 @@ class MeanParity(ByGroups, Bounded):
         return {
             label: sum((w * v for w, v in zip(of, graph.values, strict=True)), Fraction(0)) / sum(of)
             for label, of in zip(groups.labels, weight.tolist(), strict=True)
+            if sum(of)
         }
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
@@ -209,9 +211,9 @@ class MeanParity(ByGroups, Bounded):
     def beyond(self, value: Value, data: Dataset) -> Fraction | None:
         # Differences are multiples of unit / (W_a W_b).
         assert data.quantity is not None
-        weight = Groups.of(self.groups, data).weights(data)
+        weight = [w for w in Groups.of(self.groups, data).weights(data) if w]
         steps = [a * b / data.quantity.unit for a, b in permutations(weight, 2)]
-        return max(Fraction(math.ceil(value * step) - 1) / step for step in steps) if value else None
+        return max((Fraction(math.ceil(value * step) - 1) / step for step in steps), default=None) if value else None
 
     # -- text and files -----------------------------------------------------------------------------
 

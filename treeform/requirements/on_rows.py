@@ -13,17 +13,19 @@ from numpy.typing import NDArray
 from treeform.errors import DataError, Infeasible, SpecError
 from treeform.language.bounded import Bounded, Value
 from treeform.language.conditions import rows_where
-from treeform.language.linear import LinearRequirement
+from treeform.language.meetings import Meetings, all_meetings
 from treeform.language.requirement import Requirement
 from treeform.language.requirement_text import parse
 from treeform.language.shortfall import Shortfall
 from treeform.language.totals import Totals, joined
+from treeform.language.values import ValueOrder, ValueRow, ValueRule
 from treeform.requirements.groups import Groups, by_name, groups_from_json, groups_text, groups_to_json
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
-    from treeform.language.forms import Inequality, Rows
+    from treeform.language.ports import Ports
+    from treeform.model import Model
     from treeform.shape import Shape
 
 S = TypeVar("S", bound="OnRows")
@@ -38,8 +40,8 @@ class Part(NamedTuple):
     requirement: Requirement
 
 
-class OnRows(LinearRequirement):
-    """A requirement that is a sum over rows, asked of some of the rows: what it says of a table that has no others.
+class OnRows(Requirement):
+    """A requirement about rows, asked of some of the rows: what it says of a table that has no others.
 
     Written as ``requirement.on(rows)`` and ``requirement.each(column)``. Shares of samples are shares of these rows;
     groups are those of all rows, and one without a row here is compared with no other one.
@@ -47,7 +49,7 @@ class OnRows(LinearRequirement):
     Parameters
     ----------
     of : Requirement
-        One that is stated by linear constraints over sums of samples.
+        One that is stated by linear constraints over sums of samples, or says that it is about rows (`of_rows`).
     rows : str or mask, optional
         A condition such as ``"region == 'north' and age < 40"``; or one truth value for each row of the table.
     by : str, array or Series, optional
@@ -56,7 +58,8 @@ class OnRows(LinearRequirement):
     Raises
     ------
     SpecError
-        If the requirement is no sum over rows, neither rows nor a column are given, or the condition is not understood.
+        If the requirement is about tests or paths, neither rows nor a column are given, or the condition is not
+        understood.
     DataError
         When bound to data: no row satisfies the condition, a column is not there, or a mask has another length.
     """
@@ -71,11 +74,11 @@ class OnRows(LinearRequirement):
     def __init__(self, of: Any, rows: Any = None, by: Any = None) -> None:
         self.of: Any = parse(of) if isinstance(of, str) else of
         self.rows, self.by = rows, by
-        if not isinstance(self.of, Requirement) or not _is_sum(self.of):
+        if not isinstance(self.of, Requirement) or not (self.of.of_rows or _is_sum(self.of)):
             raise SpecError(
                 f"{self.of} cannot be asked of some rows only",
-                cause="it is no sum over rows: it is about tests, paths or values of leaves",
-                fix="ask it of the whole table; rates, errors, costs and parities can be asked of some rows",
+                cause="it is about tests or paths, and not about rows",
+                fix="ask it of the whole table; rates, errors, costs, parities and Monotone can be asked of some rows",
             )
         if rows is None and by is None:
             raise SpecError(
@@ -83,8 +86,8 @@ class OnRows(LinearRequirement):
                 cause="neither a condition nor a column is given",
                 fix="write for example .on(\"region == 'north'\"), or .each('quarter')",
             )
-        self.needs, self.demands_tests = frozenset(self.of.needs), self.of.demands_tests  # type: ignore[misc]
-        self.names_rows = self.of.names_rows  # type: ignore[misc]
+        self.demands_tests, self.names_rows = self.of.demands_tests, self.of.names_rows  # type: ignore[misc]
+        self.needs, self.of_values = frozenset(self.of.needs), self.of.of_values  # type: ignore[misc]
         self._bound: tuple[Dataset, tuple[Part, ...]] | None = None
 
     def bind(self: S, data: Dataset, **context: Any) -> S:
@@ -115,14 +118,14 @@ class OnRows(LinearRequirement):
         parts = []
         for label, mask in slices:
             positions = np.flatnonzero(mask)
-            table = data.taken(positions)
+            table = data.part(positions)
             try:
                 parts.append(
                     Part(label, positions, table, of.on_positions(positions, data).bind(table, **context))
                 )
             except Infeasible as error:
                 raise Infeasible(f"{error.what}, on {label}", cause=error.cause, fix=error.fix) from None
-        return self._copy(of=of, rows=rows, by=each, _bound=(data, tuple(parts)))
+        return self._copy(of=of, rows=rows, by=each, needs=of.needs, _bound=(data, tuple(parts)))
 
     def parts(self, data: Dataset) -> tuple[Part, ...]:
         """The slices of the data, each with the requirement on it."""
@@ -152,17 +155,48 @@ class OnRows(LinearRequirement):
 
     # -- what it says -------------------------------------------------------------------------------
 
-    def forms(self, rows: Rows) -> Sequence[Inequality]:
-        raise AssertionError("its rows are those of its parts")
+    def build(self, model: Model, ports: Ports) -> None:
+        for part in self.parts(ports.data):
+            part.requirement.build(model, ports.of_rows(part.positions, part.data))
 
-    def totals(self, data: Dataset) -> Totals:
-        parts = self.parts(data)
-        return _joined([_placed(part, part.requirement.totals(part.data), data) for part in parts])
+    def totals(self, data: Dataset) -> Totals | None:
+        found = [(part, part.requirement.totals(part.data)) for part in self.parts(data)]
+        placed = [_placed(part, totals, data) for part, totals in found if totals is not None]
+        return joined(placed) if len(placed) == len(found) else None
 
-    def shortfall(self, data: Dataset) -> Shortfall:
+    def shortfall(self, data: Dataset) -> Shortfall | None:
         lacking = [(part, part.requirement.shortfall(part.data)) for part in self.parts(data)]
-        totals = [_placed(part, rows.totals if rows else None, data) for part, rows in lacking]
-        return Shortfall(_joined(totals), tuple(unit for _, rows in lacking if rows for unit in rows.units))
+        found = [(part, rows) for part, rows in lacking if rows is not None]
+        totals = joined([_placed(part, rows.totals, data) for part, rows in found])
+        if totals is None or len(found) < len(lacking):
+            return None
+        return Shortfall(totals, tuple(unit for _, rows in found for unit in rows.units))
+
+    def prediction_rows(self, data: Dataset) -> list[tuple[NDArray[np.int64], int]]:
+        return [
+            (_spread(coef, part.positions, data), side)
+            for part in self.parts(data)
+            for coef, side in part.requirement.prediction_rows(part.data)
+        ]
+
+    def meetings(self, data: Dataset) -> Meetings | None:
+        found = [(part, part.requirement.meetings(part.data)) for part in self.parts(data)]
+        return all_meetings(
+            [
+                Meetings(
+                    tuple(f"{name}, {part.label}" for name in marks.names),
+                    _spread(marks.per_sample, part.positions, data),
+                    marks.clashes,
+                )
+                for part, marks in found
+                if marks is not None
+            ]
+        )
+
+    def value_rule(self, data: Dataset) -> ValueRule | None:
+        found = [(part.positions, part.requirement.value_rule(part.data)) for part in self.parts(data)]
+        placed = [_rule_placed(rule, positions, data) for positions, rule in found if rule is not None]
+        return ValueRule.all_of(placed) if placed else None
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> int | Fraction:
         """The largest of those on the parts."""
@@ -174,7 +208,7 @@ class OnRows(LinearRequirement):
 
     def remark(self, data: Dataset) -> str | None:
         stated = [(part.label, part.requirement.totals(part.data)) for part in self.parts(data)]
-        idle = [label for label, totals in stated if totals is None or not totals.rows]
+        idle = [label for label, totals in stated if totals is not None and not totals.rows]
         return f"{self} says nothing of {', '.join(idle)}: there is nothing to compare" if idle else None
 
     # -- text and files -----------------------------------------------------------------------------
@@ -218,6 +252,10 @@ class BoundedOnRows(OnRows, Bounded, listed=False):
         return bound
 
     @property
+    def is_continuous(self) -> bool:
+        return bool(self.of.is_continuous)
+
+    @property
     def bound_name(self) -> str:
         return str(self.of.bound_name)
 
@@ -249,20 +287,28 @@ def _is_sum(requirement: Requirement) -> bool:
     return stated and frozenset(requirement.needs) <= {"predicted", "correct"}
 
 
-def _placed(part: Part, totals: Totals | None, data: Dataset) -> Totals:
+def _spread(values: NDArray[Any], positions: NDArray[np.int64], data: Dataset) -> NDArray[Any]:
+    """What is stated for the rows of a part, for all rows: nothing for the others."""
+    spread = np.zeros((data.n_samples, *values.shape[1:]), dtype=values.dtype)
+    spread[positions] = values
+    return spread
+
+
+def _rule_placed(rule: ValueRule, positions: NDArray[np.int64], data: Dataset) -> ValueRule:
+    rows = tuple(ValueRow(_spread(row.coef, positions, data), row.side) for row in rule.rows)
+    orders = tuple(
+        ValueOrder(one.features, _spread(one.counted, positions, data), one.increasing) for one in rule.orders
+    )
+    return ValueRule(rows, orders, rule.whole)
+
+
+def _placed(part: Part, totals: Totals, data: Dataset) -> Totals:
     """Totals of a part as totals of all rows: those of other rows add nothing."""
-    assert totals is not None
     kind = np.full(data.n_samples, len(totals.added), dtype=np.int64)
     kind[part.positions] = np.arange(len(part.positions)) if totals.kind is None else totals.kind
     nothing = np.zeros((1, *totals.added.shape[1:]), dtype=np.int64)
     names = tuple(f"{name}, {part.label}" for name in totals.names)
     return replace(totals, names=names, added=np.concatenate([totals.added, nothing]), kind=kind)
-
-
-def _joined(parts: Sequence[Totals]) -> Totals:
-    totals = joined(parts)
-    assert totals is not None
-    return totals
 
 
 def _called(rows: Any) -> str:
