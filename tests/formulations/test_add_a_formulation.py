@@ -1,0 +1,112 @@
+"""The check-list *A formulation* of CONTRIBUTING.md, followed from the one of `docs/howto/own_formulation.rst`."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from typing import Any
+
+import numpy as np
+import pytest
+from repository import ROOT
+
+import treeform as tf
+from treeform.catalogue import find_formulation
+from treeform.errors import SpecError
+from treeform.graph import DecisionGraph
+from treeform.language.formulation import Formulation
+from treeform.testing import check_formulation
+from treeform.utils.extensions import BUILT_IN, FORMULATIONS
+
+PAGE = (ROOT / "docs" / "howto" / "own_formulation.rst").read_text(encoding="utf-8")
+
+
+def from_the_page() -> dict[str, Any]:
+    """Step 1: components that build rows and publish ports, and a formulation that reads a point."""
+    blocks = re.findall(r"\.\. code-block:: python\n\n((?:   .*\n|\n)+)", PAGE)
+    (source,) = [block for block in blocks if "class PickOne" in block]
+    names: dict[str, Any] = {"np": np, "tf": tf, "__name__": "pick_one_of_the_page"}
+    exec(textwrap.dedent(source), names)
+    return names
+
+
+THEIRS = from_the_page()
+
+
+class PickedTrees(THEIRS["PickOne"]):  # type: ignore[misc]
+    """The same with what it supports, and with models as starts."""
+
+    name = "picked-trees"
+
+    def supports(self, shape: Any, data: Any, objective: Any) -> str | None:
+        """Step 2."""
+        if not isinstance(shape, tf.Tree):
+            return f"it states trees, and the shape is {shape}"
+        if not THEIRS["tests_of"](data):
+            return "no column has two values"
+        reason: str | None = super().supports(shape, data, objective)
+        return reason
+
+    def encode(self, compiled: Any, graph: DecisionGraph) -> np.ndarray | None:
+        """A tree of less depth has any tests below its leaves, with its label in all that follows."""
+        data, depth = compiled.data, compiled.ports.shape.depth
+        if not graph.is_tree or graph.depth > depth or graph.passes.any():
+            return None
+        tests = THEIRS["tests_of"](data)
+        sides = np.array([data.X[:, f] <= c for f, c in tests])
+        picked, label = np.zeros((2**depth - 1, len(tests))), np.zeros((2**depth, data.n_classes))
+
+        def fill(place: int, node: int) -> None:
+            is_leaf = graph.feature[node] < 0
+            if place >= len(picked):
+                label[place - len(picked), graph.label[node]] = 1
+                return
+            own = data.X[:, graph.feature[node]] <= graph.threshold[node]
+            test = 0 if is_leaf else int(np.flatnonzero((sides == own).all(axis=1))[0])
+            picked[place, test] = 1
+            for side, child in enumerate((graph.left[node], graph.right[node])):
+                fill(2 * place + 1 + side, node if is_leaf else int(child))
+
+        fill(0, 0)
+        x = np.full(compiled.model.n_cols, np.nan)
+        for port, values in ((compiled.ports.picks, picked), (compiled.ports.label, label)):
+            x[port.rows.cols] = values.reshape(-1)
+        return x
+
+
+@pytest.fixture
+def known(monkeypatch: pytest.MonkeyPatch) -> str:
+    """Step 3: a name, which a package states as an entry point."""
+    monkeypatch.setitem(BUILT_IN[FORMULATIONS], "picked-trees", f"{__name__}:PickedTrees")  # type: ignore[arg-type]
+    return "picked-trees"
+
+
+def test_it_agrees_with_brute_force_under_requirements() -> None:
+    """Step 4."""
+    report = check_formulation(PickedTrees(), ["highs"], [tf.MaxErrors(2)], cases=2, models=2)
+    assert report.cases and report.solves and report.models
+
+
+def test_a_start_is_read_back_as_the_model_that_it_is() -> None:
+    data = tf.Dataset.from_user([[0.0, 0], [0, 1], [1, 0], [1, 1], [2, 0]], [0, 1, 1, 0, 1])
+    problem = tf.Problem(data, None, shape=tf.Tree(2))
+    compiled = PickedTrees().compile(data, tf.Tree(2), problem.question.objective)
+    graph = problem.solve().graph
+    x = PickedTrees().encode(compiled, graph)
+    assert x is not None
+    again = PickedTrees().decode(compiled, np.nan_to_num(x))
+    assert (again.predict_codes(data.X) == graph.predict_codes(data.X)).all()
+
+
+def test_it_is_found_by_its_name(known: str) -> None:
+    assert isinstance(find_formulation(known), PickedTrees)
+    problem = tf.Problem([[0.0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0], shape=tf.Tree(2))
+    result = problem.solve("highs", formulation=known, warm_start=None)
+    assert (result.status, result.objective, result.formulation) == (tf.Status.OPTIMAL, 0, known)
+
+
+def test_what_it_does_not_support_is_refused_with_the_reason(known: str) -> None:
+    diagram = tf.Problem([[0.0], [1.0]], [0, 1], shape="diagram:1,1")
+    with pytest.raises(SpecError, match="it states trees"):
+        diagram.solve("highs", formulation=known)
+    assert issubclass(PickedTrees, Formulation)
