@@ -422,14 +422,6 @@ class Dataset:
             rounding=rounding and rounding.of(order),
         )
 
-    def part(self, positions: NDArray[np.int64]) -> Dataset:
-        """As `taken`, of some of the rows about which a requirement speaks: predicted values keep their range."""
-        taken, quantity = self.taken(positions), self.quantity
-        if quantity is None or taken.quantity is None:
-            return taken
-        span = (quantity.lowest, quantity.highest)
-        return replace(taken, quantity=replace(taken.quantity, span=span))
-
     def with_own_table(self) -> Dataset:
         """The same samples, with a table that has these rows in this order and no others."""
         return replace(self, table=self.table.rows(self.kept_rows), kept_rows=np.arange(self.n_samples))

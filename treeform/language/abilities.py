@@ -79,7 +79,7 @@ class FirstBounds(ABC):
 
 
 class DepthHints:
-    """What it knows about the least depth without a search, and what it minimises next."""
+    """What a formulation knows about the least depth without a search, and what it minimises next."""
 
     def least_depth(self, data: Dataset, requirements: Sequence[Requirement], depth: int) -> int:
         """A depth, at most ``depth`` + 1, below which no tree satisfies the requirements."""

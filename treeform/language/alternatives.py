@@ -30,7 +30,7 @@ FAR = 2**62
 
 @dataclass(frozen=True, eq=False)
 class AndOrGraph:
-    """Flat arrays: N nodes, children after their parents, the root first; A alternatives, in the order of nodes.
+    """Trees that are stated together, as flat arrays: N nodes, children after parents; A alternatives, in their order.
 
     Attributes
     ----------

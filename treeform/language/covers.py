@@ -15,7 +15,7 @@ AT_ONCE = 2**24
 
 @dataclass(frozen=True, eq=False)
 class Covers:
-    """N sets.
+    """N sets of points, as packed bits.
 
     Attributes
     ----------

@@ -118,7 +118,7 @@ class OnRows(Requirement):
         parts = []
         for label, mask in slices:
             positions = np.flatnonzero(mask)
-            table = data.part(positions)
+            table = _table_of(positions, data)
             try:
                 parts.append(
                     Part(label, positions, table, of.on_positions(positions, data).bind(table, **context))
@@ -285,6 +285,14 @@ def _is_sum(requirement: Requirement) -> bool:
         getattr(kind, face) is not getattr(Requirement, face) for face in ("totals", "prediction_rows")
     )
     return stated and frozenset(requirement.needs) <= {"predicted", "correct"}
+
+
+def _table_of(positions: NDArray[np.int64], data: Dataset) -> Dataset:
+    """The table that has these rows only; predicted values keep the range that all rows give them."""
+    taken, quantity = data.taken(positions), data.quantity
+    if quantity is None or taken.quantity is None:
+        return taken
+    return replace(taken, quantity=replace(taken.quantity, span=(quantity.lowest, quantity.highest)))
 
 
 def _spread(values: NDArray[Any], positions: NDArray[np.int64], data: Dataset) -> NDArray[Any]:
