@@ -237,7 +237,7 @@ def test_weights_beyond_the_counts_are_refused() -> None:
         problem.minimize(tf.Cost([[0, 5], [1, 0]])).near_optimal()
 
 
-def test_tables_of_many_tests_are_counted_to_depth_three_and_answered_at_four() -> None:
+def test_thresholds_are_counted_at_any_depth_and_many_columns_answered_without_a_count() -> None:
     rng = np.random.default_rng(4)
     X = pd.DataFrame({"a": rng.permutation(1100), "b": rng.integers(0, 2, 1100)})
     y = (X["a"] > 200) ^ (X["b"] == 1) & (X["a"] > 100)
@@ -246,10 +246,13 @@ def test_tables_of_many_tests_are_counted_to_depth_three_and_answered_at_four() 
     priced = tf.Problem(X, y, shape="tree:3").minimize(tf.Error() + tf.Nodes())
     three = priced.near_optimal(within="0.02")
     assert three.counted and three.count > 0
-    four = tf.Problem(X, y, shape="tree:4").near_optimal(within="0.02")
-    assert [m.objective for m in four.models] == [four.best.objective]
-    assert not four.counted and "1,100 distinct tests" in str(four)
+    four = tf.Problem(X, y, shape="tree:4").minimize(tf.Error() + tf.Nodes()).near_optimal(within="0.02")
+    assert four.counted and four.count == three.count
     assert {one.column: one.proved for one in four.indispensable} == {"a": True, "b": True}
+    columns = pd.DataFrame(rng.integers(0, 2, (20, 1100))).rename(columns=lambda name: f"c{name}")
+    found = tf.Problem(columns, columns["c7"], shape="tree:4").near_optimal(within="0.02")
+    assert [m.objective for m in found.models] == [found.best.objective] == [0]
+    assert not found.counted and "1,100 distinct tests" in str(found)
 
 
 def test_no_test_on_a_column() -> None:

@@ -37,7 +37,6 @@ FEW_TESTS = 256
 """Distinct tests up to which they are listed in any case; of more, thresholds are searched as intervals."""
 THRESHOLDS = 8
 """Of a column, on average, from which on that pays: columns are searched one by one."""
-MOST_DEPTH_OF_INTERVALS = 3
 MOST_ALTERNATIVES = 2_000_000
 Apart = Literal["feature", "column", "partition"]
 EVERYTHING = 2**55
@@ -74,9 +73,7 @@ def most_listed(task: TreeTask) -> int:
 def takes_intervals(data: Dataset, task: TreeTask) -> bool:
     """Whether thresholds are searched as intervals, without a list of tests: where columns have many."""
     of_tests = task.totals is not None and task.totals.per_test is not None
-    if task.depth > MOST_DEPTH_OF_INTERVALS or of_tests:
-        return False
-    return data.n_tests > max(FEW_TESTS, THRESHOLDS * data.n_features)
+    return not of_tests and data.n_tests > max(FEW_TESTS, THRESHOLDS * data.n_features)
 
 
 def has_too_many_tests(data: Dataset, task: TreeTask) -> bool:
