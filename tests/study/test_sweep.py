@@ -243,7 +243,7 @@ def test_an_estimator() -> None:
         ({"depth": [2]}, {}, "unknown setting 'depth'"),
         ({"statistical_parity__diff": [0.1]}, {}, "unknown setting"),
         ({"requirements": [[tf.MinSupport(2).soft(1)]]}, {}, "stands in the objective"),
-        ({"requirements": [[tf.StatisticalParity([0] * 20, difference=0)]], "rows": [10]}, {}, "by an array"),
+        ({"requirements": [[tf.StatisticalParity([0, 1] * 45, difference=0)]], "rows": [10]}, {}, "by an array"),
         ({"shape": ["bush:2"]}, {}, "bush"),
         ({"solver": ["nobody"]}, {}, "nobody"),
         ({"shape": ["tree:2"]}, {"cv": 1}, "cv=1"),

@@ -123,8 +123,6 @@ class ProblemSubject(Subject):
                     cause=f"settings are {', '.join((*OF_PROBLEM, *known))}",
                     fix=did_you_mean(name, (*OF_PROBLEM, *known)),
                 )
-        if fold.train is not None or "rows" in settings:
-            _refuse_arrays(self._named(settings).values())
         if "price" in settings and "alpha" in settings:
             raise SpecError(
                 "the grid has both price and alpha",
@@ -132,6 +130,8 @@ class ProblemSubject(Subject):
                 fix="give one of them",
             )
         stated = self.stated(settings, self.problem.data)
+        if fold.train is not None or "rows" in settings:
+            _refuse_arrays(stated.requirements)
         options = SolveOptions(settings.get("solver"), settings.get("formulation"))
         refuse_restriction(stated.question, options, "a sweep")
         choose(stated.question, options)
