@@ -34,6 +34,7 @@ extensions = [
     "treeform_docs",
     "benchmark_tables",
     "project_pages",
+    "number_columns",
 ]
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "auto_examples/*.ipynb", "**/GALLERY_HEADER.rst"]
@@ -53,9 +54,12 @@ numpydoc_xref_param_type = False
 html_theme = "pydata_sphinx_theme"
 html_title = "treeform"
 html_show_sourcelink = False
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_sidebars = {page: [] for page in ("index", "quickstart", "cli", "spec", "changelog")}
 html_theme_options = {
     "show_toc_level": 2,
+    "header_links_before_dropdown": 5,
     "navigation_with_keys": False,
     "show_prev_next": False,
     "secondary_sidebar_items": ["page-toc"],

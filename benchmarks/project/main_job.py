@@ -44,7 +44,7 @@ def main_job(rows: Rows) -> Shown:
         "from ConTree on the problem without the parity rule, then from its Lagrangian relaxation; the solver is "
         "started only for what is left. *default*: ``problem.solve()``, which is TotalsSearch here."
     )
-    return Shown("The main job with and without the native engine", rows.frame, note)
+    return Shown("A fairness rule, with and without the native engine", rows.frame, note)
 
 
 def main(time_limit: float = 60) -> None:

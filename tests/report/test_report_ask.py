@@ -186,7 +186,7 @@ def test_the_form_of_a_regression_model_says_what_moves_the_value_across_a_numbe
             assert abs(float(text.split("Value: ")[1].split(" ")[0]) - value) < 1e-3
             assert ("to %s or less" if value > across else "value above %s") % f"{across:g}" in text
             count = fewest_to_cross(graph, plain, across)
-            assert (f"Not fewer than {count} column" if count else "Nothing among the columns") in text
+            assert (f"At least {count} column" if count else "Nothing among the columns") in text
 
 
 def test_nodes_of_a_regression_model_show_their_targets(values):

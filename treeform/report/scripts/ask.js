@@ -191,7 +191,7 @@
       return;
     }
     element("p", answer, model.sums ? "Each of these columns alone:"
-      : `Not fewer than ${count(ways[0].needed.length, "column")}${complete ? "" : ", as far as paths were followed"}:`, "soft");
+      : `At least ${count(ways[0].needed.length, "column")} would have to change${complete ? "" : ", as far as paths were followed"}:`, "soft");
     const list = element("ul", answer);
     for (const one of ways.slice(0, CHANGES_SHOWN)) {
       const item = element("li", list);

@@ -25,6 +25,7 @@
   let selected = 0, onPath = new Set(), matches = [], matchAt = -1;
   const view = { x: 0, y: 0, scale: 1 };
   let place = new Map(), size = { width: 0, height: 0 }, rows = [], shift = 0;
+  const STEM = 8; // where the line to what is below leaves an indented node, with its fold button
   let indented = false; // a tree one node below the other, where its levels are too wide for the screen
   const levelOf = (v) => (data.tree ? depth[v] : nodes[v].layer);
 
@@ -142,7 +143,7 @@
   // Down from the parent's left edge and right to the child, with the answer above the line's end.
   function elbow(v, child, answer, arcs, labels) {
     const from = place.get(v), to = place.get(child);
-    const x = from.x - nodes[v].width / 2 + 8, end = to.x - nodes[child].width / 2, y = to.y + heightOf(child) / 2;
+    const x = from.x - nodes[v].width / 2 + STEM, end = to.x - nodes[child].width / 2, y = to.y + heightOf(child) / 2;
     const path = make("path", { d: `M${x} ${from.y + heightOf(v)}V${y}H${end}` }, arcs);
     if (onPath.has(v) && onPath.has(child)) path.classList.add("on-path");
     make("text", { x: (x + end) / 2, y: y - 4, "text-anchor": "middle" }, labels, answer);
@@ -192,7 +193,7 @@
       });
     }
     if (!leaf) {
-      const fold = make("g", { class: "fold", transform: `translate(${indented ? node.width : node.width / 2} ${heightOf(v)})` }, group);
+      const fold = make("g", { class: "fold", transform: `translate(${indented ? STEM : node.width / 2} ${heightOf(v)})` }, group);
       make("circle", { r: 9 }, fold);
       make("text", { y: 4 }, fold, collapsed.has(v) ? "+" : "–");
       make("title", {}, fold, collapsed.has(v) ? `show the ${hiddenBelow(v)} nodes below` : "hide what is below");
