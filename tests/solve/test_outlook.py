@@ -37,6 +37,16 @@ def test_a_choice_without_prospect_is_warned_of(formulation: str) -> None:
     assert any("not likely to prove" in note and "2,100 distinct rows" in note for note in notes)
 
 
+@pytest.mark.parametrize("formulation", ["odd", "flow-oct"])
+@pytest.mark.parametrize("solver", ["highs", "cadical195"])
+def test_a_solver_of_one_kind_of_rows_is_warned_of_earlier(solver: str, formulation: str) -> None:
+    with pytest.warns(TreeformWarning, match="800 distinct rows"):
+        planned(800, solver, formulation, warm_start=None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", TreeformWarning)
+        planned(800, "cp-sat", formulation, warm_start=None)
+
+
 def test_others_are_not() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error", TreeformWarning)
