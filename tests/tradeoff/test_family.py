@@ -20,7 +20,7 @@ from treeform.certify.certificate import read, sign
 from treeform.certify.family import Family, Place
 from treeform.certify.verdicts import Verdict
 from treeform.cli.app import app
-from treeform.errors import CertificateError, TreeformError
+from treeform.errors import CertificateError, SpecError, TreeformError
 from treeform.graph import DecisionGraph
 from treeform.testing import brute_force
 from treeform.testing.mutate import mutations
@@ -236,3 +236,22 @@ def test_the_commands_write_certificates_that_the_command_verifies(
     out.write_text(json.dumps(sign(copy.deepcopy(body))))
     refused = CliRunner().invoke(app, ["check", str(out), str(path), "--independent"])
     assert refused.exit_code == 6, refused.output
+
+
+@pytest.mark.parametrize("verb", ["pareto", "frontier"])
+def test_curves_start_from_earlier_ones(verb: str) -> None:
+    more = {"over": parity()} if verb == "frontier" else {}
+    whole = getattr(problem(), verb)(**more)
+    again = getattr(problem(), verb)(start=whole, time_limit=1e-6, **more)
+    assert whole.proved and again.proved and again.limit is None
+    assert [point.proved for point in again.points] == [True] * len(whole.points)
+    assert [point.graph for point in again.points] == [point.graph for point in whole.points]
+    with pytest.raises(SpecError, match="another problem"):
+        getattr(problem().add(tf.MinSupport(2)), verb)(start=whole, **more)
+    with pytest.raises(SpecError, match="start=3 is no"):
+        getattr(problem(), verb)(start=3, **more)
+
+
+def test_a_frontier_over_another_requirement_is_no_start() -> None:
+    with pytest.raises(SpecError, match="another problem"):
+        problem().frontier(over=tf.MaxNodes(1), start=frontier())

@@ -63,7 +63,7 @@ def test_a_table_of_losses_starts_from_an_earlier_one() -> None:
     assert [(r.lower, r.upper, r.by) for r in again.rows] == [(r.lower, r.upper, r.by) for r in whole.rows]
     with pytest.raises(SpecError, match="another problem"):
         problem.add(tf.MinSupport(9)).size_table(start=whole)
-    with pytest.raises(SpecError, match="no size table"):
+    with pytest.raises(SpecError, match="is no SizeTable"):
         problem.size_table(start=3)
 
 

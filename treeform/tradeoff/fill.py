@@ -32,7 +32,7 @@ from treeform.solve.simple_bounds import ceiling
 from treeform.tradeoff.one_row import solve_row
 from treeform.tradeoff.regression_table import regression_table
 from treeform.tradeoff.rows_by_engine import engine_for, enter_models_of_one_feature, enter_rows
-from treeform.tradeoff.size_table import SizeBounds, SizeTable, checked_price, price_of_alpha
+from treeform.tradeoff.size_table import SizeBounds, SizeTable, checked_price, price_of_alpha, refuse_start
 from treeform.tradeoff.trees_at_price import close_price
 from treeform.utils.progress import Step, observe_steps, report_step
 from treeform.utils.text import count_of
@@ -61,12 +61,7 @@ def fill_size_table(
     requirements and a time limit, it is filled first, so that a larger shape is no worse.
     """
     refuse_restriction(question, options, "a size table")
-    if start is not None and not isinstance(start, SizeTable):
-        raise SpecError(
-            f"start={start!r} is no size table",
-            cause="a size table starts from the models and bounds of an earlier one",
-            fix="give the result of problem.size_table(), or leave it out",
-        )
+    refuse_start(start, SizeTable)
     if leaf_loss(question.objective) is not None:
         return regression_table(question, options, smaller, start, alphas if prices is None else prices)
     if not all(isinstance(term, Error | ClassCost | Nodes) for _, term in question.objective.terms):

@@ -82,6 +82,10 @@ class Answers:
             self.limit = self.limit or self.solves.limit
             return
         self.limit = result.limit or self.limit
+        self.enter(place, result)
+
+    def enter(self, place: Place, result: CertifiedResult) -> None:
+        """Model and bound of an answer."""
         if result.graph is not None and result.objective is not None:
             self.family.enter(result.graph, result.objective)
         if result.status is Status.INFEASIBLE:

@@ -90,6 +90,7 @@ class HasTradeoffs(ABC):
         formulation: Any = None,
         warm_start: Any = "auto",
         time_limit: float | None = None,
+        start: Pareto | None = None,
         on_progress: Callable[[Progress], None] | None = None,
     ) -> Pareto:
         """The models that no other one beats in depth, number of tests and errors at once.
@@ -100,13 +101,17 @@ class HasTradeoffs(ABC):
         ----------
         solver, formulation, warm_start, time_limit, on_progress
             As in `solve`; the time limit is for all of it.
+        start : Pareto, optional
+            An earlier curve of this problem; its models and bounds are entered first.
 
         Raises
         ------
         SpecError
-            If the shape is no tree, or solver, formulation and problem do not fit together.
+            If the shape is no tree, ``start`` is of another problem, or solver, formulation and problem do not fit
+            together.
         """
-        return curve(self.question, SolveOptions(solver, formulation, self._start(warm_start), time_limit, on_progress))
+        options = SolveOptions(solver, formulation, self._start(warm_start), time_limit, on_progress)
+        return curve(self.question, options, start)
 
     def frontier(
         self,
@@ -117,6 +122,7 @@ class HasTradeoffs(ABC):
         formulation: Any = None,
         warm_start: Any = "auto",
         time_limit: float | None = None,
+        start: Frontier | None = None,
         on_progress: Callable[[Progress], None] | None = None,
     ) -> Frontier:
         """The exact trade-off between the objective and one requirement: the best model for every bound of it.
@@ -131,6 +137,8 @@ class HasTradeoffs(ABC):
             The bounds to begin and to end with; None for no limit.
         solver, formulation, warm_start, time_limit, on_progress
             As in `solve`; the time limit is for the whole frontier, and what was proved by then is kept.
+        start : Frontier, optional
+            An earlier frontier of this problem over the same requirement; its answers are entered first.
 
         Returns
         -------
@@ -140,11 +148,12 @@ class HasTradeoffs(ABC):
         Raises
         ------
         SpecError
-            If ``over`` has no numeric bound or names no requirement of the problem, or ``between`` is no range.
+            If ``over`` has no numeric bound or names no requirement of the problem, ``between`` is no range, or
+            ``start`` is of another problem.
         """
         question, axis = find_axis(self.question, over, self._sensitive)
         options = SolveOptions(solver, formulation, self._start(warm_start), time_limit, on_progress)
-        return trace_frontier(question, axis, options, between=between)
+        return trace_frontier(question, axis, options, between=between, start=start)
 
     def conflict(
         self,

@@ -6,6 +6,7 @@ smaller ones, and models of a smaller depth are models of the greater ones.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -13,7 +14,7 @@ from typing import Any
 
 from treeform.catalogue.solvers import find_solver
 from treeform.certify.certificate import Certificate
-from treeform.certify.family import Family
+from treeform.certify.family import IMPOSSIBLE, Family
 from treeform.certify.family_certificate import certify_family
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
@@ -25,7 +26,7 @@ from treeform.solve.faults import BREAKDOWNS, broke_down, is_breakdown, limit_of
 from treeform.solve.options import USUAL, SolveOptions
 from treeform.solve.result import Limit, Number, Progress
 from treeform.tradeoff.fill import fill_size_table
-from treeform.tradeoff.size_table import SizeRow, SizeTable, row_answers
+from treeform.tradeoff.size_table import SizeTable, refuse_start, row_answers
 from treeform.utils.notebook import Printed
 
 
@@ -101,8 +102,7 @@ class Pareto(Printed):
 
     def certificate(self) -> Certificate:
         """The certificate of the whole curve, which `treeform.check` verifies: its optima follow from the answers."""
-        widest = self.question.with_(shape=self.question.shape.at_depth(self.depth))
-        family = Family(widest, by_tests=True, by_depth=True)
+        family = _family(self.question.with_(shape=self.question.shape.at_depth(self.depth)), {})
         answers = [one for depth, table in self.tables.items() for one in row_answers(table, family, depth)]
         by = ", ".join(
             dict.fromkeys(row.by for table in self.tables.values() for row in table.rows if row.by)
@@ -134,6 +134,7 @@ class Pareto(Printed):
 def curve(
     question: Question,
     options: SolveOptions = USUAL,
+    start: Pareto | None = None,
 ) -> Pareto:
     """Fill the curve; see `treeform.Problem.pareto`."""
     refuse_restriction(question, options, "a curve over depths")
@@ -145,6 +146,7 @@ def curve(
         )
     if options.solver is not None and options.formulation is None and _only_clauses(options.solver):
         options = replace(options, formulation="sat-depth")
+    refuse_start(start, Pareto)
     budget = Budget(options.time_limit)
     tables: dict[int, SizeTable] = {}
     notes: list[str] = []
@@ -159,6 +161,7 @@ def curve(
                 tables[depth] = fill_size_table(
                     question.with_(shape=question.shape.at_depth(depth)),
                     replace(options, time_limit=share, on_progress=report),
+                    start=None if start is None else start.tables.get(depth),
                     smaller=tables.get(depth - 1),
                 )
             except BREAKDOWNS as error:
@@ -167,11 +170,12 @@ def curve(
                 broken = limit_of(error)
                 notes.append(f"depth {depth}: {broke_down(error)}")
                 break
-            if budget.stop():
+            if budget.stop() and (start is None or depth + 1 not in start.tables):
                 break
     asked = tables[min(tables)].question
+    widest = asked.with_(shape=question.shape)
     stopped = budget.reason or broken or next((table.limit for table in tables.values() if table.limit), None)
-    pareto = Pareto(asked, _points(tables), tables, budget.seconds, last, stopped, tuple(notes))
+    pareto = Pareto(asked, _points(_family(widest, tables)), tables, budget.seconds, last, stopped, tuple(notes))
     return replace(pareto, limit=None) if pareto.proved else pareto
 
 
@@ -190,28 +194,25 @@ def _only_clauses(solver: Any) -> bool:
     return forms is not None and all(form.kind.name != "LINEAR" for form in forms)
 
 
-def _points(tables: dict[int, SizeTable]) -> tuple[ParetoPoint, ...]:
-    """What no other model dominates, of all models on all tables."""
-    points: dict[tuple[int, int, Number], ParetoPoint] = {}
-    for table in tables.values():
+def _family(widest: Question, tables: dict[int, SizeTable]) -> Family:
+    """The problems of all depths and numbers of tests, with the models and bounds of the tables."""
+    family = Family(widest, by_tests=True, by_depth=True)
+    for depth, table in tables.items():
         for row in table.rows:
-            if row.graph is None or row.upper is None:
-                continue
-            key = (row.graph.depth, row.graph.n_nodes, row.upper)
-            points.setdefault(
-                key, ParetoPoint(*key, row.graph, proved=_proved(tables, key[0], key[1], row.upper))
-            )
-    keys = sorted(points)
-    best = [
-        k for k in keys if not any(o != k and all(a <= b for a, b in zip(o, k, strict=True)) for o in keys)
-    ]
-    return tuple(points[k] for k in best)
+            lower = IMPOSSIBLE if row.lower is None else Fraction(row.lower)
+            family.prove(family.place(depth, row.tests), lower, row.by)
+            if row.graph is not None and row.upper is not None:
+                family.enter(row.graph, row.upper)
+    return family
 
 
-def _proved(tables: dict[int, SizeTable], depth: int, tests: int, value: Number) -> bool:
-    """Whether some table of this depth or a greater one proves that so few tests do no better."""
-
-    def proves(row: SizeRow) -> bool:
-        return row.tests == tests and row.lower is not None and row.lower >= value
-
-    return any(proves(row) for at, table in tables.items() if at >= max(1, depth) for row in table.rows)
+def _points(family: Family) -> tuple[ParetoPoint, ...]:
+    """What no other model dominates."""
+    models = {(k.needs.depth or 0, k.needs.tests or 0, k.value): k.graph for k in reversed(family.models)}
+    best = sorted(k for k in models if not any(o != k and all(map(operator.le, o, k)) for o in models))
+    points = []
+    for depth, tests, value in best:
+        proof = family.lower(family.place(max(1, depth), tests))
+        proved = proof is not None and proof.lower >= value
+        points.append(ParetoPoint(depth, tests, value, models[depth, tests, value], proved))
+    return tuple(points)

@@ -287,6 +287,22 @@ def _names(rows: Iterable[SizeRow]) -> str:
     return ", ".join(dict.fromkeys(row.by for row in rows if row.by)) or "none"
 
 
+def refuse_start(start: object, kind: type) -> None:
+    """A start is an earlier result of the same kind, or None.
+
+    Raises
+    ------
+    SpecError
+        If it is anything else.
+    """
+    if start is not None and not isinstance(start, kind):
+        raise SpecError(
+            f"start={start!r} is no {kind.__name__}",
+            cause="it begins with the models and bounds of an earlier one",
+            fix="give an earlier result of the same call, or leave it out",
+        )
+
+
 def refuse_other(theirs: Question, ours: Question) -> None:
     """A table of another question is no start; by content: different arrays of groups may have the same label.
 
@@ -300,7 +316,7 @@ def refuse_other(theirs: Question, ours: Question) -> None:
         getattr(theirs, part) != getattr(ours, part) for part in parts
     ):
         raise SpecError(
-            "a size table cannot start from one of another problem",
+            "the start is of another problem",
             cause="data, shape, objective and requirements have to be the same",
             fix="leave out start",
         )

@@ -23,6 +23,7 @@ from treeform.solve.result import Status, as_number
 from treeform.tradeoff.asking import with_model
 from treeform.tradeoff.frontier import Frontier, FrontierPoint
 from treeform.tradeoff.nested import Answers
+from treeform.tradeoff.size_table import refuse_other, refuse_start
 
 
 def trace_frontier(
@@ -31,6 +32,7 @@ def trace_frontier(
     options: SolveOptions = USUAL,
     *,
     between: tuple[Any, Any] = (None, None),
+    start: Frontier | None = None,
 ) -> Frontier:
     """All points of a frontier; see `treeform.Problem.frontier`.
 
@@ -45,6 +47,8 @@ def trace_frontier(
         in the end are asked again, with what is left by then.
     between : (loosest, tightest)
         None for no limit on a side.
+    start : Frontier, optional
+        An earlier one of this question over this requirement; its answers are entered first.
     """
     refuse_restriction(question, options, "a frontier")
     if axis.is_continuous:
@@ -56,6 +60,14 @@ def trace_frontier(
     search = Answers(
         Family(question, axis=axis, between=_range(axis, between)), options, schedule.FRONTIER_STEP
     )
+    refuse_start(start, Frontier)
+    if start is not None:
+        refuse_other(
+            start.question.with_(requirements=(*start.question.requirements, start.axis)),
+            question.with_(requirements=(*question.requirements, axis)),
+        )
+        for place, answer in start.answers:
+            search.enter(place, answer)
     with interruptible(search.budget):
         search.run()
     return _frontier(search)
