@@ -31,8 +31,7 @@ from treeform.solve.neighbourhoods import improve
 from treeform.solve.options import SolveOptions
 from treeform.solve.result import as_number
 from treeform.solve.search import CompiledSearch
-from treeform.solve.simple_bounds import PROVER, floor_bound
-from treeform.solve.stage.given_models import constants
+from treeform.solve.stage.given_models import PROVER, constants, floor_bound
 
 AIDS = ("none", "engine's models", "start", "bound", "rows", "all")
 MOST_ROWS = 1000

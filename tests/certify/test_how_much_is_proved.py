@@ -16,9 +16,9 @@ from treeform.certify.proofs.rup import Verification
 from treeform.certify.provers import Bound, Means, _Target, beyond, by_prices, multipliers_of
 from treeform.certify.schema import ClaimMetadata, ClaimPart, ProofRoute
 from treeform.certify.verdicts import on_trust
+from treeform.language.question import ceiling
 from treeform.shape import Shape
 from treeform.solve.budget import Budget
-from treeform.solve.simple_bounds import ceiling
 
 
 def inverted(shape: Shape | str = "tree:1") -> tf.Problem:

@@ -27,7 +27,6 @@ from typer.testing import CliRunner
 import treeform as tf
 from treeform.cli.app import app
 from treeform.data import Dataset
-from treeform.distribute import worker_pool
 from treeform.distribute.journal import Journal
 from treeform.distribute.notices import FileBoard
 from treeform.distribute.worker import Work, answer, compact
@@ -181,10 +180,10 @@ def test_messages_are_small() -> None:
 
 
 class OneExecutor:
-    """An executor whose first answers are late, or lost."""
+    """An executor whose first answers are lost."""
 
-    def __init__(self, late: float = 0.0, lost: int = 0) -> None:
-        self.pool, self.late, self.lost, self.calls = ThreadPoolExecutor(4), late, lost, 0
+    def __init__(self, lost: int) -> None:
+        self.pool, self.lost, self.calls = ThreadPoolExecutor(4), lost, 0
 
     def submit(self, *given: Any) -> Future[Any]:
         self.calls += 1
@@ -193,22 +192,11 @@ class OneExecutor:
             future.cancel()
             future.set_running_or_notify_cancel()
             return future
-        seconds = self.late if self.calls == 11 else 0.0
-        return self.pool.submit(lambda: (time.sleep(seconds), (np.arange(2), 0.0))[1])
+        return self.pool.submit(lambda: (np.arange(2), 0.0))
 
 
 def pool_with(executor: Any, size: int = 2) -> WorkerPool:
     return WorkerPool(lambda _: None, "k", None, [executor] * size, lambda one: one)
-
-
-def test_a_slow_worker_is_overtaken(monkeypatch: pytest.MonkeyPatch, timed: Timed) -> None:
-    monkeypatch.setattr(worker_pool, "LATE_SECONDS", 0.1)
-    pool = pool_with(OneExecutor(late=1.5))
-    began = time.monotonic()
-    for _ in range(12):
-        assert pool.ask(np.arange(3), lambda: False) is not None
-    timed(time.monotonic() - began, 1.4)
-    assert pool.overtaken == 1
 
 
 def test_lost_workers_are_counted_and_end_the_search_at_last() -> None:

@@ -11,14 +11,13 @@ import pytest
 import treeform as tf
 from treeform.errors import ContradictionError
 from treeform.graph import DecisionGraph
+from treeform.language.question import allowed_errors, ceiling
 from treeform.solve import Limit, Status
 from treeform.solve.budget import Budget
 from treeform.solve.ledger import Ledger
 from treeform.solve.result import Claim, relative_gap
-from treeform.solve.simple_bounds import (
-    allowed_errors,
+from treeform.solve.stage.given_models import (
     bound_with,
-    ceiling,
     classes_bound,
     floor_bound,
     most_tests,

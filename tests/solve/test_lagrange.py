@@ -20,8 +20,7 @@ from treeform.solve.lagrangian import Lagrangian, rows_of, tighten
 from treeform.solve.node import Node
 from treeform.solve.options import SolveOptions
 from treeform.solve.repair import narrowed, relabel
-from treeform.solve.simple_bounds import floor_bound
-from treeform.solve.stage.given_models import constants
+from treeform.solve.stage.given_models import constants, floor_bound
 from treeform.solve.stage.unrolled_trees import first_trees
 from treeform.solve.verification import verify
 

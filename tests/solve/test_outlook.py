@@ -12,8 +12,8 @@ import pytest
 import treeform as tf
 from treeform.errors import TreeformWarning
 from treeform.solve.choice import choose
+from treeform.solve.driver import with_outlook
 from treeform.solve.options import SolveOptions
-from treeform.solve.remarks import with_outlook
 
 
 def stated(rows: int) -> tf.Problem:

@@ -116,9 +116,9 @@ def test_a_certificate_of_something_else_helps_nobody(
     known = []
     usual = ProblemSubject.run
 
-    def run(self: Any, number: int, settings: Any, fold: Any, neighbours: Any, time_limit: Any) -> Any:
+    def run(self: Any, one: Any, neighbours: Any, time_limit: Any) -> Any:
         known.append(list(neighbours))
-        return usual(self, number, settings, fold, neighbours, time_limit)
+        return usual(self, one, neighbours, time_limit)
 
     monkeypatch.setattr(ProblemSubject, "run", run)
     assert tf.sweep(problem, {"price": [0, 5]}, folder=tmp_path).complete

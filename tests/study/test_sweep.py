@@ -355,7 +355,7 @@ def test_the_grids_of_the_examples_fit(name: str, monkeypatch: pytest.MonkeyPatc
     seen: list[tuple[int, str]] = []
 
     def solve(*known: Any) -> Any:
-        seen.append((known[0], str(known[1])))
+        seen.append((known[0].number, str(known[0].settings)))
         raise SpecError("it would be solved now")
 
     monkeypatch.setattr(subject.ProblemSubject, "run", lambda self, *known: solve(*known))

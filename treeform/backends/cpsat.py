@@ -5,6 +5,7 @@ The model is filled row by row with flat lists; expressions of the Python wrappe
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from math import floor
 from typing import Any
@@ -254,15 +255,21 @@ def _refs(lits: np.ndarray) -> list[int]:
     return out
 
 
-def _add_linear(proto: Any, block: Linear) -> None:
-    ends, cols, vals = block.indptr.tolist(), block.cols.tolist(), block.vals.astype(np.int64).tolist()
-    lo, hi = _whole(block.lo), _whole(block.hi)
+def _constraints(proto: Any, block: Block) -> Iterator[tuple[int, Any]]:
+    """A constraint for each row, with the literal that enforces it."""
     when = None if block.when is None else _refs(block.when)
     add = proto.constraints.add
     for r in range(block.n_rows):
         constraint = add()
         if when is not None:
             constraint.enforcement_literal.append(when[r])
+        yield r, constraint
+
+
+def _add_linear(proto: Any, block: Linear) -> None:
+    ends, cols, vals = block.indptr.tolist(), block.cols.tolist(), block.vals.astype(np.int64).tolist()
+    lo, hi = _whole(block.lo), _whole(block.hi)
+    for r, constraint in _constraints(proto, block):
         linear = constraint.linear
         linear.vars.extend(cols[ends[r] : ends[r + 1]])
         linear.coeffs.extend(vals[ends[r] : ends[r + 1]])
@@ -271,12 +278,7 @@ def _add_linear(proto: Any, block: Linear) -> None:
 
 def _add_clauses(proto: Any, block: Clause) -> None:
     ends, lits = block.indptr.tolist(), _refs(block.lits)
-    when = None if block.when is None else _refs(block.when)
-    add = proto.constraints.add
-    for r in range(block.n_rows):
-        constraint = add()
-        if when is not None:
-            constraint.enforcement_literal.append(when[r])
+    for r, constraint in _constraints(proto, block):
         constraint.bool_or.literals.extend(lits[ends[r] : ends[r + 1]])
 
 

@@ -63,7 +63,11 @@ def cheapest_diagram(
         If numbers would leave the exact range, there are too many diagrams near the least price, or the task is of
         another kind.
     """
-    search = _Diagrams(data, task, most, multipliers, unit, stop)
+    if task.widths is None or task.node_penalty or task.min_support or task.min_flow or task.meetings:
+        raise _out_of_reach("tests have prices, supports or marks")
+    tree = _tree_of(task)
+    table = Table(data, tree)
+    search = _Diagrams(task, most, table, Prices(table, tree, multipliers, unit, stop), stop)
     return Found(search.least(), search.steps, complete=True)
 
 
@@ -77,20 +81,11 @@ class _Diagrams:
     """
 
     def __init__(
-        self,
-        data: Dataset,
-        task: TreeTask,
-        most: int,
-        multipliers: Sequence[int],
-        unit: int,
-        stop: Callable[[], bool],
+        self, task: TreeTask, most: int, table: Table, prices: Prices, stop: Callable[[], bool]
     ) -> None:
-        if task.widths is None or task.node_penalty or task.min_support or task.min_flow or task.meetings:
-            raise _out_of_reach("tests have prices, supports or marks")
+        assert task.widths is not None
         self.widths, self.max_nodes, self.most, self.stop = task.widths, task.max_nodes, most, stop
-        tree = _tree_of(task)
-        self.table = Table(data, tree)
-        self.prices = Prices(self.table, tree, multipliers, unit, stop)
+        self.table, self.prices = table, prices
         self.limit = self.prices.limit(most)
         self.right = self.table.side.T == 1  # (T, P)
         self.steps = 0

@@ -32,7 +32,7 @@ from treeform.engines.relaxation import predicts_alike, relax
 from treeform.errors import CertificateError
 from treeform.graph import DecisionGraph
 from treeform.language.objective import Depth, Objective
-from treeform.language.question import Question
+from treeform.language.question import Question, ceiling
 from treeform.language.totals import of_prediction_rows
 from treeform.solve import schedule
 from treeform.solve.budget import Budget
@@ -40,7 +40,6 @@ from treeform.solve.depth import DepthEngine
 from treeform.solve.engines import ENGINES, candidates, run_engine
 from treeform.solve.lagrangian import Lagrangian, rows_of, tighten
 from treeform.solve.ledger import Ledger
-from treeform.solve.simple_bounds import ceiling
 from treeform.solve.stage.leaf_values import value_run
 
 BY_PRICES = "the search by prices"

@@ -30,7 +30,7 @@ from treeform.cli.stating import states_problem
 from treeform.cli.stored import load_model, with_policy
 from treeform.cli.tables_out import check_kind, write_table
 from treeform.cli.tradeoff import read_problem
-from treeform.data.notes import Caution
+from treeform.data.encode import Caution
 from treeform.errors import SpecError
 from treeform.problem import Problem
 from treeform.report.facts import Facts

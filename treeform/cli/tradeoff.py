@@ -14,7 +14,7 @@ from treeform.cli.messages import err_console, warn
 from treeform.cli.problems import How, choose_how, load_problem
 from treeform.cli.progress import ProgressDisplay
 from treeform.cli.spec import Settings
-from treeform.data.notes import Caution
+from treeform.data.encode import Caution
 from treeform.errors import SpecError
 from treeform.language.requirement import Requirement
 from treeform.language.requirement_text import parse

@@ -14,10 +14,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from treeform.data.columns import Column
-from treeform.data.encode import Encoder
+from treeform.data.encode import Encoder, constant_notes, counting_notes, reading_notes, spelling_notes
 from treeform.data.exact import AUTO
 from treeform.data.labels import codes_among, encode_labels, many_classes_note, single_class, with_abstention
-from treeform.data.notes import constant_notes, counting_notes, reading_notes, spelling_notes
 from treeform.data.options import USUAL, TableOptions
 from treeform.data.quantity import Quantity, read_quantity
 from treeform.data.roles import excluded_columns, separate

@@ -207,8 +207,6 @@ def _with_notes(outcome: EngineOutcome, pool: WorkerPool | None, journal: Journa
         details["parts_from_journal"] = journal.found
     if pool is not None and pool.lost:
         notes.append(f"{count_of(pool.lost, 'worker', 'were')} lost; what was left undone was searched again")
-    if pool is not None and pool.overtaken:
-        notes.append(f"{count_of(pool.overtaken, 'slow worker', 'were')} overtaken")
     return replace(outcome, notes=(*outcome.notes, *notes), details=outcome.details | details)
 
 

@@ -1,12 +1,8 @@
 """Workers that answer the questions of one search: processes of this machine, or a cluster of Dask.
 
 All of them are executors as the standard library defines them, so that this file only waits for futures: it starts no
-queue and speaks no protocol of its own.
-
-* A worker that dies costs the question that it had. That question goes to another worker; one that has cost
-  `MOST_LOST` workers ends the search.
-* A question that takes far longer than others is given to a second worker, if one has nothing to do. The first answer
-  counts.
+queue and speaks no protocol of its own. A worker that dies costs the question that it had: it goes to another worker,
+and one that has cost `MOST_LOST` workers ends the search.
 """
 
 from __future__ import annotations
@@ -15,13 +11,11 @@ import contextlib
 import os
 import queue
 import shutil
-import statistics
 import tempfile
 import time
 import uuid
-from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, wait
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -42,10 +36,6 @@ from treeform.distribute.worker import Work, answer, compact, end_with
 from treeform.engines.distributed import Message, cost_of, round_of
 from treeform.errors import SolverFailed, SpecError, did_you_mean
 
-LATE = 4.0
-"""Times the usual seconds after which a question is given to a second worker."""
-LATE_SECONDS = 1.0
-"""No question is late before."""
 POLL_SECONDS = 0.05
 STOP_SECONDS = 1.0
 """For parts that are stopped, to state how far they came."""
@@ -76,8 +66,8 @@ class WorkerPool:
 
     Attributes
     ----------
-    lost, overtaken : int
-        Workers that died; questions that a second worker answered first.
+    lost : int
+        Workers that died.
     seconds : list of float
         Of CPU, of each answer.
     """
@@ -98,9 +88,8 @@ class WorkerPool:
         for executor in executors:
             self._idle.put(executor)
         self.size = len(executors)
-        self.lost = self.overtaken = 0
+        self.lost = 0
         self.seconds: list[float] = []
-        self._usual: deque[float] = deque(maxlen=50)
 
     def ask(self, question: Message, stop: Callable[[], bool]) -> Message | None:
         """The reply; None once ``stop()`` is true. May be called from as many threads as there are executors.
@@ -112,41 +101,36 @@ class WorkerPool:
         SolverFailed
             If the question has cost too many workers, or these cannot be reached any more.
         """
-        began, lost = time.monotonic(), 0
-        running: list[Future[Any]] = []
+        lost = 0
         while not stop():
-            if not running or (len(running) == 1 and self._is_late(began)):
-                try:
-                    running.append(self._submit(question, lost > 0))
-                except queue.Empty:
-                    pass
-                except CutShort:
-                    break
-                except (SolverFailed, SpecError):
-                    raise
-                except Exception as error:  # whatever an executor raises that is gone
-                    raise out_of_reach(error) from error
-            done, _ = wait(running, POLL_SECONDS, FIRST_COMPLETED)
-            for future in done:
-                second = running.index(future) > 0
-                running.remove(future)
-                try:
-                    found = future.result()
-                except Exception as error:
-                    if not _is_lost(error):
-                        raise _failed(error) from error
-                    lost += 1
-                    self.lost += 1
-                    if lost >= MOST_LOST:
-                        raise costs_too_many(error) from error
-                    time.sleep(LOST_SECONDS)
-                    continue
-                if found is None:
-                    continue
-                self.overtaken += second
-                self._usual.append(time.monotonic() - began)
+            try:
+                future = self._submit(question, lost > 0)
+            except queue.Empty:
+                continue
+            except CutShort:
+                break
+            except (SolverFailed, SpecError):
+                raise
+            except Exception as error:  # whatever an executor raises that is gone
+                raise out_of_reach(error) from error
+            while not wait([future], POLL_SECONDS).done:
+                if stop():
+                    return self._stopped(question, future)
+            try:
+                found = future.result()
+            except Exception as error:
+                if not _is_lost(error):
+                    raise _failed(error) from error
+                lost += 1
+                self.lost += 1
+                if lost >= MOST_LOST:
+                    raise costs_too_many(error) from error
+                time.sleep(LOST_SECONDS)
+                continue
+            if found is not None:
                 return self._taken(question, found)
-        return self._stopped(question, running)
+        self._announcer.end()
+        return None
 
     def _taken(self, question: Message, found: tuple[Any, float]) -> Message:
         self.seconds.append(found[1])
@@ -156,25 +140,14 @@ class WorkerPool:
             self._announcer.found(round_of(question), cost)
         return reply
 
-    def _stopped(self, question: Message, running: list[Future[Any]]) -> Message | None:
+    def _stopped(self, question: Message, future: Future[Any]) -> Message | None:
         """What a part states that was stopped."""
         self._announcer.end()
-        done = wait(running, STOP_SECONDS).done if self._bounded else set()
-        for future in set(running) - done:
+        if not self._bounded or not wait([future], STOP_SECONDS).done:
             future.cancel()
-        for future in done:
-            if not future.cancelled() and future.exception() is None and future.result() is not None:
-                return self._taken(question, future.result())
+        elif not future.cancelled() and future.exception() is None and future.result() is not None:
+            return self._taken(question, future.result())
         return None
-
-    def _is_late(self, began: float) -> bool:
-        taken = time.monotonic() - began
-        return (
-            taken > LATE_SECONDS
-            and len(self._usual) >= 5
-            and taken > LATE * statistics.median(self._usual)
-            and not self._idle.empty()
-        )
 
     def _submit(self, question: Message, again: bool) -> Future[Any]:
         executor = self._idle.get(timeout=POLL_SECONDS)

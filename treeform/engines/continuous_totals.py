@@ -26,6 +26,7 @@ from treeform.engines.contributions import Clashes, Contributions
 from treeform.engines.conversion import cost_of_admissible_tree, start_over_ranks, tree_between_values
 from treeform.engines.session import Room, Session, counters_of, time_limit_of
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, binding_features, check_task
+from treeform.engines.totals import TotalsSearch
 from treeform.errors import SpecError
 
 if TYPE_CHECKING:
@@ -81,21 +82,7 @@ class ContinuousTotals(NativeSettings, Engine):
     )
     plain_title: ClassVar[str] = "without its shortcuts"
     prices_rows: ClassVar[bool] = False
-    understands: ClassVar[frozenset[str]] = frozenset(
-        {
-            "features",
-            "cost",
-            "node_penalty",
-            "min_support",
-            "min_flow",
-            "max_features",
-            "max_nodes",
-            "sample_cost",
-            "totals_of_samples",
-            "meetings",
-            "weights",
-        }
-    )
+    understands: ClassVar[frozenset[str]] = TotalsSearch.understands - {"totals"} | {"totals_of_samples"}
 
     def __post_init__(self) -> None:
         super().__post_init__()

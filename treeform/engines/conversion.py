@@ -80,7 +80,7 @@ def tree_of_tests(
     test_of : callable
         ``test_of(feature, threshold)`` gives the number of the test that sends every sample the same way.
     """
-    if graph is None or graph.forms or not graph.is_tree:
+    if graph is None or not graph.is_plain_tree:
         return None
     test = np.full(len(graph.feature), -1, dtype=np.int32)
     for node in np.flatnonzero(graph.feature >= 0):
@@ -116,7 +116,7 @@ def start_over_ranks(
     test that separates nothing or that the search does not see.
     """
     nothing: dict[str, Any] = {"start": None, "start_key": []}
-    if graph is None or graph.forms or not graph.is_tree or graph.depth > depth:
+    if graph is None or not graph.is_plain_tree or graph.depth > depth:
         return nothing
     feature, key = np.array(graph.feature, dtype=np.int32), np.zeros(len(graph.feature), dtype=np.int64)
     for node in np.flatnonzero(graph.feature >= 0):
@@ -135,7 +135,7 @@ def start_over_ranks(
 
 def cost_of_admissible_tree(graph: DecisionGraph, data: Dataset, task: TreeTask) -> int | None:
     """What a tree costs under the task, or None when it is not admissible, or not univariate without pass-throughs."""
-    if graph.forms or not graph.is_tree or graph.depth > task.depth:
+    if not graph.is_plain_tree or graph.depth > task.depth:
         return None
     if task.max_nodes is not None and graph.n_nodes > task.max_nodes:
         return None

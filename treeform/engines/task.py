@@ -209,6 +209,11 @@ class Engine(ABC):
         return True
 
     @classmethod
+    def code(cls) -> str:
+        """How a user writes it with its usual settings."""
+        return f"tf.{cls.__name__}()"
+
+    @classmethod
     def searches(cls, shape: Shape) -> bool:
         """Whether it is a default for such a shape."""
         return isinstance(shape, tuple(cls.shapes))

@@ -129,6 +129,15 @@ class OptimalEstimator(BaseEstimator):  # type: ignore[misc]
     def _problem(self, data: Dataset, sensitive_features: Any) -> Problem:
         raise AssertionError("each estimator states its problem")
 
+    def _settle(self, data: Dataset, sensitive_features: Any) -> None:
+        """The best model of these rows; without a search where all of them have one target."""
+        constant = self._constant(data)
+        if constant is None:
+            self._finish(self._solve(data, sensitive_features), data)
+            return
+        self.result_, self.certificate_ = None, None
+        self._keep(constant, data)
+
     def _solve(self, data: Dataset, sensitive_features: Any) -> Result:
         problem = self._problem(data, sensitive_features)
         return problem.solve(

@@ -76,13 +76,7 @@ class OptimalClassifier(ClassifierMixin, OptimalEstimator):  # type: ignore[misc
                 cause="no row of the training data has that label, so that it is in no leaf the most frequent one",
                 fix="use decision='label'",
             )
-        data = self._prepared(X, y, sample_weight)
-        constant = self._constant(data)
-        if constant is not None:
-            self.result_, self.certificate_ = None, None
-            self._keep(constant, data)
-            return self
-        self._finish(self._solve(data, sensitive_features), data)
+        self._settle(self._prepared(X, y, sample_weight), sensitive_features)
         self._check_decision()
         return self
 

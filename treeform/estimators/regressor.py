@@ -110,13 +110,7 @@ class OptimalTreeRegressor(RegressorMixin, OptimalEstimator):  # type: ignore[mi
         DataError
             If targets have too many digits and ``grid`` is None.
         """
-        data = self._prepared(X, y, sample_weight)
-        constant = self._constant(data)
-        if constant is not None:
-            self.result_, self.certificate_ = None, None
-            self._keep(constant, data)
-            return self
-        self._finish(self._solve(data, None), data)
+        self._settle(self._prepared(X, y, sample_weight), None)
         return self
 
     def _prepared(self, X: Any, y: Any, sample_weight: Any) -> Dataset:

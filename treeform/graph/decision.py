@@ -399,6 +399,11 @@ class DecisionGraph(FlatGraph):
             return svg.Drawing(self.to_svg())
         return axes.draw(self, ax)
 
+    @property
+    def is_plain_tree(self) -> bool:
+        """Whether it is a tree whose tests read one column each, without pass-throughs."""
+        return self.is_tree and not self.forms
+
     def _repr_html_(self) -> str:
         return self.to_svg()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import cached_property
@@ -83,3 +84,12 @@ def allowed_errors(question: Question) -> int | None:
     if len(terms) != 1 or not isinstance(terms[0][1], Error):
         return None
     return question.limits.max_errors
+
+
+def ceiling(question: Question) -> int | Fraction:
+    """No admissible model has a scaled value above this: a lower bound beyond it proves infeasibility."""
+    total = question.objective.largest(question.data, question.shape)
+    allowed = allowed_errors(question)
+    if allowed is not None:
+        total = min(total, question.objective.terms[0][0] * question.data.weight_unit * allowed)
+    return math.floor(total * question.scale) if question.objective.is_whole else total * question.scale

@@ -27,7 +27,7 @@ from treeform.report.residuals import ResidualTable
 from treeform.shape import Tree
 from treeform.solve import Limit, SolveResult, Status
 from treeform.solve.result import relative_gap
-from treeform.solve.simple_bounds import floor_bound
+from treeform.solve.stage.given_models import floor_bound
 from treeform.solve.verification import misfit as misfit_of
 from treeform.utils.text import count_of
 

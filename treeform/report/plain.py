@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from treeform.data.notes import Caution
+from treeform.data.encode import Caution
 from treeform.report.facts import Facts
 from treeform.report.residuals import ResidualTable
 

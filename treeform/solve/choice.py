@@ -152,7 +152,7 @@ def _choose(question: Question, options: SolveOptions) -> Plan:
         start = _start(question, warm_start)
         return Plan(chosen, None, None, None, start, ())
     depth = question.objective.is_depth
-    if chosen is None and model is None and not depth and (engine := _engine_for(question)) is not None:
+    if chosen is None and model is None and (engine := _engine_for(question)) is not None:
         notes.append(f"solver: {engine.name}, a native engine that supports all of the problem")
         notes += why_chosen(question, engine)
         return Plan(engine, None, None, None, _start(question, warm_start), tuple(notes))
@@ -220,8 +220,8 @@ def _engine_alone(question: Question, warm_start: Any, notes: list[str]) -> Plan
 
 
 def _engine_for(question: Question) -> Engine | None:
-    """An engine that supports all of the question."""
-    engine = usual_engine(question)
+    """An engine that supports all of the question; the least depth is a question for each depth."""
+    engine = None if question.objective.is_depth else usual_engine(question)
     part = None if engine is None or goes_on_by_solvers(question, engine) else lowered(question, engine)
     return engine if part is not None and part.exact else None
 
@@ -294,8 +294,8 @@ def require_exact(question: Question, engine: Engine, whole: Question | None = N
 
 def _able_engine(question: Question) -> str:
     """The beginning of the error's hint: another engine that would do."""
-    other = None if question.objective.is_depth else _engine_for(question)
-    return "" if other is None else f"tf.{type(other).__name__}(), or with "
+    other = _engine_for(question)
+    return "" if other is None else f"{other.code()}, or with "
 
 
 def _refuse_unstated_values(question: Question, solver: Backend | None) -> None:

@@ -24,7 +24,7 @@ from treeform.engines.relaxation import Relaxation, relax
 from treeform.language.abilities import ColumnsOnDemand
 from treeform.language.alternatives import AndOrGraph
 from treeform.language.formulation import Compiled, Formulation
-from treeform.language.question import Question
+from treeform.language.question import Question, ceiling
 from treeform.language.requirement import Requirement
 from treeform.solve import schedule
 from treeform.solve.budget import Budget
@@ -32,7 +32,6 @@ from treeform.solve.ledger import Ledger
 from treeform.solve.result import Limit
 from treeform.solve.row_prices import RowPrices
 from treeform.solve.search import CompiledSearch, StatedPart, without
-from treeform.solve.simple_bounds import ceiling
 
 FEW = 1000
 """Alternatives, before some are excluded, up to which a larger cost is taken at once: fewer cost a solver nothing."""
@@ -55,21 +54,7 @@ ROUNDS = 4
 class _Priced(TotalsSearch):
     """What the prices of the graph know of a question; the rest is left to the solver."""
 
-    understands: ClassVar[frozenset[str]] = frozenset(
-        {
-            "features",
-            "cost",
-            "node_penalty",
-            "min_support",
-            "min_flow",
-            "max_nodes",
-            "max_features",
-            "sample_cost",
-            "totals",
-            "paths",
-            "weights",
-        }
-    )
+    understands: ClassVar[frozenset[str]] = TotalsSearch.understands - {"meetings"} | {"paths"}
 
 
 def priced_part(question: Question) -> Relaxation | None:

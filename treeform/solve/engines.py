@@ -27,13 +27,12 @@ from treeform.engines import (
 from treeform.engines.relaxation import Relaxation, relax
 from treeform.graph import DecisionGraph
 from treeform.language.losses import leaf_loss
-from treeform.language.question import Question
+from treeform.language.question import Question, ceiling
 from treeform.language.values import ValueRule
 from treeform.shape import Shape
 from treeform.solve.budget import Budget
 from treeform.solve.ledger import Ledger
 from treeform.solve.repair import narrowed, relabel
-from treeform.solve.simple_bounds import ceiling
 
 ENGINES: tuple[type[Engine], ...] = (
     DL85,
@@ -147,7 +146,7 @@ def why_not(question: Question) -> list[str]:
         return []
     return [
         f"{engine.name} supports all of the problem, but has only a part of the time: the table has "
-        f"{question.data.n_tests} tests, more than {engine.few_tests}; solver=tf.{type(engine).__name__}() gives it all"
+        f"{question.data.n_tests} tests, more than {engine.few_tests}; solver={engine.code()} gives it all"
     ]
 
 

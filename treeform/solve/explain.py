@@ -13,11 +13,11 @@ from treeform.language.question import Question
 from treeform.solve.budget import Budget
 from treeform.solve.choice import Plan
 from treeform.solve.columns_on_demand import GraphSearch, priced_part
+from treeform.solve.driver import without_prospect
 from treeform.solve.in_parts import first_part
 from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node
 from treeform.solve.pipeline import planned
-from treeform.solve.remarks import without_prospect
 from treeform.solve.result import PlannedStage
 from treeform.solve.search import without
 from treeform.utils.text import count_of, exact_text

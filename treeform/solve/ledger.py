@@ -17,11 +17,10 @@ from typing import Any
 
 from treeform.errors import ContradictionError
 from treeform.graph import DecisionGraph
-from treeform.language.question import Question
+from treeform.language.question import Question, ceiling
 from treeform.objectives.regression import SquaredError
 from treeform.solve.budget import Budget
 from treeform.solve.result import Claim, Progress, Status, as_number
-from treeform.solve.simple_bounds import ceiling
 from treeform.solve.verification import Verified, judge_candidate
 from treeform.utils.progress import Step
 

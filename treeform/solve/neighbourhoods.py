@@ -55,7 +55,7 @@ def improve(engine: Engine, relaxation: Relaxation, ledger: Ledger, budget: Budg
         before = ledger.upper
         for neighbourhood in (search.subtrees, search.columns):
             graph = ledger.graph
-            if graph is None or not graph.is_tree or graph.forms or search.over:
+            if graph is None or not graph.is_plain_tree or search.over:
                 return
             neighbourhood(graph)
         if ledger.upper == before:
@@ -118,7 +118,7 @@ class _Search:
         ``tried`` holds the rows and the totals of those that were searched before.
         """
         graph = self.ledger.graph
-        if graph is None or not graph.is_tree or graph.forms:
+        if graph is None or not graph.is_plain_tree:
             return False
         self.is_short = True
         level = _levels(graph)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from treeform.engines import Engine, EngineOutcome
-from treeform.engines.relaxation import Relaxation
+from treeform.engines.relaxation import Relaxation, relax
 from treeform.solve.budget import Budget
 from treeform.solve.faults import BREAKDOWNS, broke_down, is_breakdown
 from treeform.solve.ledger import Ledger
@@ -112,6 +112,12 @@ class Node(Work):
     def question(self) -> Question:
         """What is asked."""
         return self.ledger.question
+
+    @property
+    def warm_part(self) -> Relaxation | None:
+        """What the warm engine answers of the question by one search; None: no engine, or no sum to minimise."""
+        engine = self.plan.warm_engine
+        return relax(self.question, engine) if engine is not None and self.question.objective.is_sum else None
 
     @property
     def budget(self) -> Budget:

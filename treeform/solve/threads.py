@@ -38,10 +38,11 @@ def with_threads(solver: Any, threads: int) -> Any:
     """
     if isinstance(solver, Isolated):
         return Isolated(with_threads(solver.solver, threads), solver.memory_limit)
-    known = inspect.signature(type(solver)).parameters
+    kind = solver.__class__
+    known = inspect.signature(kind).parameters
     if "threads" in known:
         kept = {key: getattr(solver, key) for key in known if hasattr(solver, key)}
-        return type(solver)(**{**kept, "threads": threads})
+        return kind(**{**kept, "threads": threads})
     if threads == 1:
         return solver
     raise SpecError(

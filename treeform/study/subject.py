@@ -51,6 +51,16 @@ class Answer:
     """What other runs on the same rows can learn from it."""
 
 
+@dataclass(frozen=True)
+class Run:
+    """One combination of settings on one fold."""
+
+    number: int
+    settings: Mapping[str, Any]
+    fold: Fold
+    key: str
+
+
 class Subject(ABC):
     """What is run with each combination of settings."""
 
@@ -69,15 +79,8 @@ class Subject(ABC):
         """Refuse settings that have no meaning, before anything long begins."""
 
     @abstractmethod
-    def run(
-        self,
-        number: int,
-        settings: Mapping[str, Any],
-        fold: Fold,
-        known: Sequence[Neighbour],
-        time_limit: float | None,
-    ) -> Answer:
-        """Solve the run of this number; ``known`` are neighbours on the same rows that have ended."""
+    def run(self, one: Run, known: Sequence[Neighbour], time_limit: float | None) -> Answer:
+        """Solve a run; ``known`` are neighbours on the same rows that have ended."""
 
     def neighbour(
         self, number: int, settings: Mapping[str, Any], fold: Fold, certificate: Mapping[str, Any]
@@ -152,14 +155,8 @@ class ProblemSubject(Subject):
             raise SpecError(str(error)) from error
         return problem.add(list(requirements.values()))
 
-    def run(
-        self,
-        number: int,
-        settings: Mapping[str, Any],
-        fold: Fold,
-        known: Sequence[Neighbour],
-        time_limit: float | None,
-    ) -> Answer:
+    def run(self, one: Run, known: Sequence[Neighbour], time_limit: float | None) -> Answer:
+        number, settings, fold = one.number, one.settings, one.fold
         problem = self.stated(settings, self._train(fold))
         question, base, price = self._asked(settings, problem)
         bounds = bounds_from(known, question, base, price)[-1:]
@@ -261,18 +258,11 @@ class EstimatorSubject(Subject):
         except ValueError as error:
             raise SpecError(f"the grid does not fit the estimator: {str(error).splitlines()[0]}") from error
 
-    def run(
-        self,
-        number: int,
-        settings: Mapping[str, Any],
-        fold: Fold,
-        known: Sequence[Neighbour],
-        time_limit: float | None,
-    ) -> Answer:
+    def run(self, one: Run, known: Sequence[Neighbour], time_limit: float | None) -> Answer:
         from sklearn.base import clone
         from sklearn.utils import _safe_indexing
 
-        estimator = clone(self.estimator).set_params(**settings)
+        fold, estimator = one.fold, clone(self.estimator).set_params(**one.settings)
         if time_limit is not None:
             estimator.set_params(time_limit=time_limit)
         train = np.arange(len(self.y)) if fold.train is None else fold.train

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -19,17 +18,7 @@ from treeform.study.journal import Journal, key_of
 from treeform.study.live import Board, Collector
 from treeform.study.neighbours import Neighbour
 from treeform.study.study import Study, StudyProgress, study_of
-from treeform.study.subject import Answer, Subject, error_of, subject_of
-
-
-@dataclass(frozen=True)
-class Run:
-    """One combination of settings on one fold."""
-
-    number: int
-    settings: Mapping[str, Any]
-    fold: Fold
-    key: str
+from treeform.study.subject import Answer, Run, Subject, error_of, subject_of
 
 
 def sweep(
@@ -226,7 +215,7 @@ def _solve(
         "certificate": None,
     }
     try:
-        answer = subject.run(run.number, run.settings, run.fold, known, time_limit)
+        answer = subject.run(run, known, time_limit)
         row |= _facts(answer)
         if answer.result.limit is Limit.INTERRUPTED:  # not kept: a later sweep solves it
             return row, None

@@ -29,12 +29,16 @@ from treeform.language.values import ValueRule
 from treeform.objectives import AbsoluteError, Soft
 from treeform.requirements.counted import PayableAtMost
 from treeform.shape import UNIVARIATE, Shape, Tree
-from treeform.testing.fixed_ports import FixedPorts, State
+from treeform.testing.fixed_ports import FixedPorts, State, is_whole
 
 Verdict = Callable[[DecisionGraph], bool | None]
 """Whether a statement is satisfied by a model; None where it has nothing to say of it."""
 PORTS, SLACK = "rows over ports", "paid, over ports"
-TOTALS, PREDICTIONS, SHORTFALL = "linear constraints over sums", "linear constraints over predictions", "shortfall"
+TOTALS, PREDICTIONS, SHORTFALL = (
+    "linear constraints over sums",
+    "linear constraints over predictions",
+    "shortfall",
+)
 LIMITS, FEATURES, MARKS, PATHS = "limits", "features", "marks", "paths"
 VALUES, STEPS, BOUND = "leaf values", "steps", "bound"
 MANY = 10**6
@@ -114,7 +118,7 @@ class Derivations:
         ):
             return None
         fixed = self._over_ports(frozenset(requirement.needs), requirement.build)
-        return lambda graph: fixed.least(graph) is not None if self._is_whole(graph) else None
+        return lambda graph: fixed.least(graph) is not None if is_whole(graph, self.data) else None
 
     def _slack(self) -> Verdict | None:
         """What is paid is what is lacking, and that is nothing exactly where nothing is lacking."""
@@ -204,14 +208,6 @@ class Derivations:
 
     # -- values -------------------------------------------------------------------------------------
 
-    def _is_whole(self, graph: DecisionGraph) -> bool:
-        """Whether the formulations have a place for the values of a model."""
-        quantity = self.data.quantity
-        if quantity is None:
-            return True
-        units = [quantity.in_units(value) for value in graph.values]
-        return all(v.denominator == 1 and quantity.lowest <= v <= quantity.highest for v in units)
-
     def _values(self) -> Verdict | None:
         rule = None if self.data.quantity is None else self.requirement.value_rule(self.data)
         if rule is None or not isinstance(self.shape, Tree):
@@ -247,7 +243,7 @@ class Derivations:
         rule = None if self.data.quantity is None else self.requirement.value_rule(self.data)
 
         def verdict(graph: DecisionGraph) -> bool | None:
-            if rule is not None and rule.whole and not self._is_whole(graph):
+            if rule is not None and rule.whole and not is_whole(graph, self.data):
                 return None  # what is measured is beside the point: no bound makes these values whole
             try:
                 measured = requirement.measured(graph, self.data)

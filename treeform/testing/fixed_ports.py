@@ -173,3 +173,12 @@ class FixedPorts:
         if self._session is not None:
             self._session.close()
             self._session = None
+
+
+def is_whole(graph: DecisionGraph, data: Dataset) -> bool:
+    """Whether the formulations have a place for the values of a model."""
+    quantity = data.quantity
+    if quantity is None:
+        return True
+    units = [quantity.in_units(value) for value in graph.values]
+    return all(v.denominator == 1 and quantity.lowest <= v <= quantity.highest for v in units)

@@ -26,7 +26,7 @@ from treeform.language.question import Question
 from treeform.objectives import AbsoluteError
 from treeform.shape import Shape, Tree
 from treeform.solve.in_parts import parts_of
-from treeform.testing.fixed_ports import FixedPorts
+from treeform.testing.fixed_ports import FixedPorts, is_whole
 
 Check = Callable[[DecisionGraph, Fraction], str | None]
 """What is wrong with a model whose value is given; None where nothing is."""
@@ -86,13 +86,6 @@ class ObjectiveDerivations:
         for one in self._fixed:
             one.close()
 
-    def _is_whole(self, graph: DecisionGraph) -> bool:
-        quantity = self.data.quantity
-        if quantity is None:
-            return True
-        units = [quantity.in_units(value) for value in graph.values]
-        return all(v.denominator == 1 and quantity.lowest <= v <= quantity.highest for v in units)
-
     def _ports(self) -> Check | None:
         terms = [term for _, term in self.objective.terms]
         if any(isinstance(term, UnstatedTerm | Depth) for term in terms) or self.objective.is_squared:
@@ -110,7 +103,7 @@ class ObjectiveDerivations:
         self._fixed.append(fixed)
 
         def check(graph: DecisionGraph, value: Fraction) -> str | None:
-            if not self._is_whole(graph):
+            if not is_whole(graph, self.data):
                 return None
             try:
                 least = fixed.least(graph, value * self.question.scale)

@@ -18,7 +18,7 @@ from treeform.language.costs import ClassCost
 from treeform.language.formulation import Formulation
 from treeform.language.losses import leaf_loss
 from treeform.language.objective import Error, Nodes
-from treeform.language.question import Question
+from treeform.language.question import Question, ceiling
 from treeform.shape import smaller_shapes
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
@@ -28,7 +28,6 @@ from treeform.solve.ledger import Pace
 from treeform.solve.node import Stage, Work, run_stages
 from treeform.solve.options import USUAL, SolveOptions
 from treeform.solve.result import Limit, Progress, StageRun, as_number
-from treeform.solve.simple_bounds import ceiling
 from treeform.tradeoff.one_row import solve_row
 from treeform.tradeoff.regression_table import regression_table
 from treeform.tradeoff.rows_by_engine import engine_for, enter_models_of_one_feature, enter_rows

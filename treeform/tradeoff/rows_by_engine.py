@@ -11,12 +11,11 @@ from treeform.engines import DiagramSearch, Engine
 from treeform.engines.relaxation import Relaxation, relax
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
-from treeform.language.question import Question
+from treeform.language.question import Question, ceiling
 from treeform.solve import schedule
 from treeform.solve.budget import Budget
 from treeform.solve.choice import require_exact
 from treeform.solve.options import SolveOptions
-from treeform.solve.simple_bounds import ceiling
 from treeform.tradeoff.size_table import SizeBounds
 
 

@@ -19,9 +19,9 @@ from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.losses import without_tests
 from treeform.language.numbers import as_fraction
-from treeform.language.question import Question
+from treeform.language.question import Question, ceiling
 from treeform.solve.result import Limit, Number, SolveResult, StageRun, as_number
-from treeform.solve.simple_bounds import bound_with, ceiling, most_tests
+from treeform.solve.stage.given_models import bound_with, most_tests
 from treeform.solve.verification import judge_candidate
 from treeform.utils.notebook import Printed
 from treeform.utils.text import count_of

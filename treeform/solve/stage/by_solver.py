@@ -6,7 +6,6 @@ from treeform.language.abilities import ColumnsOnDemand, FirstModels
 from treeform.solve.budget import Budget
 from treeform.solve.columns_on_demand import GraphSearch, priced_part
 from treeform.solve.node import Node, Worker
-from treeform.solve.remarks import within_tolerances
 from treeform.solve.result import Limit, why_stopped
 from treeform.solve.search import CompiledSearch
 from treeform.utils.progress import report_step
@@ -78,3 +77,11 @@ def not_started(node: Node) -> None:
 def solver_gave_up(node: Node) -> bool:
     """Whether the solver ended by itself, and time is left."""
     return node.limit in (Limit.SOLVER, Limit.MEMORY) and node.budget.remaining is not None
+
+
+def within_tolerances(formulation: str, solver: str) -> str:
+    """The note of a solver whose last bound stays below the best model by less than it computes."""
+    return (
+        f"{formulation} on {solver} ended with a bound within its tolerances of the best model, which proves no "
+        "optimum: values of the objective are closer together than that"
+    )

@@ -8,7 +8,7 @@ from typing import Any
 
 from treeform.engines import DiagramSearch
 from treeform.engines.diagram_rows import cheapest_within
-from treeform.engines.relaxation import Relaxation, relax
+from treeform.engines.relaxation import relax
 from treeform.graph import DecisionGraph, structure
 from treeform.language.question import Question
 from treeform.requirements import Fix
@@ -26,12 +26,6 @@ from treeform.solve.stage.unrolled_trees import submit_fitting_trees
 
 COUNTED_DEPTH = 2
 """Trees of this depth are counted from all pairs of tests at once."""
-
-
-def _what_it_answers(node: Node) -> Relaxation | None:
-    """The part of the question that the warm engine answers in one search; None: it has none, or needs several."""
-    engine = node.plan.warm_engine
-    return relax(node.question, engine) if engine is not None and node.question.objective.is_sum else None
 
 
 def starts_a_solver(node: Node) -> bool:
@@ -87,7 +81,7 @@ def _in_parts(node: Node, budget: Budget) -> None:
 
 def drops_rows(node: Node) -> bool:
     """Whether the engine leaves requirements out that can be priced into its costs."""
-    relaxation = _what_it_answers(node)
+    relaxation = node.warm_part
     return (
         relaxation is not None and relaxation.takes_costs and bool(rows_of(node.question, relaxation.dropped))
     )
@@ -151,7 +145,7 @@ def has_neighbourhoods(node: Node) -> bool:
     """Whether trees of an engine that leaves requirements out can be made better by it, part by part."""
     if node.brief or not node.question.shape.own_leaves:
         return False
-    relaxation = _what_it_answers(node)
+    relaxation = node.warm_part
     return relaxation is not None and not relaxation.exact and relaxation.takes_costs
 
 

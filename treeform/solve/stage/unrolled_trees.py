@@ -62,11 +62,8 @@ def by_trees(node: Node) -> Worker | None:
 
 def is_diagram_with_rest(node: Node) -> bool:
     """Whether an engine starts a solver on diagrams, and leaves a requirement out."""
-    engine, question = node.plan.warm_engine, node.question
-    if engine is None or question.shape.own_leaves or not question.objective.is_sum:
-        return False
-    relaxation = relax(question, engine)
-    if relaxation is None or not relaxation.dropped:
+    question, relaxation = node.question, node.warm_part
+    if question.shape.own_leaves or relaxation is None or not relaxation.dropped:
         return False
     trees = relax(question, _for_trees(node))
     return trees is not None and (trees.task.totals is not None or bool(rows_of(question, trees.dropped)))
