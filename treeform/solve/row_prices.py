@@ -114,12 +114,14 @@ class _Stated(NamedTuple):
     def left(self, prices: Ints) -> AndOrGraph | None:
         """What the prices of the rows leave; None where sums would not be exact."""
         rows, model, graph = self.rows, self.model, self.graph
+        largest = UNIT * np.abs(self.cost) + np.abs(rows.matrix).T @ np.abs(prices).astype(np.float64)
+        if largest.max(initial=0.0) * 2 ** (2 + int(graph.depth[0])) >= LARGEST:
+            return None
         reduced = UNIT * self.cost.astype(np.int64) - rows.matrix.astype(np.int64).T @ prices
         others = np.ones(model.n_cols, dtype=bool)
         others[self.columns] = False
         least = _least_of_box(reduced[others], model.lb[others], model.ub[others])
-        size = np.abs(reduced).astype(np.float64).max(initial=0) * 2 ** (2 + int(graph.depth[0]))
-        if least is None or size >= LARGEST:
+        if least is None:
             return None
         below = sum(int(p) * int(h) for p, h in zip(prices.tolist(), rows.high.tolist(), strict=True) if p)
         room = UNIT * self.most - below - least
