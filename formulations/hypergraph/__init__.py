@@ -63,8 +63,8 @@ class HypergraphFlow(Formulation, ColumnsOnDemand, Variants):
         return reason or reason_against_graph(data, TreeTask(shape.depth))
 
     def usual_solver(self, shape: Shape) -> str | None:
-        """CP-SAT: rows are whole, and it proves most questions in the least time."""
-        return "cp-sat"
+        """HiGHS: by its linear programs it proves more questions than CP-SAT, most of them in less time."""
+        return "highs"
 
     def over(self, graph: AndOrGraph) -> HypergraphFlow:
         """The variant that states the trees of ``graph`` only."""
