@@ -15,6 +15,7 @@ from treeform.certify.family import IMPOSSIBLE, Family, Place
 from treeform.certify.provers import Means
 from treeform.certify.schema import FAMILY, FamilyPart, NestedPart
 from treeform.certify.statements import model_rows, requirement_of, stated_head, status_row
+from treeform.certify.steps import nothing_between
 from treeform.certify.verdicts import CheckRow, Verdict, false, holds, on_trust
 from treeform.data import Dataset
 from treeform.errors import CertificateError
@@ -187,7 +188,16 @@ def _curve(body: FamilyPart, proved: Family, stated: Family, names: list[str], m
         return false("family", f"not complete: {stated.name(left[0])} is open")
     if not proved.complete:
         return on_trust("family", f"the optima of {number} rest on what is not proved here", *names)
-    if means.independent and proved.axis is not None:
+    if means.independent and not _steps_shown(proved):
         detail = f"the optima of {number} follow, if no model's measure lies between their bounds"
         return on_trust("family", detail, f"the steps of {proved.axis}")
     return holds("family", f"the optima of {number} follow")
+
+
+def _steps_shown(family: Family) -> bool:
+    """Whether the check's own statement of what is moved shows that no measure lies between the bounds."""
+    axis, data = family.axis, family.question.data
+    measures = [known.needs.bound for _, known in family.problems() if known is not None]
+    return axis is None or all(
+        value is not None and nothing_between(axis, value, axis.beyond(value, data), data) for value in measures
+    )
