@@ -200,7 +200,7 @@ def test_the_command(tmp_path) -> None:
     ("verb", "words", "rows"),
     [
         ("size-table", [], ["constant models", "diagram-search"]),
-        ("size-table", ["--solver", "highs", "--warm-start", "none"], ["at most 1 test: odd on highs"]),
+        ("size-table", ["--solver", "highs", "--warm-start", "none"], ["at most 3 tests: hypergraph-flow on highs"]),
         ("pareto", [], ["depth 1: ", "depth 2: "]),
     ],
 )

@@ -28,7 +28,7 @@ from treeform.solve.ledger import Pace
 from treeform.solve.node import Stage, Work, run_stages
 from treeform.solve.options import USUAL, SolveOptions
 from treeform.solve.result import Limit, Progress, StageRun, as_number
-from treeform.tradeoff.one_row import solve_row
+from treeform.tradeoff.one_row import answer_row, is_answered, solve_row
 from treeform.tradeoff.regression_table import regression_table
 from treeform.tradeoff.rows_by_engine import engine_for, enter_models_of_one_feature, enter_rows
 from treeform.tradeoff.size_table import SizeBounds, SizeTable, checked_price, price_of_alpha, refuse_start
@@ -140,6 +140,7 @@ class SizeTableSearch(Work):
             stated = replace(options, solver=named_solver, formulation=formulation or "odd", warm_start=start)
             self.plan = choose(self.question, stated)
             self.notes = [*self.plan.notes, *([f"first: {self.engine.name}"] if self.engine else [])]
+        self.options = options
         self.warm = isinstance(warm_start, str) and warm_start != "none"
         self.alone = isinstance(named_solver, Engine) or (solver is None and formulation is None)
         self.limit: Any = None
@@ -316,6 +317,23 @@ class SizeTableSearch(Work):
                 return open_rows
         return []
 
+    def has_answered_rows(self) -> bool:
+        """Whether rows are solved like other questions."""
+        return self.plan is not None and is_answered(self.question, self.options, self.plan)
+
+    def by_questions(self, budget: Budget) -> None:
+        """Solve the largest open row, whose best model is often that of smaller ones; each row once."""
+        tried: set[int] = set()
+        while not budget.stop():
+            rows = [m for m, _ in self._open(self.wanted) if m not in tried]
+            if not rows:
+                return
+            m = max(rows)
+            tried.add(m)
+            end = answer_row(self.bounds, m, self.options, self.budget, self._progress_of_row(m))
+            self.limit = end.limit or self.limit
+            self._report(f"after at most {count_of(m, 'test')}")
+
     def by_solver(self, budget: Budget) -> None:
         """Solve the smallest open row; a row that used up its time is tried again only with a lower target."""
         while not (self._given_up or budget.stop()):
@@ -362,6 +380,11 @@ STAGES: tuple[Stage[SizeTableSearch], ...] = (
         applies=lambda table: (
             table.warm and table.plan is not None and not table.question.shape.reads_columns
         ),
+    ),
+    Stage(
+        "rows as questions",
+        SizeTableSearch.by_questions,
+        applies=SizeTableSearch.has_answered_rows,
     ),
     Stage(
         "first models",

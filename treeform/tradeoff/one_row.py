@@ -1,21 +1,31 @@
-"""One row of a size table by a solver: the question with at most so many tests, up to the bound that is wanted."""
+"""One row of a size table: the question with at most so many tests.
+
+Where an engine supports all of it, or the graph of trees can be priced, it is solved like any other question. Else the
+formulation of the table states it to a solver, up to the bound that is wanted.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 from treeform.errors import ContradictionError, SolverFailed
-from treeform.language.abilities import Variants
+from treeform.language.abilities import ColumnsOnDemand, Variants
 from treeform.language.question import Question
 from treeform.requirements import MaxNodes
 from treeform.solve import schedule
 from treeform.solve.budget import Budget
 from treeform.solve.choice import Plan
+from treeform.solve.columns_on_demand import is_usual
+from treeform.solve.driver import solve
+from treeform.solve.engines import lowered, usual_engine
 from treeform.solve.faults import BREAKDOWNS, broke_down, is_refusal, limit_of
 from treeform.solve.ledger import Ledger
-from treeform.solve.result import Progress
+from treeform.solve.options import KnownBound, SolveOptions
+from treeform.solve.result import Progress, Status
 from treeform.solve.search import CompiledSearch
 from treeform.tradeoff.size_table import SizeBounds
 from treeform.tradeoff.skeleton import shrunk
@@ -90,6 +100,49 @@ def solve_row(
         note = f"{search.by}, at most {count_of(m, 'test')}: {broke_down(search.broken)}"
         return RowEnd(False, limit_of(search.broken), note, last=not isinstance(search.broken, SolverFailed))
     return RowEnd(ledger.closed, None if ledger.closed else search.limit)
+
+
+def is_answered(question: Question, options: SolveOptions, plan: Plan) -> bool:
+    """Whether rows are solved like other questions: an engine supports them, or what states them has to be priced."""
+    if options.formulation is not None:
+        return isinstance(plan.formulation, ColumnsOnDemand)
+    row = question_of_row(question, max(0, sum(question.shape.widths) - 1))
+    engine = None
+    if options.solver is None and options.warm_start == "auto":
+        engine = usual_engine(row)
+    part = None if engine is None else lowered(row, engine)
+    return (part is not None and part.exact) or is_usual(row)
+
+
+def answer_row(
+    bounds: SizeBounds,
+    m: int,
+    options: SolveOptions,
+    budget: Budget,
+    on_progress: Callable[[Progress], None] | None,
+) -> RowEnd:
+    """Solve for at most ``m`` tests as a question of its own, and enter what is found."""
+    question, left = question_of_row(bounds.question, m), schedule.EACH_ROW.of(budget).remaining
+    graph, lower = bounds.graph[m], bounds.lower[m]
+    known = () if lower is None else (KnownBound(Fraction(question.to_units(lower)), bounds.by[m]),)
+    result = solve(
+        question,
+        replace(
+            options,
+            time_limit=None if left is None else max(left, 1e-3),
+            on_progress=on_progress,
+            bounds=known,
+            models=() if graph is None else (graph,),
+        ),
+    )
+    if result.graph is not None:
+        bounds.submit(result.graph)
+    if result.status is Status.INFEASIBLE:
+        bounds.raise_lower(m, None, result.solver)
+    elif result.bound is not None:
+        bounds.raise_lower(m, math.ceil(Fraction(result.bound) * question.scale), result.solver)
+    closed = bounds.target(m, None) is None
+    return RowEnd(closed, None if closed else result.limit)
 
 
 def question_of_row(question: Question, m: int) -> Question:
