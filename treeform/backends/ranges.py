@@ -30,7 +30,7 @@ def finite_ranges(model: Model) -> tuple[np.ndarray, np.ndarray]:
     for _ in range(ROUNDS):
         infinite = np.isinf(lb) | np.isinf(ub)
         if not bool(infinite.any()):
-            return lb, ub
+            return _not_crossed(model, lb, ub)
         for block in model.blocks:
             if isinstance(block, Linear) and block.when is None and bool(infinite[block.cols].any()):
                 _tighten(block, block.vals, block.hi, lb, ub)
@@ -43,7 +43,12 @@ def finite_ranges(model: Model) -> tuple[np.ndarray, np.ndarray]:
             cause="neither the declaration nor a linear row bounds it on both sides",
             fix="declare it with lb= and ub=",
         )
-    return lb, ub
+    return _not_crossed(model, lb, ub)
+
+
+def _not_crossed(model: Model, lb: np.ndarray, ub: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The same where each range holds a value: solvers refuse empty ones, and the rows that imply them stay."""
+    return np.where(np.isinf(model.lb), np.minimum(lb, ub), lb), np.where(np.isinf(model.ub), np.maximum(lb, ub), ub)
 
 
 def _tighten(block: Linear, vals: np.ndarray, hi: np.ndarray, lb: np.ndarray, ub: np.ndarray) -> None:

@@ -13,6 +13,7 @@ from treeform.testing.cases import Case, draw_cases
 from treeform.testing.conformance import Report, check_formulation, check_requirement
 from treeform.testing.mutate import Mutation, mutations
 from treeform.testing.rows_against_violation import compare_faces
+from treeform.testing.solver_bugs import check_solver_bugs
 
 __all__ = [
     "Case",
@@ -24,6 +25,7 @@ __all__ = [
     "check_bridge",
     "check_formulation",
     "check_requirement",
+    "check_solver_bugs",
     "compare_faces",
     "draw_cases",
     "mutations",
