@@ -226,9 +226,9 @@ class Problem(StatesModel, HasTradeoffs):
         executor : None, "loky", "threading", "dask", "dask:tcp://HOST:PORT", or a client of Dask distributed
             Searches the parts of one long proof of a native engine; None: this process. The answer is the same.
         workers : int, optional
-            Processes of ``"loky"`` and of a local ``"dask"``; as many as processors when left out.
+            Processes of ``"loky"`` and of a local ``"dask"``; as many as processors by default.
         journal : path, optional
-            A folder that keeps each part as it ends; the same call goes on where an earlier one was killed.
+            A folder that keeps each part as it ends; the same call resumes after a kill.
 
         Returns
         -------

@@ -133,7 +133,7 @@ class StatesModel(ABC):
         Parameters
         ----------
         formulation : Formulation, class or str, optional
-            As in `solve`; ``"odd"`` when left out.
+            As in `solve`; ``"odd"`` by default.
 
         Returns
         -------

@@ -119,9 +119,9 @@ class Dataset:
         sample_weight : array of shape (n,), optional
             Non-negative; rows of weight 0 are left out. Paired with the rows as `y` is.
         feature_names : sequence of str, optional
-            Names of the columns; those of the DataFrame, or x0, x1, ... when left out.
+            Names of the columns; those of the DataFrame, or x0, x1, ... by default.
         row_labels : Index, optional
-            Labels of the rows; those of the DataFrame when left out.
+            Labels of the rows; those of the DataFrame by default.
         exclude : sequence of str
             Columns to keep for requirements (groups) but not to learn from.
         options : TableOptions

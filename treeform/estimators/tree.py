@@ -26,7 +26,7 @@ class OptimalTreeClassifier(OptimalClassifier):
         What the model has to satisfy, for example ``[tf.MinSupport(0.05)]`` or ``["min_support:0.05"]``. Their
         parameters can be set and searched over as ``requirements__min_support__at_least``.
     objective : Objective or str, optional
-        What to minimise; `Error` when left out.
+        What to minimise; `Error` by default.
     solver, formulation, warm_start, time_limit
         As in `Problem.solve`.
     threads : int, optional

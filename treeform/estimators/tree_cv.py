@@ -24,9 +24,9 @@ class OptimalTreeClassifierCV(CrossValidatedTree, OptimalClassifier):
         Complexity penalties to choose from, as shares of the total weight for each test. Left out, up to twelve for
         each depth are taken from the tree's own pruning path (Breiman et al., 1984).
     cv : int, splitter or iterable of (train, test), optional
-        As in scikit-learn; five stratified folds when left out.
+        As in scikit-learn; five stratified folds by default.
     scoring : str or callable, optional
-        As in scikit-learn; the accuracy when left out.
+        As in scikit-learn; the accuracy by default.
     n_jobs : int, optional
         Folds that are learnt at the same time.
     select : {"best", "one_standard_error"}, default "best"
@@ -111,9 +111,9 @@ class OptimalTreeRegressorCV(CrossValidatedTree, OptimalTreeRegressor):
         Complexity penalties to choose from: what a test has to save of the loss, over the total weight. Left out, up to
         twelve for each depth are taken from the tree's own pruning path (Breiman et al., 1984).
     cv : int, splitter or iterable of (train, test), optional
-        As in scikit-learn; five folds when left out.
+        As in scikit-learn; five folds by default.
     scoring : str or callable, optional
-        As in scikit-learn; R squared when left out.
+        As in scikit-learn; R squared by default.
     n_jobs : int, optional
         Folds that are learnt at the same time.
     select : {"best", "one_standard_error"}, default "best"

@@ -55,7 +55,7 @@ def render_html(facts: Facts, created: datetime | None = None) -> str:
     facts : Facts
         From `treeform.report.facts.of_result` or `of_model`.
     created : datetime, optional
-        The time to state; now when left out.
+        The time to state; by default that of the call.
 
     Returns
     -------

@@ -22,7 +22,7 @@ def render_markdown(facts: Facts, created: datetime | None = None) -> str:
     ----------
     facts : Facts
     created : datetime, optional
-        The time to state; now when left out.
+        The time to state; by default that of the call.
     """
     text: str = environment().get_template("report.md.j2").render(facts=facts, created=when(created))
     return text
@@ -35,7 +35,7 @@ def render_json(facts: Facts, created: datetime | None = None) -> str:
     ----------
     facts : Facts
     created : datetime, optional
-        The time to state; now when left out.
+        The time to state; by default that of the call.
     """
     kept = {
         field.name: getattr(facts, field.name)

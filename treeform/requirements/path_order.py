@@ -107,7 +107,7 @@ class OncePerPath(Requirement):
     Parameters
     ----------
     columns : str or sequence of str, optional
-        Names of columns; as text with commas between them. All columns when left out.
+        Names of columns; as text with commas between them. All columns by default.
 
     Raises
     ------

@@ -53,7 +53,7 @@ def render_study(study: Runs, created: datetime | None = None) -> str:
     ----------
     study : Study
     created : datetime, optional
-        The time to state; now when left out.
+        The time to state; by default that of the call.
     """
     means = means_of(study)
     failed = study.table[study.table["status"] == "error"]

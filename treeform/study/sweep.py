@@ -57,7 +57,7 @@ def sweep(
     executor : None, "loky", "dask", "dask:tcp://HOST:PORT", "ray", or a client of Dask distributed
         Who does the work; None: this process. The results are the same.
     workers : int, optional
-        Processes of ``"loky"`` and of a local ``"dask"``; as many as processors when left out.
+        Processes of ``"loky"`` and of a local ``"dask"``; as many as processors by default.
     folder : path, optional
         Where each run is kept as it ends, with its certificate. A sweep with the same folder goes on where an
         earlier one stopped; runs that ended with an error are tried again. Workers on other machines need to see

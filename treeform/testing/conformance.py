@@ -89,7 +89,7 @@ def check_requirement(
     requirement : Requirement
         May name the column ``"group"`` (values ``"p"`` and ``"q"``) or leave its groups open.
     formulations, backends : optional
-        Objects or names; all that are installed when left out.
+        Objects or names; all that are installed by default.
     cases : int
         Number of random problems.
     models : int
@@ -166,7 +166,7 @@ def check_formulation(
     ----------
     formulation : Formulation or str
     backends : optional
-        Objects or names; all that are installed when left out.
+        Objects or names; all that are installed by default.
     requirements : sequence of Requirement
         Those whose ports it does not offer are left out.
     cases, models, seed : int
