@@ -39,17 +39,22 @@ BRIDGES: tuple[Bridge, ...] = (
 )
 
 
-class Accepts(Protocol):
-    """What the router reads of a solver's capabilities."""
+class Takes(Protocol):
+    """Which columns and objectives a solver takes."""
 
-    @property
-    def forms(self) -> frozenset[Form]: ...
     @property
     def continuous(self) -> bool: ...
     @property
     def integer(self) -> bool: ...
     @property
     def squares(self) -> bool: ...
+
+
+class Accepts(Takes, Protocol):
+    """What the router reads of a solver's capabilities."""
+
+    @property
+    def forms(self) -> frozenset[Form]: ...
 
 
 class Row(NamedTuple):
@@ -173,15 +178,9 @@ def _cheapest(forms: frozenset[Form], bridges: Sequence[Bridge]) -> dict[Form, B
     return steps
 
 
-class Rewrite(Protocol):
-    """How blocks are rewritten for a solver, and which columns it takes; `treeform.bridges.router.Plan` is one."""
+class Rewrite(Takes, Protocol):
+    """How blocks are rewritten for a solver, and which columns it takes; `Plan` is one."""
 
-    @property
-    def continuous(self) -> bool: ...
-    @property
-    def integer(self) -> bool: ...
-    @property
-    def squares(self) -> bool: ...
     def lower(self, block: Block, model: Model, /) -> tuple[list[Block], list[str]]:
         """The blocks that ``block`` becomes, columns being appended to ``model``, and the bridges taken."""
 
