@@ -84,7 +84,7 @@ public:
 
 private:
     static constexpr double kWarm = 0.03, kHot = 0.2;  // of what an exact subtree of height two costs in the mean
-    static constexpr double kPolish = 0.25;  // of all work
+    static constexpr double kPolish = 0.1;  // of all work
     static constexpr int kAtNode = 2;  // tests that are tried at a node in a sweep
     static constexpr std::size_t kMostTried = 1'000'000;
     static constexpr std::uint64_t kGiveUp = 2'000;
