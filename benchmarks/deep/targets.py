@@ -36,7 +36,7 @@ def run(name: str, depth: int, seed: int, seconds: float) -> dict[str, Any]:
     X, X_test, y, y_test = split_rows(name)
     greedy = int((cart("gini")(X, y, depth, seconds)(X) != y).sum())
     search = tf.DeepTreeSearch(seed=seed)
-    treeform(X[:60], np.arange(60) % 2, 3, 1.0, search)  # imports and first calls
+    treeform(X[:40], np.arange(40) % 2, 3, 1.0, search)  # imports and first calls
     predict = treeform(X, y, depth, seconds, search)
     return {
         "CART": greedy,

@@ -23,7 +23,7 @@ def waves(seed: int, n: int, features: int = 6) -> tuple[Any, Any]:
 
 
 def test_other_root_tests_are_tried() -> None:
-    """Cycles from the first tree alone end at 54 errors after this work, and after twice as much."""
+    """Cycles from the first tree alone ended at 54 errors, with this work and with twice as much."""
     rng = np.random.default_rng(2)
     x = rng.normal(size=(600, 6)).round(1)
     score = np.sin(2 * x[:, 0]) * x[:, 1] + x[:, 2] * x[:, 3] + 0.5 * x[:, 4]

@@ -211,6 +211,28 @@ def lines(name: str, folder: Path) -> list[dict[str, str]]:
     return table.frame.to_dict("records")
 
 
+def test_deep(folder: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from benchmarks.deep import bounds, fair, targets, unseen
+
+    for module in (bounds, fair, targets, unseen):
+        monkeypatch.setattr(module, "in_child", lambda work, *given, **_: Ended(work(*given), "done", 0, 0))
+    targets.main("wilt", "3", "0,1", 20)  # depth three ends by itself
+    (line,) = lines("deep_targets", folder)
+    first, second = map(int, line["10 s"].split(" / "))
+    assert first == second <= line["CART"]
+    fair.main("compas", "2", "1,20", 20)
+    alone, supported = lines("deep_fair", folder)
+    assert int(alone["bound"]) == int(alone["errors"]) <= int(supported["errors"])
+    bounds.main("continuous/wilt", "2", "1,2", 20)
+    (line,) = lines("deep_bounds", folder)
+    assert int(line["2 parts"].split(" ")[0]) <= int(line["proof"]) == int(line["errors"])
+    monkeypatch.setattr(unseen, "DEPTHS", (1, 2))
+    monkeypatch.setattr(unseen, "PENALTIES", 2)
+    unseen.main("wilt", "0", 20)
+    (line,) = lines("deep_unseen", folder)
+    assert 0 <= float(line["treeform, % wrong"]) <= 100 and float(line["leaves"]) <= 4
+
+
 def test_contree(folder: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from benchmarks.contree import rules, support
 

@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from ended_early import pressed_when
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import treeform as tf
 from treeform.engines import ContinuousTotals
@@ -119,3 +122,28 @@ def test_what_is_proved_is_not_searched_again() -> None:
     search(node)
     assert "longer search for deep trees" in names
     assert [run.name for run in node.ran][-1] == "exact search" and node.limit is None
+
+
+@given(st.integers(0, 10**6), st.integers(30, 90), st.integers(4, 6), st.integers(1, 2), st.booleans())
+@settings(max_examples=8, deadline=None)
+def test_few_columns_are_no_worse_than_the_best_smaller_tree(
+    seed: int, rows: int, depth: int, columns: int, fair: bool
+) -> None:
+    """Nothing is given; the run is ended when it has such a tree, or else by its limit."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 12, size=(rows, 4)).astype(float)
+    y = ((X[:, 0] > 5) ^ (X[:, 1] * X[:, 2] > 30) ^ (rng.random(rows) < 0.1)).astype(int)
+    y[:2] = 0, 1
+    problems = [tf.Problem(X, y, shape=tf.Tree(size)) for size in (2, depth)]
+    for problem in problems:
+        problem += tf.FeatureBudget(columns)
+        if fair:
+            problem += tf.StatisticalParity(groups=np.arange(rows) % 2, difference="0.2", positive=1)
+    smaller = problems[0].solve()
+    assert smaller.status is tf.Status.OPTIMAL and smaller.objective is not None
+    least = smaller.objective
+    found = problems[1].solve(
+        time_limit=250, on_progress=pressed_when(lambda now: now.upper is not None and now.upper <= least)
+    )
+    assert found.graph is not None and found.objective is not None and found.objective <= least
+    assert problems[1].judge(found.graph).ok and len(found.graph.features_used()) <= columns

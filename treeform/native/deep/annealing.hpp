@@ -36,14 +36,12 @@ public:
         : space_(space), build_(build), root_(root), depth_(depth), random_(seed), offer_(std::move(offer)),
           pace_(std::move(pace)), tried_(kMostTried) {}
 
-    enum class Root { free, keeps_feature };
-
     /// So many sweeps, from `tree` on.
-    void cycle(const Ptr& tree, int sweeps) { improved(tree, sweeps, ++cycles_ % 2 ? kWarm : kHot, Root::free); }
+    void cycle(const Ptr& tree, int sweeps) { improved(tree, sweeps, ++cycles_ % 2 ? kWarm : kHot); }
     /// The best tree of so many sweeps; `heat` is that of the first one, in parts of the mean cost of a subtree of height
     /// two.
-    const Ptr& improved(const Ptr& tree, int sweeps, double heat, Root root_test) {
-        tree_ = best_ = tree, root_test_ = root_test;
+    const Ptr& improved(const Ptr& tree, int sweeps, double heat) {
+        tree_ = best_ = tree;
         const double subtrees = std::exp2(std::max(0, depth_ - 2));
         const double most = heat * static_cast<double>(tree->cost) / subtrees;
         for (int done = 1; done <= sweeps && !is_free(tree_) && !exhausted(); ++done) {
@@ -98,7 +96,6 @@ private:
     std::function<void()> pace_;
     Kept<char> tried_;
     Ptr tree_, best_;
-    Root root_test_ = Root::free;
     std::vector<int> path_;  // of the node in work
     double heat_ = 0;
     std::uint64_t cycles_ = 0, moves_ = 0, repeated_ = 0, polished_ = 0;
@@ -174,8 +171,6 @@ private:
         if (Space::better(tree->cost, limit)) accept(tree);
     }
     Test choose(const Rows& rows, const Tree<Cost>& now) {
-        if (root_test_ == Root::keeps_feature && path_.empty() && !now.is_leaf())
-            return space_.near_test(rows, now.test, random_);
         const std::uint64_t kind = random_.below(10);
         Test test;
         if (kind == 9) {

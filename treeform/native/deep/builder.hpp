@@ -106,13 +106,13 @@ public:
         return learn(rows, height, best_of(space_.join(test, left, right), leaf));
     }
 
-    /// The trees of the pilot method on the sides of a test; null where it does not divide the rows.
-    Ptr from_root(Test test, const Rows& rows, int height, int width) {
+    /// Lookahead trees on the sides of a test; null where it does not divide the rows.
+    Ptr from_root(Test test, const Rows& rows, int height) {
         Sides* sides = split(rows, test, height);
         if (!sides) return nullptr;
-        const Ptr left = pilot(sides->left, height - 1, width, 2);
+        const Ptr left = lookahead(sides->left, height - 1, 2, 2);
         space_.give_back(sides->left);
-        const Ptr right = pilot(sides->right, height - 1, width, 2);
+        const Ptr right = lookahead(sides->right, height - 1, 2, 2);
         space_.give_back(sides->right);
         return learn(rows, height, space_.join(test, left, right));
     }

@@ -3,10 +3,9 @@
 // tests lie above the exact subtrees the root decides most of the cost.
 //
 // The roots are the best tests of some features, by the trees of depth two that begin with them, and those of exact trees of
-// depth three of samples of the rows. Each has trees of the pilot method on its sides, and is improved by so many sweeps;
-// the better half goes on with twice as many, and so on (successive halving: Jamieson and Talwalkar, AISTATS 2016). Sweeps
-// move the threshold at the root but keep its feature: else most trees end as the same one. The next round begins with the
-// trees that all have reached, and with new samples.
+// depth three of samples of the rows. Each has lookahead trees on its sides, and is improved by so many sweeps; the better
+// half goes on with twice as many, and so on (successive halving: Jamieson and Talwalkar, AISTATS 2016). The next round
+// begins with the trees that all have reached, and with new samples.
 #include <algorithm>
 #include <vector>
 
@@ -30,10 +29,9 @@ public:
         annealing_.renew();
         sort(arms_.size());
         for (std::size_t left = std::min(arms_.size(), kTrees); left > 0; sweeps *= 2) {
-            for (std::size_t k = 0; k < left; ++k)
-                arms_[k] = annealing_.improved(arms_[k], sweeps, kHeat, Annealing<Space>::Root::keeps_feature);
+            for (std::size_t k = 0; k < left; ++k) arms_[k] = annealing_.improved(arms_[k], sweeps, kHeat);
             sort(left);
-            forget_the_worst();
+            forget_the_worst();  // some have become the same
             left = std::min(left / 2, arms_.size());
         }
     }
@@ -41,7 +39,6 @@ public:
 private:
     static constexpr double kHeat = 0.05;  // see annealing.hpp
     static constexpr std::size_t kFeatures = 8, kSamples = 3, kTrees = 16;
-    static constexpr int kWidth = 3;  // tests a node of the pilot method
     static constexpr std::size_t kRows = 1'000, kFewRows = 200;  // of a sample
     static constexpr std::size_t kCost = 256'000;  // rows of a sample times the square of the features
 
@@ -69,7 +66,7 @@ private:
         const auto same = [&](const Test& other) { return other.feature == test.feature && other.key == test.key; };
         if (test.feature < 0 || std::any_of(begun_.begin(), begun_.end(), same)) return;
         begun_.push_back(test);
-        if (const Ptr tree = build_.from_root(test, root_, depth_, kWidth)) arms_.push_back(tree);
+        if (const Ptr tree = build_.from_root(test, root_, depth_)) arms_.push_back(tree);
     }
     /// The best ones of the first so many first.
     void sort(std::size_t count) {
