@@ -18,8 +18,9 @@ LARGEST = 500_000
 """Bytes of a file; compiled code may have more."""
 
 NEEDED = {
-    ".gz": ["pyproject.toml", "LICENSE", "README.md", "CHANGELOG.md", "treeform/native/CMakeLists.txt",
-            "treeform/formulations/odd/__init__.py", "examples/credit.toml", "tests/conftest.py"],
+    ".gz": ["pyproject.toml", "LICENSE", "README.md", "DESCRIPTION.md", "CHANGELOG.md",
+            "treeform/native/CMakeLists.txt", "treeform/formulations/odd/__init__.py", "examples/credit.toml",
+            "tests/conftest.py"],
     ".whl": ["treeform/__init__.py", "treeform/py.typed", "treeform/_core.pyi", "treeform/formulations/odd/__init__.py",
              "treeform/report/scripts/explore.js"],
 }  # fmt: skip
@@ -52,10 +53,31 @@ def contents(path: Path) -> dict[str, int]:
         return {m.name.partition("/")[2]: m.size for m in archive.getmembers() if m.isfile()}
 
 
+def described(path: Path) -> str:
+    """The description that an index shows: what follows the fields of the metadata."""
+    if path.suffix == ".whl":
+        with zipfile.ZipFile(path) as archive:
+            name = next(name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+            return archive.read(name).decode().partition("\n\n")[2]
+    with tarfile.open(path) as archive:
+        member = next(m for m in archive.getmembers() if m.name.count("/") == 1 and m.name.endswith("/PKG-INFO"))
+        found = archive.extractfile(member)
+        assert found is not None
+        return found.read().decode().partition("\n\n")[2]
+
+
+def broken_links(text: str) -> list[str]:
+    """Links and pictures that lead nowhere outside of the repository."""
+    return re.findall(r"\]\((?!https?://)([^)]*)\)", text)
+
+
 def faults(path: Path) -> list[str]:
     """What is wrong with a file of a release."""
     files, kind = contents(path), path.suffix
-    found = [f"{name} is missing" for name in NEEDED[kind] if name not in files]
+    text = described(path)
+    found = [f"the description links to {link}" for link in broken_links(text)]
+    found += [] if text.startswith("# treeform") else ["it has no description"]
+    found += [f"{name} is missing" for name in NEEDED[kind] if name not in files]
     found += [f"{name} is not needed" for name in files if re.match(REFUSED[kind], name)]
     large = {
         name: size for name, size in files.items() if size > LARGEST and not name.endswith((".so", ".pyd"))

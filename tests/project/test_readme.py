@@ -61,3 +61,11 @@ def test_the_example_prints_what_is_shown(
     assert found is not None
     exec(compile(found[1], "README.md", "exec"), {})
     assert capsys.readouterr().out == found[2]
+
+
+def test_the_description_of_a_release_is_the_readme_without_links_to_files() -> None:
+    shown = (ROOT / "DESCRIPTION.md").read_text(encoding="utf-8")
+    assert shown == readme.description(README), "run python -m benchmarks project readme"
+    assert not re.findall(r"\]\((?!https?://)[^)]*\)|<img", shown)
+    assert "pip install treeform" in shown and "git clone" not in shown and "-e ." not in shown
+    assert tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["readme"] == "DESCRIPTION.md"

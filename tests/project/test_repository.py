@@ -79,6 +79,7 @@ def test_every_file_names_one_version() -> None:
 
 def test_files_that_a_release_must_not_hold_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     needed = dict.fromkeys(release_files.NEEDED[".whl"], 1)
+    monkeypatch.setattr(release_files, "described", lambda _: "# treeform")
     for extra, fault in {
         "treeform/native/x.hpp": "is not needed",
         "treeform/big.csv": "600,000 bytes",
@@ -89,6 +90,9 @@ def test_files_that_a_release_must_not_hold_are_found(monkeypatch: pytest.Monkey
         assert any(fault in one for one in faults) if fault else not faults
     monkeypatch.setattr(release_files, "contents", lambda _: {".ci/run": 1, "tests/project/test_x.py": 1})
     assert sum("is not needed" in one for one in release_files.faults(Path("x.tar.gz"))) == 2
+    monkeypatch.setattr(release_files, "described", lambda _: "# treeform\n[a](docs/x.rst) [b](https://host/)")
+    assert "the description links to docs/x.rst" in release_files.faults(Path("x.tar.gz"))
+    assert sum("links to" in one for one in release_files.faults(Path("x.tar.gz"))) == 1
 
 
 def test_news_are_lines_of_a_known_kind() -> None:
