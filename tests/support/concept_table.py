@@ -10,6 +10,8 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -20,6 +22,7 @@ ELSEWHERE = {"formulations", "native", "testing"}
 """Not counted as readers: formulations use public names, and the kit of tests knows everything."""
 
 
+@cache
 def concepts() -> dict[str, list[tuple[str, str, str]]]:
     """For each package: name, what it is, and the packages that import it."""
     trees = {_module(path): (path, ast.parse(path.read_text(encoding="utf-8"))) for path in _files()}
@@ -57,7 +60,7 @@ def _readers(trees: dict[str, tuple[Path, ast.Module]]) -> dict[tuple[str, str],
     imports = [
         (module, path.name == "__init__.py", node.module, alias.name)
         for module, (path, tree) in trees.items()
-        for node in ast.walk(tree)
+        for node in _statements(tree)
         if isinstance(node, ast.ImportFrom) and node.module is not None
         for alias in node.names
     ]
@@ -68,6 +71,15 @@ def _readers(trees: dict[str, tuple[Path, ast.Module]]) -> dict[tuple[str, str],
         if not is_list and _package(source) != _package(module):
             found[source, name].add(_package(module))
     return found
+
+
+def _statements(node: ast.AST) -> Iterator[ast.stmt]:
+    """All statements, also those within others; expressions hold no imports."""
+    for block in ("body", "orelse", "finalbody", "handlers"):
+        inner = getattr(node, block, None)
+        for statement in inner if isinstance(inner, list) else ():
+            yield statement
+            yield from _statements(statement)
 
 
 def _first_line(node: ast.ClassDef) -> str:
