@@ -20,7 +20,7 @@ from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.requirement import Requirement
 from treeform.language.requirement_text import parse
-from treeform.testing import all_models, brute_force
+from treeform.testing import all_models, brute_force, check_requirement
 
 TABLE = pd.DataFrame(
     {
@@ -133,6 +133,21 @@ def test_values_of_leaves(requirement: Requirement) -> None:
         assert bound.violation(result.graph, data) == 0
     report = tf.check(asked.solve().certificate(), TABLE, TARGET)
     assert report.ok, str(report)
+
+
+@pytest.mark.parametrize(
+    ("requirement", "of_values"),
+    [
+        (tf.Monotone("age", positive=1).each("group"), False),
+        (tf.Monotone("age").each("group"), True),
+        (tf.MeanParity("owner", difference="0.3").each("group"), True),
+        (tf.MeanParity("group", difference=0).on("owner"), True),
+    ],
+    ids=str,
+)
+def test_rows_of_formulations_agree_with_violation(requirement: Requirement, of_values: bool) -> None:
+    report = check_requirement(requirement, ["odd"], ["highs"], cases=2, models=6, of_values=of_values)
+    assert report.solves and report.models
 
 
 def test_mean_parity_of_each_slice_in_plain_sums() -> None:
