@@ -94,7 +94,7 @@ def table() -> str:
     for package, rows in concepts().items():
         lines += [f"   * - **{package}**, {len(rows)}", "     -", "     -"]
         for name, what, readers in rows:
-            what = what.replace("`", "``").replace("````", "``").replace("*", r"\*")
+            what = what.replace("`", "``").replace("````", "``")
             lines += [f"   * - ``{name}``", f"     - {what}", f"     - {readers}"]
     return "\n".join(lines) + "\n\n"
 
