@@ -52,6 +52,10 @@ QUESTIONS: tuple[tuple[str, int, str], ...] = (
     ("magic", 2, "0.01"),
     ("bean", 2, "0.05"),
     ("magic", 3, "0.01"),
+    ("500 x 5", 4, "0.02"),
+    ("bank", 4, "0.01"),
+    ("raisin", 4, "0.01"),
+    ("page", 4, "0.01"),
 )
 """Table, depth, and the share of the optimum by which a tree may be worse."""
 DRAWN = {"500 x 5": (500, 5, 0), "1000 x 10": (1000, 10, 0), "1000 x 10, ten values": (1000, 10, 10)}
