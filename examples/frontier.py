@@ -2,7 +2,7 @@
 What fairness costs, at every bound
 ===================================
 
-How many errors does it take to approve women and men at similar rates? Every bound at which the best tree changes,
+How many errors does it take to approve young and old at similar rates? Every bound at which the best tree changes,
 with proof.
 """
 
@@ -17,9 +17,9 @@ import pandas as pd
 
 import treeform as tf
 
-table = pd.read_csv(Path(__file__).parent / "data" / "german-credit.csv")
-problem = tf.Problem(table, "creditworthy", shape=tf.Tree(depth=2), exclude=["sex"])
-frontier = problem.frontier(over=tf.StatisticalParity(groups="sex", difference=None), time_limit=60)
+table = pd.read_csv(Path(__file__).parent / "data" / "credit.csv")
+problem = tf.Problem(table, "creditworthy", shape=tf.Tree(depth=2), exclude=["sex", "age_group", "age_years"])
+frontier = problem.frontier(over=tf.StatisticalParity(groups="age_group", difference=None), time_limit=60)
 print(frontier)
 assert frontier.proved
 
