@@ -128,6 +128,11 @@ def learn(
     return Candidates(data, trees)
 
 
+def _positive(budget: Budget) -> float | None:
+    """What is left, as a limit: where nothing is, the first model is still wanted."""
+    return None if budget.remaining is None else max(budget.remaining, 0.01)
+
+
 def _part_of(budget: Budget, parts: int) -> Budget:
     left = budget.remaining
     return Budget(None if left is None else max(left / parts, 0.01), budget)
@@ -142,7 +147,7 @@ def _of_depth(
     budget: Budget,
 ) -> Iterator[Candidate]:
     problem = estimator._problem(data, sensitive_features)
-    estimator.set_params(time_limit=budget.remaining)
+    estimator.set_params(time_limit=_positive(budget))
     if start is not None and isinstance(estimator.warm_start, str) and estimator.warm_start == "auto":
         estimator.set_params(warm_start=start)
     result = estimator._solve(data, sensitive_features)
@@ -159,7 +164,7 @@ def _of_depth(
 
 
 def _of_every_size(problem: Problem, budget: Budget) -> list[DecisionGraph]:
-    table = problem.size_table(time_limit=budget.remaining)
+    table = problem.size_table(time_limit=_positive(budget))
     if table.limit is Limit.INTERRUPTED:
         raise KeyboardInterrupt
     return [row.graph for row in table.rows if row.graph is not None]
