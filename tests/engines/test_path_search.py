@@ -86,8 +86,8 @@ def test_it_is_chosen_where_it_supports_more_and_its_bound_is_proved_again(table
     result = problem.solve()
     assert result.solver == "path-search" and str(result.status) == "optimal"
     assert not any(result.violations.values())
-    checked = tf.check(result.certificate(), frame, y)
-    assert str(checked.verdict) == "verified" and "test by test" in str(checked)
+    checked = tf.check(result.certificate(), frame, y, independent=True)
+    assert str(checked.verdict) == "verified"
     assert problem.solve(tf.PathSearch(pairs=False)).objective == result.objective
     loose = tf.Problem(frame, y, shape=tf.Tree(3))
     loose += [tf.MinSupport(3), tf.NoTestOn("d")]

@@ -138,7 +138,7 @@ def test_unknown_names_say_what_exists(table):
     with pytest.raises(SpecError, match="is no shape"):
         tf.Problem(*table[:2], shape=3)
     with pytest.raises(SpecError, match="is no requirement"):
-        problem.add("min_support")
+        problem.add(3)
 
 
 def test_a_given_model_is_verified_and_used(table):

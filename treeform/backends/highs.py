@@ -14,6 +14,7 @@ import numpy as np
 from treeform.backends.base import Backend, Session
 from treeform.backends.packages import HIGHSPY, Availability, load, probe, release
 from treeform.backends.run import (
+    IN_FLOATS,
     LINEAR,
     Answer,
     Capabilities,
@@ -55,7 +56,9 @@ class HiGHS(Backend):
     package = "highspy"
     module = "highspy"
     install = HIGHSPY
-    capabilities = Capabilities(frozenset({LINEAR}), continuous=True, integer=True, objective=True)
+    capabilities = Capabilities(
+        frozenset({LINEAR}), continuous=True, integer=True, objective=True, largest=IN_FLOATS
+    )
 
     def __init__(self, threads: int = 1, options: dict[str, Any] | None = None) -> None:
         super().__init__()

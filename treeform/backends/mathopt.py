@@ -18,6 +18,7 @@ import numpy as np
 from treeform.backends.base import Backend, Session
 from treeform.backends.packages import load
 from treeform.backends.run import (
+    IN_FLOATS,
     LINEAR,
     Answer,
     Capabilities,
@@ -66,7 +67,7 @@ class MathOpt(Backend):
     install = "pip install ortools"
     aliases = {"mathopt": "mathopt:scip", "scip": "mathopt:scip"}  # noqa: RUF012
     capabilities = Capabilities(
-        frozenset({LINEAR}), continuous=True, integer=True, objective=True, squares=True
+        frozenset({LINEAR}), continuous=True, integer=True, objective=True, squares=True, largest=IN_FLOATS
     )
 
     def __init__(self, solver: str = "scip", threads: int = 1) -> None:

@@ -19,7 +19,17 @@ from treeform.backends.in_child import SessionInChild
 from treeform.backends.memory import cap_memory, check_memory_limit
 from treeform.backends.packages import HIGHSPY, Availability, load, probe
 from treeform.backends.programs import find_program
-from treeform.backends.run import LINEAR, Answer, Capabilities, Reason, Run, Verdict, narrowed, with_cutoff
+from treeform.backends.run import (
+    IN_FLOATS,
+    LINEAR,
+    Answer,
+    Capabilities,
+    Reason,
+    Run,
+    Verdict,
+    narrowed,
+    with_cutoff,
+)
 from treeform.backends.watch import Watch
 from treeform.errors import SolverNotAvailable, SpecError
 from treeform.model import Model
@@ -63,7 +73,9 @@ class Pyomo(Backend):
     aliases = {"pyomo": "pyomo:cbc", "cbc": "pyomo:cbc", "glpk": "pyomo:glpk"}  # noqa: RUF012
     open_ended = True
     own_process = True
-    capabilities = Capabilities(frozenset({LINEAR}), continuous=True, integer=True, objective=True)
+    capabilities = Capabilities(
+        frozenset({LINEAR}), continuous=True, integer=True, objective=True, largest=IN_FLOATS
+    )
 
     def __init__(
         self, solver: str = "cbc", options: dict[str, Any] | None = None, *, memory_limit: int | None = None

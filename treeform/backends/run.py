@@ -34,6 +34,10 @@ class Verdict(Enum):
     """Nothing was found and nothing was proved."""
 
 
+IN_FLOATS = 2.0**40
+"""The largest value of an objective that tolerances of 1e-6 on rows of float64 leave whole."""
+
+
 @dataclass(frozen=True)
 class Capabilities:
     """What a solver accepts as it is; the router rewrites the rest.
@@ -52,6 +56,8 @@ class Capabilities:
         Whether the objective may hold positive multiples of squares of columns.
     cores : bool
         Whether a refutation names a subset of these that cannot hold together: positions in ``info["core"]``.
+    largest : float
+        Values of an objective beyond this lose units in its arithmetic. Where no solver is named, another goes first.
     """
 
     forms: frozenset[Form]
@@ -61,6 +67,7 @@ class Capabilities:
     assumptions: bool = True
     cores: bool = False
     squares: bool = False
+    largest: float = math.inf
 
 
 @dataclass

@@ -18,7 +18,7 @@ from treeform.graph import DecisionGraph
 from treeform.language.abilities import Variants
 from treeform.language.formulation import Formulation
 from treeform.language.losses import leaf_loss
-from treeform.language.question import Question
+from treeform.language.question import Question, ceiling
 from treeform.language.restriction import Restriction
 from treeform.language.values import ValueRule
 from treeform.solve.columns_on_demand import is_usual
@@ -238,6 +238,8 @@ def _usual_solver(question: Question, model: Formulation, depth: bool, notes: li
     uneven = [str(requirement) for requirement in question.requirements if requirement.continuous]
     passed_over: list[str] = []
     missing: SolverNotAvailable | None = None
+    rounding: Backend | None = None
+    largest = ceiling(question)
     for name in dict.fromkeys(
         [*([of_formulation] if of_formulation else []), *(USUAL_FOR_DEPTH if depth else USUAL)]
     ):
@@ -253,8 +255,17 @@ def _usual_solver(question: Question, model: Formulation, depth: bool, notes: li
         if question.objective.is_squared and not backend.capabilities.squares:
             passed_over.append(f"{name} takes no squares")
             continue
+        if largest > backend.capabilities.largest:
+            passed_over.append(
+                f"{name} rounds values of more than {int(backend.capabilities.largest):,} units"
+            )
+            rounding = rounding or backend
+            continue
         notes.append("; ".join([f"solver: {backend.name}", *passed_over]))
         return backend
+    if rounding is not None:
+        notes.append(f"solver: {rounding.name}; {passed_over[-1]}")
+        return rounding
     if missing is not None:
         raise missing
     raise AssertionError(f"none of {USUAL} takes continuous columns and squares")
