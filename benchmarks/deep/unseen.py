@@ -1,8 +1,8 @@
 """Wrong predictions on unseen rows of trees whose depth and complexity penalty are chosen by cross-validation.
 
 Seven tenths of each set are learnt from (``train_test_split(test_size=0.3, random_state=SEED)``), five folds of them
-choose. Both choose among depths one to eight; CART among twelve penalties of its pruning path too, as treeform does.
-Each run is a process of its own; treeform's time limit is elapsed time.
+choose. Both choose among depths one to eight; CART among twelve penalties of its pruning path too, treeform among up
+to twelve of each depth. Each run is a process of its own; treeform's time limit is elapsed time.
 """
 
 from __future__ import annotations
