@@ -77,13 +77,13 @@ def test_an_engine_that_is_stopped_has_the_best_tree_of_the_depth_before(engine)
 
 def test_a_size_table_has_the_models_of_the_shape_with_a_layer_less():
     tables = {}
-    for depth in (1, 4):
+    for depth in (1, 3):
         stated, parity = problem(tf.Tree(depth), rows=200)
         stated += [parity, FewApproved(80)]
         ended = pressed_when(lambda progress: progress.phase.startswith("at most 2 tests"))
         tables[depth] = stated.size_table(on_progress=ended)
-    assert tables[1].proved and tables[4].limit is tf.Limit.INTERRUPTED
-    assert all(row.upper <= tables[1].rows[1].upper for row in tables[4].rows[1:])
+    assert tables[1].proved and tables[3].limit is tf.Limit.INTERRUPTED
+    assert all(row.upper <= tables[1].rows[1].upper for row in tables[3].rows[1:])
 
 
 def test_a_curve_passes_models_on_to_greater_depths():
