@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from column_cases import RULES, bits, cases, graph_of
+from graph_cases import counts_agree, priced
 
 import treeform as tf
-from treeform.certify.left_out import count_over_sets
+from treeform.certify.left_out import count_alternatives
 from treeform.engines import and_or_graph
 from treeform.engines.and_or_graph import GraphOfTrees
 from treeform.engines.graph_columns import column_sets
@@ -32,30 +34,12 @@ def searched(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.usefixtures("searched")
 @pytest.mark.parametrize("name", RULES)
 def test_the_graph_is_that_of_a_search_of_its_own(name: str, intervals: bool, nightly: bool) -> None:
-    counted_any = 0
-    for case, question in cases(name, 60 if nightly else 4, 21):
-        part, trees = priced_part(question), graph_of(question)
-        assert part is not None
-        priced = trees.relax()
-        assert priced is not None
-        if priced.infeasible:
-            continue
+    nodes, count = 0, partial(count_alternatives, over_sets=True)
+    for case, _, part, trees, at in priced(cases(name, 60 if nightly else 4, 21), graph_of):
+        task = part.task if trees.path_levels else replace(part.task, paths=())
         for reach in (0, 3):
-            graph = trees.up_to(priced.lower + reach)
-            assert graph is not None
-            counted = count_over_sets(
-                case.data,
-                part.task if trees.path_levels else replace(part.task, paths=()),
-                priced.lower + reach,
-                priced.multipliers,
-                priced.unit,
-                True,
-                lambda: False,
-                trees.path_levels,
-            )
-            assert (graph.n_nodes, graph.n_alternatives) == counted, case.code(*question.requirements)
-            counted_any += counted[0] > 1
-    assert counted_any
+            nodes = max(nodes, counts_agree(count, case, task, trees, at, reach))
+    assert nodes > 1
 
 
 @LIKE_INTERVALS
@@ -63,17 +47,11 @@ def test_the_graph_is_that_of_a_search_of_its_own(name: str, intervals: bool, ni
 @pytest.mark.parametrize("name", RULES)
 def test_its_trees_are_those_that_keep_to_the_budget(name: str, intervals: bool, nightly: bool) -> None:
     inside = outside = 0
-    for case, question in cases(name, 20 if nightly else 2, 5):
-        part, trees = priced_part(question), graph_of(question)
-        assert part is not None
-        priced = trees.relax()
-        assert priced is not None
-        if priced.infeasible:
-            continue
-        graph = trees.up_to(priced.lower + 4)
+    for case, question, part, trees, at in priced(cases(name, 20 if nightly else 2, 5), graph_of):
+        graph = trees.up_to(at.lower + 4)
         assert graph is not None
-        fixed = Fixing(trees, graph, priced).run(lambda: False)
-        reach = part.lower(priced.lower + 5)
+        fixed = Fixing(trees, graph, at).run(lambda: False)
+        reach = part.lower(at.lower + 5)
         for tree in all_models(case.data, case.shape):
             plain = tree.simplified(case.data)
             chosen = graph.choices(plain, case.data) is not None
@@ -96,15 +74,15 @@ def test_bounds_of_many_sets_are_those_of_each() -> None:
     problem = tf.Problem(X, y, shape=tf.Tree(3), sensitive_features=group).minimize(tf.Error())
     problem += [tf.StatisticalParity(difference="0.02", positive=1), tf.FeatureBudget(2), tf.MinSupport(20)]
     trees = graph_of(problem.question)
-    priced = trees.relax()
-    assert priced is not None
+    at = trees.relax()
+    assert at is not None
     assert trees.n_sets == 36
     assert len(set(trees.least.tolist())) > 5
     for features, least in zip(trees.sets, trees.least.tolist(), strict=True):
         part = priced_part(problem.question)
         assert part is not None
         one = GraphOfTrees(problem.data, replace(part.task, features=(features,), max_features=None))
-        own = one.price(priced.multipliers, priced.unit)
+        own = one.price(at.multipliers, at.unit)
         assert own is not None
         assert own.lower == least
 

@@ -7,15 +7,15 @@ from typing import Any, ClassVar
 
 import pytest
 from column_cases import RULES, bits, cases
+from graph_cases import optimum_agrees
 
 import treeform as tf
 from treeform.certify.left_out import count_left_out
 from treeform.engines import graph_columns
 from treeform.engines.and_or_graph import GraphOfTrees
 from treeform.errors import CertificateError
-from treeform.solve import SolveOptions, Status, solve
+from treeform.solve import Status
 from treeform.solve.columns_on_demand import priced_part
-from treeform.testing import brute_force
 
 
 class NoLoneLeaf(tf.Requirement):
@@ -36,14 +36,7 @@ class NoLoneLeaf(tf.Requirement):
 @pytest.mark.drawn
 def test_optima_are_those_of_brute_force(name: str, solver: str, nightly: bool) -> None:
     for case, question in cases(name, 40 if nightly else 2, 31):
-        expected = brute_force(case.data, case.shape, case.goal, question.requirements)
-        result = solve(question, SolveOptions(solver, "hypergraph-flow", None, 60.0))
-        if expected is None:
-            assert result.status is Status.INFEASIBLE
-        else:
-            assert (result.status, result.objective) == (Status.OPTIMAL, expected[0]), case.code(
-                *question.requirements
-            )
+        optimum_agrees(case, question, solver)
 
 
 @pytest.mark.parametrize("name", ["budget", "exclusive"])
@@ -55,10 +48,7 @@ def test_where_sets_are_too_many_rows_state_the_budget(name: str, monkeypatch: p
         trees = graph_columns.graph_of(question.data, part.task)
         assert isinstance(trees, GraphOfTrees)
         assert not trees.keeps_columns
-        expected = brute_force(case.data, case.shape, case.goal, question.requirements)
-        result = solve(question, SolveOptions("highs", "hypergraph-flow", None, 60.0))
-        assert expected is not None
-        assert (result.status, result.objective) == (Status.OPTIMAL, expected[0]), case.code()
+        assert optimum_agrees(case, question, "highs") is Status.OPTIMAL
 
 
 def test_a_certificate_counts_the_graph_of_all_sets_again() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from graph_cases import counts_agree, optimum_agrees, priced
 from path_cases import RULES, cases
 
 import treeform as tf
@@ -17,9 +18,8 @@ from treeform.engines.and_or_graph import GraphOfTrees
 from treeform.engines.graph_paths import PathStates
 from treeform.errors import CertificateError
 from treeform.language.question import Question
-from treeform.solve import SolveOptions, Status, solve
+from treeform.solve import Status
 from treeform.solve.columns_on_demand import priced_part
-from treeform.testing import brute_force
 from treeform.testing.brute import all_models
 
 
@@ -31,30 +31,12 @@ def graph_of(question: Question) -> GraphOfTrees:
 
 @pytest.mark.parametrize("name", RULES)
 def test_the_graph_is_that_of_a_search_of_its_own(name: str, nightly: bool) -> None:
-    counted_any = False
-    for case, question in cases(name, 150 if nightly else 6, 21, 2):
-        part, trees = priced_part(question), graph_of(question)
-        assert part is not None
-        priced = trees.relax()
-        assert priced is not None
-        if priced.infeasible:
-            continue
+    counted = 0
+    for case, _, part, trees, at in priced(cases(name, 150 if nightly else 6, 21, 2), graph_of):
         for reach in (0, 2):
-            graph = trees.up_to(priced.lower + reach)
-            assert graph is not None
-            counted = count_alternatives(
-                case.data,
-                part.task,
-                priced.lower + reach,
-                priced.multipliers,
-                priced.unit,
-                True,
-                lambda: False,
-                trees.path_levels,
-            )
-            assert (graph.n_nodes, graph.n_alternatives) == counted, case.code(*question.requirements)
-            counted_any = True
-    assert counted_any
+            counts_agree(count_alternatives, case, part.task, trees, at, reach)
+            counted += 1
+    assert counted
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -113,14 +95,7 @@ def test_the_graph_of_all_trees_is_that_of_the_trees_that_keep_to_the_rule(name:
 @pytest.mark.drawn
 def test_optima_are_those_of_brute_force(name: str, solver: str, nightly: bool) -> None:
     for case, question in cases(name, 60 if nightly else 2, 31, 2):
-        expected = brute_force(case.data, case.shape, case.goal, question.requirements)
-        result = solve(question, SolveOptions(solver, "hypergraph-flow", None, 60.0))
-        if expected is None:
-            assert result.status is Status.INFEASIBLE
-        else:
-            assert (result.status, result.objective) == (Status.OPTIMAL, expected[0]), case.code(
-                *question.requirements
-            )
+        optimum_agrees(case, question, solver)
 
 
 @pytest.mark.parametrize("most", [0, 1])
@@ -131,10 +106,7 @@ def test_a_rule_that_is_not_followed_to_the_end_is_stated_to_the_solver(
     for case, question in cases("once", 2, 8, 2):
         trees = graph_of(question)
         assert not trees.keeps_paths
-        expected = brute_force(case.data, case.shape, case.goal, question.requirements)
-        result = solve(question, SolveOptions("highs", "hypergraph-flow", None, 60.0))
-        assert expected is not None
-        assert (result.status, result.objective) == (Status.OPTIMAL, expected[0]), case.code()
+        assert optimum_agrees(case, question, "highs") is Status.OPTIMAL
 
 
 def test_a_root_that_is_given_tightens_the_bound_and_needs_no_rows() -> None:

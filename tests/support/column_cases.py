@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from graph_cases import Cases, under_rules
 
 import treeform as tf
 from treeform.engines import graph_columns
 from treeform.engines.graph_columns import GraphOverColumnSets
 from treeform.language.question import Question
 from treeform.solve.columns_on_demand import priced_part
-from treeform.testing.cases import GROUP, Case, draw_cases
+from treeform.testing.cases import Case, draw_cases
 
 Columns = list[str]
 RULES: dict[str, Callable[[Columns], list[tf.Requirement]]] = {
@@ -24,21 +25,14 @@ RULES: dict[str, Callable[[Columns], list[tf.Requirement]]] = {
 }
 
 
-def cases(name: str, number: int, seed: int) -> list[tuple[Case, Question]]:
+def cases(name: str, number: int, seed: int) -> Cases:
     """Cases with the rule, every other one under parity, too."""
-    out: list[tuple[Case, Question]] = []
-    for case in draw_cases(20 * number, seed, (tf.Tree(2),)):
+
+    def rules(case: Case) -> list[tf.Requirement]:
         columns = list(dict.fromkeys(column.source for column in case.data.columns))
-        if len(columns) < 3 or case.data.n_tests < 3:
-            continue
-        rules = RULES[name](columns)
-        if len(out) % 2:
-            rules.append(tf.StatisticalParity(groups=GROUP, difference="0.2", positive=0))
-        bound = tuple(r.bind(case.data, sensitive_features=case.frame[GROUP]) for r in rules)
-        out.append((case, Question(case.data, case.shape, case.goal, bound)))
-        if len(out) == number:
-            break
-    return out
+        return RULES[name](columns) if len(columns) > 2 and case.data.n_tests > 2 else []
+
+    return under_rules(draw_cases(20 * number, seed, (tf.Tree(2),)), number, rules)
 
 
 def graph_of(question: Question) -> GraphOverColumnSets:

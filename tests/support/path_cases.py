@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from graph_cases import Cases, under_rules
 
 import treeform as tf
-from treeform.language.question import Question
-from treeform.testing.cases import GROUP, Case, draw_cases
+from treeform.testing.cases import Case, draw_cases
 
 RULES = ("root", "once", "paid", "below", "together", "few")
 
@@ -29,18 +29,11 @@ def rule_of(case: Case, name: str) -> tf.Requirement:
     return tf.Interaction([columns[:2], columns[1:]])
 
 
-def cases(name: str, number: int, seed: int, depth: int) -> list[tuple[Case, Question]]:
+def cases(name: str, number: int, seed: int, depth: int) -> Cases:
     """Cases with the rule, every other one under parity, too."""
-    out: list[tuple[Case, Question]] = []
-    for case in draw_cases(8 * number, seed, (tf.Tree(depth),)):
+
+    def rules(case: Case) -> list[tf.Requirement]:
         several = len({column.source for column in case.data.columns}) > 1
-        if not several or not case.data.n_tests:
-            continue
-        rules: list[tf.Requirement] = [rule_of(case, name)]
-        if len(out) % 2:
-            rules.append(tf.StatisticalParity(groups=GROUP, difference="0.2", positive=0))
-        bound = tuple(r.bind(case.data, sensitive_features=case.frame[GROUP]) for r in rules)
-        out.append((case, Question(case.data, case.shape, case.goal, bound)))
-        if len(out) == number:
-            break
-    return out
+        return [rule_of(case, name)] if several and case.data.n_tests else []
+
+    return under_rules(draw_cases(8 * number, seed, (tf.Tree(depth),)), number, rules)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from itertools import combinations
 from math import comb
 from typing import TYPE_CHECKING, Any
@@ -76,8 +77,9 @@ def count_left_out(
     task = replace(relaxation.task, paths=relaxation.task.paths if levels else ())
     if sets and len(_sets_of_columns(question.data, task)) != sets:
         raise CertificateError("the graph is over other sets of columns, the claim names others")
-    count = count_over_sets if sets else count_alternatives
-    counted = count(question.data, task, named["up_to"], numbers, unit, named["by_feature"], stop, levels)
+    counted = count_alternatives(
+        question.data, task, named["up_to"], numbers, unit, named["by_feature"], stop, levels, sets > 0
+    )
     if counted != (named["nodes"], named["alternatives"]):
         raise CertificateError(
             f"the graph has {counted[0]:,} nodes and {counted[1]:,} alternatives, the claim names others"
@@ -96,6 +98,7 @@ def count_alternatives(
     by_feature: bool,
     stop: Callable[[], bool],
     path_levels: int = 0,
+    over_sets: bool = False,
 ) -> tuple[int, int]:
     """Nodes and alternatives of the graph that trees of at most ``cost`` use, if they satisfy the sum constraints.
 
@@ -114,45 +117,39 @@ def count_alternatives(
         Ends the search with `Stopped`.
     path_levels : int
         The number of tests above, from which on rules on paths do not count.
+    over_sets : bool
+        Whether the columns that a tree may test are chosen at the root, among all sets that the task allows.
 
     Raises
     ------
     OutOfReach
-        If the graph has too many nodes, or numbers would leave the exact range.
+        If the graph has too many nodes or sets, or numbers would leave the exact range.
     """
-    table = Table(data, task)
-    nodes, alternatives, _ = _counted(table, task, cost, multipliers, unit, by_feature, stop, path_levels)
+    counted = partial(
+        _counted,
+        cost=cost,
+        multipliers=multipliers,
+        unit=unit,
+        by_feature=by_feature,
+        stop=stop,
+        path_levels=path_levels,
+    )
+    if over_sets:
+        return _over_sets(data, task, counted)
+    nodes, alternatives, _ = counted(Table(data, task), task)
     return nodes, alternatives
 
 
-def count_over_sets(
-    data: Dataset,
-    task: TreeTask,
-    cost: int,
-    multipliers: Sequence[int],
-    unit: int,
-    by_feature: bool,
-    stop: Callable[[], bool],
-    path_levels: int = 0,
+def _over_sets(
+    data: Dataset, task: TreeTask, counted: Callable[[Table, TreeTask], tuple[int, int, set[int]]]
 ) -> tuple[int, int]:
-    """The same where the columns that a tree may test are chosen at the root, among all sets that the task allows.
-
-    The graphs of all sets share the root, and the labels that it may have as a leaf. Parameters are those of
-    `count_alternatives`.
-
-    Raises
-    ------
-    OutOfReach
-        If there are too many sets, too.
-    """
+    """The graphs of all sets share the root, and the labels that it may have as a leaf."""
     sets = _sets_of_columns(data, task)
     table, nodes, alternatives = Table(data, replace(task, max_features=None)), 1, 0
     at_root: set[int] = set()
     for features in sets:
         own = replace(task, features=(features,))
-        more, here, labels = _counted(
-            table.over(features), own, cost, multipliers, unit, by_feature, stop, path_levels
-        )
+        more, here, labels = counted(table.over(features), own)
         if nodes + more > MOST_NODES:
             raise _too_large()
         nodes, alternatives = nodes + max(0, more - 1), alternatives + here - len(at_root & labels)

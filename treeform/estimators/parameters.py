@@ -23,11 +23,11 @@ from treeform.utils.text import count_of
 PREFIX = "requirements__"
 ELSEWHERE = {
     "criterion": "leave it out: errors are minimised; objective=... states another loss",
-    "max_features": "use requirements=[tf.FeatureBudget(3)] lets the model test at most 3 columns",
+    "max_features": "use requirements=[tf.FeatureBudget(3)], so that the model tests at most 3 columns",
     "max_leaf_nodes": "use requirements=[tf.MaxLeaves(8)]",
     "min_impurity_decrease": "use ccp_alpha=0.01: a test has to save errors on that share of the rows",
     "min_samples_leaf": "use requirements=[tf.MinSupport(20)]",
-    "min_samples_split": "use requirements=[tf.MinSupport(20)] bounds the rows on each side of a test",
+    "min_samples_split": "use requirements=[tf.MinSupport(20)], which bounds the rows on each side of a test",
     "n_jobs": "use threads=2",
     "random_state": "leave it out: nothing is drawn at random",
     "splitter": "leave it out: all tests are tried",

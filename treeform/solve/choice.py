@@ -264,7 +264,7 @@ def _usual_solver(question: Question, model: Formulation, depth: bool, notes: li
         notes.append("; ".join([f"solver: {backend.name}", *passed_over]))
         return backend
     if rounding is not None:
-        notes.append(f"solver: {rounding.name}; {passed_over[-1]}")
+        notes.append("; ".join([f"solver: {rounding.name}", *passed_over]))
         return rounding
     if missing is not None:
         raise missing

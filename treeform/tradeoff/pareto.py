@@ -14,7 +14,7 @@ from typing import Any
 
 from treeform.catalogue.solvers import find_solver
 from treeform.certify.certificate import Certificate
-from treeform.certify.family import IMPOSSIBLE, Family
+from treeform.certify.family import Family
 from treeform.certify.family_certificate import certify_family
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
@@ -26,7 +26,7 @@ from treeform.solve.faults import BREAKDOWNS, broke_down, is_breakdown, limit_of
 from treeform.solve.options import USUAL, SolveOptions
 from treeform.solve.result import Limit, Number, Progress
 from treeform.tradeoff.fill import fill_size_table
-from treeform.tradeoff.size_table import SizeTable, refuse_start, row_answers
+from treeform.tradeoff.size_table import SizeTable, names, prove_rows, refuse_start, row_answers
 from treeform.utils.notebook import Printed
 
 
@@ -104,9 +104,7 @@ class Pareto(Printed):
         """The certificate of the whole curve, which `treeform.check` verifies: its optima follow from the answers."""
         family = _family(self.question.with_(shape=self.question.shape.at_depth(self.depth)), {})
         answers = [one for depth, table in self.tables.items() for one in row_answers(table, family, depth)]
-        by = ", ".join(
-            dict.fromkeys(row.by for table in self.tables.values() for row in table.rows if row.by)
-        )
+        by = names(row for table in self.tables.values() for row in table.rows)
         return certify_family(family, answers, self.seconds, self.limit, by)
 
     def to_json(self) -> dict[str, Any]:
@@ -175,7 +173,9 @@ def curve(
     asked = tables[min(tables)].question
     widest = asked.with_(shape=question.shape)
     stopped = budget.reason or broken or next((table.limit for table in tables.values() if table.limit), None)
-    pareto = Pareto(asked, _points(_family(widest, tables)), tables, budget.seconds, last, stopped, tuple(notes))
+    pareto = Pareto(
+        asked, _points(_family(widest, tables)), tables, budget.seconds, last, stopped, tuple(notes)
+    )
     return replace(pareto, limit=None) if pareto.proved else pareto
 
 
@@ -198,9 +198,8 @@ def _family(widest: Question, tables: dict[int, SizeTable]) -> Family:
     """The problems of all depths and numbers of tests, with the models and bounds of the tables."""
     family = Family(widest, by_tests=True, by_depth=True)
     for depth, table in tables.items():
+        prove_rows(table, family, depth)
         for row in table.rows:
-            lower = IMPOSSIBLE if row.lower is None else Fraction(row.lower)
-            family.prove(family.place(depth, row.tests), lower, row.by)
             if row.graph is not None and row.upper is not None:
                 family.enter(row.graph, row.upper)
     return family

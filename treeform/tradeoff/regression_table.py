@@ -16,7 +16,7 @@ from treeform.solve.options import SolveOptions
 from treeform.solve.result import as_number
 from treeform.solve.verification import judge_candidate
 from treeform.tradeoff.nested import Answers
-from treeform.tradeoff.size_table import SizeRow, SizeTable, refuse_other
+from treeform.tradeoff.size_table import SizeRow, SizeTable, prove_rows, refuse_other
 
 
 def regression_table(
@@ -56,9 +56,7 @@ def regression_table(
     family.prove(family.place(), Fraction(0), "counting")
     if start is not None:
         refuse_other(start.question, question)
-        for row in start.rows:
-            lower = IMPOSSIBLE if row.lower is None else Fraction(row.lower)
-            family.prove(family.place(tests=row.tests), lower, row.by)
+        prove_rows(start, family)
     search = Answers(family, options)
     with interruptible(search.budget):
         known = [row.graph for table in (smaller, start) if table is not None for row in table.rows]

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from treeform.certify.certificate import Certificate
-from treeform.certify.family import Family, Place
+from treeform.certify.family import IMPOSSIBLE, Family, Place
 from treeform.certify.family_certificate import answer_of, certify_family
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
@@ -152,7 +152,7 @@ class SizeTable(Printed):
     def certificate(self) -> Certificate:
         """The certificate of the whole table, which `treeform.check` verifies: all rows follow from its answers."""
         family = Family(self.question, by_tests=True)
-        return certify_family(family, row_answers(self, family), self.seconds, self.limit, _names(self.rows))
+        return certify_family(family, row_answers(self, family), self.seconds, self.limit, names(self.rows))
 
     def to_json(self) -> dict[str, Any]:
         """The table as plain values; numbers exact, as text."""
@@ -282,7 +282,14 @@ def row_answers(
         yield place, answer_of(family.at(place), row.graph, row.upper, row.lower, row.by)
 
 
-def _names(rows: Iterable[SizeRow]) -> str:
+def prove_rows(table: SizeTable, family: Family, depth: int | None = None) -> None:
+    """Enter the bounds of the rows in a family."""
+    for row in table.rows:
+        lower = IMPOSSIBLE if row.lower is None else Fraction(row.lower)
+        family.prove(family.place(depth, row.tests), lower, row.by)
+
+
+def names(rows: Iterable[SizeRow]) -> str:
     """Who proved the rows."""
     return ", ".join(dict.fromkeys(row.by for row in rows if row.by)) or "none"
 
