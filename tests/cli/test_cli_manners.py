@@ -81,6 +81,23 @@ def test_all_warnings_come_first(table: Path) -> None:
     assert text.startswith("warning: column 'town'")
 
 
+def test_what_the_requirements_let_through_comes_before_the_rules(tmp_path: Path) -> None:
+    """Old women and young men are good: each attribute alone is at par, crossed it is not."""
+    cells = [("f", "old", 1), ("m", "young", 1), ("f", "young", 0), ("m", "old", 0)] * 5
+    frame = pd.DataFrame(cells, columns=["sex", "age", "score"]).assign(row=range(1, 21))
+    path, model = tmp_path / "crossed.csv", tmp_path / "m.json"
+    frame.assign(good=np.where(frame["score"] == 1, "yes", "no")).to_csv(path, index=False)
+    words = ["--target", "good", "--exclude", "sex", "--exclude", "age"]
+    for name in ("sex", "age"):
+        words += ["--require", f"statistical_parity:groups={name},difference=0.1,positive=yes"]
+    done = run("fit", path, *words, "--shape", "tree:1", "--model", model)
+    warned = [line for line in done.stderr.splitlines() if line.startswith("warning: ")]
+    assert "'row' numbers the rows" in warned[0] and "sex & age" in warned[1]
+    assert done.stdout.startswith("if ") and "warning" not in done.stdout
+    judged = run("judge", path, *words, "--model", model, "--quiet")
+    assert [line for line in judged.stderr.splitlines() if "sex & age" in line] == warned[1:]
+
+
 @pytest.mark.parametrize("name", ["parity", "Parity"])
 def test_a_word_of_several_names_proposes_all_of_them(name: str) -> None:
     shown = run(
@@ -88,6 +105,7 @@ def test_a_word_of_several_names_proposes_all_of_them(name: str) -> None:
     ).stderr
     fix = next(line for line in shown.splitlines() if "fix:" in line)
     assert all(f"'{kind}_parity'" in fix for kind in ("statistical", "conditional", "accuracy", "mean"))
+    assert "did you mean 'statistical_parity' or" in fix
 
 
 def test_a_report_that_was_not_named_is_not_overwritten(

@@ -126,6 +126,27 @@ def test_bad_columns_are_named(frame, change, message):
     assert caught.value.fix
 
 
+def test_every_column_that_cannot_be_read_is_named_at_once() -> None:
+    """A user who leaves out one column after the other would need a call for each."""
+    n = 40
+    table = pd.DataFrame(
+        {
+            "opened": pd.date_range("2020-01-01", periods=n),
+            "closed": [f"2021-{i % 12 + 1:02}-03" for i in range(n)],
+            "x": np.arange(n) % 7,
+        }
+    )
+    with pytest.raises(DataError, match=r"columns 'opened', 'closed' \(text\) hold dates or times"):
+        Dataset.from_user(table, np.arange(n) % 2)
+    table["name"], table["span"] = [f"C{i}" for i in range(n)], pd.to_timedelta(np.arange(n), unit="D")
+    with pytest.raises(DataError) as raised:
+        Dataset.from_user(table, np.arange(n) % 2)
+    for part in ("'name' has 40 different texts", "'span' holds durations", "columns 'opened', 'closed' (text)",
+                 "exclude=['name']", "X['span'].dt.days", "dates='days'"):  # fmt: skip
+        assert part in str(raised.value)
+
+
+
 @pytest.mark.parametrize(
     ("X", "y", "message"),
     [

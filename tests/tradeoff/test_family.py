@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
@@ -220,9 +221,12 @@ def untrue(body: dict[str, Any], family: Family, optima: dict[Place, Fraction | 
     return None
 
 
-@pytest.mark.parametrize(
+VERBS = pytest.mark.parametrize(
     ("verb", "more"), [("size-table", []), ("pareto", []), ("frontier", ["--over", "min_support:1"])]
 )
+
+
+@VERBS
 def test_the_commands_write_certificates_that_the_command_verifies(
     tmp_path: Path, verb: str, more: list[str]
 ) -> None:
@@ -259,3 +263,38 @@ def test_curves_start_from_earlier_ones(verb: str) -> None:
 def test_a_frontier_over_another_requirement_is_no_start() -> None:
     with pytest.raises(SpecError, match="another problem"):
         problem().frontier(over=tf.MaxNodes(1), start=frontier())
+
+
+@VERBS
+def test_commands_go_on_from_a_certificate(tmp_path: Path, verb: str, more: list[str]) -> None:
+    """An ended run is begun again with what it knew; the bounds say where they come from."""
+    X, y = table()
+    path, out, again = tmp_path / "table.csv", tmp_path / "it.json", tmp_path / "again.json"
+    X.assign(y=y).to_csv(path, index=False)
+    words = [verb, str(path), "--target", "y", "--shape", "tree:2", "-q", *more]
+    whole = CliRunner().invoke(app, [*words, "--certificate", str(out)])
+    more = ["--start", str(out), "--time-limit", "0.000001", "--certificate", str(again)]
+    done = CliRunner().invoke(app, [*words, *more])
+    assert done.exit_code == 0, done.output
+    shown = [re.sub(r" \(from a certificate\)", "", text) for text in (done.stdout, whole.stdout)]
+    assert [line.split() for line in shown[0].splitlines()] == [line.split() for line in shown[1].splitlines()]
+    assert "(from a certificate)" in again.read_text()
+    assert CliRunner().invoke(app, ["check", str(again), str(path)]).exit_code == 0
+    other = CliRunner().invoke(app, [*words, "--start", str(out), "--require", "max_nodes:2"])
+    assert other.exit_code == 2 and "the start is of another problem" in other.output
+    single = tmp_path / "single.json"
+    fit = ["fit", str(path), "--target", "y", "--shape", "tree:2", "-q", "--certificate", str(single)]
+    assert CliRunner().invoke(app, fit).exit_code == 0
+    refused = CliRunner().invoke(app, [*words, "--start", str(single)])
+    assert refused.exit_code == 2 and "the certificate of a single answer" in refused.output
+
+
+def test_a_forged_model_in_a_start_is_evaluated_again() -> None:
+    """A certificate that was signed again with another worth of its models gives the same table."""
+    body = json.loads(json.dumps(problem().size_table().certificate()))
+    for member in body["members"]:
+        member["answer"]["objective"] = "0"
+        member["claims"] = [claim for claim in member["claims"] if claim["kind"] == "upper"]
+    again = problem().size_table(start=sign(body), time_limit=1e-6)
+    assert [row.upper for row in again.rows] == [row.upper for row in problem().size_table().rows]
+    assert not again.proved

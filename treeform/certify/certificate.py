@@ -159,9 +159,13 @@ def stated_problem(question: Question) -> tuple[dict[str, Any], ArrayTable]:
     return problem, arrays
 
 
-def is_of(certificate: Mapping[str, Any], question: Question) -> bool:
+def is_of(certificate: Mapping[str, Any], question: Question, moved: Requirement | None = None) -> bool:
     """Whether a certificate that was read is one of this very question on these very rows."""
     problem, arrays = stated_problem(question)
+    if moved is not None:
+        stated = json.loads(json.dumps(_requirement(str(moved), moved, arrays)))
+        if certificate["over"]["requirement"] != stated:
+            return False
     if certificate["data"]["digest"] != digest_with(question.data, arrays.groups):
         return False
     return bool(certificate["problem"] == json.loads(json.dumps(problem)))

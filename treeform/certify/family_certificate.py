@@ -5,12 +5,14 @@ A bound that was proved here of one problem is that of all inside it, so a table
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 from treeform.certify.bounds import claim_rows
-from treeform.certify.certificate import Certificate, answered, exact_text, written
+from treeform.certify.certificate import Certificate, answered, exact_text, is_of, read_any, written
 from treeform.certify.family import IMPOSSIBLE, Family, Place
 from treeform.certify.provers import Means
 from treeform.certify.schema import FAMILY, FamilyPart, NestedPart
@@ -18,14 +20,15 @@ from treeform.certify.statements import model_rows, requirement_of, stated_head,
 from treeform.certify.steps import nothing_between
 from treeform.certify.verdicts import CheckRow, Verdict, false, holds, on_trust
 from treeform.data import Dataset
-from treeform.errors import CertificateError
+from treeform.errors import CertificateError, SpecError
 from treeform.graph import DecisionGraph
+from treeform.graph.evaluate import counted_errors
 from treeform.language.bounded import Bounded
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
 from treeform.requirements.groups import Groups
 from treeform.solve.result import Claim, Limit, Number, SolveResult, Status, as_number
-from treeform.solve.verification import verify
+from treeform.solve.verification import judge_candidate, verify
 from treeform.utils.text import count_of
 
 MOST_PROBLEMS = 20_000
@@ -43,8 +46,9 @@ def answer_of(
     status = Status.OPTIMAL if lower is not None and lower >= value else Status.FEASIBLE
     violations = {name: as_number(lack) for name, lack in verify(question, graph).violations.items()}
     claims = (Claim("upper", Fraction(value), "the family", 0.0), bound)
+    errors = counted_errors(graph, question.data)
     return SolveResult(
-        graph, status, None, value, lower, None, violations, claims, (), 0.0, question=question
+        graph, status, None, value, lower, errors, violations, claims, (), 0.0, question=question
     )
 
 
@@ -92,6 +96,65 @@ def certify_family(
     run = {"solver": by, "formulation": None, "seconds": round(seconds, 3), "limit": _text(limit)}
     moved = family.axis if isinstance(family.axis, Requirement) else None
     return written(FAMILY, family.question, run, content, moved)
+
+
+def answers_in(certificate: Any, family: Family) -> list[tuple[Place, SolveResult]]:
+    """The answers of an earlier certificate of the same family.
+
+    Models are evaluated again. Bounds are not proved again; they say where they come from.
+
+    Raises
+    ------
+    CertificateError
+        If it is damaged, or that of a single answer.
+    SpecError
+        If it is of another problem.
+    """
+    body, moved = read_any(certificate), family.axis if isinstance(family.axis, Requirement) else None
+    if not isinstance(body, FamilyPart):
+        raise CertificateError(
+            "the start is the certificate of a single answer",
+            cause="a start holds the answers of an earlier size table, Pareto curve or frontier",
+            fix="give the certificate of one, or use the model of this one as warm_start",
+        )
+    same = (body.over.tests, body.over.depth) == (family.by_tests, family.by_depth)
+    if not (same and is_of(certificate, family.question, moved)):
+        raise other_problem()
+    return [_answer_in(family, _place_of(family, body, member), member) for member in body.members]
+
+
+def _answer_in(family: Family, place: Place, member: NestedPart) -> tuple[Place, SolveResult]:
+    question, graph, value = family.at(place), None, None
+    if member.model is not None:
+        candidate, judged = judge_candidate(question, DecisionGraph.from_json(member.model))
+        if judged.ok:
+            graph, value = candidate, as_number(question.to_units(judged.value))
+    bounds = [claim for claim in member.claims if claim.kind != "upper"]
+    best = max(bounds, key=lambda one: math.inf if one.value is None else Fraction(one.value), default=None)
+    if best is None:
+        return place, replace(answer_of(question, graph, value, 0, ""), bound=None, claims=())
+    lower = None if best.value is None else as_number(Fraction(best.value))
+    by = f"{best.metadata.by} (from a certificate)"
+    return place, replace(answer_of(question, graph, value, lower, by), solver=by)
+
+
+def enter_answer(family: Family, place: Place, result: SolveResult) -> None:
+    """Enter model and bound of an answer."""
+    if result.graph is not None and result.objective is not None:
+        family.enter(result.graph, result.objective)
+    if result.status is Status.INFEASIBLE:
+        family.prove(place, IMPOSSIBLE, result.solver)
+    elif result.bound is not None:
+        family.prove(place, Fraction(result.bound), result.solver)
+
+
+def other_problem() -> SpecError:
+    """The error for a start of another problem."""
+    return SpecError(
+        "the start is of another problem",
+        cause="data, shape, objective and requirements have to be the same",
+        fix="leave out start",
+    )
 
 
 def _text(limit: Limit | None) -> str | None:

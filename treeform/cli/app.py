@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -30,7 +29,6 @@ from treeform.cli.stating import states_problem
 from treeform.cli.stored import load_model, with_policy
 from treeform.cli.tables_out import check_kind, write_table
 from treeform.cli.tradeoff import read_problem
-from treeform.data.encode import Caution
 from treeform.errors import SpecError
 from treeform.problem import Problem
 from treeform.report.facts import Facts
@@ -134,6 +132,9 @@ def fit(
             display.begin("writing")
             with observe_steps(display.on_step):
                 facts, unwritten = _write(result, settings, costs, about_model)
+    for text in report.warnings_of(result.notes, facts.crossings):
+        if text not in problem.data.notes:  # those were shown when the table was read
+            warn(text)
     if result.graph is not None:
         for rule in result.graph.rules():
             print(rule)
@@ -229,9 +230,7 @@ def _write(
 
 def _summary(facts: Facts, verbose: bool) -> None:
     console = Console(highlight=False)
-    told = tuple(note for note in facts.notes if not isinstance(note, Caution))  # cautions came first
-    text = Text("\n" + report.render_text(replace(facts, notes=told), verbose=verbose))
-    text.highlight_regex(r"(?m)^warning: ", "bold yellow")
+    text = Text("\n" + report.render_text(facts, verbose=verbose, warned=True))
     style = {"optimal": "green", "feasible": "yellow"}.get(facts.status or "", "red")
     text.highlight_regex(f"(?m)^{re.escape(facts.verdict)}", f"bold {style}")
     text.highlight_regex(r"VIOLATED[^\n]*", "bold red")

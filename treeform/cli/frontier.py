@@ -43,6 +43,7 @@ def frontier(
     ] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the curve here (.svg, .png or .pdf).")] = None,
     certificate: opt.FamilyCertificate = None,
+    start: opt.Start = None,
     verbose: opt.Verbose = False,
     quiet: opt.Quiet = False,
 ) -> Exit:
@@ -66,6 +67,7 @@ def frontier(
         quiet=quiet,
         verbose=verbose,
         certificate=certificate,
+        start=start,
         between=(loosest, tightest),
     )
     if plot is not None:

@@ -13,7 +13,7 @@ from treeform import report
 from treeform.certify.judgement import Judgement
 from treeform.cli import options as opt
 from treeform.cli.files import check_writable
-from treeform.cli.messages import Exit
+from treeform.cli.messages import Exit, warn
 from treeform.cli.problems import load_rows, state
 from treeform.cli.progress import shown_as
 from treeform.cli.report import FORMATS, format_of
@@ -21,6 +21,7 @@ from treeform.cli.spec import Settings
 from treeform.cli.stating import states_problem
 from treeform.cli.stored import columns_read, own_shape, read_model
 from treeform.language.objective import Objective
+from treeform.report.crossing import crossings
 from treeform.report.facts import of_model
 from treeform.utils.files import write_text
 
@@ -59,6 +60,8 @@ def judge_model(
         graph = read_model(model, read)
         judgement = state(rows, settings, own_shape(graph)).judge(graph)
         _write(judgement, settings, certificate, report_file, described)
+    for text in report.warnings_of((), crossings(judgement.graph, judgement.question)):
+        warn(text)
     _show(judgement, quiet)
     return Exit.DONE if judgement.ok else Exit.VIOLATED
 

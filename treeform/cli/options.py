@@ -222,6 +222,14 @@ FamilyCertificate = Annotated[
     Path | None,
     typer.Option("--certificate", help="Write the certificate here, for `treeform check`."),
 ]
+Start = Annotated[
+    Path | None,
+    typer.Option(
+        help="Go on from the certificate of an earlier run: its models and bounds are entered first.",
+        metavar="FILE",
+        show_default=False,
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only the answer.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks of errors.")]
 About = Annotated[

@@ -24,13 +24,14 @@ def pareto(
         Path | None, typer.Option("--output", "-o", help="Write the curve and its models here (JSON).")
     ] = None,
     certificate: opt.FamilyCertificate = None,
+    start: opt.Start = None,
     verbose: opt.Verbose = False,
     quiet: opt.Quiet = False,
 ) -> Exit:
     """The nondominated models in depth, number of tests and errors, up to a depth."""
     refuse_threads_alone(settings)
     found: Pareto = run_tradeoff(
-        Problem.pareto, settings, output, quiet=quiet, verbose=verbose, certificate=certificate
+        Problem.pareto, settings, output, quiet=quiet, verbose=verbose, certificate=certificate, start=start
     )
     print(found)
     if found.limit is Limit.INTERRUPTED:

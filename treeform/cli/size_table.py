@@ -34,6 +34,7 @@ def size_table(
         Path | None, typer.Option("--output", "-o", help="Write the table and its models here (JSON).")
     ] = None,
     certificate: opt.FamilyCertificate = None,
+    start: opt.Start = None,
     verbose: opt.Verbose = False,
     quiet: opt.Quiet = False,
 ) -> Exit:
@@ -46,6 +47,7 @@ def size_table(
         quiet=quiet,
         verbose=verbose,
         certificate=certificate,
+        start=start,
         prices=price,
         alphas=alpha,
     )

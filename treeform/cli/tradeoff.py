@@ -14,13 +14,13 @@ from treeform.cli.messages import err_console, warn
 from treeform.cli.problems import How, choose_how, load_problem
 from treeform.cli.progress import ProgressDisplay
 from treeform.cli.spec import Settings
-from treeform.data.encode import Caution
 from treeform.errors import SpecError
 from treeform.language.requirement import Requirement
 from treeform.language.requirement_text import parse
 from treeform.problem import Problem
 from treeform.utils.files import write_text
 from treeform.utils.progress import observe_steps
+from treeform.utils.text import Caution
 
 
 def read_problem(settings: Settings, display: ProgressDisplay, *, verbose: bool) -> tuple[Problem, How]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from treeform.data.columns import CATEGORY, NUMERIC, Column
 from treeform.data.options import USUAL, TableOptions
-from treeform.data.recognise import recognise
+from treeform.data.recognise import read_all, recognise
 from treeform.data.rows import setting_text
 from treeform.data.sources import GAP_CAUSE, Source
 from treeform.data.sources_json import damaged, source_from_json, source_to_json
@@ -26,7 +26,7 @@ from treeform.data.table import Table, read_table, refuse_gaps, refuse_infinite
 from treeform.data.unseen import Unseen
 from treeform.errors import DataError, listing
 from treeform.utils.progress import report_step
-from treeform.utils.text import count_of
+from treeform.utils.text import Caution, count_of
 
 
 @dataclass(frozen=True)
@@ -63,15 +63,13 @@ class Encoder:
                 fix=f"or use {setting_text('missing', 'value')}",
             )
         refuse_infinite(table, [name for name in used if name not in options.categorical], rows)
-        return cls(
-            tuple(
-                Source(name, NUMERIC)  # what recognise finds out column by column
-                if table.finite and name not in options.categorical
-                else recognise(table.column(name), name, options, rows)
-                for name in used
-            ),
-            tuple(exclude),
-        )
+
+        def read(name: str) -> Source:
+            if table.finite and name not in options.categorical:
+                return Source(name, NUMERIC)  # what recognise finds out column by column
+            return recognise(table.column(name), name, options, rows)
+
+        return cls(read_all(read, used, options), tuple(exclude))
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
@@ -181,12 +179,6 @@ class Encoder:
         if len(set(names)) < len(names):
             raise damaged("source names repeat")
         return cls(sources, tuple(value["ignored"]))
-
-
-class Caution(str):
-    """A note that names a probable mistake: it is shown before all others, and never left out."""
-
-    __slots__ = ()
 
 
 FEW_ROWS = 20  # of which consecutive numbers say nothing

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import numbers
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -19,11 +20,14 @@ from treeform.data.rows import rows_note, rows_text, setting_text
 from treeform.data.sources import Source, no_value
 from treeform.data.text_dates import DAY_FIRST, MONTH_FIRST, date_orders, days_of, days_of_text
 from treeform.data.text_numbers import read_numbers
-from treeform.errors import DataError
+from treeform.errors import DataError, listing
 
 NEARLY_ALL = (
     0.9  # the share of entries that have to be numbers, or dates, for a column of text to be taken as such
 )
+
+MOST_SHOWN = 8
+"""Of the columns that cannot be read, so many are explained in one message."""
 
 
 def recognise(values: Any, name: str, options: TableOptions, rows: NDArray[np.int64] | None = None) -> Source:
@@ -51,9 +55,7 @@ def recognise(values: Any, name: str, options: TableOptions, rows: NDArray[np.in
     if types.is_bool_dtype(dtype):
         return Source(name, BOOLEAN, gaps=gaps)
     if types.is_datetime64_any_dtype(dtype):
-        _dates_asked(name, f"({dtype})", options)
-        days = days_of(pd.Series(values))
-        return Source(name, _date_kind(days), gaps=gaps)
+        return Source(name, _date_kind(days_of(pd.Series(values))), gaps=gaps)
     if types.is_timedelta64_dtype(dtype) or isinstance(dtype, pd.PeriodDtype):
         raise DataError(
             f"column {name!r} holds durations or periods ({dtype})",
@@ -89,7 +91,6 @@ def _objects(values: Any, name: str, options: TableOptions, rows: NDArray[np.int
     ):
         return Source(name, NUMERIC, gaps=gaps)
     if types and all(issubclass(kind, datetime.date) for kind in types):
-        _dates_asked(name, "(date)", options)
         return Source(name, _date_kind(days_of(pd.Series(values))), gaps=gaps)
     odd = [kind for kind in types if not issubclass(kind, str | bool | np.bool_ | int | float | np.number)]
     if odd:
@@ -118,7 +119,8 @@ def _text(
         return Source(name, NUMERIC, gaps=gaps, notation=reading.notation)
     orders = date_orders(entries, NEARLY_ALL)
     if orders:
-        _dates_asked(name, "written as text", options)
+        if options.dates is None:  # refused with all other columns of dates
+            return Source(name, DATE, gaps=gaps, date_order=next(iter(orders)))
         if {DAY_FIRST, MONTH_FIRST} <= set(orders):
             raise _two_readings(name, "dates", f"in {entries[0]!r} the day or the month may come first")
         order, fits = next(iter(orders.items()))
@@ -147,13 +149,50 @@ def _two_readings(name: str, what: str, cause: str) -> DataError:
     )
 
 
-def _dates_asked(name: str, how: str, options: TableOptions) -> None:
-    if options.dates is None:
+def read_all(read: Callable[[str], Source], names: Sequence[str], options: TableOptions) -> tuple[Source, ...]:
+    """All columns, or one error that names every column that cannot be read as it is.
+
+    Raises
+    ------
+    DataError
+        Columns of dates count as such where days are not asked for.
+    """
+    sources, errors = [], list[DataError]()
+    for name in names:
+        try:
+            sources.append(read(name))
+        except DataError as error:
+            errors.append(error)
+    dated = [source for source in sources if source.kind in (DATE, DATETIME)]
+    if dated and options.dates is None:
+        errors.append(_dates_refused(dated))
+    if len(errors) == 1:
+        raise errors[0]
+    if errors:
+        shown = errors[:MOST_SHOWN]
+        more = [f"… and {len(errors) - len(shown)} more"] if len(errors) > len(shown) else []
         raise DataError(
-            f"column {name!r} holds dates or times {how}",
-            cause="a test on a date depends on the unit and origin that you mean",
-            fix=f"ask for days since 1970-01-01 with {setting_text('dates', 'days')}, or leave the column out",
+            "columns cannot be read as they are",
+            cause="\n    ".join([f"{one.what}: {one.cause}" if one.cause else one.what for one in shown] + more),
+            fix="\n    ".join(one.fix for one in shown if one.fix),
         )
+    return tuple(sources)
+
+
+def _dates_refused(dated: Sequence[Source]) -> DataError:
+    several = len(dated) > 1
+    if several:
+        named = listing(f"{source.name!r}{' (text)' if source.date_order else ''}" for source in dated)
+        what = f"columns {named} hold dates or times"
+    else:
+        what = f"column {dated[0].name!r} holds dates or times"
+        what += " written as text" if dated[0].date_order else ""
+    return DataError(
+        what,
+        cause="a test on a date depends on the unit and origin that you mean",
+        fix=f"ask for days since 1970-01-01 with {setting_text('dates', 'days')}, or leave "
+        f"{'these columns' if several else 'the column'} out",
+    )
 
 
 def _date_kind(days: NDArray[np.float64]) -> str:

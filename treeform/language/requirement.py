@@ -346,8 +346,9 @@ def class_of(name: str) -> type[Requirement]:
         return _REGISTRY[name]
     extension = find(REQUIREMENTS, name)
     if extension is None:
-        known = {*registered(), *(one.name for one in extensions(REQUIREMENTS))}
-        raise unknown_name(name, sorted(known), "requirement", fix=NOT_KNOWN)
+        ours = [known for known in _REGISTRY if known in registered()]  # families together, the usual one first
+        others = sorted({one.name for one in extensions(REQUIREMENTS)}.difference(ours))
+        raise unknown_name(name, [*ours, *others], "requirement", fix=NOT_KNOWN)
     return extension.load_class(
         Requirement,  # type: ignore[type-abstract]
         "a requirement is a class derived from treeform.Requirement",

@@ -12,7 +12,7 @@ from treeform.report.curves import trace_curves
 from treeform.report.facts import Facts, of_model, of_result
 from treeform.report.model_facts import HeldOut
 from treeform.report.page import render_html
-from treeform.report.plain import render_text
+from treeform.report.plain import render_text, warnings_of
 from treeform.report.plot import plot_trace, trace_svg
 from treeform.report.texts import render_json, render_markdown
 from treeform.solve import SolveResult
@@ -40,6 +40,7 @@ __all__ = [
     "text",
     "trace_curves",
     "trace_svg",
+    "warnings_of",
 ]
 
 

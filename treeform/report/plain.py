@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from treeform.data.encode import Caution
+from treeform.report.crossing import Crossing
 from treeform.report.facts import Facts
 from treeform.report.residuals import ResidualTable
+from treeform.utils.text import Caution
 
 SHORT_NOTES = 5
 
 
-def render_text(facts: Facts, verbose: bool = True) -> str:
-    """Outcome, requirements with measured rates, and (when verbose) confusion matrix and claims."""
-    cautions = [note for note in facts.notes if isinstance(note, Caution)]
-    first = [f"warning: {one.sentence} {one.cost}".rstrip() for one in facts.crossings]
-    first += [f"warning: {note}" for note in cautions]
+def render_text(facts: Facts, verbose: bool = True, warned: bool = False) -> str:
+    """Warnings unless they were shown, outcome, requirements with measured rates; if verbose, matrix and claims."""
+    first = [] if warned else [f"warning: {one}" for one in warnings_of(facts.notes, facts.crossings)]
     parts = [*(["\n".join(first)] if first else []), facts.verdict, _pairs(facts.outcome)]
     if facts.model_size:
         parts[-1] += "\n" + _pairs([("model", facts.model_size)], width=_width(facts.outcome))
@@ -41,6 +40,12 @@ def render_text(facts: Facts, verbose: bool = True) -> str:
         lines = [f"  {note}" for note in shown] + ([f"  … and {more} more (--verbose)"] if more else [])
         parts.append("notes\n" + "\n".join(lines))
     return "\n\n".join(parts)
+
+
+def warnings_of(notes: Iterable[str], crossed: Iterable[Crossing]) -> list[str]:
+    """What comes before everything else: probable mistakes, and what the requirements let through."""
+    cautions = [str(note) for note in notes if isinstance(note, Caution)]
+    return [*cautions, *(f"{one.sentence} {one.cost}".rstrip() for one in crossed)]
 
 
 def _width(pairs: tuple[tuple[str, str], ...]) -> int:

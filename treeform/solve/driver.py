@@ -27,6 +27,7 @@ from treeform.solve.options import USUAL, ProofWriter, SolveOptions
 from treeform.solve.pipeline import search
 from treeform.solve.result import Limit, SolveResult, Status, as_number
 from treeform.utils.progress import observe_steps
+from treeform.utils.text import Caution
 
 
 def solve(question: Question, options: SolveOptions = USUAL) -> SolveResult:
@@ -61,7 +62,7 @@ def _solve(question: Question, options: SolveOptions) -> SolveResult:
                 if _prepared(question, ledger, budget):
                     search(node)
             except MemoryError:  # of what is prepared in Python; engines and solvers report theirs
-                ledger.notes.append(f"memory ran out in the phase {ledger.phase!r}")
+                ledger.notes.append(Caution(f"memory ran out in the phase {ledger.phase!r}"))
                 node.limit = Limit.MEMORY
     if options.proofs is not None:
         _tidy(options.proofs, plan, ledger)

@@ -22,6 +22,7 @@ from treeform.solve.cores import raise_bound, terms_of
 from treeform.solve.faults import BREAKDOWNS, broke_down, faults, is_breakdown, is_refusal, limit_of
 from treeform.solve.ledger import Ledger
 from treeform.solve.result import Limit, why_stopped
+from treeform.utils.text import Caution
 
 if TYPE_CHECKING:
     from treeform.solve.options import ProofWriter, Written
@@ -127,12 +128,15 @@ class CompiledSearch:
         except BREAKDOWNS as error:
             if not self.ledger.has_model or is_refusal(error) or not is_breakdown(error):
                 raise
-            self._note(broke_down(error))
+            self._caution(broke_down(error))
             self.broken = error
             self.limit = self.budget.reason or limit_of(error)
 
     def _note(self, text: str) -> None:
         self.ledger.note(f"{self.by}: {text}")
+
+    def _caution(self, text: str) -> None:
+        self.ledger.note(Caution(f"{self.by}: {text}"))
 
     def _run(self) -> None:
         self.ledger.set_phase(f"building {self.formulation.name}")
@@ -367,7 +371,7 @@ class CompiledSearch:
     def _limit(self, outcome: Outcome) -> Limit | None:
         self.info = dict(outcome.info)
         for fault in faults(self.info):
-            self._note(fault)
+            self._caution(fault)
         if "settled by" in self.info:
             self._note(f"settled by {self.info['settled by']}")
         if outcome.verdict in (Verdict.OPTIMAL, Verdict.INFEASIBLE) or outcome.reason is None:

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from treeform.catalogue.solvers import find_solver
+from treeform.certify.family import Family
 from treeform.engines import DiagramSearch, Engine
 from treeform.engines.relaxation import relax
 from treeform.errors import SpecError
@@ -31,7 +32,7 @@ from treeform.solve.result import Limit, Progress, StageRun, as_number
 from treeform.tradeoff.one_row import answer_row, is_answered, solve_row
 from treeform.tradeoff.regression_table import regression_table
 from treeform.tradeoff.rows_by_engine import engine_for, enter_models_of_one_feature, enter_rows
-from treeform.tradeoff.size_table import SizeBounds, SizeTable, checked_price, price_of_alpha, refuse_start
+from treeform.tradeoff.size_table import SizeBounds, SizeTable, Start, begun, checked_price, price_of_alpha
 from treeform.tradeoff.trees_at_price import close_price
 from treeform.utils.progress import Step, observe_steps, report_step
 from treeform.utils.text import count_of
@@ -51,7 +52,7 @@ def fill_size_table(
     *,
     prices: Sequence[Any] | None = None,
     alphas: Sequence[Any] | None = None,
-    start: SizeTable | None = None,
+    start: Start = None,
     smaller: SizeTable | None = None,
 ) -> SizeTable:
     """Fill a `SizeTable`; see `treeform.Problem.size_table`.
@@ -60,7 +61,6 @@ def fill_size_table(
     requirements and a time limit, it is filled first, so that a larger shape is no worse.
     """
     refuse_restriction(question, options, "a size table")
-    refuse_start(start, SizeTable)
     if leaf_loss(question.objective) is not None:
         return regression_table(question, options, smaller, start, alphas if prices is None else prices)
     if not all(isinstance(term, Error | ClassCost | Nodes) for _, term in question.objective.terms):
@@ -80,14 +80,14 @@ def _fill(
     budget: Budget,
     prices: Sequence[Any] | None = None,
     alphas: Sequence[Any] | None = None,
-    start: SizeTable | None = None,
+    start: Start = None,
     smaller: SizeTable | None = None,
     of_larger: bool = False,
 ) -> SizeTable:
     """The table; with `of_larger`, for a larger one that has begun with the shapes below."""
     search = SizeTableSearch(question, options, budget)
     if start is not None:
-        search.bounds.enter_table(start)
+        search.bounds.enter_family(begun(start, Family(search.question, by_tests=True)))
     search.wanted = wanted = search.wanted_prices(prices, alphas)
     if smaller is None and not of_larger:
         smaller = _smaller_table(question, options, budget)

@@ -12,6 +12,7 @@ from fractions import Fraction
 
 from treeform.certify.answer import CertifiedResult
 from treeform.certify.family import IMPOSSIBLE, Family, Place
+from treeform.certify.family_certificate import enter_answer
 from treeform.solve import schedule
 from treeform.solve.budget import Budget
 from treeform.solve.options import KnownBound, SolveOptions
@@ -86,12 +87,7 @@ class Answers:
 
     def enter(self, place: Place, result: CertifiedResult) -> None:
         """Model and bound of an answer."""
-        if result.graph is not None and result.objective is not None:
-            self.family.enter(result.graph, result.objective)
-        if result.status is Status.INFEASIBLE:
-            self.family.prove(place, IMPOSSIBLE, result.solver)
-        elif result.bound is not None:
-            self.family.prove(place, Fraction(result.bound), result.solver)
+        enter_answer(self.family, place, result)
         self.by_place[place] = _stronger(self.by_place.get(place), result)
 
     def _progress(self, place: Place) -> Callable[[Progress], None] | None:

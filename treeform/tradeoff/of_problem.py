@@ -47,7 +47,7 @@ class HasTradeoffs(ABC):
         time_limit: float | None = None,
         prices: Sequence[Any] | None = None,
         alphas: Sequence[Any] | None = None,
-        start: SizeTable | None = None,
+        start: Any = None,
         on_progress: Callable[[Progress], None] | None = None,
     ) -> SizeTable:
         """The least error with at most m tests, for m = 0, 1, 2, ...: one table that answers every price of a test.
@@ -60,8 +60,9 @@ class HasTradeoffs(ABC):
             Prices of a test in units of the objective. Then only what they need is proved, the highest first.
         alphas : sequence of numbers, optional
             The same in terms of alpha in (18) of Florio et al. (AAAI 2023); see `SizeTable.at_alpha`.
-        start : SizeTable, optional
-            An earlier table of this problem; its models and bounds are entered first.
+        start : SizeTable, or its certificate (dict or path), optional
+            An earlier table of this problem; its models and bounds are entered first. Bounds of a certificate are not
+            proved again before `treeform.check` is asked; the table names them as taken from one.
 
         Returns
         -------
@@ -90,7 +91,7 @@ class HasTradeoffs(ABC):
         formulation: Any = None,
         warm_start: Any = "auto",
         time_limit: float | None = None,
-        start: Pareto | None = None,
+        start: Any = None,
         on_progress: Callable[[Progress], None] | None = None,
     ) -> Pareto:
         """The models that no other one beats in depth, number of tests and errors at once.
@@ -101,8 +102,8 @@ class HasTradeoffs(ABC):
         ----------
         solver, formulation, warm_start, time_limit, on_progress
             As in `solve`; the time limit is for all of it.
-        start : Pareto, optional
-            An earlier curve of this problem; its models and bounds are entered first.
+        start : Pareto, or its certificate (dict or path), optional
+            An earlier curve of this problem; its models and bounds are entered first, as in `size_table`.
 
         Raises
         ------
@@ -122,7 +123,7 @@ class HasTradeoffs(ABC):
         formulation: Any = None,
         warm_start: Any = "auto",
         time_limit: float | None = None,
-        start: Frontier | None = None,
+        start: Any = None,
         on_progress: Callable[[Progress], None] | None = None,
     ) -> Frontier:
         """The exact trade-off between the objective and one requirement: the best model for every bound of it.
@@ -137,8 +138,9 @@ class HasTradeoffs(ABC):
             The bounds to begin and to end with; None for no limit.
         solver, formulation, warm_start, time_limit, on_progress
             As in `solve`; the time limit is for the whole frontier, and what was proved by then is kept.
-        start : Frontier, optional
-            An earlier frontier of this problem over the same requirement; its answers are entered first.
+        start : Frontier, or its certificate (dict or path), optional
+            An earlier frontier of this problem over the same requirement; its answers are entered first, as in
+            `size_table`.
 
         Returns
         -------

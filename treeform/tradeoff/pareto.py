@@ -15,9 +15,10 @@ from typing import Any
 from treeform.catalogue.solvers import find_solver
 from treeform.certify.certificate import Certificate
 from treeform.certify.family import Family
-from treeform.certify.family_certificate import certify_family
+from treeform.certify.family_certificate import answers_in, certify_family, enter_answer
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
+from treeform.language.losses import without_tests
 from treeform.language.question import Question
 from treeform.solve import schedule
 from treeform.solve.budget import Budget, interruptible
@@ -26,7 +27,14 @@ from treeform.solve.faults import BREAKDOWNS, broke_down, is_breakdown, limit_of
 from treeform.solve.options import USUAL, SolveOptions
 from treeform.solve.result import Limit, Number, Progress
 from treeform.tradeoff.fill import fill_size_table
-from treeform.tradeoff.size_table import SizeTable, names, prove_rows, refuse_start, row_answers
+from treeform.tradeoff.size_table import (
+    SizeTable,
+    certificate_of_start,
+    enter_rows,
+    names,
+    refuse_other,
+    row_answers,
+)
 from treeform.utils.notebook import Printed
 
 
@@ -132,7 +140,7 @@ class Pareto(Printed):
 def curve(
     question: Question,
     options: SolveOptions = USUAL,
-    start: Pareto | None = None,
+    start: Any = None,
 ) -> Pareto:
     """Fill the curve; see `treeform.Problem.pareto`."""
     refuse_restriction(question, options, "a curve over depths")
@@ -144,7 +152,7 @@ def curve(
         )
     if options.solver is not None and options.formulation is None and _only_clauses(options.solver):
         options = replace(options, formulation="sat-depth")
-    refuse_start(start, Pareto)
+    known = _begun(start, question)
     budget = Budget(options.time_limit)
     tables: dict[int, SizeTable] = {}
     notes: list[str] = []
@@ -159,7 +167,7 @@ def curve(
                 tables[depth] = fill_size_table(
                     question.with_(shape=question.shape.at_depth(depth)),
                     replace(options, time_limit=share, on_progress=report),
-                    start=None if start is None else start.tables.get(depth),
+                    start=None if known is None else known.within(depth),
                     smaller=tables.get(depth - 1),
                 )
             except BREAKDOWNS as error:
@@ -168,7 +176,8 @@ def curve(
                 broken = limit_of(error)
                 notes.append(f"depth {depth}: {broke_down(error)}")
                 break
-            if budget.stop() and (start is None or depth + 1 not in start.tables):
+            known_next = known is not None and known.lower(known.place(depth + 1)) is not None
+            if budget.stop() and not known_next:
                 break
     asked = tables[min(tables)].question
     widest = asked.with_(shape=question.shape)
@@ -177,6 +186,21 @@ def curve(
         asked, _points(_family(widest, tables)), tables, budget.seconds, last, stopped, tuple(notes)
     )
     return replace(pareto, limit=None) if pareto.proved else pareto
+
+
+def _begun(start: Any, question: Question) -> Family | None:
+    """The problems of the curve with what an earlier one knows of them, itself or its certificate."""
+    if start is None:
+        return None
+    asked = question.with_(objective=without_tests(question.objective))
+    if isinstance(start, Pareto):
+        widest = start.question.with_(shape=question.shape.at_depth(start.depth))
+        refuse_other(widest, asked)
+        return _family(widest, start.tables)
+    family = Family(asked, by_tests=True, by_depth=True)
+    for place, answer in answers_in(certificate_of_start(start, Pareto), family):
+        enter_answer(family, place, answer)
+    return family
 
 
 def _progress_of_depth(
@@ -198,10 +222,7 @@ def _family(widest: Question, tables: dict[int, SizeTable]) -> Family:
     """The problems of all depths and numbers of tests, with the models and bounds of the tables."""
     family = Family(widest, by_tests=True, by_depth=True)
     for depth, table in tables.items():
-        prove_rows(table, family, depth)
-        for row in table.rows:
-            if row.graph is not None and row.upper is not None:
-                family.enter(row.graph, row.upper)
+        enter_rows(table, family, depth)
     return family
 
 

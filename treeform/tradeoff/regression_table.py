@@ -16,14 +16,14 @@ from treeform.solve.options import SolveOptions
 from treeform.solve.result import as_number
 from treeform.solve.verification import judge_candidate
 from treeform.tradeoff.nested import Answers
-from treeform.tradeoff.size_table import SizeRow, SizeTable, prove_rows, refuse_other
+from treeform.tradeoff.size_table import SizeRow, SizeTable, Start, begun
 
 
 def regression_table(
     question: Question,
     options: SolveOptions,
     smaller: SizeTable | None = None,
-    start: SizeTable | None = None,
+    start: Start = None,
     prices: object = None,
 ) -> SizeTable:
     """The least loss with at most m tests, for m = 0, 1, 2, ...; see `treeform.Problem.size_table`.
@@ -35,7 +35,7 @@ def regression_table(
         The time limit is for the whole table; each open row gets an equal share of what is left, and what others leave.
     smaller : SizeTable, optional
         The table of a smaller depth, whose models are models of this one.
-    start : SizeTable, optional
+    start : SizeTable or certificate, optional
         An earlier table of this question.
     prices
         What only tables of errors have.
@@ -54,13 +54,10 @@ def regression_table(
     question = question.with_(objective=without_tests(question.objective))
     family = Family(question, by_tests=True)
     family.prove(family.place(), Fraction(0), "counting")
-    if start is not None:
-        refuse_other(start.question, question)
-        prove_rows(start, family)
+    begun(start, family)
     search = Answers(family, options)
     with interruptible(search.budget):
-        known = [row.graph for table in (smaller, start) if table is not None for row in table.rows]
-        for graph in known:
+        for graph in [] if smaller is None else [row.graph for row in smaller.rows]:
             judged = None if graph is None else judge_candidate(question, graph)
             if judged is not None and judged[1].ok:
                 family.enter(judged[0], as_number(question.to_units(judged[1].value)))

@@ -7,14 +7,22 @@ AAAI 2023, price tests by alpha in (18)).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from treeform.certify.certificate import Certificate
 from treeform.certify.family import IMPOSSIBLE, Family, Place
-from treeform.certify.family_certificate import answer_of, certify_family
+from treeform.certify.family_certificate import (
+    answer_of,
+    answers_in,
+    certify_family,
+    enter_answer,
+    other_problem,
+)
+from treeform.certify.files import read_json_file
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.losses import without_tests
@@ -200,19 +208,15 @@ class SizeBounds:
         self.graph: list[DecisionGraph | None] = [None] * (self.most + 1)
         self.by = ["identical rows and few terminals"] * (self.most + 1)
 
-    def enter_table(self, table: SizeTable) -> None:
-        """Enter the models and bounds of an earlier table of the same question.
-
-        Raises
-        ------
-        SpecError
-            If it is of another question.
-        """
-        refuse_other(table.question, self.question)
-        self.enter_models(table)
-        for row in table.rows:
-            lower = None if row.lower is None else math.ceil(Fraction(row.lower) * self.question.scale)
-            self.raise_lower(row.tests, lower, row.by)
+    def enter_family(self, known: Family) -> None:
+        """Enter models and bounds of the problems that are the rows of this table."""
+        for model in known.models:
+            self.submit(model.graph)
+        for m in range(self.most, -1, -1):
+            proof = known.lower(known.place(tests=m))
+            if proof is not None:
+                lower = None if proof.lower == IMPOSSIBLE else math.ceil(proof.lower * self.question.scale)
+                self.raise_lower(m, lower, proof.by)
 
     def enter_models(self, table: SizeTable) -> None:
         """Enter the models of a table, of this shape or a smaller one."""
@@ -282,11 +286,13 @@ def row_answers(
         yield place, answer_of(family.at(place), row.graph, row.upper, row.lower, row.by)
 
 
-def prove_rows(table: SizeTable, family: Family, depth: int | None = None) -> None:
-    """Enter the bounds of the rows in a family."""
+def enter_rows(table: SizeTable, family: Family, depth: int | None = None) -> None:
+    """Enter the models and bounds of the rows in a family."""
     for row in table.rows:
         lower = IMPOSSIBLE if row.lower is None else Fraction(row.lower)
         family.prove(family.place(depth, row.tests), lower, row.by)
+        if row.graph is not None and row.upper is not None:
+            family.enter(row.graph, row.upper)
 
 
 def names(rows: Iterable[SizeRow]) -> str:
@@ -294,20 +300,49 @@ def names(rows: Iterable[SizeRow]) -> str:
     return ", ".join(dict.fromkeys(row.by for row in rows if row.by)) or "none"
 
 
-def refuse_start(start: object, kind: type) -> None:
-    """A start is an earlier result of the same kind, or None.
+Start = SizeTable | Family | str | os.PathLike[str] | Mapping[str, Any] | None
+"""What a size table starts from: an earlier one, its certificate, or what a curve over depths knows."""
+
+
+def certificate_of_start(start: Any, kind: type) -> Any:
+    """The certificate that is given as a start, or read from its file.
 
     Raises
     ------
     SpecError
-        If it is anything else.
+        If it is anything else, or there is no such file.
+    CertificateError
+        If the file is no certificate.
     """
-    if start is not None and not isinstance(start, kind):
-        raise SpecError(
-            f"start={start!r} is no {kind.__name__}",
-            cause="it begins with the models and bounds of an earlier one",
-            fix="give an earlier result of the same call, or leave it out",
-        )
+    if isinstance(start, str | os.PathLike):
+        return read_json_file(start)
+    if isinstance(start, Mapping):
+        return start
+    raise SpecError(
+        f"start={start!r} is no {kind.__name__}",
+        cause="it begins with the models and bounds of an earlier one",
+        fix="give an earlier result of the same call, or its certificate, or leave it out",
+    )
+
+
+def begun(start: Start, family: Family) -> Family:
+    """The problems of a size table, with the models and bounds of a start.
+
+    Raises
+    ------
+    SpecError, CertificateError
+        If the start is of another problem, or nothing of the kind.
+    """
+    if isinstance(start, SizeTable):
+        refuse_other(start.question, family.question)
+        enter_rows(start, family)
+    elif isinstance(start, Family):
+        family.models += start.models
+        family.proofs += start.proofs
+    elif start is not None:
+        for place, answer in answers_in(certificate_of_start(start, SizeTable), family):
+            enter_answer(family, place, answer)
+    return family
 
 
 def refuse_other(theirs: Question, ours: Question) -> None:
@@ -322,11 +357,7 @@ def refuse_other(theirs: Question, ours: Question) -> None:
     if theirs.data.digest != ours.data.digest or any(
         getattr(theirs, part) != getattr(ours, part) for part in parts
     ):
-        raise SpecError(
-            "the start is of another problem",
-            cause="data, shape, objective and requirements have to be the same",
-            fix="leave out start",
-        )
+        raise other_problem()
 
 
 def price_of_alpha(question: Question, alpha: Fraction | float | str) -> Fraction:

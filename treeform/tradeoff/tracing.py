@@ -6,15 +6,18 @@ on; then the bounds between its measure and that of the better one are asked as 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
 from treeform.certify.answer import CertifiedResult
 from treeform.certify.family import Family, Known, Place
+from treeform.certify.family_certificate import answers_in
 from treeform.errors import ContradictionError, SpecError
 from treeform.language.bounded import Bounded, Value
 from treeform.language.numbers import as_fraction
 from treeform.language.question import Question
+from treeform.language.requirement import Requirement
 from treeform.solve import schedule
 from treeform.solve.budget import interruptible
 from treeform.solve.choice import refuse_restriction
@@ -23,7 +26,7 @@ from treeform.solve.result import Status, as_number
 from treeform.tradeoff.asking import with_model
 from treeform.tradeoff.frontier import Frontier, FrontierPoint
 from treeform.tradeoff.nested import Answers
-from treeform.tradeoff.size_table import refuse_other, refuse_start
+from treeform.tradeoff.size_table import certificate_of_start, refuse_other
 
 
 def trace_frontier(
@@ -32,7 +35,7 @@ def trace_frontier(
     options: SolveOptions = USUAL,
     *,
     between: tuple[Any, Any] = (None, None),
-    start: Frontier | None = None,
+    start: Any = None,
 ) -> Frontier:
     """All points of a frontier; see `treeform.Problem.frontier`.
 
@@ -47,7 +50,7 @@ def trace_frontier(
         in the end are asked again, with what is left by then.
     between : (loosest, tightest)
         None for no limit on a side.
-    start : Frontier, optional
+    start : Frontier or certificate, optional
         An earlier one of this question over this requirement; its answers are entered first.
     """
     refuse_restriction(question, options, "a frontier")
@@ -60,17 +63,25 @@ def trace_frontier(
     search = Answers(
         Family(question, axis=axis, between=_range(axis, between)), options, schedule.FRONTIER_STEP
     )
-    refuse_start(start, Frontier)
     if start is not None:
-        refuse_other(
-            start.question.with_(requirements=(*start.question.requirements, start.axis)),
-            question.with_(requirements=(*question.requirements, axis)),
-        )
-        for place, answer in start.answers:
+        for place, answer in _begun(start, search.family):
             search.enter(place, answer)
     with interruptible(search.budget):
         search.run()
     return _frontier(search)
+
+
+def _begun(start: Any, family: Family) -> Iterable[tuple[Place, CertifiedResult]]:
+    """The answers of an earlier frontier, itself or its certificate."""
+    if not isinstance(start, Frontier):
+        found = answers_in(certificate_of_start(start, Frontier), family)
+        return [(place, CertifiedResult.of(answer)) for place, answer in found]
+    assert isinstance(family.axis, Requirement)
+    refuse_other(
+        start.question.with_(requirements=(*start.question.requirements, start.axis)),
+        family.question.with_(requirements=(*family.question.requirements, family.axis)),
+    )
+    return start.answers
 
 
 def _frontier(search: Answers) -> Frontier:

@@ -1,4 +1,4 @@
-"""Numbers for people: "1 error", "2 errors"; fractions that are hard to read."""
+"""Text for people: "1 error", "2 errors"; fractions that are hard to read; notes that come first."""
 
 from __future__ import annotations
 
@@ -72,3 +72,9 @@ def rounded_text(value: float, digits: int = 6) -> str:
     if "e" not in short or not 1e-6 <= abs(value) < 1e15:
         return short
     return f"{value:.0f}" if abs(value) >= 1 else f"{value:.{digits + 5}f}".rstrip("0")
+
+
+class Caution(str):
+    """A note that names a probable mistake: it is shown before all others, and never left out."""
+
+    __slots__ = ()
