@@ -200,7 +200,7 @@ def test_spec_is_read_and_paths_are_relative_to_it(tmp_path: Path) -> None:
     assert settings.data == tmp_path / "credit.csv"
     assert settings.model == tmp_path / "out/model.json"
     assert (settings.target, settings.shape, settings.time_limit) == ("creditworthy", "tree:2", 30)
-    assert settings.exclude == ("sex",)
+    assert settings.exclude == ["sex"]
     assert [str(r) for _, r in settings.requirements] == ["max_nodes:3"]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ from typer.testing import CliRunner
 
 from treeform.cli.app import app
 from treeform.cli.spec import spec_keys
-from treeform.cli.stating import _stated
+from treeform.cli.stating import shared_options
 
 FORM = {"sep": ";", "decimal": ",", "encoding": "cp1252"}
 STATING = ["fit", "explain", "size-table", "pareto", "frontier", "conflict", "near-optimal"]
@@ -54,7 +53,7 @@ def test_options_win_over_the_spec_and_wrong_forms_are_refused(folder: Path) -> 
 @pytest.mark.parametrize("command", STATING)
 def test_every_command_takes_what_states_a_problem(command: str) -> None:
     shown = {option for one in _command(command).params for option in one.opts}
-    shared = {f"--{name.replace('_', '-')}" for name in inspect.signature(_stated).parameters} - {"--data"}
+    shared = {f"--{name.replace('_', '-')}" for name in (one.name for one in shared_options())} - {"--data"}
     without = {f"--{name.replace('_', '-')}" for name in WITHOUT.get(command, ())}
     assert shared - shown == without
     assert {"--import", "--debug"} <= shown

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from treeform import __version__, report
 from treeform.catalogue.solvers import solvers as tf_solvers
-from treeform.cli import conflict, export, frontier, near_optimal, pareto, size_table, sweep
+from treeform.cli import export, near_optimal, sweep
 from treeform.cli import options as opt
 from treeform.cli.check import check_certificate
 from treeform.cli.files import check_writable
@@ -24,11 +24,11 @@ from treeform.cli.predictions import predictions
 from treeform.cli.problems import How, choose_how, load_problem
 from treeform.cli.progress import ProgressDisplay, shown_as
 from treeform.cli.report import FORMATS, format_of, report_model
-from treeform.cli.spec import Settings, merge
+from treeform.cli.spec import Settings
 from treeform.cli.stating import states_problem
 from treeform.cli.stored import load_model, with_policy
 from treeform.cli.tables_out import check_kind, write_table
-from treeform.cli.tradeoff import read_problem
+from treeform.cli.tradeoff import conflict, frontier, pareto, read_problem, size_table
 from treeform.errors import SpecError
 from treeform.problem import Problem
 from treeform.report.facts import Facts
@@ -67,22 +67,17 @@ def root(
 
 @app.command(short_help="Learn the best model, and write model, certificate and report.")
 @command
-@states_problem()
+@states_problem(of_fit=True)
 def fit(
     settings: Settings,
-    model: Annotated[Path | None, typer.Option(help="Write the model here (JSON).")] = None,
-    certificate: Annotated[Path | None, typer.Option(help="Write the certificate here (JSON).")] = None,
-    report_file: Annotated[
-        Path | None, typer.Option("--report", help="Write the report here: .html, .md or .json.")
+    cv: Annotated[
+        int | None,
+        opt.option(
+            "Choose depth (up to that of --shape) and complexity penalty by cross-validation with so many folds.",
+            "FOLDS",
+            min=2,
+        ),
     ] = None,
-    proofs: Annotated[
-        Path | None,
-        typer.Option(help="Write proofs of what a SAT solver refutes to this folder.", metavar="FOLDER"),
-    ] = None,
-    cv: opt.Folds = None,
-    executor: opt.Executor = None,
-    workers: opt.Workers = None,
-    journal: opt.Journal = None,
     prices: Annotated[
         bool,
         typer.Option("--prices", help="Solve without each requirement too, and show what each costs."),
@@ -101,11 +96,6 @@ def fit(
     Exit codes: 0 done, 2 bad input or usage, 3 infeasible, 4 stopped at a limit without any model,
     130 interrupted by Ctrl-C, 143 by SIGTERM (the best model found is still written; a second one ends at once).
     """
-    outputs = Settings(
-        model=model, certificate=certificate, report=report_file, proofs=proofs,
-        executor=executor, workers=workers, journal=journal,
-    )  # fmt: skip
-    settings = merge(settings, outputs)
     written = [path for path in (settings.model, settings.certificate, settings.report) if path is not None]
     check_writable(written, inputs=[*settings.inputs, *([about] if about else [])])
     about_model = report.NOTHING if about is None else report.read_about(about)
@@ -287,11 +277,11 @@ for _name, _function, _help in (
     ("judge", judge_model, "Evaluate a given model: errors, objective, violations."),
     ("report", report_model, "Write a report of a model on a table."),
     ("export", export.export, "Write a model as SQL, C, Python, ONNX and others."),
-    ("size-table", size_table.size_table, "The least error with at most m tests, for each m."),
-    ("pareto", pareto.pareto, "The best models in depth, number of tests and errors."),
+    ("size-table", size_table, "The least error with at most m tests, for each m."),
+    ("pareto", pareto, "The best models in depth, number of tests and errors."),
     ("sweep", sweep.sweep, "Solve every combination of a grid on every fold."),
-    ("frontier", frontier.frontier, "The exact trade-off between objective and a requirement."),
-    ("conflict", conflict.conflict, "Requirements that cannot hold together."),
+    ("frontier", frontier, "The exact trade-off between objective and a requirement."),
+    ("conflict", conflict, "Requirements that cannot hold together."),
     ("near-optimal", near_optimal.near_optimal, "All models near the optimum."),
 ):
     app.command(name=_name, short_help=_help)(command(_function))

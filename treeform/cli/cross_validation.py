@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -85,7 +85,9 @@ def choose_size(settings: Settings, folds: int) -> Choice:
     rest = None if settings.time_limit is None else (1 - PART) * settings.time_limit
     score = "R squared" if is_regression else "accuracy"
     return Choice(
-        replace(settings, shape=f"tree:{depth}", ccp_alpha=_text(alpha), time_limit=rest),
+        settings.model_copy(
+            update={"shape": f"tree:{depth}", "ccp_alpha": _text(alpha), "time_limit": rest}
+        ),
         f"cross-validation, {folds} folds: depth {depth}, complexity penalty {float(alpha):.4g}; "
         f"{score} on the rows held out {estimator.best_score_:.4f}",
     )

@@ -15,10 +15,9 @@ from treeform.cli.report import FORMATS, format_of
 from treeform.cli.spec import Settings
 from treeform.cli.stating import states_problem
 from treeform.cli.tables_out import check_kind, write_table
-from treeform.cli.tradeoff import requirement_of, run_tradeoff
+from treeform.cli.tradeoff import ended, requirement_of, run_tradeoff
 from treeform.language.requirement import Requirement
 from treeform.problem import Problem
-from treeform.solve import Limit
 from treeform.tradeoff.axis import find_axis
 from treeform.tradeoff.near_optimal import NearOptimal
 from treeform.tradeoff.near_trees import NearModel
@@ -33,9 +32,7 @@ def near_optimal(
         str, typer.Option(help="The share of the optimum by which a model may be worse.", metavar="NUMBER")
     ] = "0.01",
     most: Annotated[int, typer.Option("--limit", help="Most models to list.", min=1)] = 1000,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write the models here (JSON).")
-    ] = None,
+    output: opt.Output = None,
     distinct: Annotated[
         bool, typer.Option("--distinct", help="Count models that predict alike for all rows as one.")
     ] = False,
@@ -125,9 +122,7 @@ def near_optimal(
     if report_file is not None:
         facts = report.of_result(found.best, near_optimal=found)
         write_text(report_file, FORMATS[format_of(report_file)](facts))
-    if found.limit is Limit.INTERRUPTED:
-        return Exit.INTERRUPTED
-    return exit_code(found.best)
+    return ended(found, exit_code(found.best))
 
 
 def _show_multiplicity(found: NearOptimal) -> None:

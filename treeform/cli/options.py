@@ -10,70 +10,22 @@ from typing import Annotated, Any, get_args
 import typer
 from typer.models import OptionInfo
 
+
+def option(help_: str, metavar: str | None = None, **more: Any) -> Any:
+    """An option that has no default to show."""
+    return typer.Option(help=help_, metavar=metavar, show_default=False, **more)
+
+
 Data = Annotated[
     Path,
     typer.Argument(
         help="Table: .csv, .tsv (also .gz), .parquet, .feather, or - for stdin.", show_default=False
     ),
 ]
-MaybeData = Annotated[
-    Path | None,
-    typer.Argument(
-        help="Table: .csv, .tsv (also .gz), .parquet, .feather, or - for stdin (or `data` in the spec).",
-        show_default=False,
-    ),
-]
 Target = Annotated[
-    str | None,
-    typer.Option(
-        help="Column with the classes, or the values of a regression problem.",
-        metavar="COLUMN",
-        show_default=False,
-    ),
+    str | None, option("Column with the classes, or the values of a regression problem.", "COLUMN")
 ]
-Weight = Annotated[
-    str | None, typer.Option(help="Column with sample weights.", metavar="COLUMN", show_default=False)
-]
-WeightGrid = Annotated[
-    str | None,
-    typer.Option(
-        help="Round sample weights to multiples of this number; auto: only if they have too many digits.",
-        metavar="NUMBER|auto",
-        show_default=False,
-    ),
-]
-Exclude = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="Column that no test may use, but that requirements may name. Repeatable.", metavar="COLUMN"
-    ),
-]
-Categorical = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="Column whose values are levels, whatever they look like. Repeatable.", metavar="COLUMN"
-    ),
-]
-Missing = Annotated[
-    str | None,
-    typer.Option(
-        help="What a missing value is: a value that tests send where it is better (value, the default), or error.",
-        metavar="value|error",
-        show_default=False,
-    ),
-]
-Dates = Annotated[
-    str | None,
-    typer.Option(help="Read dates as days since 1970-01-01 (days); by default they are refused.", metavar="days"),
-]
-Abstain = Annotated[
-    str | None,
-    typer.Option(
-        help="Label of leaves that abstain, priced by abstain_cost[price=…] in --minimize.",
-        metavar="LABEL",
-        show_default=False,
-    ),
-]
+Weight = Annotated[str | None, option("Column with sample weights.", "COLUMN")]
 Unseen = Annotated[
     str,
     typer.Option(
@@ -89,122 +41,18 @@ MissingAtPrediction = Annotated[
         metavar="error|majority",
     ),
 ]
-Shape = Annotated[
-    str | None,
-    typer.Option(
-        help="tree:DEPTH or diagram:WIDTH,WIDTH,… (default tree:3; for judge any shape).",
-        metavar="SHAPE",
-        show_default=False,
-    ),
-]
-FormulationName = Annotated[
-    str | None,
-    typer.Option(
-        "--formulation",
-        help="How the problem is stated to the solver; settings may follow, as in NAME:SETTING=VALUE,…",
-        metavar="NAME",
-    ),
-]
-SolverName = Annotated[
-    str | None,
-    typer.Option(
-        "--solver",
-        help="The solver, see `treeform solvers`; settings may follow, as in cp-sat:threads=2.",
-        metavar="NAME",
-    ),
-]
-WarmStart = Annotated[
-    str | None,
-    typer.Option(
-        help="Where to start: a native engine, a model file (JSON of treeform, or .skops of scikit-learn), or none.",
-        metavar="NAME|FILE",
-    ),
-]
-TimeLimit = Annotated[float | None, typer.Option(help="Seconds for everything together.", metavar="SECONDS")]
-Require = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="A requirement such as statistical_parity:groups=sex,ratio=0.8 or min_support:0.05. Repeatable.",
-        metavar="NAME:KEY=VALUE,…",
-    ),
-]
-Import = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--import",
-        help="Import this module or file first, so that its requirements and solvers have names. Repeatable.",
-        metavar="MODULE",
-    ),
-]
-Minimize = Annotated[
-    str | None,
-    typer.Option(help="Objective, such as 'error + 2*nodes' (default error).", metavar="OBJECTIVE"),
-]
-CcpAlpha = Annotated[
-    str | None,
-    typer.Option(
-        help="Complexity penalty: the price of a test as a share of the total weight, added to the objective.",
-        metavar="NUMBER",
-        show_default=False,
-    ),
-]
-Folds = Annotated[
-    int | None,
-    typer.Option(
-        "--cv",
-        help="Choose depth (up to that of --shape) and complexity penalty by cross-validation with so many folds.",
-        min=2,
-        metavar="FOLDS",
-        show_default=False,
-    ),
-]
-SpecFile = Annotated[
-    Path | None,
-    typer.Option("--spec", help="Problem file (TOML); options given here override it.", metavar="FILE"),
-]
-Threads = Annotated[int | None, typer.Option(help="Threads of the solver.", min=1, metavar="NUMBER")]
-Isolate = Annotated[
-    bool | None,
-    typer.Option(
-        "--isolate",
-        help="Run the solver in a process of its own, which may hang or crash.",
-        show_default=False,
-    ),
-]
-Executor = Annotated[
-    str | None,
-    typer.Option(
-        help="Where the parts of one proof are searched: loky (processes here), dask or dask:tcp://HOST:PORT.",
-        metavar="NAME",
-        show_default=False,
-    ),
-]
-Workers = Annotated[int | None, typer.Option(help="Processes of the executor.", min=1, show_default=False)]
-Journal = Annotated[
-    Path | None,
-    typer.Option(
-        help="Keep finished parts of the search here; the same command resumes after a kill.",
-        metavar="FOLDER",
-        show_default=False,
-    ),
-]
 Groups = Annotated[
     list[str] | None,
-    typer.Option(
-        help="Groups that were given to the problem as an array: a column of the table, or a file with one row "
+    option(
+        "Groups that were given to the problem as an array: a column of the table, or a file with one row "
         "for each sample. With several, NAME=COLUMN. Repeatable.",
-        metavar="COLUMN or FILE",
-        show_default=False,
+        "COLUMN or FILE",
     ),
 ]
-Separator = Annotated[
-    str | None,
-    typer.Option(help="Separator of CSV files: a character, or tab.", metavar="CHARACTER"),
-]
-Decimal = Annotated[str | None, typer.Option(help="Decimal mark of CSV files: . or ,", metavar="MARK")]
+Separator = Annotated[str | None, option("Separator of CSV files: a character, or tab.", "CHARACTER")]
+Decimal = Annotated[str | None, option("Decimal mark of CSV files: . or ,", "MARK")]
 Encoding = Annotated[
-    str | None,
-    typer.Option(help="Encoding of CSV files (default UTF-8, or UTF-16 by its mark).", metavar="NAME"),
+    str | None, option("Encoding of CSV files (default UTF-8, or UTF-16 by its mark).", "NAME")
 ]
 CSV_FORM: dict[str, tuple[Any, Any]] = {
     "sep": (Separator, None),
@@ -212,11 +60,18 @@ CSV_FORM: dict[str, tuple[Any, Any]] = {
     "encoding": (Encoding, None),
 }
 """What every command takes that reads a table, with defaults."""
-Verbose = Annotated[
-    bool,
-    typer.Option(
-        "--verbose", "-v", help="Show how the table was read, each improvement, claims and notes."
+Require = Annotated[
+    list[str] | None,
+    option(
+        "A requirement such as statistical_parity:groups=sex,ratio=0.8 or min_support:0.05. Repeatable.",
+        "NAME:KEY=VALUE,…",
     ),
+]
+SpecFile = Annotated[
+    Path | None, option("Problem file (TOML); options given here override it.", "FILE")
+]
+Output = Annotated[
+    Path | None, typer.Option("--output", "-o", help="Write the answer with its models here (JSON).")
 ]
 FamilyCertificate = Annotated[
     Path | None,
@@ -224,23 +79,36 @@ FamilyCertificate = Annotated[
 ]
 Start = Annotated[
     Path | None,
+    option("Go on from the certificate of an earlier run: its models and bounds are entered first.", "FILE"),
+]
+Verbose = Annotated[
+    bool,
     typer.Option(
-        help="Go on from the certificate of an earlier run: its models and bounds are entered first.",
-        metavar="FILE",
-        show_default=False,
+        "--verbose", "-v", help="Show how the table was read, each improvement, claims and notes."
     ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only the answer.")]
-Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks of errors.")]
 About = Annotated[
     Path | None,
-    typer.Option(
-        help="TOML file with owner, purpose, version, columns and the answers of a model card, for the report.",
-        metavar="FILE",
-        show_default=False,
+    option(
+        "TOML file with owner, purpose, version, columns and the answers of a model card, for the report.",
+        "FILE",
     ),
 ]
-EVERYWHERE: dict[str, tuple[Any, Any]] = {"import_": (Import, None), "debug": (Debug, False)}
+EVERYWHERE: dict[str, tuple[Any, Any]] = {
+    "import_": (
+        Annotated[
+            list[str] | None,
+            typer.Option(
+                "--import",
+                help="Import this module or file first, so that its requirements and solvers have names. Repeatable.",
+                metavar="MODULE",
+            ),
+        ],
+        None,
+    ),
+    "debug": (Annotated[bool, typer.Option("--debug", help="Show tracebacks of errors.")], False),
+}
 """What every command takes."""
 
 

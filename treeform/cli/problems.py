@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,7 @@ def gather(spec: Path | None, given: Settings, require: Sequence[str]) -> Settin
     """The settings of the spec file with those of the command line on top."""
     stored = Settings() if spec is None else read_spec(spec)  # first: it may import what --require names
     parsed = tuple((f"--require {text}", read(text)) for text in require)
-    settings = merge(stored, replace(given, requirements=parsed))
+    settings = merge(stored, given.model_copy(update={"requirements": parsed}))
     Budget(settings.time_limit)  # refuses limits that leave no time
     csv_form_of(settings)
     for name, how in (("data", "as an argument"), ("target", "with --target")):

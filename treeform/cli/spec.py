@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
+import typer
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictStr, ValidationError
 
+from treeform.cli import options as opt
 from treeform.cli.modules import import_modules
 from treeform.errors import SpecError, TreeformError, did_you_mean
 from treeform.language.objective import Objective
@@ -38,91 +39,139 @@ class RequirementTable(BaseModel):
     name: StrictStr
 
 
-class Spec(BaseModel):
-    """The keys of a specification file. Each is optional; the command line takes precedence."""
+class Stated(BaseModel):
+    """What states a problem and its solve: keys of a specification file, and options of commands with their help."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
-    modules: list[StrictStr] | None = Field(
-        None,
-        alias="import",
-        description="modules or files with your own requirements, solvers or formulations",
-    )
-    data: StrictStr | None = Field(None, description="table to learn from, relative to this file")
-    target: StrictStr | None = Field(
-        None, description="column with the classes, or with the values of a regression problem"
-    )
-    weight: StrictStr | None = Field(None, description="column with sample weights")
-    exclude: list[StrictStr] | None = Field(None, description="columns that no test may use")
-    categorical: list[StrictStr] | None = Field(None, description="columns whose values are levels")
-    missing: StrictStr | None = Field(None, description="value (default) or error")
-    dates: StrictStr | None = Field(None, description="days: days since 1970-01-01")
-    abstain: StrictStr | None = Field(None, description="label of leaves that decide nothing")
-    weight_grid: StrictStr | None = Field(
-        None, description="sample weights are rounded to multiples; or auto"
-    )
-    sep: StrictStr | None = Field(None, description="what stands between cells of a CSV file, or tab")
-    decimal: StrictStr | None = Field(None, description="decimal mark of a CSV file: . or ,")
-    encoding: StrictStr | None = Field(None, description="encoding of a CSV file, such as cp1252")
-    shape: Annotated[StrictStr, _checked(parse_shape)] | None = Field(
-        None, description="tree:3, diagram:1,2,4"
-    )
-    minimize: Annotated[StrictStr, _checked(Objective.parse)] | None = Field(None, description="objective")
-    ccp_alpha: float | StrictStr | None = Field(
-        None, description="price of a test as a share of the total weight"
-    )
-    requirements: list[RequirementTable | StrictStr] = Field(default_factory=list, description="requirements")
-    formulation: StrictStr | None = Field(None, description="how the problem is stated to the solver")
-    solver: StrictStr | None = Field(None, description="the solver")
-    warm_start: StrictStr | None = Field(None, description="engine for bound and first models, or none")
-    time_limit: float | None = Field(None, gt=0, allow_inf_nan=False, description="seconds")
-    threads: int | None = Field(None, ge=1, strict=True, description="threads of the solver")
-    isolate: bool | None = Field(None, strict=True, description="true: the solver in a process of its own")
-    executor: StrictStr | None = Field(None, description="who searches: loky, dask or dask:tcp://HOST:PORT")
-    workers: int | None = Field(None, ge=1, strict=True, description="processes of the executor")
-    journal: StrictStr | None = Field(None, description="folder that keeps parts of the search")
-    model: StrictStr | None = Field(None, description="where to write the model")
-    certificate: StrictStr | None = Field(None, description="where to write the certificate")
-    report: StrictStr | None = Field(None, description="where to write the HTML report")
-    proofs: StrictStr | None = Field(None, description="folder for proofs of what a SAT solver refutes")
+    data: Annotated[
+        Path | None,
+        typer.Argument(
+            help="Table: .csv, .tsv (also .gz), .parquet, .feather, or - for stdin (or `data` in the spec).",
+            show_default=False,
+        ),
+    ] = None
+    target: opt.Target = None
+    shape: Annotated[
+        str | None,
+        _checked(parse_shape),
+        opt.option("tree:DEPTH or diagram:WIDTH,WIDTH,… (default tree:3; for judge any shape).", "SHAPE"),
+    ] = None
+    minimize: Annotated[
+        str | None,
+        _checked(Objective.parse),
+        opt.option("Objective, such as 'error + 2*nodes' (default error).", "OBJECTIVE"),
+    ] = None
+    ccp_alpha: Annotated[
+        str | None,
+        BeforeValidator(lambda value: repr(value) if type(value) in (int, float) else value),
+        opt.option(
+            "Complexity penalty: the price of a test as a share of the total weight, added to the objective.",
+            "NUMBER",
+        ),
+    ] = None
+    formulation: Annotated[
+        str | None,
+        opt.option(
+            "How the problem is stated to the solver; settings may follow, as in NAME:SETTING=VALUE,…", "NAME"
+        ),
+    ] = None
+    solver: Annotated[
+        str | None,
+        opt.option("The solver, see `treeform solvers`; settings may follow, as in cp-sat:threads=2.", "NAME"),
+    ] = None
+    warm_start: Annotated[
+        str | None,
+        opt.option(
+            "Where to start: a native engine, a model file (JSON of treeform, or .skops of scikit-learn), or none.",
+            "NAME|FILE",
+        ),
+    ] = None
+    time_limit: Annotated[
+        float | None, Field(gt=0, allow_inf_nan=False), opt.option("Seconds for everything together.", "SECONDS")
+    ] = None
+    threads: Annotated[int | None, Field(ge=1), opt.option("Threads of the solver.", "NUMBER", min=1)] = None
+    isolate: Annotated[
+        bool | None,
+        typer.Option(
+            "--isolate",
+            help="Run the solver in a process of its own, which may hang or crash.",
+            show_default=False,
+        ),
+    ] = None
+    exclude: Annotated[
+        list[str] | None,
+        opt.option("Column that no test may use, but that requirements may name. Repeatable.", "COLUMN"),
+    ] = None
+    categorical: Annotated[
+        list[str] | None,
+        opt.option("Column whose values are levels, whatever they look like. Repeatable.", "COLUMN"),
+    ] = None
+    missing: Annotated[
+        str | None,
+        opt.option(
+            "What a missing value is: a value that tests send where it is better (value, the default), or error.",
+            "value|error",
+        ),
+    ] = None
+    dates: Annotated[
+        str | None,
+        opt.option("Read dates as days since 1970-01-01 (days); by default they are refused.", "days"),
+    ] = None
+    abstain: Annotated[
+        str | None,
+        opt.option("Label of leaves that abstain, priced by abstain_cost[price=…] in --minimize.", "LABEL"),
+    ] = None
+    weight: opt.Weight = None
+    weight_grid: Annotated[
+        str | None,
+        opt.option(
+            "Round sample weights to multiples of this number; auto: only if they have too many digits.",
+            "NUMBER|auto",
+        ),
+    ] = None
+    sep: opt.Separator = None
+    decimal: opt.Decimal = None
+    encoding: opt.Encoding = None
+    executor: Annotated[
+        str | None,
+        opt.option(
+            "Where the parts of one proof are searched: loky (processes here), dask or dask:tcp://HOST:PORT.",
+            "NAME",
+        ),
+    ] = None
+    workers: Annotated[int | None, Field(ge=1), opt.option("Processes of the executor.", min=1)] = None
+    journal: Annotated[
+        Path | None,
+        opt.option(
+            "Keep finished parts of the search here; the same command resumes after a kill.", "FOLDER"
+        ),
+    ] = None
+    model: Annotated[Path | None, opt.option("Write the model here (JSON).")] = None
+    certificate: Annotated[Path | None, opt.option("Write the certificate here (JSON).")] = None
+    report: Annotated[Path | None, opt.option("Write the report here: .html, .md or .json.")] = None
+    proofs: Annotated[
+        Path | None, opt.option("Write proofs of what a SAT solver refutes to this folder.", "FOLDER")
+    ] = None
 
 
-PATHS = ("data", "model", "certificate", "report", "proofs", "journal")
+OF_FIT = ("executor", "workers", "journal", "model", "certificate", "report", "proofs")
+"""What only `fit` takes as an option."""
 
 
-@dataclass(frozen=True)
-class Settings:
+class Spec(Stated):
+    """A specification file. Each key is optional; the command line takes precedence."""
+
+    modules: list[str] | None = Field(None, alias="import")
+    requirements: list[RequirementTable | str] = []
+
+
+class Settings(Stated):
     """Everything that states a problem and its solve, from the file and the command line together."""
 
-    data: Path | None = None
-    target: str | None = None
-    weight: str | None = None
-    exclude: tuple[str, ...] | None = None
-    categorical: tuple[str, ...] | None = None
-    missing: str | None = None
-    dates: str | None = None
-    abstain: str | None = None
-    weight_grid: str | None = None
-    sep: str | None = None
-    decimal: str | None = None
-    encoding: str | None = None
-    shape: str | None = None
-    minimize: str | None = None
-    ccp_alpha: float | str | None = None
-    formulation: str | None = None
-    solver: str | None = None
-    warm_start: str | None = None
-    time_limit: float | None = None
-    threads: int | None = None
-    isolate: bool | None = None
-    executor: str | None = None
-    workers: int | None = None
-    journal: Path | None = None
-    model: Path | None = None
-    certificate: Path | None = None
-    proofs: Path | None = None
-    report: Path | None = None
-    requirements: tuple[tuple[str, Requirement | Objective], ...] = field(default=())
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    requirements: tuple[tuple[str, Requirement | Objective], ...] = ()
     """Where each was written, for messages, and the requirement, or the term that pays for what is lacking of it."""
     spec: Path | None = None
     """The specification file that some of this comes from."""
@@ -134,7 +183,7 @@ class Settings:
 
 
 def spec_keys() -> dict[str, Any]:
-    """The keys of a specification file as they are written, with their descriptions."""
+    """The keys of a specification file as they are written."""
     return {field.alias or name: field for name, field in Spec.model_fields.items()}
 
 
@@ -187,19 +236,18 @@ def settings_of(table: dict[str, Any], path: Path) -> Settings:
     SpecError
         As `read_spec`.
     """
+    files = {name for name, one in Stated.model_fields.items() if Path in get_args(one.annotation)}
+    placed = {
+        name: path.parent / value if name in files and isinstance(value, str) else value
+        for name, value in table.items()
+    }
     try:
-        spec = Spec.model_validate(table)
+        spec = Spec.model_validate(placed)
     except ValidationError as error:
         raise explain(path, error, table) from error
     import_modules(spec.modules or (), path.parent)
-    values = {
-        name: getattr(spec, name) for name in Spec.model_fields if name not in ("modules", "requirements")
-    }
-    for name in PATHS:
-        values[name] = None if values[name] is None else path.parent / values[name]
-    for name in ("exclude", "categorical"):
-        values[name] = None if values[name] is None else tuple(values[name])
     requirements = [_requirement(path, index, item) for index, item in enumerate(spec.requirements)]
+    values = {name: getattr(spec, name) for name in Stated.model_fields}
     return Settings(**values, requirements=tuple(requirements), spec=path)
 
 
@@ -264,14 +312,10 @@ def merge(spec: Settings, given: Settings) -> Settings:
 
     A requirement on the command line replaces those of the same name in the file; others are added.
     """
-    changes = {
-        f.name: getattr(given, f.name)
-        for f in fields(Settings)
-        if f.name != "requirements" and getattr(given, f.name) is not None
-    }
+    changes = {name: value for name, value in given if name != "requirements" and value is not None}
     names = {_name(one) for _, one in given.requirements}
     kept = tuple(item for item in spec.requirements if _name(item[1]) not in names)
-    return replace(spec, **changes, requirements=(*kept, *given.requirements))
+    return spec.model_copy(update={**changes, "requirements": (*kept, *given.requirements)})
 
 
 def _name(one: Requirement | Objective) -> str:

@@ -1,23 +1,31 @@
-"""What the commands share that answer with several models: ``size-table``, ``pareto``, ``frontier`` and others."""
+"""The commands ``size-table``, ``pareto``, ``frontier`` and ``conflict``, and what they share with others."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from rich.text import Text
 
+from treeform.cli import options as opt
 from treeform.cli.files import check_writable
-from treeform.cli.messages import err_console, warn
+from treeform.cli.messages import Exit, err_console, warn
 from treeform.cli.problems import How, choose_how, load_problem
 from treeform.cli.progress import ProgressDisplay
 from treeform.cli.spec import Settings
+from treeform.cli.stating import states_problem
 from treeform.errors import SpecError
 from treeform.language.requirement import Requirement
 from treeform.language.requirement_text import parse
 from treeform.problem import Problem
+from treeform.solve import Limit
+from treeform.tradeoff.conflict import Conflict
+from treeform.tradeoff.frontier import Frontier
+from treeform.tradeoff.pareto import Pareto
+from treeform.tradeoff.size_table import SizeTable
 from treeform.utils.files import write_text
 from treeform.utils.progress import observe_steps
 from treeform.utils.text import Caution
@@ -91,3 +99,134 @@ def refuse_threads_alone(settings: Settings) -> None:
             cause="several solvers share the work when none is named",
             fix=f"name one, such as --solver cp-sat --threads {settings.threads}",
         )
+
+
+def ended(found: Any, code: Exit) -> Exit:
+    """What a command ends with whose search may have been interrupted."""
+    return Exit.INTERRUPTED if found.limit is Limit.INTERRUPTED else code
+
+
+@states_problem()
+def size_table(
+    settings: Settings,
+    alpha: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Solve for this alpha of the paper's objective (18). Repeatable.", metavar="NUMBER"
+        ),
+    ] = None,
+    price: Annotated[
+        list[str] | None,
+        typer.Option(help="Solve for this price of a test, in units of the objective.", metavar="NUMBER"),
+    ] = None,
+    output: opt.Output = None,
+    certificate: opt.FamilyCertificate = None,
+    start: opt.Start = None,
+    verbose: opt.Verbose = False,
+    quiet: opt.Quiet = False,
+) -> Exit:
+    """The least error with at most m tests, for m = 0, 1, 2, ...: one table that answers every price of a test."""
+    refuse_threads_alone(settings)
+    shown: dict[str, Any] = {"quiet": quiet, "verbose": verbose, "certificate": certificate, "start": start}
+    table: SizeTable = run_tradeoff(
+        Problem.size_table, settings, output, **shown, prices=price, alphas=alpha
+    )
+    print(table)
+    for one in alpha or ():
+        print(f"alpha {one}: {table.at_alpha(one)}")
+    for one in price or ():
+        print(table.at(one))
+    last = table.rows[-1]
+    return ended(table, Exit.NO_MODEL if last.graph is None and last.lower is not None else Exit.DONE)
+
+
+@states_problem()
+def pareto(
+    settings: Settings,
+    output: opt.Output = None,
+    certificate: opt.FamilyCertificate = None,
+    start: opt.Start = None,
+    verbose: opt.Verbose = False,
+    quiet: opt.Quiet = False,
+) -> Exit:
+    """The nondominated models in depth, number of tests and errors, up to a depth."""
+    refuse_threads_alone(settings)
+    shown: dict[str, Any] = {"quiet": quiet, "verbose": verbose, "certificate": certificate, "start": start}
+    found: Pareto = run_tradeoff(Problem.pareto, settings, output, **shown)
+    print(found)
+    return ended(found, Exit.DONE if found.points else Exit.NO_MODEL)
+
+
+@states_problem()
+def frontier(
+    settings: Settings,
+    over: Annotated[
+        str,
+        typer.Option(
+            help="The requirement whose bound is moved, such as statistical_parity:groups=sex or max_nodes:7 (the "
+            "number is ignored); or the name of one given with --require.",
+            metavar="REQUIREMENT",
+            show_default=False,
+        ),
+    ],
+    loosest: Annotated[
+        str | None, typer.Option("--from", help="The loosest bound (default: none).", metavar="NUMBER")
+    ] = None,
+    tightest: Annotated[
+        str | None,
+        typer.Option("--to", help="The tightest bound (default: the tightest there is).", metavar="NUMBER"),
+    ] = None,
+    output: opt.Output = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the curve here (.svg, .png or .pdf).")] = None,
+    certificate: opt.FamilyCertificate = None,
+    start: opt.Start = None,
+    verbose: opt.Verbose = False,
+    quiet: opt.Quiet = False,
+) -> Exit:
+    """The exact trade-off between the objective and one requirement: every bound at which the best model changes.
+
+    \b
+    Example: treeform frontier examples/data/german-credit.csv --target creditworthy \\
+               --shape tree:2 --exclude sex --over statistical_parity:groups=sex
+    """
+    refuse_threads_alone(settings)
+    if plot is not None:
+        check_writable([plot], inputs=settings.inputs)
+
+    def trace(problem: Problem, *args: Any, **kwargs: Any) -> Frontier:
+        return problem.frontier(*args, over=requirement_of(problem, over), **kwargs)
+
+    shown: dict[str, Any] = {"quiet": quiet, "verbose": verbose, "certificate": certificate, "start": start}
+    curve: Frontier = run_tradeoff(trace, settings, output, **shown, between=(loosest, tightest))
+    if plot is not None:
+        curve.plot().save(plot)
+    print(curve)
+    without = Exit.INFEASIBLE if curve.complete else Exit.NO_MODEL
+    return ended(curve, Exit.DONE if curve.points else without)
+
+
+@states_problem("warm_start")
+def conflict(
+    settings: Settings,
+    output: opt.Output = None,
+    verbose: opt.Verbose = False,
+    quiet: opt.Quiet = False,
+) -> Exit:
+    """Which requirements cannot hold together, and the smallest relaxation of each that suffices.
+
+    Exit codes: 0 some model satisfies all requirements, 3 a conflict is proved, 4 neither within the time.
+
+    \b
+    Example: treeform conflict examples/data/german-credit.csv --target creditworthy \\
+               --shape tree:2 --require min_support:0.2 --require max_errors:0.27
+    """
+
+    def explain(problem: Problem, solver: Any, *, warm_start: Any, **options: Any) -> Conflict | None:
+        return problem.conflict(solver, **options)
+
+    found: Conflict | None = run_tradeoff(explain, settings, output, quiet=quiet, verbose=verbose)
+    if found is None:
+        print("no conflict: some model satisfies all requirements")
+        return Exit.DONE
+    print(found)
+    return ended(found, Exit.INFEASIBLE if found.proved else Exit.NO_MODEL)

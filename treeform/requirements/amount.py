@@ -263,6 +263,9 @@ class AtLeastAmount(OfAmount):
     def is_upper(self) -> bool:
         return False
 
+    def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
+        return data.weight_unit * max(0, self.amount.at_least(data) - self.weight_of(graph, data))
+
 
 class AtMostAmount(OfAmount):
     """An upper bound on an amount."""
@@ -282,6 +285,9 @@ class AtMostAmount(OfAmount):
     @property
     def at_most(self) -> int | Fraction | None:
         return self._plain()
+
+    def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
+        return data.weight_unit * max(0, self.weight_of(graph, data) - self.amount.at_most(data))
 
 
 def _is_whole(value: Any) -> bool:

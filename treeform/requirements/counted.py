@@ -39,8 +39,24 @@ def whole_count(count: object, least: int, refused: str, example: str) -> int:
     return int(count)
 
 
-class AtMost(Requirement, Bounded):
-    """At most ``at_most`` of what `measured` counts. A subclass takes ``at_most`` and states the rows."""
+class AtMostNumber(Requirement, Bounded):
+    """What `measured` gives is at most ``at_most``. A subclass takes ``at_most`` and states the rows."""
+
+    at_most: int | Fraction
+
+    def violation(self, graph: DecisionGraph, data: Dataset) -> int | Fraction:
+        return max(type(self.at_most)(0), self.measured(graph, data) - self.at_most)
+
+    @property
+    def bound(self) -> Value:
+        return self.at_most
+
+    def with_bound(self, bound: Value) -> Self:
+        return type(self)(**{**parameters_of(self), "at_most": bound})
+
+
+class AtMost(AtMostNumber):
+    """One that counts."""
 
     counts: ClassVar[str]
     """What is counted, for tables and names of rows."""
@@ -48,13 +64,6 @@ class AtMost(Requirement, Bounded):
     """The smallest bound."""
     demands_tests: ClassVar[bool] = False
     at_most: int
-
-    def violation(self, graph: DecisionGraph, data: Dataset) -> int:
-        return max(0, int(self.measured(graph, data)) - self.at_most)
-
-    @property
-    def bound(self) -> int:
-        return self.at_most
 
     @property
     def bound_name(self) -> str:
@@ -65,7 +74,7 @@ class AtMost(Requirement, Bounded):
         return f"{{}} {self.counts}"
 
     def with_bound(self, bound: Value) -> Self:
-        return type(self)(**{**parameters_of(self), "at_most": whole_bound(bound)})
+        return super().with_bound(whole_bound(bound))
 
     def beyond(self, value: Value, data: Dataset) -> Value | None:
         return int(value) - 1 if value > self.least else None

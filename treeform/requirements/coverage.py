@@ -13,8 +13,6 @@ from treeform.language.linear import LinearRequirement
 from treeform.requirements.amount import AtLeastAmount
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
 
@@ -63,9 +61,6 @@ class MinCoverage(AtLeastAmount, LinearRequirement):
         data = rows.data
         decided = np.arange(data.n_classes) != data.abstain_code
         yield rows.weight(predicted=decided, name=str(self)) >= self.amount.at_least(data) * data.weight_unit
-
-    def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
-        return data.weight_unit * max(0, self.amount.at_least(data) - self.weight_of(graph, data))
 
     def weight_of(self, graph: DecisionGraph, data: Dataset) -> int:
         return int(data.weights[graph.predict_codes(data.X) != data.abstain_code].sum())

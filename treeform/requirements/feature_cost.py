@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from treeform.errors import SpecError
-from treeform.language.bounded import Bounded, Value
+from treeform.language.bounded import Value
 from treeform.language.numbers import LARGEST, as_fraction
 from treeform.language.paths import ColumnRule, PathRule
-from treeform.language.requirement import Requirement
 from treeform.language.shortfall import whole_number
 from treeform.requirements.amount import decimal_text
 from treeform.requirements.columns import check_columns, column_groups, features_of, on_paths, reads, tests_on
+from treeform.requirements.counted import AtMostNumber
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -30,7 +30,7 @@ MOST_PRICED = 12
 """Priced columns up to which the sets that can be paid are listed for native engines."""
 
 
-class FeatureCost(Requirement, Bounded):
+class FeatureCost(AtMostNumber):
     """The tested columns cost at most a budget: in the whole model, or on each path.
 
     A column costs once, however often it is tested: its value is measured once. Columns without a price are free.
@@ -64,7 +64,7 @@ class FeatureCost(Requirement, Bounded):
 
     def __init__(self, costs: Any, at_most: Fraction | float | str = 0, per_path: bool = False) -> None:
         self.costs = _prices(costs)
-        self.at_most = as_fraction(at_most, "the budget of feature_cost")
+        self.at_most: Fraction = as_fraction(at_most, "the budget of feature_cost")
         self.per_path = per_path
         if self.at_most < 0:
             raise SpecError(
@@ -134,9 +134,6 @@ class FeatureCost(Requirement, Bounded):
         model.add(amount >= self._paid(model, ports) - self._whole()[1], f"{self}: cost beyond")
         return amount
 
-    def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
-        return max(Fraction(0), self.measured(graph, data) - self.at_most)
-
     def allowed_features(self, data: Dataset) -> list[frozenset[int]] | None:
         """The largest sets that can be paid together; None for paths, and for too many columns."""
         dear = [(name, cost) for name, cost in self.costs if cost]
@@ -157,10 +154,6 @@ class FeatureCost(Requirement, Bounded):
         return _Paid(self, data) if self.per_path else None
 
     # -- the bound ----------------------------------------------------------------------------------
-
-    @property
-    def bound(self) -> Fraction:
-        return self.at_most
 
     @property
     def bound_name(self) -> str:

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from treeform.errors import SpecError
-from treeform.language.bounded import Bounded, Value
+from treeform.language.bounded import Value
 from treeform.language.forms import Inequality, Rows
 from treeform.language.linear import LinearRequirement
 from treeform.language.numbers import as_fraction
 from treeform.requirements.amount import decimal_text, percent_text
 from treeform.requirements.by_groups import ByGroups
+from treeform.requirements.counted import AtMostNumber
 from treeform.requirements.groups import Groups, groups_to_json, of_groups
 from treeform.utils.arguments import renamed
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from treeform.graph import DecisionGraph
 
 
-class GroupErrorAtMost(ByGroups, LinearRequirement, Bounded):
+class GroupErrorAtMost(AtMostNumber, ByGroups, LinearRequirement):
     """In every group at most this share of the weight is misclassified.
 
     Parameters
@@ -63,7 +64,7 @@ class GroupErrorAtMost(ByGroups, LinearRequirement, Bounded):
                 fix="write for example GroupErrorAtMost(groups='sex', at_most=0.2)",
             )
         self.groups = groups
-        self.at_most = as_fraction(at_most, f"the rate of {self.name}")
+        self.at_most: Fraction = as_fraction(at_most, f"the rate of {self.name}")
         if not 0 <= self.at_most <= 1:
             raise SpecError(
                 f"{self.name} with rate {self.at_most} is not possible",
@@ -93,14 +94,7 @@ class GroupErrorAtMost(ByGroups, LinearRequirement, Bounded):
         np.add.at(errors, groups.codes[wrong], data.weights[wrong])
         return [Fraction(int(e), w) for e, w in zip(errors, groups.weights(data), strict=True) if w]
 
-    def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
-        return max(Fraction(0), self.measured(graph, data) - self.at_most)
-
     # -- the bound ----------------------------------------------------------------------------------
-
-    @property
-    def bound(self) -> Fraction:
-        return self.at_most
 
     @property
     def bound_name(self) -> str:
@@ -109,9 +103,6 @@ class GroupErrorAtMost(ByGroups, LinearRequirement, Bounded):
     @property
     def measure(self) -> str:
         return "the largest error rate of a group is {}"
-
-    def with_bound(self, bound: Value) -> GroupErrorAtMost:
-        return GroupErrorAtMost(self.groups, bound)
 
     def measured(self, graph: DecisionGraph, data: Dataset) -> Fraction:
         return max(self.rates(graph, data))

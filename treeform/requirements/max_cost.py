@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from treeform.errors import SpecError
-from treeform.language.bounded import Bounded, Value
+from treeform.language.bounded import Value
 from treeform.language.costs import LARGEST_COST, ClassCost, Cost, too_large
 from treeform.language.forms import Inequality, Rows
 from treeform.language.linear import LinearRequirement
 from treeform.language.numbers import as_fraction
 from treeform.language.objective import Error, Objective
 from treeform.requirements.amount import decimal_text
+from treeform.requirements.counted import AtMostNumber
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 EXAMPLE = "write for example MaxCost([[0, 5], [1, 0]], at_most=200) or MaxCost('balanced_error', at_most=0.3)"
 
 
-class MaxCost(LinearRequirement, Bounded):
+class MaxCost(AtMostNumber, LinearRequirement):
     """The cost of the predictions is bounded, whatever the objective is.
 
     Parameters
@@ -52,7 +53,7 @@ class MaxCost(LinearRequirement, Bounded):
     def __init__(self, cost: Any, at_most: Fraction | float | str) -> None:
         known = isinstance(cost, str) or hasattr(cost, "terms")
         self.cost = Objective.of(cost if known else Cost(cost))
-        self.at_most = as_fraction(at_most, "the budget of max_cost")
+        self.at_most: Fraction = as_fraction(at_most, "the budget of max_cost")
         other = [term for _, term in self.cost.terms if not isinstance(term, ClassCost | Error)]
         if other or not self.cost.terms:
             raise SpecError(
@@ -91,21 +92,11 @@ class MaxCost(LinearRequirement, Bounded):
         entries, unit = self._entries(rows.data)
         yield rows.cost(entries, name=str(self)) * (unit / rows.data.weight_unit) <= self.at_most
 
-    def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
-        return max(Fraction(0), self.measured(graph, data) - self.at_most)
-
     # -- the bound ----------------------------------------------------------------------------------
-
-    @property
-    def bound(self) -> Fraction:
-        return self.at_most
 
     @property
     def bound_name(self) -> str:
         return "cost"
-
-    def with_bound(self, bound: Value) -> MaxCost:
-        return MaxCost(self.cost, Fraction(bound))
 
     def measured(self, graph: DecisionGraph, data: Dataset) -> Fraction:
         return Fraction(self.cost.evaluate(graph, data))

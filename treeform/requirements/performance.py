@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from fractions import Fraction
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -54,9 +53,6 @@ class MaxErrors(AtMostAmount, LinearRequirement):
 
     def forms(self, rows: Rows) -> Iterator[Inequality]:
         yield rows.errors() <= self.amount.at_most(rows.data) * rows.data.weight_unit
-
-    def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
-        return data.weight_unit * max(0, self.weight_of(graph, data) - self.amount.at_most(data))
 
     def weight_of(self, graph: DecisionGraph, data: Dataset) -> int:
         wrong = graph.predict_codes(data.X) != data.y

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
@@ -10,7 +11,7 @@ import numpy as np
 from treeform.language.limits import Limits
 from treeform.language.requirement import Requirement
 from treeform.language.shortfall import whole_number
-from treeform.requirements.amount import Amount, AtLeastAmount
+from treeform.requirements.amount import AtLeastAmount
 from treeform.utils.text import exact_text
 
 if TYPE_CHECKING:
@@ -21,7 +22,65 @@ if TYPE_CHECKING:
     from treeform.shape import Shape
 
 
-class MinSupport(AtLeastAmount, Requirement):
+class _WeightAtTests(AtLeastAmount, Requirement, listed=False):
+    """A least weight at each test; a model without one satisfies it."""
+
+    demands_tests: ClassVar[bool] = False
+    of_values: ClassVar[bool] = True
+    limit: ClassVar[str]
+    """Its name among the `Limits` of engines."""
+    source: ClassVar[str] = ""
+    """The equation that it is, in front of the rows' names."""
+    clause: ClassVar[str]
+    """What gets the weight, as a clause with a place for the number."""
+
+    @abstractmethod
+    def _passing(self, ports: Ports) -> tuple[Expr, Expr]:
+        """The weight at each test, or at each of its sides; and whether there is the test."""
+
+    def build(self, model: Model, ports: Ports) -> None:
+        weight, active = self._passing(ports)
+        model.add(weight >= active * self._needed(ports.data), f"{self.source}{self}")
+
+    def _needed(self, data: Dataset) -> int:
+        """The weight that is needed; where it is more than there is, one unit more than all: no test has it."""
+        return min(self.amount.at_least(data), data.total_weight + 1)
+
+    def slack_unit(self, data: Dataset) -> Fraction:
+        return data.weight_unit
+
+    def largest_slack(self, data: Dataset, shape: Shape) -> int:
+        return self.amount.at_least(data)
+
+    def slack(self, model: Model, ports: Ports) -> Expr:
+        """The weight that is lacking where there is the least."""
+        least = self.amount.at_least(ports.data)
+        amount = whole_number(model, f"{self}: lacking", least)
+        weight, active = self._passing(ports)
+        model.add(weight + amount >= active * least, f"{self}: weight lacking")
+        return amount
+
+    def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
+        return super().violation(graph, data) if (graph.feature >= 0).any() else Fraction(0)
+
+    @property
+    def measure(self) -> str:
+        return self.clause.format("{}" if self.amount.count is not None else "{} of the weight")
+
+    def limits(self, data: Dataset) -> Limits:
+        # More than there is means that there is no test, since a model without one satisfies it.
+        needed = self._needed(data)
+        return Limits(max_nodes=0) if needed > data.total_weight else Limits(**{self.limit: needed})
+
+    def remark(self, data: Dataset) -> str | None:
+        """That no test can satisfy it, where the amount is more than there is."""
+        if self.amount.at_least(data) <= data.total_weight:
+            return None
+        total = data.total_weight * data.weight_unit
+        return f"{self} leaves no test: all samples together have weight {exact_text(total)}"
+
+
+class MinSupport(_WeightAtTests):
     """Each side of every test gets at least this much training weight.
 
     In a tree that is a minimum support per leaf. A constant model satisfies it: all samples are in its leaf. A
@@ -42,33 +101,13 @@ class MinSupport(AtLeastAmount, Requirement):
     """
 
     name: ClassVar[str] = "min_support"
-    demands_tests: ClassVar[bool] = False
-    of_values: ClassVar[bool] = True
+    limit: ClassVar[str] = "min_support"
+    clause: ClassVar[str] = "a side of a test gets {}"
     needs = frozenset({"branch", "active"})
 
-    def build(self, model: Model, ports: Ports) -> None:
+    def _passing(self, ports: Ports) -> tuple[Expr, Expr]:
         # sum_i weight_i * side[i, v, s] >= S * active[v]
-        passed = (ports.branch * ports.weights[:, None, None]).sum(axis=0)
-        model.add(passed >= ports.active[:, None] * _needed(self.amount, ports.data), str(self))
-
-    def slack_unit(self, data: Dataset) -> Fraction:
-        return data.weight_unit
-
-    def largest_slack(self, data: Dataset, shape: Shape) -> int:
-        return self.amount.at_least(data)
-
-    def slack(self, model: Model, ports: Ports) -> Expr:
-        """The weight that the smallest side of a test lacks."""
-        least = self.amount.at_least(ports.data)
-        amount = whole_number(model, f"{self}: lacking", least)
-        passed = (ports.branch * ports.weights[:, None, None]).sum(axis=0)
-        model.add(passed + amount >= ports.active[:, None] * least, f"{self}: weight lacking")
-        return amount
-
-    def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
-        if not (graph.feature >= 0).any():
-            return Fraction(0)
-        return data.weight_unit * max(0, self.amount.at_least(data) - self.weight_of(graph, data))
+        return (ports.branch * ports.weights[:, None, None]).sum(axis=0), ports.active[:, None]
 
     def weight_of(self, graph: DecisionGraph, data: Dataset) -> int:
         tests = np.flatnonzero(graph.feature >= 0)
@@ -79,21 +118,11 @@ class MinSupport(AtLeastAmount, Requirement):
         left = graph.goes_left(data.points.X)[:, tests]
         return min(int((weight @ (visits & left)).min()), int((weight @ (visits & ~left)).min()))
 
-    @property
-    def measure(self) -> str:
-        return "a side of a test gets {}" + ("" if self.amount.count is not None else " of the weight")
-
-    def limits(self, data: Dataset) -> Limits:
-        return _limits(self.amount, data, "min_support")
-
-    def remark(self, data: Dataset) -> str | None:
-        return _remark(str(self), self.amount, data)
-
     def in_words(self) -> str:
         return f"each side of every test gets at least {self.amount.words}"
 
 
-class Stability(AtLeastAmount, Requirement):
+class Stability(_WeightAtTests):
     """Each test is reached by at least this much training weight.
 
     Weaker than `MinSupport`, which bounds what leaves a test on either side: here a leaf may be small. A constant
@@ -113,67 +142,19 @@ class Stability(AtLeastAmount, Requirement):
     """
 
     name: ClassVar[str] = "stability"
-    demands_tests: ClassVar[bool] = False
-    of_values: ClassVar[bool] = True
+    limit: ClassVar[str] = "min_flow"
+    source: ClassVar[str] = "(20) "
+    clause: ClassVar[str] = "a test is reached by {}"
     needs = frozenset({"reaches", "active"})
 
-    def build(self, model: Model, ports: Ports) -> None:
+    def _passing(self, ports: Ports) -> tuple[Expr, Expr]:
         # (20) sum_i weight_i sum_{u in delta-(v)} (z+_iuv + z-_iuv) >= S d_v; the sum over u is the flow through v
-        passing = (ports.reaches * ports.weights[:, None]).sum(axis=0)
-        model.add(passing >= ports.active * _needed(self.amount, ports.data), f"(20) {self}")
-
-    def slack_unit(self, data: Dataset) -> Fraction:
-        return data.weight_unit
-
-    def largest_slack(self, data: Dataset, shape: Shape) -> int:
-        return self.amount.at_least(data)
-
-    def slack(self, model: Model, ports: Ports) -> Expr:
-        """The weight that the test reached by the least weight lacks."""
-        least = self.amount.at_least(ports.data)
-        amount = whole_number(model, f"{self}: lacking", least)
-        passing = (ports.reaches * ports.weights[:, None]).sum(axis=0)
-        model.add(passing + amount >= ports.active * least, f"{self}: weight lacking")
-        return amount
-
-    def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
-        if not (graph.feature >= 0).any():
-            return Fraction(0)
-        return data.weight_unit * max(0, self.amount.at_least(data) - self.weight_of(graph, data))
+        return (ports.reaches * ports.weights[:, None]).sum(axis=0), ports.active
 
     def weight_of(self, graph: DecisionGraph, data: Dataset) -> int:
         tests = np.flatnonzero(graph.feature >= 0)
         reaching = data.points.weights.sum(axis=1) @ graph.route(data.points.X)[:, tests]
         return int(reaching.min()) if len(tests) else data.total_weight
 
-    @property
-    def measure(self) -> str:
-        return "a test is reached by {}" + ("" if self.amount.count is not None else " of the weight")
-
-    def limits(self, data: Dataset) -> Limits:
-        return _limits(self.amount, data, "min_flow")
-
-    def remark(self, data: Dataset) -> str | None:
-        return _remark(str(self), self.amount, data)
-
     def in_words(self) -> str:
         return f"each test is reached by at least {self.amount.words}"
-
-
-def _needed(amount: Amount, data: Dataset) -> int:
-    """The weight that is needed; where it is more than there is, one unit more than all: no test has it."""
-    return min(amount.at_least(data), data.total_weight + 1)
-
-
-def _limits(amount: Amount, data: Dataset, name: str) -> Limits:
-    """The bound for engines: more than there is means that there is no test, since a model without one satisfies it."""
-    needed = _needed(amount, data)
-    return Limits(max_nodes=0) if needed > data.total_weight else Limits(**{name: needed})
-
-
-def _remark(label: str, amount: Amount, data: Dataset) -> str | None:
-    """That no test can satisfy it, where the amount is more than there is."""
-    if amount.at_least(data) <= data.total_weight:
-        return None
-    total = data.total_weight * data.weight_unit
-    return f"{label} leaves no test: all samples together have weight {exact_text(total)}"

@@ -11,7 +11,7 @@ import numpy as np
 
 from treeform.errors import Infeasible, SpecError
 from treeform.graph import DecisionGraph
-from treeform.language.bounded import Bounded, Value
+from treeform.language.bounded import Value
 from treeform.language.forms import Inequality, Rows
 from treeform.language.linear import LinearRequirement
 from treeform.language.numbers import as_fraction
@@ -19,6 +19,7 @@ from treeform.language.paths import Bools, PathRule, PathTests
 from treeform.language.requirement import Requirement
 from treeform.requirements.amount import decimal_text, percent_text
 from treeform.requirements.columns import check_columns, distinct_rows, features_of
+from treeform.requirements.counted import AtMostNumber
 from treeform.shape import UNIVARIATE
 from treeform.utils.arguments import renamed
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from treeform.model import Model
 
 
-class StayCloseTo(LinearRequirement, Bounded):
+class StayCloseTo(AtMostNumber, LinearRequirement):
     """At most this share of the training weight is predicted another class than by a model in use.
 
     Parameters
@@ -56,7 +57,7 @@ class StayCloseTo(LinearRequirement, Bounded):
     @renamed(changed="at_most")
     def __init__(self, graph: Any, at_most: Fraction | float | str) -> None:
         self.graph = model_in_use(graph, "StayCloseTo")
-        self.at_most = as_fraction(at_most, "the share of stay_close_to")
+        self.at_most: Fraction = as_fraction(at_most, "the share of stay_close_to")
         if not 0 <= self.at_most <= 1:
             raise SpecError(
                 f"a share of {decimal_text(abs(self.at_most))} is not possible",
@@ -79,19 +80,9 @@ class StayCloseTo(LinearRequirement, Bounded):
         changed = sum(rows.weight((before, code), predicted=codes != code) for code in np.unique(before))
         yield changed / rows.weight() <= self.at_most
 
-    def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
-        return max(Fraction(0), self.measured(graph, data) - self.at_most)
-
-    @property
-    def bound(self) -> Fraction:
-        return self.at_most
-
     @property
     def bound_name(self) -> str:
         return "changed"
-
-    def with_bound(self, bound: Value) -> StayCloseTo:
-        return self._copy(at_most=Fraction(bound))
 
     def measured(self, graph: DecisionGraph, data: Dataset) -> Fraction:
         other = graph.predict_codes(data.X) != self.decided_before(data)
