@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import time
 from dataclasses import replace
 from fractions import Fraction
@@ -15,7 +16,7 @@ import treeform as tf
 from treeform.engines import ConTree
 from treeform.language.conditions import rows_where
 from treeform.requirements.on_rows import OnRows, Part
-from treeform.testing.attack import clock, cover, deep, graphs, models, rules, run, slices, values
+from treeform.testing.attack import clock, cover, deep, families, graphs, models, rules, run, slices, values
 from treeform.testing.attack.aims import Aim
 from treeform.testing.attack.case import Case
 from treeform.testing.attack.plain import Plain
@@ -112,6 +113,23 @@ def test_slices_by_hand():
     assert lack("statistical_parity", **parity) == lack("statistical_parity", each="b", **parity) == 1
     assert lack("statistical_parity", on=("a == 1", (2, 3)), **parity) == 0  # no other group is there
     assert [part.kept for part in slices.slices({"each": "b", "on": "mask"}, plain)] == [(0,), (1, 3)]
+    falling = {"column": "b", "direction": "decreasing", "positive": 1}
+    reads_b = next(m for m in models.trees(plain, 1, 2) if m.predicted == (0, 1, 0, 1))
+    for on, broken in ((None, 1), (("a == 1", (2, 3)), 1), (("b == 0", (0, 2)), 0)):
+        spec = {"kind": "monotone", **falling} | ({} if on is None else {"on": on})
+        assert rules.lacking(spec, reads_b, plain) == broken
+
+
+def test_values_under_rules_on_slices_are_those_by_hand():
+    """A stump on x has 1 and 3; on the rows of g = q only, p being free, the means of the halves differ by 2."""
+    plain = Plain({"x": (0, 0, 1, 1), "g": tuple("pqpq")}, tuple("1133"), None, tuple("AABB"), ("g",))
+    where = world(plain, of_values=True, aim=Aim(({"term": "squared_error", "price": "1"},)))
+    parity = {"kind": "mean_parity", "groups": "array", "difference": "1"}
+    for spec, least in ((parity, 1), ({**parity, "on": ("g == 'q'", (1, 3))}, 1), ({**parity, "each": "x"}, 0)):
+        assert where.optimum(where.aims[0], [spec]) == least
+    falling = {"kind": "monotone", "column": "x", "direction": "decreasing"}
+    for spec, least in ((falling, 4), ({**falling, "each": "x"}, 0)):
+        assert where.optimum(where.aims[0], [spec]) == least
 
 
 def test_conditions_that_are_drawn_name_the_rows_that_they_say():
@@ -168,6 +186,32 @@ def test_a_slice_that_is_forgotten_is_found(monkeypatch):
         OnRows, "parts", lambda self, data: (Part("no row", np.zeros(0, int), data, tf.MaxErrors(4)),)
     )
     assert attacked(where, specs=[spec]).wrong
+
+
+class Dealt(random.Random):
+    """Deals with a certificate in one way, always."""
+
+    way = "honest"
+
+    def random(self):
+        return 0.9
+
+    def choice(self, seq):
+        return self.way if self.way in seq else super().choice(seq)
+
+
+@pytest.mark.parametrize("verb", ["size_table", "pareto", "frontier"])
+@pytest.mark.parametrize("way", families.DEALINGS)
+def test_certificates_of_families_are_dealt_with(verb, way, monkeypatch):
+    monkeypatch.setattr(Dealt, "way", way)
+    monkeypatch.setattr(run.random, "Random", Dealt)
+    specs = [{"kind": "max_errors", "amount": 1, "share": False}] if verb == "frontier" else []
+    more = {"prices": None} if verb == "size_table" else {}
+    verdict = attacked(world(AND, 2), verb, specs, more=more)
+    assert verdict.wrong == [] and verdict.family.startswith(f"{way}: ")
+    if way == "forged":  # a check that believes what is written
+        monkeypatch.setattr(families, "checked", lambda *args, **more: ("verified", ""))
+        assert attacked(world(AND, 2), verb, specs, more=more).wrong
 
 
 def test_an_error_that_is_none_of_ours_is_found(monkeypatch):

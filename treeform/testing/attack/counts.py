@@ -89,7 +89,7 @@ def broken_order(m: Facts, plain: Plain, column: str, rising: bool, rank: Callab
         if reads(n, plain) != column:
             continue
         c = plain.tested.index(column)
-        known = [p for p in range(len(plain.points)) if n.reached >> p & 1 and plain.points[p][c] is not None]
+        known = [p for p in plain.here if n.reached >> p & 1 and plain.points[p][c] is not None]
         low = [rank(p) for p in known if bool(n.right >> p & 1) != rising]
         high = [rank(p) for p in known if bool(n.right >> p & 1) == rising]
         broken += bool(low and high and max(low) > min(high))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations_with_replacement
 from typing import Any
 
-from treeform.testing.attack import draw, large, slices
+from treeform.testing.attack import draw, families, large, slices
 from treeform.testing.attack.case import DEALINGS, ENGINES, LIMITS, SIMD, VERBS
 from treeform.testing.attack.hands import HANDS
 from treeform.testing.attack.rules import KINDS
@@ -19,6 +19,7 @@ TERMS = (
     "max_group_error", "abstain_cost", "soft", "squared_error", "absolute_error",
 )  # fmt: skip
 RULES = (*KINDS, "mean_parity")
+FAMILIES = ("size_table", "pareto", "frontier")
 OF_VALUES = {"squared_error", "absolute_error"}
 NO_LIMIT = ("judge", "report", "sweep", "own rows")
 ANSWERED = ("refused", "not asked", "nothing to", "no model", "raised", "not listed", "interrupted outside")
@@ -38,7 +39,7 @@ def tables(found: Iterable[Record]) -> str:
     on_some = [r for r in done if "slices" in r]
     out.append(
         _table(
-            "requirement x some of the rows", sorted(slices.SUMS), slices.WAYS,
+            "requirement x some of the rows", sorted(slices.SUMS | slices.OTHERS), slices.WAYS,
             _pairs(on_some, lambda r: [tuple(one.split(": ")) for one in r["slices"]]), _none,
         )
     )  # fmt: skip
@@ -53,8 +54,8 @@ def tables(found: Iterable[Record]) -> str:
         for r in done
         for pair in {(a, b) for a in r["rules"] for b in r["rules"] if a < b}
     )
-    cells = [(a, b) for a, b in combinations_with_replacement(sorted(RULES), 2) if a != b]
-    out.append(_list_of_pairs("requirement x requirement", two, cells))
+    pairs = [(a, b) for a, b in combinations_with_replacement(sorted(RULES), 2) if a != b]
+    out.append(_list_of_pairs("requirement x requirement", two, pairs))
     out.append(
         _table(
             "engine or solver x data", sorted({r["who"] for r in done} | {e for e, _ in ENGINES}), draw.DATA_KINDS,
@@ -97,6 +98,11 @@ def tables(found: Iterable[Record]) -> str:
     out.append("certificates\n" + "\n".join(f"  {k:40} {v:8,}" for k, v in sorted(dealt.items())))
     missing = [d for d in DEALINGS if not any(k.startswith(d + ":") for k in dealt)]
     out.append(f"  dealings without an attack: {', '.join(missing) or 'none'}")
+    family = Counter(f"{r['verb']} {r['family']}" for r in done if "family" in r)
+    out.append("certificates of families\n" + "\n".join(f"  {k:40} {v:8,}" for k, v in sorted(family.items())))
+    cells = {name.partition(":")[0] for name in family}
+    missing = [f"{verb} {d}" for verb in FAMILIES for d in families.DEALINGS if f"{verb} {d}" not in cells]
+    out.append(f"  without an attack: {', '.join(missing) or 'none'}")
     phases: dict[str, Counter[str]] = {}
     for r in done:
         if r["phase"]:

@@ -135,6 +135,11 @@ class Plain:
         return tuple(tuple(i for i in self.kept if self.point_of[i] == p) for p in range(len(self.points)))
 
     @cached_property
+    def here(self) -> tuple[int, ...]:
+        """The points that have kept rows: of a slice some, of a whole table all."""
+        return tuple(p for p, rows in enumerate(self.rows_of) if rows)
+
+    @cached_property
     def weight_of(self) -> tuple[Fraction, ...]:
         """Weight of each mask of points."""
         each = [sum((self.weight(i) for i in rows), Fraction(0)) for rows in self.rows_of]

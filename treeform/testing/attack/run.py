@@ -90,6 +90,7 @@ def record_of(case: Case, world: World, seed: int) -> Record:
     record |= {"soft": soft} if soft else {}
     record |= {"refusal": verdict.refusal} if verdict.refusal else {}
     record |= {"dealing": case.more["dealing"]} if "dealing" in case.more else {}
+    record |= {"family": verdict.family} if verdict.family else {}
     record |= {"wrong": verdict.wrong[:3]} if verdict.wrong else {}
     return record
 

@@ -22,6 +22,8 @@ SUMS = frozenset(
     )
 )  # fmt: skip
 """Requirements that are sums over rows."""
+OTHERS = frozenset(("monotone", "mean_parity"))
+"""Others that are about rows."""
 WAYS = ("condition", "mask", "each", "condition and each")
 
 
@@ -57,9 +59,11 @@ def asked(requirement: Any, spec: Spec, mask: Any) -> Any:
     return requirement.each(spec["each"]) if "each" in spec else requirement
 
 
-def sliced(rng: random.Random, pool: Sequence[Spec], plain: Plain) -> list[Spec]:
-    """The same requirements; those that are sums over rows mostly on slices."""
-    return [_drawn(rng, one, plain) if one["kind"] in SUMS and rng.random() < 0.75 else one for one in pool]
+def sliced(
+    rng: random.Random, pool: Sequence[Spec], plain: Plain, kinds: frozenset[str] = SUMS
+) -> list[Spec]:
+    """The same requirements; those of some kinds mostly on slices."""
+    return [_drawn(rng, one, plain) if one["kind"] in kinds and rng.random() < 0.75 else one for one in pool]
 
 
 def _drawn(rng: random.Random, spec: Spec, plain: Plain) -> Spec:

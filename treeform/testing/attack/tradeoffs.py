@@ -8,6 +8,7 @@ from typing import Any
 from treeform.testing.attack import rules
 from treeform.testing.attack.aims import Aim
 from treeform.testing.attack.compare import exact, least, of_model, of_result
+from treeform.testing.attack.families import Truth, deal
 from treeform.testing.attack.verbs import Asked
 
 NOTHING = Aim(())
@@ -46,6 +47,8 @@ def size_table(asked: Asked) -> None:
     whole = asked.complete and case.solver is None and not case.more["prices"]
     if whole and not done and table.limit is None and not table.notes:
         asked.say("rows stay open without a reason")
+    again = lambda body: problem.size_table(case.solver, **_brief(options), start=body)  # noqa: E731
+    deal(asked, table, Truth(asked, aim, case.specs, ranked), again)
     for text in case.more["prices"] or ("1/3",):
         at, best = table.at(Fraction(text)), None
         best = min((v + Fraction(text) * m.tests for v, m in ranked), default=None)
@@ -54,6 +57,11 @@ def size_table(asked: Asked) -> None:
             asked.say(f"price {text}: proved {objective}, and {best} is the least")
         if bound is not None and best is not None and bound > best:
             asked.say(f"price {text}: the bound {bound} is above {best}")
+
+
+def _brief(options: dict[str, Any]) -> dict[str, Any]:
+    """The same, and no time for anything but what a start has."""
+    return {**options, "time_limit": 1e-6}
 
 
 def pareto(asked: Asked) -> None:
@@ -78,6 +86,8 @@ def pareto(asked: Asked) -> None:
         asked.say(f"the curve {sorted(points)} is called proved, and it is {sorted(front)}")
     if asked.complete and case.solver is None and not curve.proved and curve.limit is None:
         asked.say("the curve stays open without a limit")
+    again = lambda body: problem.pareto(case.solver, **_brief(asked.options), start=body)  # noqa: E731
+    deal(asked, curve, Truth(asked, aim, case.specs, ranked), again)
 
 
 def frontier(asked: Asked) -> None:
@@ -118,6 +128,8 @@ def frontier(asked: Asked) -> None:
         asked.say("a frontier where no model satisfies the others")
     if asked.complete and case.solver is None and not curve.proved and curve.limit is None:
         asked.say("the frontier stays open without a limit")
+    again = lambda body: problem.frontier(case.solver, over=over, **_brief(asked.options), start=body)  # noqa: E731
+    deal(asked, curve, Truth(asked, case.aim, others, ranked, measure, lower), again)
 
 
 def conflict(asked: Asked) -> None:

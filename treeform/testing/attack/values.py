@@ -12,6 +12,7 @@ from fractions import Fraction
 from itertools import combinations, permutations, product
 from typing import Any
 
+from treeform.testing.attack import slices
 from treeform.testing.attack.models import Facts
 from treeform.testing.attack.plain import Plain
 
@@ -42,13 +43,14 @@ def rows_of(specs: Sequence[Any], m: Facts, plain: Plain) -> list[Row]:
     """What requirements ask of the values of leaves, by their definitions."""
     leaves = range(max(m.predicted) + 1)
     rows: list[Row] = []
-    for spec in specs:
+    parts = [(s, part) for s in specs for part in (slices.slices(s, plain) if slices.way(s) else [plain])]
+    for spec, part in parts:
         if spec["kind"] == "mean_parity":
-            means = _means(plain.values_of(spec["groups"]), m, plain)
+            means = _means(part.values_of(spec["groups"]), m, part)
             for a, b in permutations(means, 2):
                 rows.append((tuple(means[a][k] - means[b][k] for k in leaves), Fraction(spec["difference"])))
         if spec["kind"] == "monotone":
-            for low, high in _sides(spec, m, plain):
+            for low, high in _sides(spec, m, part):
                 rows.append((tuple(Fraction((k == low) - (k == high)) for k in leaves), Fraction(0)))
     return list(dict.fromkeys(row for row in rows if any(row[0])))
 
@@ -68,7 +70,7 @@ def _sides(spec: Any, m: Facts, plain: Plain) -> Iterator[tuple[int, int]]:
     for n in m.nodes:
         if plain.features[n.feature].column != spec["column"]:
             continue
-        known = [p for p in range(len(plain.points)) if n.reached >> p & 1 and plain.points[p][c] is not None]
+        known = [p for p in plain.here if n.reached >> p & 1 and plain.points[p][c] is not None]
         low = {m.predicted[p] for p in known if bool(n.right >> p & 1) != rising}
         yield from product(low, {m.predicted[p] for p in known if bool(n.right >> p & 1) == rising})
 

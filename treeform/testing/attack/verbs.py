@@ -35,6 +35,8 @@ class Verdict:
         Who answered.
     refusal : str
         What treeform said when it refused.
+    family : str
+        What was done with the certificate of several models, and what came of it.
     """
 
     status: str = ""
@@ -42,6 +44,7 @@ class Verdict:
     phase: str = ""
     by: str = ""
     refusal: str = ""
+    family: str = ""
 
 
 @dataclass

@@ -129,6 +129,8 @@ def draw_world(seed: int, number: int) -> World:
             other = random.Random(f"{seed}/slices/{number}/{attempt}")
             plain = replace(plain, mask=tuple(other.random() < 0.6 for _ in range(plain.n_rows)))
             pool = slices.sliced(other, pool, plain)
+            orders = random.Random(f"{seed}/orders/{number}/{attempt}")
+            pool = slices.sliced(orders, pool, plain, slices.OTHERS)
         aims = draw.draw_aims(rng, plain, pool, of_values, trees, abstain)
         return World(plain, depth, widths, of_values, abstain, data_kind, weight_kind, listed, pool, aims)
     raise AssertionError(f"no table small enough for world {number} of seed {seed}")
