@@ -19,8 +19,7 @@ import pandas as pd
 from benchmarks.distribute.cases import case_of
 from benchmarks.distribute.virtual import Parts, VirtualWorkers
 from benchmarks.harness import Figures, Rows, Shown, table
-from treeform.distribute.worker import Work
-from treeform.distribute.worker_pool import started
+from treeform.distribute.workers import Work, started
 from treeform.engines import EngineRun, TreeTask
 
 

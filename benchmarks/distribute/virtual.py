@@ -35,7 +35,7 @@ class Parts:
         key = np.asarray(question).tobytes()
         if key not in self.seconds:
             began = time.process_time()
-            self.replies[key] = self.evaluator.evaluate(question, lambda: (False, None))
+            self.replies[key] = self.evaluator.evaluate(question, lambda: False)
             self.seconds[key] = time.process_time() - began
         return self.seconds[key], self.replies[key]
 

@@ -17,8 +17,7 @@ import pandas as pd
 
 from benchmarks.distribute.cases import case_of
 from benchmarks.harness import Figures, Rows, Shown, table, user_seconds
-from treeform.distribute.worker import Work
-from treeform.distribute.worker_pool import started
+from treeform.distribute.workers import Work, started
 from treeform.engines import EngineRun
 
 CASES = (

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from in_parts import solve_in_parts, weighted
+from in_parts import cost_of, never, solve_in_parts, weighted
 from journals import check_journal
 
 import treeform as tf
 from treeform.data import Dataset
-from treeform.distribute.worker import compact
+from treeform.distribute.workers import compact
 from treeform.engines import DL85, EngineRun, TreeTask
 from treeform.engines.binary.distributed import MOST_PAIRED, _joint_mass
-from treeform.engines.binary.root_tests import COUNTERS, SEARCH, TREE
-from treeform.engines.distributed import cost_of
+from treeform.engines.binary.root_tests import COUNTERS
 from treeform.errors import SpecError
 
 
@@ -58,7 +56,7 @@ def test_a_root_test_stopped_early_leaves_a_bound() -> None:
     def ask(question: Any) -> Any:
         nonlocal answers
         answers += 1
-        return None if answers > 3 else evaluator.evaluate(question, lambda: (False, None))
+        return None if answers > 3 else evaluator.evaluate(question, never)
 
     stopped = engine.run_distributed(data, task, EngineRun(), ask, 1)
     assert alone.upper is not None
@@ -75,7 +73,7 @@ def _asked(engine: DL85, data: Dataset, task: TreeTask) -> list[tuple[Any, Any]]
     evaluator, asked = engine.evaluator(data, task), []
 
     def ask(question: Any) -> Any:
-        asked.append((question, evaluator.evaluate(question, lambda: (False, None))))
+        asked.append((question, evaluator.evaluate(question, never)))
         return asked[-1][1]
 
     engine.run_distributed(data, task, EngineRun(), ask, 1)
@@ -88,62 +86,16 @@ def test_what_a_worker_remembers_and_what_others_tell_changes_no_cost(seed: int)
     data, task = Dataset.from_user(frame.drop(columns="y"), frame["y"]), TreeTask(4, node_penalty=seed % 2)
     engine = DL85(exact_depth=2)
     asked = _asked(engine, data, task)
-    assert any(question[2] > 2 and question[5:-2].any() for question, _ in asked)
+    assert any(question[1] > 2 and question[4:-1].any() for question, _ in asked)
     fresh_work = 0
     for question, reply in asked:
-        plain = np.concatenate([question[:2], [2, 0, 0], question[-2:]])
-        fresh = engine.evaluator(data, task).evaluate(plain, lambda: (False, None))
+        plain = np.concatenate([question[:1], [2, 0, 0], question[-1:]])
+        fresh = engine.evaluator(data, task).evaluate(plain, never)
         assert fresh is not None
         assert cost_of(fresh) == cost_of(reply)
-        assert min(fresh[0], question[1]) >= min(reply[0], question[1])
+        assert min(fresh[0], question[0]) >= min(reply[0], question[0])
         fresh_work += int(fresh[WORK])
     assert sum(int(reply[WORK]) for _, reply in asked) < fresh_work
-
-
-def test_the_tree_is_asked_for_while_the_last_tests_are_searched() -> None:
-    rng = np.random.default_rng(3)
-    data = Dataset.from_user(rng.integers(0, 2, (80, 8)), rng.integers(0, 2, 80))
-    about = [int(question[-1]) for question, _ in _asked(DL85(exact_depth=2), data, TreeTask(3))]
-    assert about.count(TREE) == 1
-    assert about[-1] == SEARCH
-
-
-@pytest.mark.parametrize(("seed", "features"), [(21, 8), (36, 5), (45, 6)])
-def test_a_better_test_that_comes_late_has_its_tree_asked_for(seed: int, features: int) -> None:
-    rng = np.random.default_rng(seed)
-    data = Dataset.from_user(rng.integers(0, 2, (80, features)), rng.integers(0, 2, 80))
-    engine, task = DL85(exact_depth=2), TreeTask(3)
-    trees = [int(question[-2]) for question, _ in _asked(engine, data, task) if question[-1] == TREE]
-    assert len(set(trees)) == 2
-    alone = engine.run(data, task, EngineRun())
-    found = [solve_in_parts(engine, data, task, workers) for workers in (1, 2, 3)]
-    assert {outcome.upper for outcome in found} == {alone.upper}
-    assert len({str(outcome.graph) for outcome in found}) == 1
-    assert found[0].graph is not None
-    assert found[0].graph.feature[0] == trees[-1]
-
-
-def _falling(upper: int) -> tuple[bool, int]:
-    return False, upper
-
-
-def test_a_bound_that_falls_while_a_root_test_is_searched() -> None:
-    frame = table(0, 300, 12)
-    data, task = Dataset.from_user(frame.drop(columns="y"), frame["y"]), TreeTask(5)
-    engine = DL85(exact_depth=2)
-    question = _asked(engine, data, task)[0][0].copy()
-    question[1] = 10**6
-    found = engine.evaluator(data, task).evaluate(question, lambda: (False, None))
-    assert found is not None
-    least = cost_of(found)
-    assert least is not None
-    for fallen in (least + 1, least, 0):
-        poll = partial(_falling, fallen)
-        reply = engine.evaluator(data, task).evaluate(question, poll)
-        assert reply is not None
-        assert cost_of(reply) in (least, None)
-        assert fallen <= least or cost_of(reply) == least
-        assert reply[0] <= least
 
 
 def test_a_test_and_its_opposite_are_asked_about_once() -> None:
@@ -171,7 +123,7 @@ def test_messages_that_do_not_fit_are_refused() -> None:
     data, task = Dataset.from_user(frame.drop(columns="y"), frame["y"]), TreeTask(4)
     evaluator = DL85().evaluator(data, task)
     with pytest.raises(ValueError, match="does not fit"):
-        evaluator.evaluate(np.array([0, 9, 7, 0, 0, 1, 0]), lambda: (False, None))
+        evaluator.evaluate(np.array([9, 7, 0, 0, 1]), never)
 
 
 def test_problems_and_journals(tmp_path: Path) -> None:

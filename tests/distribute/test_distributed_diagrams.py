@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from in_parts import solve_in_parts, weighted
+from in_parts import cost_of, never, solve_in_parts, weighted
 from journals import check_journal
 
 import treeform as tf
 from treeform.data import Dataset
 from treeform.engines import DiagramSearch, EngineRun, TreeTask
-from treeform.engines.distributed import cost_of
 
 # Without alternation the search finds most models itself.
 ENGINE = DiagramSearch(techniques=("trees", "transpositions", "pairs"))
@@ -58,28 +57,28 @@ def test_parts_cover_the_search_and_their_bounds_are_true() -> None:
 
     def ask(question: Any) -> Any:
         questions.append(question)
-        return evaluator.evaluate(question, lambda: (False, None))
+        return evaluator.evaluate(question, never)
 
     outcome = ENGINE.run_distributed(data, task, EngineRun(), ask, 1)
     assert outcome.proved
-    last = [question for question in questions if question[0] == questions[-1][0]]
+    last = [question for question in questions if question[2] == questions[-1][2]]
     least = []
     for question in last:
         open_question = question.copy()
-        open_question[1] = 10**6
-        reply = evaluator.evaluate(open_question, lambda: (False, None))
+        open_question[0] = 10**6
+        reply = evaluator.evaluate(open_question, never)
         assert reply is not None
         cost = cost_of(reply)
         assert cost is not None  # without a bound every part has a diagram
         least.append(cost)
         for upper in (cost, cost + 1, cost - 1):
             bounded = question.copy()
-            bounded[1] = upper
-            again = evaluator.evaluate(bounded, lambda: (False, None))
+            bounded[0] = upper
+            again = evaluator.evaluate(bounded, never)
             assert again is not None
             assert (cost_of(again) == cost) is (upper > cost)
             assert again[0] <= cost
-    tests = int(last[0][3])
+    tests = int(last[0][2])
     alone = ENGINE.run(data, TreeTask(3, widths=(1, 2, 3), max_nodes=tests), EngineRun())
     of_equal_rows = int(data.points.weights.min(axis=1).sum())  # parts leave out what every model costs
     assert min(least) + of_equal_rows == alone.upper
@@ -94,6 +93,6 @@ def test_problems_and_journals(tmp_path: Path) -> None:
 def test_a_message_that_does_not_fit_is_refused() -> None:
     data = Dataset.from_user(table(0).drop(columns="y"), table(0)["y"])
     evaluator = ENGINE.evaluator(data, TreeTask(3, widths=(1, 2, 3)))
-    for wrong in ([0], [0, 5, 0, 4, 5, 5], [0, 5, 0, 99, 0, 1], [0, 5, 0, 4, 0, 999]):
+    for wrong in ([0], [5, 0, 4, 5, 5], [5, 0, 99, 0, 1], [5, 0, 4, 0, 999]):
         with pytest.raises(ValueError, match="does not fit"):
-            evaluator.evaluate(np.array(wrong, dtype=np.int64), lambda: (False, None))
+            evaluator.evaluate(np.array(wrong, dtype=np.int64), never)

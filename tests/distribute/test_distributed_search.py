@@ -28,9 +28,7 @@ import treeform as tf
 from treeform.cli.app import app
 from treeform.data import Dataset
 from treeform.distribute.journal import Journal
-from treeform.distribute.notices import FileBoard
-from treeform.distribute.worker import Work, answer, compact
-from treeform.distribute.worker_pool import WorkerPool, started
+from treeform.distribute.workers import FileMark, Work, Workers, answer, compact, started
 from treeform.engines import ConTree, EngineRun, TreeTask
 from treeform.errors import SolverFailed, SpecError
 from treeform.solve.result import Limit
@@ -169,9 +167,9 @@ def test_messages_are_small() -> None:
     work, sizes = Work(ConTree(), data, TreeTask(3), "wide"), []
 
     def ask(question: Any) -> Any:
-        board = FileBoard("/nowhere/at/all/goes-on")
+        mark = FileMark("/nowhere/at/all/goes-on")
         found = answer(work, work.key, None, compact(question))
-        sent = pickle.dumps((answer, board, work.key, compact(question)))
+        sent = pickle.dumps((answer, mark, work.key, compact(question)))
         sizes.append((len(sent), len(pickle.dumps(found))))
         return None if found is None or len(sizes) > 2 else found[0].astype(np.int64)
 
@@ -195,8 +193,8 @@ class OneExecutor:
         return self.pool.submit(lambda: (np.arange(2), 0.0))
 
 
-def pool_with(executor: Any, size: int = 2) -> WorkerPool:
-    return WorkerPool(lambda _: None, "k", None, [executor] * size, lambda one: one)
+def pool_with(executor: Any, size: int = 2) -> Workers:
+    return Workers([executor] * size, lambda _: None, "k")
 
 
 def test_lost_workers_are_counted_and_end_the_search_at_last() -> None:
@@ -329,7 +327,7 @@ def test_a_divided_search_refuses_what_does_not_fit() -> None:
 
     def keep(question: Any) -> Any:
         questions.append(question)
-        return evaluator.evaluate(question, lambda: (False, None)) if len(questions) < 9 else None
+        return evaluator.evaluate(question, lambda: False) if len(questions) < 9 else None
 
     stopped = ConTree(side_parts=3).run_distributed(data, TreeTask(4), EngineRun(), keep, 1)
     assert not stopped.proved
@@ -338,7 +336,7 @@ def test_a_divided_search_refuses_what_does_not_fit() -> None:
         changed = group.copy()
         changed[place] = wrong
         with pytest.raises(ValueError, match="does not fit"):
-            evaluator.evaluate(changed, lambda: (False, None))
+            evaluator.evaluate(changed, lambda: False)
     for name, value in (("side_parts", 0), ("ahead", 2)):
         with pytest.raises(SpecError, match=name):
             ConTree(**{name: value})

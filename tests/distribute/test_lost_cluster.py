@@ -11,7 +11,7 @@ import pytest
 
 import treeform as tf
 from treeform.distribute import cluster
-from treeform.distribute.notices import DaskBoard, Notice
+from treeform.distribute.workers import DaskMark
 from treeform.errors import SolverFailed
 
 released = threading.Event()
@@ -94,6 +94,6 @@ def test_calls_of_a_cluster() -> None:
     cluster.last_call(gone)
 
 
-def test_a_notice_that_cannot_be_written_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(DaskBoard, "_variable", gone)
-    DaskBoard("nowhere").write(Notice(ended=True))
+def test_an_end_that_cannot_be_told_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(DaskMark, "_event", gone)
+    DaskMark("nowhere").end()

@@ -16,8 +16,7 @@ import pytest
 import treeform as tf
 from treeform.data import Dataset
 from treeform.distribute import cluster
-from treeform.distribute.worker import Work
-from treeform.distribute.worker_pool import started
+from treeform.distribute.workers import Work, started
 from treeform.engines import DL85, ConTree, DiagramSearch, EngineRun, TotalsSearch, TreeTask, totals
 from treeform.engines.relaxation import relax
 from treeform.errors import SolverFailed
@@ -60,7 +59,7 @@ def test_a_worker_of_dask_killed_while_it_gets_the_data(seconds: float) -> None:
     data, first = data_of(200_000), []
     work = Work(ConTree(), data, TreeTask(3), f"killed after {seconds}")
     ConTree().run_distributed(data, work.task, EngineRun(), first.append, 1)
-    expected = ConTree().evaluator(data, work.task).evaluate(first[0], lambda: (False, None))
+    expected = ConTree().evaluator(data, work.task).evaluate(first[0], lambda: False)
     with distributed.Client(n_workers=2, threads_per_worker=1, dashboard_address=None) as client:
         pid = next(iter(client.run(os.getpid).values()))
         timer = threading.Timer(seconds, os.kill, [pid, signal.SIGKILL])

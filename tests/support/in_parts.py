@@ -8,14 +8,23 @@ import numpy as np
 import pandas as pd
 
 from treeform.data import Dataset
-from treeform.distribute.worker import Work
-from treeform.distribute.worker_pool import started
+from treeform.distribute.workers import Work, started
 from treeform.engines import EngineOutcome, EngineRun, TreeTask
-from treeform.engines.distributed import Distributable
+from treeform.engines.distributed import NOTHING, Distributable, Message
 
 # Threads share the evaluators of this process by the key: it is never to be that of an earlier search. (The address
 # of a table is no key: a later table may stand there.)
 _NUMBERS = count()
+
+
+def never() -> bool:
+    """A search that nobody stops."""
+    return False
+
+
+def cost_of(reply: Message) -> int | None:
+    """The least cost that the reply to a bounded question states, if it found one."""
+    return int(reply[1]) if reply[1] < NOTHING else None
 
 
 def solve_in_parts(

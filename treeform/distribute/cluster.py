@@ -1,19 +1,18 @@
-"""Calls of a Dask cluster that end at a limit, also where its scheduler has died.
-
-A client whose scheduler is gone raises anything, or waits for half a minute for it to come back. Each call is therefore
-made in another thread, which is left alone once the search has to stop, and whatever it raises is one error of our own.
-"""
+"""The client of a Dask cluster, and calls of it that end at a limit, also where the scheduler has died."""
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
-import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
+from functools import partial
+from importlib.util import find_spec
 from typing import Any, TypeVar
 
-from treeform.errors import SolverFailed
+from treeform.errors import SolverFailed, SpecError
 
 T = TypeVar("T")
 POLL_SECONDS = 0.05
@@ -29,41 +28,85 @@ class CutShort(Exception):
     """The search has to stop before the cluster has answered."""
 
 
+def is_client(executor: Any) -> bool:
+    """Whether it is a client of Dask distributed."""
+    return hasattr(executor, "scheduler") and hasattr(executor, "submit")
+
+
+@contextlib.contextmanager
+def client_of(executor: Any, workers: int | None) -> Iterator[Any]:
+    """The client of a cluster: the one given, one at the address, or one of workers that are started here.
+
+    Raises
+    ------
+    SpecError
+        If Dask distributed is not installed, or the cluster cannot be reached.
+    """
+    if is_client(executor):
+        yield executor
+        return
+    require_package("distributed")
+    import distributed
+
+    connect: Any = distributed.Client
+    address = str(executor).removeprefix("dask").removeprefix(":")
+    local = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": None}
+    try:
+        client = connect(address) if address else connect(**local)
+    except (OSError, RuntimeError, TimeoutError, ValueError) as error:
+        raise SpecError(
+            f"the workers of executor={executor!r} could not be started",
+            cause=f"{error}; in a script they import it again",
+            fix='check the address, and put what the script does under if __name__ == "__main__":',
+        ) from error
+    try:
+        yield client
+    finally:
+        # Without its scheduler a client waits for half a minute before it closes.
+        closes = client.close if client.status == "running" else partial(last_call, client.close)
+        closes()
+
+
+def require_package(name: str) -> None:
+    """Refuse an executor whose package is not there.
+
+    Raises
+    ------
+    SpecError
+    """
+    if find_spec(name) is None:
+        raise SpecError(f"the executor needs {name}, which is not installed", fix=f"pip install {name}")
+
+
 def reach(call: Callable[[], T], stop: Callable[[], bool], seconds: float = PATIENCE) -> T:
-    """What a call of the cluster gives.
+    """What a call of the cluster gives, made in another thread, which is left alone once the search has to stop.
 
     Raises
     ------
     CutShort
         Once ``stop()`` is true.
     SolverFailed
-        If the cluster cannot be reached.
+        If the cluster does not answer.
     Exception
-        What the call raised of its own; see `lost`.
+        What the call raised.
     """
-    news: queue.SimpleQueue[tuple[Any, Exception | None]] = queue.SimpleQueue()
+    given: Future[T] = Future()
 
     def run() -> None:
         try:
-            news.put((call(), None))
+            given.set_result(call())
         except Exception as error:  # raised again in the caller's thread
-            news.put((None, error))
+            given.set_exception(error)
 
     here = contextvars.copy_context()  # Dask keeps its current client there
     threading.Thread(name="treeform cluster", target=here.run, args=(run,), daemon=True).start()
     until = time.monotonic() + seconds
-    while True:
-        try:
-            found, error = news.get(timeout=POLL_SECONDS)
-        except queue.Empty:
-            if stop():
-                raise CutShort from None
-            if time.monotonic() >= until:
-                raise out_of_reach("it does not answer") from None
-            continue
-        if error is not None:
-            raise error
-        return found  # type: ignore[no-any-return]
+    while not wait([given], POLL_SECONDS).done:
+        if stop():
+            raise CutShort
+        if time.monotonic() >= until:
+            raise out_of_reach("it does not answer")
+    return given.result()
 
 
 def scatter(client: Any, work: Any, stop: Callable[[], bool]) -> Any:
@@ -88,11 +131,9 @@ def scatter(client: Any, work: Any, stop: Callable[[], bool]) -> Any:
 
 
 def last_call(call: Callable[[], object]) -> None:
-    """Tell a cluster that the work has ended, if it can still be told."""
-    try:
+    """Tell a cluster that the work has ended, if it can still be told: the answer does not depend on it."""
+    with contextlib.suppress(Exception):
         reach(call, lambda: False, LAST_SECONDS)
-    except Exception:  # whatever it is: the answer of the search does not depend on it
-        return
 
 
 def out_of_reach(error: Exception | str) -> SolverFailed:
@@ -105,7 +146,7 @@ def out_of_reach(error: Exception | str) -> SolverFailed:
     )
 
 
-def costs_too_many(error: Exception) -> SolverFailed:
+def costs_too_many(error: BaseException) -> SolverFailed:
     """The error of a part of the search that workers die of."""
     return SolverFailed(
         f"a part of the search has cost {MOST_LOST} workers",

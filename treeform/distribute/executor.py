@@ -9,10 +9,9 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from typing import Any
 
-from treeform.distribute.cluster import last_call
+from treeform.distribute.cluster import client_of, is_client, require_package
 from treeform.errors import SpecError, did_you_mean
 
 LOCAL = ("loky", "threading", "multiprocessing")
@@ -60,8 +59,7 @@ def each(
 
 def _call(task: Callable[[], Any], parent: int, folder: str | None) -> Any:
     if os.getppid() == parent:
-        _LEFT.add(folder)
-        _end_with(parent)
+        end_with(parent, folder)
     return task()
 
 
@@ -69,10 +67,14 @@ _LEFT: set[str | None] = set()
 """Folders of the process that started this one; most are gone by then."""
 
 
-@functools.cache
-def _end_with(parent: int) -> None:
-    """Let this process end once the one that started it was killed, whatever it does then."""
+def end_with(parent: int, folder: str | None) -> None:
+    """Let this process end once the one that started it was killed, and remove the folder that it left."""
+    _LEFT.add(folder)
+    _watch(parent)
 
+
+@functools.cache
+def _watch(parent: int) -> None:
     def watch() -> None:
         while os.getppid() == parent:
             time.sleep(POLL_SECONDS)
@@ -90,7 +92,7 @@ def _backend(executor: Any, workers: int | None) -> Iterator[tuple[str, int]]:
     if executor in LOCAL:
         yield str(executor), count
     elif executor == "ray":
-        _package("ray", "ray")
+        require_package("ray")
         from ray.util.joblib import register_ray
 
         register_ray()
@@ -104,49 +106,3 @@ def _backend(executor: Any, workers: int | None) -> Iterator[tuple[str, int]]:
             cause=f"executors are {', '.join(NAMES)}, and clients of Dask distributed",
             fix=did_you_mean(str(executor), NAMES) or "use executor='loky'",
         )
-
-
-def is_client(executor: Any) -> bool:
-    """Whether it is a client of Dask distributed."""
-    return hasattr(executor, "scheduler") and hasattr(executor, "submit")
-
-
-@contextlib.contextmanager
-def client_of(executor: Any, workers: int | None) -> Iterator[Any]:
-    """The client of a cluster: the one given, one at the address, or one of workers that are started here.
-
-    Raises
-    ------
-    SpecError
-        If Dask distributed is not installed, or the cluster cannot be reached.
-    """
-    if is_client(executor):
-        yield executor
-        return
-    _package("distributed", "distributed")
-    import distributed
-
-    connect: Any = distributed.Client
-    address = str(executor).removeprefix("dask").removeprefix(":")
-    local = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": None}
-    try:
-        client = connect(address) if address else connect(**local)
-    except (OSError, RuntimeError, TimeoutError, ValueError) as error:
-        raise SpecError(
-            f"the workers of executor={executor!r} could not be started",
-            cause=f"{error}; in a script they import it again",
-            fix='check the address, and put what the script does under if __name__ == "__main__":',
-        ) from error
-    try:
-        yield client
-    finally:
-        # Without its scheduler a client waits for half a minute before it closes.
-        closes = client.close if client.status == "running" else partial(last_call, client.close)
-        closes()
-
-
-def _package(module: str, package: str) -> None:
-    from importlib.util import find_spec
-
-    if find_spec(module) is None:
-        raise SpecError(f"the executor needs {package}, which is not installed", fix=f"pip install {package}")

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 from treeform import __version__
 from treeform.distribute.cluster import CutShort
 from treeform.distribute.journal import Journal, open_folder
-from treeform.distribute.worker import Work
-from treeform.distribute.worker_pool import WorkerPool, check_executor, started
+from treeform.distribute.workers import Work, Workers, check_executor, started
 from treeform.engines import Engine, EngineOutcome, EngineRun, TreeTask
 from treeform.engines.distributed import Distributable, Message, settles
 from treeform.errors import SpecError
@@ -164,13 +163,13 @@ class _Distributed(Engine):
     @contextmanager
     def _evaluation(
         self, work: Work, stop: Callable[[], bool]
-    ) -> Iterator[tuple[_Answer, int, WorkerPool | None]]:
+    ) -> Iterator[tuple[_Answer, int, Workers | None]]:
         if self.how.executor is not None:
             with started(self.how.executor, self.how.workers, work, stop) as pool:
                 yield pool.ask, pool.size, pool
             return
         evaluator = work.engine.evaluator(work.data, work.task)
-        yield lambda question, stop: evaluator.evaluate(question, lambda: (stop(), None)), 1, None
+        yield lambda question, stop: evaluator.evaluate(question, stop), 1, None
 
 
 _Answer = Callable[[Message, Callable[[], bool]], "Message | None"]
@@ -197,7 +196,7 @@ def _kept(answer: _Answer, journal: Journal | None, bounded: bool) -> _Answer:
     return ask
 
 
-def _with_notes(outcome: EngineOutcome, pool: WorkerPool | None, journal: Journal | None) -> EngineOutcome:
+def _with_notes(outcome: EngineOutcome, pool: Workers | None, journal: Journal | None) -> EngineOutcome:
     """The outcome with what its reader has to know: parts that come from an earlier run, and workers that died."""
     notes, details = [], {}
     if journal is not None and journal.found:

@@ -5,11 +5,9 @@ from the replies. A question and its reply are int64 arrays. What a reply states
 an answer that was kept is as good as a new one.
 
 Engines differ in what they ask. The questions of ConTree say all that a reply depends on. Those of the others are
-*bounded*. They begin with the number of a round, an upper bound, only what costs less is wanted, and hints, which save
-work and change nothing that is found. The reply begins
-with `settled` and `cost`. Either `cost` is the least cost in the part, or it is at least `NOTHING`, and nothing in the
-part costs less than `settled`. All questions of a round want the least cost over their parts, so that what one of them
-finds is an upper bound for the others, at once.
+*bounded*. They begin with an upper bound, only what costs less is wanted, and hints, which save work and change
+nothing that is found. The reply begins with `settled` and `cost`. Either `cost` is the least cost in the part, or it is
+at least `NOTHING`, and nothing in the part costs less than `settled`.
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ from __future__ import annotations
 import queue
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
@@ -32,30 +30,18 @@ if TYPE_CHECKING:
 Message = NDArray[np.int64]
 Ask = Callable[[Message], "Message | None"]
 """The reply to a question; None when the search has to stop. May be called from several threads."""
-Poll = Callable[[], "tuple[bool, int | None]"]
-"""Whether to stop, and the upper bound of the round if it has fallen."""
 NOTHING = (2**63 - 1) // 4
 """The cost of a reply that found nothing below the upper bound."""
 
 
-def round_of(question: Message) -> int:
-    """The number of the round of a bounded question."""
-    return int(question[0])
-
-
 def part_of(question: Message) -> Message:
     """What a bounded question is about, whatever its bound and its hints."""
-    return question[3 + int(question[2]) :]
+    return question[2 + int(question[1]) :]
 
 
 def settles(reply: Message, question: Message) -> bool:
     """Whether the reply, maybe to a question with another bound, answers a bounded question."""
-    return bool(reply[1] < NOTHING or reply[0] >= question[1])
-
-
-def cost_of(reply: Message) -> int | None:
-    """The least cost that the reply to a bounded question states, if it found one."""
-    return int(reply[1]) if reply[1] < NOTHING else None
+    return bool(reply[1] < NOTHING or reply[0] >= question[0])
 
 
 @runtime_checkable
@@ -88,31 +74,24 @@ class _Threads:
 
     def __init__(self, ask: Ask, pool: ThreadPoolExecutor) -> None:
         self._ask, self._pool = ask, pool
-        self._replies: queue.SimpleQueue[tuple[int, Message | BaseException | None]] = queue.SimpleQueue()
+        self._replies: queue.SimpleQueue[tuple[int, Future[Message | None]]] = queue.SimpleQueue()
 
     def send(self, ticket: int, question: Message, /) -> None:
-        self._pool.submit(self._answer, ticket, question)
+        asked = self._pool.submit(self._ask, question)
+        asked.add_done_callback(lambda reply: self._replies.put((ticket, reply)))
 
     def receive(self) -> tuple[int, Message | None]:
         ticket, reply = self._replies.get()
-        if isinstance(reply, BaseException):
-            raise reply
-        return ticket, reply
-
-    def _answer(self, ticket: int, question: Message) -> None:
-        try:
-            self._replies.put((ticket, self._ask(question)))
-        except BaseException as error:  # raised by the thread that searches
-            self._replies.put((ticket, error))
+        return ticket, reply.result()
 
 
 class Evaluator(Protocol):
     """Answers questions about one task on one table; not from two threads at a time."""
 
-    def evaluate(self, question: Message, poll: Poll, /) -> Message | None:
-        """The reply; None, or a reply that does not settle the question, once ``poll()`` said to stop.
+    def evaluate(self, question: Message, stop: Callable[[], bool], /) -> Message | None:
+        """The reply; None, or a reply that does not settle the question, once ``stop()`` is true.
 
-        ``poll`` is called about twenty times a second.
+        It is asked about twenty times a second.
         """
 
 

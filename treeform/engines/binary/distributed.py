@@ -3,9 +3,9 @@
 A few rule-guided restarts give a good tree first. Then the root tests are taken in the order of their Gini
 impurity. Each is asked with the upper bound, and with the bounds by similarity, that are known when a worker is
 free for it; a test that these bounds exclude is not asked about. Of several tests that attain the least cost the
-first one of the order counts. Its tree is the one that a search of both its sides finds below exactly their costs,
-which is the same whatever was found before: so cost and tree do not depend on the workers. What a worker does is in
-`root_tests`.
+first one of the order counts. Its tree is the one that a search of both its sides finds at last, below exactly their
+costs, which is the same whatever was found before: so cost and tree do not depend on the workers. What a worker does is
+in `root_tests`.
 
 Costs are those of the points less the least cost of each point (``value``), so that rows taken away never cost. For
 the sides A and B of two tests then ``opt(A) >= opt(B) - mass(B without A)``, as in ``treeform/native/binary``.
@@ -14,14 +14,13 @@ the sides A and B of two tests then ``opt(A) >= opt(B) - mass(B without A)``, as
 from __future__ import annotations
 
 import time
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
-from fractions import Fraction
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from treeform.engines.binary.engine import BinaryEngine, BinarySession
-from treeform.engines.binary.root_tests import COUNTERS, SEARCH, TREE, Points, tree_of
+from treeform.engines.binary.root_tests import COUNTERS, Points, tree_of
 from treeform.engines.distributed import NOTHING, Ask, Message
 from treeform.errors import SpecError
 
@@ -31,11 +30,6 @@ if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.engines.task import EngineOutcome, EngineRun, TreeTask
 
-NO_ROUND = -1
-"""The round of a question about a tree: no reply of the others is an upper bound for it, nor is its own for them."""
-TREE_AFTER = Fraction(3, 4)
-"""Of the root tests that have been dealt with when the tree of the best one is asked for. It takes about as long as the
-longest root tests; at the very end the other workers would wait for it."""
 MOST_PRODUCTS = 2**32
 """Products of numbers for the masses of all pairs of tests: about a second."""
 MOST_PAIRED = 600
@@ -92,32 +86,31 @@ class _Roots:
         self.best: int | None = None  # the test of the best tree, if it is not that of the warm-up or given
         self.upper = NOTHING if session.upper is None else session.upper - p.offset
         self.tree: dict[str, Any] | None = None
-        self.wanted: tuple[int, int] | None = None  # the test whose tree was asked for, and its cost
-        self.flight: dict[Future[Message | None], tuple[int, int]] = {}  # test, and what is asked about it
+        self.flight: dict[Future[Message | None], int] = {}  # the test that each is about
         self.counters = dict.fromkeys(COUNTERS, 0)
         self.began = time.monotonic()
         self.stopped = False
 
     def run(self) -> EngineOutcome:
-        """Warm up, settle one root test after the other, and take the tree of the best one."""
+        """Warm up, settle one root test after the other, and search the tree of the best one."""
         least = self._warm_up()
         order = self._order()
         self.place = {test: place for place, test in enumerate(order)}
         with ThreadPoolExecutor(self.callers) as pool:
-            for place, test in enumerate(order):
-                self._wait_for_room()
-                if place >= TREE_AFTER * len(order):
-                    self._want_tree(pool)
-                    self._wait_for_room()
-                if self.stopped:
-                    break
-                question = self._question(test)
+            for test in order:
+                while len(self.flight) >= self.callers and not self.stopped:
+                    self._settle()
+                question = None if self.stopped else self._question(test)
                 if question is not None:
-                    self._send(pool, question, test, SEARCH)
-            self._finish(pool)
+                    self.flight[pool.submit(self.ask, question)] = test
+            while self.flight:
+                self._settle()
         lower = max(self._bound(), min(least, self.upper))
+        complete = not self.stopped and lower >= self.upper
+        if complete and self.best is not None:
+            self._search_tree(self.best)
         native = {
-            "complete": not self.stopped and lower >= self.upper,
+            "complete": complete,
             "memory": False,
             "seconds": time.monotonic() - self.began,
             "counters": self.counters | {"root_tests": len(self.sides)},
@@ -132,7 +125,7 @@ class _Roots:
             slice(None),
             self.task.depth,
             self.upper,
-            lambda: (self._stops(), None),
+            self._stops,
             use=["cache", "similarity", "warm-up", "only warm-up"],
         )
         self._add([found["counters"][name] for name in COUNTERS])
@@ -197,34 +190,14 @@ class _Roots:
         if self.lower[test] >= limit:
             return None
         pairs = self.pairs[test : test + 1].ravel()
-        head = [0, limit, 2 + len(pairs), *low]
-        return np.concatenate([head, pairs, [test, SEARCH]]).astype(np.int64)
-
-    def _send(self, pool: Executor, question: Message, test: int, what: int) -> None:
-        self.flight[pool.submit(self.ask, question)] = test, what
-
-    def _wait_for_room(self) -> None:
-        """Wait until a worker has nothing to do."""
-        while len(self.flight) >= self.callers and not self.stopped:
-            self._settle()
-
-    def _finish(self, pool: Executor) -> None:
-        """Take what is in work, and last the tree of the best test."""
-        while True:
-            while self.flight:
-                self._settle()
-            if not self.stopped:
-                self._want_tree(pool)
-            if not self.flight:
-                return
+        return np.concatenate([[limit, 2 + len(pairs), *low], pairs, [test]]).astype(np.int64)
 
     def _settle(self) -> None:
         """Take the replies that have come; wait for one."""
         while not (done := wait(self.flight, timeout=0.05, return_when=FIRST_COMPLETED).done):
             self._stops()
         for future in done:
-            test, what = self.flight.pop(future)
-            (self._read if what == SEARCH else self._read_tree)(test, future.result())
+            self._read(self.flight.pop(future), future.result())
         self._stops()
 
     def _read(self, test: int, reply: Message | None) -> None:
@@ -250,22 +223,11 @@ class _Roots:
             np.maximum(others, found.transpose(1, 2, 0), out=others)
         return numbers[mine.size :]
 
-    def _want_tree(self, pool: Executor) -> None:
-        """Ask for the tree of the best test, which is known to have the least cost so far, if it was not asked for."""
-        if self.best is None or self.wanted == (self.best, self.upper):
-            return
-        self.wanted = self.best, self.upper
-        question = np.array(
-            [NO_ROUND, self.upper + 1, 2, *self.sides[self.best], self.best, TREE], dtype=np.int64
-        )
-        self._send(pool, question, self.best, TREE)
-
-    def _read_tree(self, test: int, reply: Message | None) -> None:
-        """Take the tree, unless a better test was found since it was asked for."""
-        if reply is None:
-            self.stopped = True
-        elif self.wanted == (test, int(reply[1])) and self.wanted == (self.best, self.upper):
-            self.tree = tree_of(reply[4 + len(COUNTERS) :], self.upper + self.points.offset)
+    def _search_tree(self, test: int) -> None:
+        """Search the tree of the best test here; the one of its reply depends on what its worker had found before."""
+        tree = self.points.tree_below(test, self.sides[test], self._stops)
+        if tree is not None and not self.stopped:
+            self.tree = tree | {"cost": self.upper + self.points.offset}
 
     def _take(self, tree: dict[str, Any]) -> None:
         self.upper = int(tree["cost"])

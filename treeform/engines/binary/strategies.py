@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from treeform.engines.binary.distributed import run_distributed
 from treeform.engines.binary.engine import BinaryEngine
-from treeform.engines.binary.root_tests import Points, RootTests
+from treeform.engines.binary.root_tests import Points
 from treeform.engines.checks import one_of
 from treeform.engines.task import EngineRun
 from treeform.errors import SpecError
@@ -79,7 +79,8 @@ class DL85(BinaryEngine):
     def evaluator(self, data: Dataset, task: TreeTask) -> Evaluator:
         """What searches both sides of a root test for `run_distributed`."""
         session = self.session(data, task, EngineRun())
-        return RootTests(Points(self, session.table, session.cost, task))
+        evaluator: Evaluator = Points(self, session.table, session.cost, task).evaluator()
+        return evaluator
 
     def distributed_settings(self) -> dict[str, object]:
         """Those that a tree may depend on."""

@@ -94,9 +94,7 @@ public:
     }
     bool has(int feature) const { return search_->has(feature); }
     nb::object evaluate(const nb::object& question, const nb::object& poll) {
-        return answer_part(
-            control_, question, poll, [&](const Message& asked) { return search_->evaluate(asked); },
-            [&](std::int64_t upper) { search_->tighten(upper); });
+        return answer_part(control_, question, poll, [&](const Message& asked) { return search_->evaluate(asked); });
     }
 
 private:
@@ -121,7 +119,7 @@ void bind(nb::module_& m) {
              nb::arg("weight"), nb::arg("keywords"))
         .def("has", &Evaluator::has, nb::arg("feature"), "Whether the feature tells rows apart.")
         .def("evaluate", &Evaluator::evaluate, nb::arg("question"), nb::arg("poll"),
-             "The reply to a question; poll() returns whether to stop, and an upper bound that has fallen, or None.");
+             "The reply to a question; poll() returns whether to stop.");
     m.def(
         "binary_rules", [] { return to_list(rule_names()); }, "Names of the rules of CA-DL8.5 that were compiled in.");
 }

@@ -34,7 +34,6 @@ PartSearch::PartSearch(const Points& points, const Settings& settings, Control& 
 
 Message PartSearch::evaluate(const Message& question) {
     MessageReader reader(question);
-    reader.take();
     RootTest part;
     part.upper = reader.take(-kNever, kNever + 1);
     const std::size_t features = search_->row_sets().literal.size();
@@ -43,9 +42,7 @@ Message PartSearch::evaluate(const Message& question) {
     if (paired)
         for (auto& pairs : part.pairs) pairs = reader.take_all(2 * features);
     part.feature = int(reader.take(0, std::int64_t(features)));
-    reader.take(0, 1);
     reader.finish();
-    control_.external = kNever;
     const Counters before = search_->counters;
     try {
         search_->solve_root_test(part);

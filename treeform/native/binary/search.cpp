@@ -211,13 +211,8 @@ Search::Known Search::explore(Node& node, int level, int depth, std::int64_t tes
         frame.known = known;
         open(node, level, depth, tests);
         if (level == 1 && part_) begin_side(node, frame);
-        for (std::size_t i = 0; i < frame.order.size(); ++i) {
-            if (level == 1 && part_) {
-                const Cost wanted = control_.external.load(std::memory_order_relaxed);
-                bound = std::min(bound, wanted - settings_.node_penalty - frames_[0].other_lower);
-            }
+        for (std::size_t i = 0; i < frame.order.size(); ++i)
             branch(node, level, depth, tests, bound, states, int(i));
-        }
         if (level == 1 && part_) end_side(node, frame);
         known = frame.known;
         known.lower = std::max(known.lower, frame_lower(frame));
@@ -398,7 +393,7 @@ void Search::search_side(Node& node, int level, int depth, int column, int s, Co
     if (!bottom(depth - 1) && !other.exact() && !sides.made[1 - s]) shallow(node, frame, depth, column, 1 - s, sides);
     frame.feature = node.feature[column];
     frame.side = (s == 0) != bool(node.flip[column]) ? 1 : 0;
-    frame.other = other.upper, frame.other_lower = other.lower, frame.other_plan = other.plan;
+    frame.other = other.upper, frame.other_plan = other.plan;
     const Cost left = std::min(bound, frame.known.upper) - settings_.node_penalty - other.lower;
     Node& rows = rows_of(node, frame, depth, column, s, sides);
     const Known found = explore(rows, level + 1, depth - 1, sides.tests[s], left, states);

@@ -70,7 +70,6 @@ private:
         Known known;
         int feature = -1, side = 0;  // the present test, and which value's side is being searched
         Cost other = kNever;  // cost of a tree for the opposite side
-        Cost other_lower = 0;
         PlanPtr other_plan;
         std::vector<Cost> lower;  // per column: proved for all trees with that root
         std::vector<Cost> side_lower[2];
@@ -122,7 +121,7 @@ private:
     TreeWriter writer_;
     const Rules* rules_ = nullptr;
     std::uint64_t most_work_ = 0;
-    RootTest* part_ = nullptr;  // one root test is searched, and its upper bound may fall on the way
+    RootTest* part_ = nullptr;  // one root test is searched
     Node root_;
     std::deque<Frame> frames_;
     std::vector<Cost> none_;

@@ -208,30 +208,16 @@ Desk desk_of(const nb::object& desk) {
 }
 
 nb::object answer_part(Stoppable& control, const nb::object& question, const nb::object& poll,
-                       const std::function<Message(const Message&)>& answer,
-                       const std::function<void(std::int64_t)>& tighten, bool at_nodes) {
+                       const std::function<Message(const Message&)>& answer) {
     const Message asked = message_of(question);
     Message reply;
     control.stopping = false;
-    if (at_nodes) {
-        control.at_group = [&] {
-            if (obey(poll(), tighten)) control.stop();
-        };
-        try {
-            reply = answer(asked);
-        } catch (...) {
-            control.at_group = {};
-            throw;
-        }
-        control.at_group = {};
-        return reply.empty() ? nb::none() : to_array(reply);
-    }
     Stoppable beside;
     run_without_gil(
         beside, std::numeric_limits<double>::infinity(), [&] { reply = answer(asked); },
         [&] {
             control.watch_memory();
-            if (obey(poll(), tighten)) control.stop();
+            if (nb::cast<bool>(poll())) control.stop();
             return false;
         });
     return reply.empty() ? nb::none() : to_array(reply);

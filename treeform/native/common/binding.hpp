@@ -147,11 +147,9 @@ Away away_to(const nb::object& ask, int callers);
 Desk desk_of(const nb::object& desk);
 
 /// Answers a part on a thread of its own; None where the reply is empty. `poll` is called about twenty times a second
-/// and returns whether to stop, and an upper bound that has fallen, or None. `at_nodes`: on this thread, with `poll`
-/// called by the search at every sixteenth node, so that tests meet a bound that falls at any of them.
+/// and returns whether to stop.
 nb::object answer_part(Stoppable& control, const nb::object& question, const nb::object& poll,
-                       const std::function<Message(const Message&)>& answer,
-                       const std::function<void(std::int64_t)>& tighten, bool at_nodes = false);
+                       const std::function<Message(const Message&)>& answer);
 
 /// `run_beside` without the GIL; `poll` is called with it. An empty `poll` is not called.
 void run_without_gil(Stoppable& control, double time_limit, const std::function<void()>& search,

@@ -130,7 +130,7 @@ public:
         engine_ = std::make_unique<Engine>(rows_, settings_, *control_);
     }
 
-    /// The reply; None when `poll` returned (True, _), or memory ran out. Not for two threads at a time.
+    /// The reply; None when `poll` returned true, or memory ran out. Not for two threads at a time.
     nb::object evaluate(const nb::object& question, const nb::object& poll) {
         const auto search = [&](const Message& asked) {
             try {
@@ -139,7 +139,7 @@ public:
                 return Message{};
             }
         };
-        return answer_part(*control_, question, poll, search, [](std::int64_t) {});
+        return answer_part(*control_, question, poll, search);
     }
 
 private:
@@ -173,7 +173,7 @@ void bind(nb::module_& m) {
         .def(nb::init<Array<double, 2>, Array<std::int32_t, 1>, Weights, Costs, const nb::kwargs&>(), nb::arg("x"),
              nb::arg("y"), nb::arg("weight").none(), nb::arg("cost").none(), nb::arg("keywords"))
         .def("evaluate", &Evaluator::evaluate, nb::arg("question"), nb::arg("poll"),
-             "The reply to a question; None once poll() returned (True, None).");
+             "The reply to a question; None once poll() returned True.");
     m.def(
         "simd_available", [](nb::str simd) { return simd_available(simd.c_str()); }, nb::arg("simd"),
         "Whether the scans of that instruction set run on this processor.");

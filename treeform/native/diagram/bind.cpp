@@ -153,9 +153,7 @@ public:
         search_ = std::make_unique<PartSearch>(points, settings, control_);
     }
     nb::object evaluate(const nb::object& question, const nb::object& poll) {
-        return answer_part(
-            control_, question, poll, [&](const Message& asked) { return search_->evaluate(asked); },
-            [&](std::int64_t upper) { search_->tighten(upper); });
+        return answer_part(control_, question, poll, [&](const Message& asked) { return search_->evaluate(asked); });
     }
 
 private:

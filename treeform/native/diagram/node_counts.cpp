@@ -116,7 +116,7 @@ void Search::choose_tests(int layer, int part, Cost lower, const ByNodes& by_nod
     if (layer == 0)
         for (const Interval& one : here.candidates[part]) open += one.tests();
     for (const Interval& one : here.candidates[part]) {
-        if (layer == 0) obey_outside(), open_ = std::exchange(open, open - one.tests());
+        if (layer == 0) open_ = std::exchange(open, open - one.tests());
         const Cost with = lower - here.lower[part] + one.lower;
         if (with >= here.best.value) return;
         ByNodes now{};

@@ -19,7 +19,7 @@ constexpr std::uint64_t Counters::* kCounted[] = {
 Part Part::read(const Message& in, const Instance& instance, int most) {
     MessageReader reader(in);
     Part part;
-    part.round = reader.take(), part.upper = reader.take(), reader.take(0, 1);
+    part.upper = reader.take(), reader.take(0, 1);
     part.tests = int(reader.take(1, most + 1));
     part.begin = int(reader.take(Plan::kPass, instance.view.splits));
     part.end = int(reader.take(part.begin + 1, instance.view.splits + 1));
@@ -31,7 +31,7 @@ Part Part::read(const Message& in, const Instance& instance, int most) {
 std::vector<Part> Parts::all(int tests) const {
     std::vector<Part> parts;
     const int most = (in_.view.splits + kRanges - 1) / kRanges;
-    const auto add = [&](int begin, int end) { parts.push_back({round_, 0, tests, begin, end}); };
+    const auto add = [&](int begin, int end) { parts.push_back({0, tests, begin, end}); };
     for (int f = 0; f < in_.view.features; ++f)
         for (int begin = in_.view.first[f]; begin < in_.view.first[f + 1]; begin += most)
             add(begin, std::min(begin + most, in_.view.first[f + 1]));
@@ -40,7 +40,6 @@ std::vector<Part> Parts::all(int tests) const {
 }
 
 Answer Parts::solve(int tests, Cost need) {
-    ++round_;
     const std::vector<Part> parts = all(tests);
     Cost best = need, least = kNever;
     std::size_t place = parts.size();
@@ -74,13 +73,11 @@ Answer Parts::solve(int tests, Cost need) {
 PartSearch::PartSearch(const Points& points, const Settings& settings, Control& control) : settings_(settings) {
     in_.build(points, settings.min_support, settings.memory, settings.simd, control);
     search_ = std::make_unique<Search>(in_, settings_, control, counters_);
-    search_->outside = &outside_;
 }
 
 Message PartSearch::evaluate(const Message& question) {
     const Part part = Part::read(question, in_, settings_.max_nodes);
     const Counters before = counters_;
-    outside_ = kNever;
     try {
         const Answer answer = search_->solve_range(part.tests, part.begin, part.end, part.upper);
         Message out{answer.value, answer.plan ? answer.value : kNoBound};

@@ -11,11 +11,10 @@
 namespace treeform::diagram {
 
 struct Part {
-    std::int64_t round = 0;
     Cost upper = 0;  // only what costs less is wanted
     int tests = 0, begin = 0, end = 0;
 
-    Message write() const { return {round, upper, 0, tests, begin, end}; }
+    Message write() const { return {upper, 0, tests, begin, end}; }
     static Part read(const Message& in, const Instance& instance, int most);
 };
 
@@ -38,7 +37,6 @@ private:
     const Control& control_;
     Search& search_;
     Counters& counters_;
-    std::int64_t round_ = 0;
 };
 
 /// Answers parts of one table; not for two threads at a time.
@@ -47,14 +45,11 @@ public:
     PartSearch(const Points& points, const Settings& settings, Control& control);
     /// Empty when it was stopped, or memory ran out.
     Message evaluate(const Message& question);
-    /// Someone else has found something that costs `upper` - 1: more is not wanted.
-    void tighten(Cost upper) { outside_.store(upper, std::memory_order_relaxed); }
 
 private:
     Settings settings_;
     Instance in_;
     Counters counters_;
-    std::atomic<Cost> outside_{kNever};
     std::unique_ptr<Search> search_;
 };
 

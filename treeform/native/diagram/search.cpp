@@ -100,13 +100,6 @@ Answer Search::solve_range(int tests, int begin, int end, Cost need) {
     return here.found ? here.best : Answer{std::max(here.best.value, here.lower_sum), nullptr};
 }
 
-/// What others have found is a bound for the root too.
-void Search::obey_outside() {
-    Layer& root = layers_[0];
-    const Cost now = outside ? outside->load(std::memory_order_relaxed) : kNever;
-    if (now < root.best.value) root.best = {now, nullptr}, root.found = false;
-}
-
 double Search::most_steps() const { return double(work_of(in_.view)) * steps_of_stump(in_.view); }
 
 /// In searches for single tests, about.

@@ -6,7 +6,6 @@
 // count. Nodes are bounded by the costs of trees (tree_bounds.hpp); states met before are looked up. The flows are in
 // flows.cpp, bounds by the number of nodes below in node_counts.cpp, intervals of tests in intervals.cpp.
 #include <array>
-#include <atomic>
 #include <map>
 #include <memory>
 #include <unordered_map>
@@ -45,8 +44,6 @@ public:
     Answer solve_range(int tests, int begin, int end, Cost need);
     /// Whether a pass-through at the root is a candidate.
     bool root_may_pass(int tests);
-    /// An upper bound that others have found meanwhile; null: nobody does.
-    const std::atomic<Cost>* outside = nullptr;
     /// How many tests of the root the last `solve` left open.
     int open() const { return open_; }
     /// Elementary steps of the work that the bound of all points may take.
@@ -175,7 +172,6 @@ private:
     bool is_worth_probing(int layer, Cost dropped);
     Cost most_together(int layer) const;
     void begin_at_root(int tests);
-    void obey_outside();
     void part_by(const Set& x, const Interval& one, Set& left, Set& right) const;
     void part_by(const Set& x, int split, Set& left, Set& right) const;
     bool enough(const Set& x) const;

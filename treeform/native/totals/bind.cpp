@@ -83,10 +83,8 @@ public:
         keywords.finish();
         search_ = std::make_unique<PartSearch>(table_, settings, control_);
     }
-    nb::object evaluate(const nb::object& question, const nb::object& poll, bool at_nodes) {
-        return answer_part(
-            control_, question, poll, [&](const Message& asked) { return search_->evaluate(asked); },
-            [&](std::int64_t upper) { search_->tighten(upper); }, at_nodes);
+    nb::object evaluate(const nb::object& question, const nb::object& poll) {
+        return answer_part(control_, question, poll, [&](const Message& asked) { return search_->evaluate(asked); });
     }
 
 private:
@@ -110,10 +108,8 @@ void bind(nb::module_& m) {
                           "Answers parts of the search on the same arrays. Keywords: those of `totals` but time_limit, "
                           "poll, ask and callers.")
         .def(nb::init<const nb::tuple&, const nb::kwargs&>(), nb::arg("arrays"), nb::arg("keywords"))
-        .def("evaluate", &Evaluator::evaluate, nb::arg("question"), nb::arg("poll"), nb::arg("at_nodes") = false,
-             "The reply to a question; None once poll() returned (True, _), or memory ran out. poll() returns whether "
-             "to stop, and None or an upper bound that has fallen. at_nodes: it is called at every sixteenth node of "
-             "the search, the same ones in every run, and not by the clock.");
+        .def("evaluate", &Evaluator::evaluate, nb::arg("question"), nb::arg("poll"),
+             "The reply to a question; None once poll() returned True, or memory ran out.");
 }
 
 }  // namespace treeform::totals

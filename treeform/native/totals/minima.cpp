@@ -364,30 +364,22 @@ Amount Minima::deep(Subset& node, int depth, Amount limit, bool root) {
     control_.count(counters_.subproblems);
     control_.check();
     Amount best = leaf(node.total, node.weight), lower = best;
-    const Amount fallen_before = fallen;
-    const auto now = [&] { return limit - (fallen - fallen_before); };
     std::vector<int> order = ranked(node, &best);
     if (root && !only.empty()) order = only;
     forget_settled(depth);
     for (const int j : order) {
-        Amount value, asked, exact_to;
-        do {  // again where the limit fell on the way, and what was found is neither exact nor above it
-            const Amount before = fallen;
-            asked = std::min(now(), best - 1);
-            value = with_test(node, depth, j, asked);
-            exact_to = asked - (fallen - before);
-        } while (value > exact_to && value <= asked && value <= now());
-        if (value <= exact_to) best = value;
+        const Amount asked = std::min(limit, best - 1);
+        const Amount value = with_test(node, depth, j, asked);
+        if (value <= asked) best = value;
         lower = std::min(lower, value);
     }
-    const bool exact = best <= now();
+    const bool exact = best <= limit;
     if (!root || only.empty()) keep(node.key, exact ? best : lower, exact);
     return exact ? best : lower;
 }
 
 Amount Minima::with_test(const Subset& node, int depth, int column, Amount limit) {
     Level& l = level(depth);
-    const Amount fallen_before = fallen;
     Amount value[2], floor[2];
     for (int s = 0; s < 2; ++s) {
         std::vector<std::uint64_t>& cover = l.cover[s];
@@ -401,7 +393,7 @@ Amount Minima::with_test(const Subset& node, int depth, int column, Amount limit
     const Amount held = node.with_weight(column, rows_.pad);
     const int first = 2 * held >= node.weight ? 1 : 0;
     for (int turn = 0; turn < 2; ++turn) {
-        const Amount cut = limit - test_[column] - (fallen - fallen_before);
+        const Amount cut = limit - test_[column];
         if (value[0] + value[1] > cut) {
             ++(turn ? counters_.pruned_bound : counters_.pruned_similarity);
             break;

@@ -1,6 +1,5 @@
 #pragma once
 // The least price of a tree, per subproblem: see minima.cpp.
-#include <atomic>
 #include <deque>
 #include <optional>
 #include <vector>
@@ -68,8 +67,6 @@ public:
     Amount with_test(const Subset& node, int depth, int column, Amount limit);
     /// A tree of that price, after a search that found it.
     FlatTree tree_with_test(Subset& root, int depth, int column);
-    /// By how much the limit of the search has fallen since it began: someone else has found a cheaper tree.
-    std::atomic<Amount> fallen{0};
     void keep_root(const Subset& root, Amount value) {
         if (only.empty()) keep(root.key, value, true);
     }

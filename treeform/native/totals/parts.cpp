@@ -24,7 +24,7 @@ Amount least_loss(Amount price, Amount minimum) { return price >= kNone ? kNone 
 }  // namespace
 
 Message Part::write() const {
-    Message out{round, upper, Amount(hints.size())};
+    Message out{upper, Amount(hints.size())};
     out.insert(out.end(), hints.begin(), hints.end());
     out.insert(out.end(), {kind, column, depth, unit});
     out.insert(out.end(), multiplier.begin(), multiplier.end());
@@ -37,7 +37,7 @@ Message Part::write() const {
 Part Part::read(const Message& in, const Table& table, int columns) {
     MessageReader reader(in);
     Part part;
-    part.round = reader.take(), part.upper = reader.take();
+    part.upper = reader.take();
     part.hints = reader.take_all(std::size_t(reader.take(0, kMostHints + 1)));
     part.kind = int(reader.take(price, front + 1)), part.column = int(reader.take(0, columns));
     part.depth = int(reader.take(4, 10)), part.unit = reader.take();
@@ -87,7 +87,7 @@ bool Parts::travel(int depth) const {
 Part Parts::part(Part::Kind kind, int depth) const {
     const Prices& prices = team_.first().minima.prices();
     Part part;
-    part.round = round_, part.kind = kind, part.depth = depth;
+    part.kind = kind, part.depth = depth;
     part.unit = prices.unit, part.multiplier = prices.multiplier;
     return part;
 }
@@ -109,7 +109,6 @@ Amount Parts::minimum(int depth) {
     // Of several tests that attain the minimum the first counts, as where a tree is built from minima.
     int place = team_.first().rows.columns;
     std::mutex mutex;
-    ++round_;
     share_out(away_.callers, order.size(), [&](int, std::size_t i) {
         const int own = minima.only.empty() ? order[i] : int(i);
         Part part = this->part(Part::price, depth);
@@ -191,7 +190,6 @@ private:
         std::pair<Amount, int> place{-1, -1};  // loss and test of the best tree; of equal costs the least counts
         bool tied = false;  // whether a tree as cheap as the best one may be taken for it
         std::mutex mutex;
-        ++parts_.round_;
         share_out(parts_.away_.callers, order.size(), [&](int, std::size_t i) {
             const int column = order[i].second;
             Part part = parts_.part(Part::front, input_.depth);
@@ -264,8 +262,6 @@ Message PartSearch::evaluate(const Message& question) {
     } catch (const Stopped&) {
     } catch (const OutOfMemory&) {
     } catch (const std::bad_alloc&) {}
-    const std::lock_guard lock(mutex_);
-    asked_ = -kNone;
     return {};
 }
 
@@ -309,27 +305,14 @@ std::vector<Amount> PartSearch::pairs(int column) const {
 
 Reply PartSearch::find_price(const Part& part) {
     Minima& minima = team_.first().minima;
-    {
-        const std::lock_guard lock(mutex_);
-        minima.fallen = 0, asked_ = part.upper;
-    }
     const Amount limit = part.upper - 1;
     Reply reply;
     reply.settled = minima.with_test(root_, part.depth, part.column, limit);
-    {
-        const std::lock_guard lock(mutex_);  // from here on the limit does not move
-        asked_ = -kNone;
-    }
     reply.pairs = pairs(part.column);
-    if (reply.settled > limit - minima.fallen || reply.settled >= kNone) return reply;
+    if (reply.settled > limit || reply.settled >= kNone) return reply;
     reply.cost = reply.settled;
     reply.tree = minima.tree_with_test(root_, part.depth, part.column);
     return reply;
-}
-
-void PartSearch::tighten(Amount upper) {
-    const std::lock_guard lock(mutex_);
-    if (asked_ > -kNone && upper < asked_) team_.first().minima.fallen = asked_ - upper;
 }
 
 /// Fronts without anything that was found before.

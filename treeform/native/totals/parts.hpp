@@ -13,7 +13,6 @@ namespace treeform::totals {
 /// A part: what is asked about which test of the root.
 struct Part {
     enum Kind { price, front };
-    std::int64_t round = 0;
     Amount upper = 0;  // only prices, or costs, below it are wanted
     /// Least prices below the test and another one, as far as others found them: see `Parts::hints`.
     std::vector<Amount> hints;
@@ -70,7 +69,6 @@ private:
     const Control& control_;
     Team& team_;
     Subset& root_;
-    std::int64_t round_ = 0;
     FlatTree tree_;
     std::vector<Amount> pairs_;  // [test][other test][4], as in a reply
     std::vector<Amount> price_;  // per test: no tree with it at the root is cheaper, at the present prices
@@ -82,8 +80,6 @@ public:
     PartSearch(const Table& table, const Settings& settings, Control& control);
     /// Empty when it was stopped, or memory ran out.
     Message evaluate(const Message& question);
-    /// Someone else has found something that costs `upper` - 1: more is not wanted.
-    void tighten(Amount upper);
 
 private:
     void take_up(const Part& part);
@@ -103,8 +99,6 @@ private:
     Subset root_;
     Part last_;
     std::unique_ptr<Fronts> fronts_;
-    std::mutex mutex_;  // guards `asked_`
-    Amount asked_ = -kNone;  // the upper bound of the search that listens; -kNone: none does
 };
 
 }  // namespace treeform::totals

@@ -1,0 +1,421 @@
+"""Workers that answer the questions of one search: threads or processes of this machine, or a cluster of Dask.
+
+All of them are executors as the standard library defines them: here is what a worker does with a question, and a loop
+that waits for its reply. A worker that dies costs the question that it had; one that has cost `MOST_LOST` workers ends
+the search.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import tempfile
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from treeform.distribute.cluster import (
+    MOST_LOST,
+    POLL_SECONDS,
+    CutShort,
+    client_of,
+    costs_too_many,
+    is_client,
+    last_call,
+    out_of_reach,
+    reach,
+    scatter,
+)
+from treeform.distribute.executor import NAMES, end_with
+from treeform.engines.distributed import Distributable, Message
+from treeform.errors import SolverFailed, SpecError, did_you_mean
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+    from treeform.engines import TreeTask
+
+STOP_SECONDS = 1.0
+"""For parts that are stopped, to state how far they came."""
+LOST_SECONDS = 0.5
+"""After a worker was lost, before its question is asked again: a cluster takes note of it by then."""
+ONE_SEARCH = ("loky", "threading", "dask")
+"""The executors for one search, of those in `NAMES`."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """What all questions of one search are about; each worker takes it up once.
+
+    Attributes
+    ----------
+    engine : Distributable
+    data : Dataset
+    task : TreeTask
+    key : str
+        Its digest.
+    """
+
+    engine: Distributable
+    data: Dataset
+    task: TreeTask
+    key: str
+
+
+@dataclass(frozen=True)
+class FileMark:
+    """A file that is there as long as the search goes on."""
+
+    path: str
+    seconds = 0.1
+
+    def ended(self) -> bool:
+        return not os.path.exists(self.path)
+
+    def end(self) -> None:
+        Path(self.path).unlink(missing_ok=True)
+
+
+@dataclass(frozen=True)
+class DaskMark:
+    """An event of a cluster that is set when the search has ended."""
+
+    name: str
+    seconds = 1.0  # its scheduler answers all workers
+
+    def ended(self) -> bool:
+        import distributed
+
+        with contextlib.suppress(TimeoutError, OSError, ValueError):
+            return bool(self._event(distributed.get_client()).is_set())
+        return False
+
+    def end(self, client: Any = None) -> None:
+        last_call(lambda: self._event(client).set())
+
+    def _event(self, client: Any) -> Any:
+        import distributed
+
+        return distributed.Event(self.name, client=client)  # type: ignore[no-untyped-call]
+
+
+_MINE = threading.local()
+"""What this thread of a worker took up last: the key of a search, and what answers its questions."""
+
+
+def answer(
+    source: Any, key: str, mark: FileMark | DaskMark | None, question: Message
+) -> tuple[Message, float] | None:
+    """What a worker does: the reply to a question, and the seconds of CPU that it took; None once the search ended.
+
+    Parameters
+    ----------
+    source : Work or str
+        What the question is about, or the file that holds it.
+    key : str
+        Its digest.
+    mark : FileMark, DaskMark or None
+        Tells that the search has ended.
+    question : array of int64
+    """
+    if getattr(_MINE, "key", None) != key:
+        work = _load(source)
+        _MINE.evaluator, _MINE.key = work.engine.evaluator(work.data, work.task), key
+    ended, look = False, time.monotonic()
+
+    def stop() -> bool:
+        nonlocal ended, look
+        if mark is not None and not ended and time.monotonic() >= look:
+            ended, look = mark.ended(), time.monotonic() + mark.seconds
+        return ended
+
+    began = time.process_time()
+    reply = _MINE.evaluator.evaluate(question.astype(np.int64), stop)
+    if reply is None and not ended:
+        raise MemoryError("a worker reached the memory_limit of its engine")
+    return None if reply is None else (compact(reply), time.process_time() - began)
+
+
+def _load(source: Any) -> Work:
+    if isinstance(source, str):
+        import joblib
+
+        source = joblib.load(source, mmap_mode="r")
+    assert isinstance(source, Work)
+    return source
+
+
+def compact(message: Message) -> Any:
+    """The same whole numbers in 32 bits where they fit."""
+    small = message.astype(np.int32)
+    return small if np.array_equal(small, message) else message
+
+
+class Workers:
+    """Those who answer the questions of one search.
+
+    Parameters
+    ----------
+    executors : list
+        One entry for each question that may be in work at a time.
+    source : callable
+        ``source(again)`` is what each question is about, for `answer`; `again` where the question cost a worker, which
+        may have taken the data with it.
+    key : str
+        Its digest.
+    mark : FileMark, DaskMark or None
+        Where workers read that the search goes on.
+    end : callable
+        Tells them that it does not.
+    bounded : bool
+        Whether the reply of a part that is stopped states a bound.
+
+    Attributes
+    ----------
+    lost : int
+        Workers that died.
+    seconds : list of float
+        Of CPU, of each answer.
+    """
+
+    def __init__(
+        self,
+        executors: list[Any],
+        source: Callable[[bool], Any],
+        key: str,
+        mark: FileMark | DaskMark | None = None,
+        end: Callable[[], object] = lambda: None,
+        bounded: bool = False,
+    ) -> None:
+        self._source, self._key, self._mark, self._bounded, self.end = source, key, mark, bounded, end
+        self._idle: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        for executor in executors:
+            self._idle.put(executor)
+        self.size = len(executors)
+        self.lost = 0
+        self.seconds: list[float] = []
+
+    def ask(self, question: Message, stop: Callable[[], bool]) -> Message | None:
+        """The reply; None once ``stop()`` is true. May be called from as many threads as there are executors.
+
+        A bounded question that is stopped may have a reply that does not settle it, but states a lower bound.
+
+        Raises
+        ------
+        SolverFailed
+            If the question has cost too many workers, or these cannot be reached any more.
+        """
+        executor = self._idle.get()
+        try:
+            for lost in range(MOST_LOST):
+                if stop():
+                    return None
+                try:
+                    found = self._found(self._submit(executor, question, lost > 0), stop)
+                except CutShort:
+                    return None
+                except Exception as error:
+                    if not _is_lost(error):
+                        raise
+                    self.lost += 1
+                    if lost + 1 == MOST_LOST:
+                        raise costs_too_many(error) from error
+                    time.sleep(LOST_SECONDS)
+                    continue
+                if found is None:
+                    return None
+                self.seconds.append(found[1])
+                return np.asarray(found[0], dtype=np.int64)
+        finally:
+            self._idle.put(executor)
+        raise AssertionError
+
+    def _submit(self, executor: Any, question: Message, again: bool) -> Future[Any]:
+        try:
+            given: Future[Any] = executor.submit(
+                answer, self._source(again), self._key, self._mark, compact(question)
+            )
+        except (CutShort, SolverFailed, SpecError, BrokenExecutor):
+            raise
+        except Exception as error:  # whatever an executor raises that is gone
+            raise out_of_reach(error) from error
+        return given
+
+    def _found(self, future: Future[Any], stop: Callable[[], bool]) -> Any:
+        """What the worker gives; None where it was stopped, and states nothing."""
+        while not wait([future], POLL_SECONDS).done:
+            if stop():
+                self.end()
+                if not self._bounded or not wait([future], STOP_SECONDS).done:
+                    future.cancel()
+                    return None
+        try:
+            return future.result()
+        except Exception as error:
+            if _is_lost(error):
+                raise
+            raise _failed(error) from error
+
+
+def _is_lost(error: BaseException) -> bool:
+    """Whether the worker is gone, and not the question wrong."""
+    return isinstance(error, BrokenExecutor | CancelledError) or type(error).__name__ in (
+        "KilledWorker",
+        "FutureCancelledError",
+        "FuturesCancelledError",
+    )
+
+
+def _failed(error: Exception) -> SolverFailed:
+    return SolverFailed(
+        "a worker could not search its part",
+        cause=f"{type(error).__name__}: {error}" if str(error) else type(error).__name__,
+        fix="install the same version of treeform on all workers, and give them memory; a journal keeps what was found",
+    )
+
+
+def check_executor(executor: Any) -> None:
+    """Refuse what no search can be given to.
+
+    Raises
+    ------
+    SpecError
+    """
+    if is_client(executor) or executor in ONE_SEARCH or str(executor).startswith("dask:"):
+        return
+    if executor in NAMES:
+        raise SpecError(
+            f"executor={executor!r} takes many solves, and no single one",
+            cause="it has no futures to wait for one by one",
+            fix="use executor='loky' or 'dask'; tf.sweep takes every executor",
+        )
+    raise SpecError(
+        f"there is no executor {executor!r}",
+        cause=f"for one solve executors are {', '.join(ONE_SEARCH)}, dask:tcp://HOST:PORT, and clients of Dask "
+        "distributed",
+        fix=did_you_mean(str(executor), ONE_SEARCH) or "use executor='loky'",
+    )
+
+
+@contextlib.contextmanager
+def started(
+    executor: Any, workers: int | None, work: Work, stop: Callable[[], bool] = lambda: False
+) -> Iterator[Workers]:
+    """The workers that an executor stands for, with what they work on.
+
+    Parameters
+    ----------
+    executor : str, or client of Dask distributed
+    workers : int or None
+        Of ``"loky"``, ``"threading"`` and a local ``"dask"``; None takes one for each processor.
+    work : Work
+    stop : callable
+        Whether the search has to stop; asked while a cluster is given the data.
+
+    Raises
+    ------
+    SpecError
+        If there is no such executor.
+    SolverFailed
+        If the cluster cannot be reached.
+    CutShort
+        If the search has to stop before a cluster has the data.
+    """
+    check_executor(executor)
+    if executor not in ("loky", "threading"):
+        with client_of(executor, workers) as client, _cluster(client, work, stop) as pool:
+            yield pool
+        return
+    import joblib
+
+    count = joblib.effective_n_jobs(-1) if workers is None else workers
+    start = _processes if executor == "loky" else _threads
+    with tempfile.TemporaryDirectory(prefix="treeform-", ignore_cleanup_errors=True) as name:
+        mark = FileMark(str(Path(name) / "goes-on"))
+        Path(mark.path).touch()
+        with start(count, work, Path(name)) as (executors, source):
+            try:
+                yield Workers(executors, lambda _: source, work.key, mark, mark.end, work.engine.bounded)
+            finally:
+                mark.end()
+
+
+class _Process:
+    """A process in an executor of its own: its death breaks no other, and it is started again for the next question."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = str(folder)
+        self._executor = self._start()
+
+    def _start(self) -> Executor:
+        from joblib.externals.loky import ProcessPoolExecutor
+
+        begin = partial(end_with, os.getpid(), self._folder)
+        executor: Executor = ProcessPoolExecutor(max_workers=1, initializer=begin)
+        return executor
+
+    def submit(self, *given: Any) -> Future[Any]:
+        try:
+            return self._executor.submit(*given)
+        except (BrokenExecutor, RuntimeError):
+            self.end()
+            self._executor = self._start()
+            return self._executor.submit(*given)
+
+    def end(self) -> None:
+        self._executor.shutdown(wait=True, kill_workers=True)  # type: ignore[call-arg]
+
+
+@contextlib.contextmanager
+def _processes(count: int, work: Work, folder: Path) -> Iterator[tuple[list[Any], Any]]:
+    import joblib
+
+    source = folder / "work.joblib"
+    joblib.dump(work, source)  # workers map its arrays into memory, and share them
+    made = [_Process(folder) for _ in range(count)]
+    try:
+        yield made, str(source)
+    finally:
+        for one in made:
+            one.end()
+
+
+@contextlib.contextmanager
+def _threads(count: int, work: Work, _: Path) -> Iterator[tuple[list[Any], Any]]:
+    with ThreadPoolExecutor(count) as threads:
+        yield [threads] * count, work
+
+
+@contextlib.contextmanager
+def _cluster(client: Any, work: Work, stop: Callable[[], bool]) -> Iterator[Workers]:
+    """A cluster of Dask, which starts a task elsewhere when its worker is lost; each thread has a question in work."""
+    try:
+        threads = sum(reach(client.nthreads, stop).values())
+    except (CutShort, SolverFailed):
+        raise
+    except Exception as error:
+        raise out_of_reach(error) from error
+    if threads == 0:
+        raise SpecError("the cluster has no workers", fix="start some with: dask worker tcp://HOST:PORT")
+    scattered = scatter(client, work, stop)
+
+    def source(again: bool) -> Any:
+        nonlocal scattered
+        if again:
+            scattered = scatter(client, work, stop)
+        return scattered
+
+    mark = DaskMark(f"treeform-{uuid.uuid4().hex}")
+    executors = [client.get_executor(pure=False)] * threads
+    try:
+        yield Workers(executors, source, work.key, mark, partial(mark.end, client), work.engine.bounded)
+    finally:
+        mark.end(client)
