@@ -50,7 +50,7 @@ def test_its_trees_are_those_that_keep_to_the_budget(name: str, intervals: bool,
     for case, question, part, trees, at in priced(cases(name, 20 if nightly else 2, 5), graph_of):
         graph = trees.up_to(at.lower + 4)
         assert graph is not None
-        fixed = Fixing(trees, graph, at).run(lambda: False)
+        fixed = Fixing(trees, graph, at, at.lower + 4).run(lambda: False)
         reach = part.lower(at.lower + 5)
         for tree in all_models(case.data, case.shape):
             plain = tree.simplified(case.data)

@@ -81,7 +81,7 @@ def test_every_cheap_admissible_tree_is_in_the_graph(seed: int, nightly: bool) -
         part = priced_part(question)
         assert part is not None
         trees, priced, graph = graph_of(question, 2, True)
-        fixed = Fixing(trees, graph, priced).run(lambda: False)
+        fixed = Fixing(trees, graph, priced, graph.up_to or 0).run(lambda: False)
         reach = part.lower(priced.lower + 3)
         for tree in islice(all_models(case.data, case.shape), 5000 if nightly else 150):
             plain = tree.simplified(case.data)
@@ -97,7 +97,7 @@ def test_other_multipliers_leave_more_out_and_no_admissible_tree() -> None:
     for case in draw_cases(6, 3, (tf.Tree(2),)):
         question = question_of(case, REQUIREMENTS[0])
         trees, priced, graph = graph_of(question, 4, True)
-        fixed = Fixing(trees, graph, priced).run(lambda: False)
+        fixed = Fixing(trees, graph, priced, graph.up_to or 0).run(lambda: False)
         excluded += graph.n_alternatives - fixed.n_alternatives
         assert fixed.up_to == graph.up_to
         # Every node is reached, and each of its alternatives leads to nodes.

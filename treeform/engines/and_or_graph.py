@@ -39,6 +39,8 @@ THRESHOLDS = 8
 """Of a column, on average, from which on that pays: columns are searched one by one."""
 MOST_ALTERNATIVES = 2_000_000
 Apart = Literal["feature", "column", "partition"]
+Limits = tuple[float, Callable[[], bool] | None]
+"""Seconds, and what ends a search."""
 EVERYTHING = 2**55
 """A cost above that of any tree."""
 _MEMORY = 2**31
@@ -180,7 +182,7 @@ class GraphOfTrees:
         if states is not None:
             self._native.keep_to(states.allowed, states.next, states.may_end)
 
-    n_sets = 0
+    n_sets: int = 0
     """Sets of columns that trees are searched over one by one."""
 
     @property
@@ -201,8 +203,8 @@ class GraphOfTrees:
         stop : callable, optional
             Called about twenty times a second.
         """
-        least = EVERYTHING if upper is None else max(0, upper)
-        return _priced(self._native.relax(least, *limits_of(seconds, stop)))
+        least, limits = EVERYTHING if upper is None else max(0, upper), _limits_of(seconds, stop)
+        return self._bounded(_priced(self._native.relax(least, *limits)), limits)
 
     def price(
         self,
@@ -212,7 +214,8 @@ class GraphOfTrees:
         stop: Callable[[], bool] | None = None,
     ) -> Priced | None:
         """The bound at given multipliers, which count from here on; None when it was stopped."""
-        return _priced(self._native.price(list(multipliers), unit, *limits_of(seconds, stop)))
+        limits = _limits_of(seconds, stop)
+        return self._bounded(_priced(self._native.price(list(multipliers), unit, *limits)), limits)
 
     def up_to(
         self,
@@ -220,6 +223,7 @@ class GraphOfTrees:
         most: int = MOST_ALTERNATIVES,
         seconds: float | None = None,
         stop: Callable[[], bool] | None = None,
+        short_by: int = 0,
     ) -> AndOrGraph | None:
         """All alternatives of trees of at most this cost that satisfy the rows, after `relax` or `price`.
 
@@ -230,31 +234,25 @@ class GraphOfTrees:
         most : int
             Alternatives to hold.
         seconds, stop : optional
+        short_by : int
+            By how much the limit on prices stays below that of the cost, less than the ``unit`` of `Priced`: of the
+            trees of that cost, only those that are cheap at the multipliers are in the graph then.
 
         Returns
         -------
         AndOrGraph or None
             None when it was stopped, when there are more than ``most`` alternatives, or they do not fit in memory.
         """
-        given = self._native.up_to(EVERYTHING if cost is None else cost, most, *limits_of(seconds, stop))
-        return None if given is None else self._graph(given, cost)
+        return self._written(cost, short_by, most, _limits_of(seconds, stop))
 
-    def over_sets(
-        self,
-        priced: Priced,
-        begin: NDArray[np.int64],
-        tests: NDArray[np.int32],
-        seconds: float,
-        stop: Callable[[], bool] | None,
-    ) -> NDArray[np.int64] | None:
-        """(S,) the bounds of trees over sets of tests, without rules on paths; None when it was stopped.
+    def _bounded(self, priced: Priced | None, limits: Limits) -> Priced | None:
+        """What the native search priced, as it counts for these trees."""
+        return priced
 
-        Set i has the tests of the table from ``begin[i]`` to ``begin[i + 1]``. Tests are listed, not searched.
-        """
-        bounds: NDArray[np.int64] | None = self._native.over_sets(
-            list(priced.multipliers), priced.unit, begin, tests, seconds, stop
-        )
-        return bounds
+    def _written(self, cost: int | None, short_by: int, most: int, limits: Limits) -> AndOrGraph | None:
+        given = self._native.up_to(EVERYTHING if cost is None else cost, short_by, most, *limits)
+        complete = cost if cost is None or not short_by else cost - 1
+        return None if given is None else self._graph(given, complete)
 
     def _graph(self, given: dict[str, Any], cost: int | None) -> AndOrGraph:
         nodes, points = len(given["depth"]), len(self.table.bits)
@@ -289,9 +287,7 @@ def _priced(given: dict[str, Any] | None) -> Priced | None:
     return Priced(tuple(given["multipliers"]), given["unit"], given["lower"], given["infeasible"])
 
 
-def limits_of(
-    seconds: float | None, stop: Callable[[], bool] | None
-) -> tuple[float, Callable[[], bool] | None]:
+def _limits_of(seconds: float | None, stop: Callable[[], bool] | None) -> Limits:
     """As the core takes them."""
     return np.inf if seconds is None else seconds, stop
 

@@ -90,7 +90,7 @@ class Enumeration:
             raise TooManyTrees(
                 f"their graph has more than {MOST_ALTERNATIVES:,} alternatives, or fills the memory"
             )
-        graph = Fixing(self.of, graph, self.priced).run(self.stop)
+        graph = Fixing(self.of, graph, self.priced, cost).run(self.stop)
         width = len(self.prices)
         if not graph.n_nodes:
             return TreeList(np.zeros((0, width), dtype=np.int64), [], graph)

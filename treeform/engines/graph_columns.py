@@ -8,7 +8,7 @@ only those with a tree below the cost that is asked for are written out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 from math import comb
@@ -18,11 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.engines.and_or_graph import (
-    MOST_ALTERNATIVES,
     Apart,
     GraphOfTrees,
+    Limits,
     Priced,
-    limits_of,
     most_columns,
     takes_intervals,
 )
@@ -43,7 +42,7 @@ EMPTY = 2**60
 Set = frozenset[int]
 
 
-def graph_of(data: Dataset, task: TreeTask, apart: Apart = "feature") -> GraphOfTrees | GraphOverColumnSets:
+def graph_of(data: Dataset, task: TreeTask, apart: Apart = "feature") -> GraphOfTrees:
     """The trees of a task: over sets of columns where few enough of them are allowed, else over all columns.
 
     Parameters
@@ -86,8 +85,10 @@ def _by_column(data: Dataset, features: Sequence[int]) -> list[list[int]]:
     return list(of.values())
 
 
-class GraphOverColumnSets:
+class GraphOverColumnSets(GraphOfTrees):
     """The trees over any one of several sets of features, as an AND/OR graph (`GraphOfTrees` names the parameters).
+
+    Multipliers are those of the trees over all columns.
 
     Parameters
     ----------
@@ -99,13 +100,10 @@ class GraphOverColumnSets:
     apart : str
     """
 
-    keeps_columns = True
-
     def __init__(self, data: Dataset, task: TreeTask, sets: Sequence[Set], apart: Apart = "feature") -> None:
-        self.sets, self.data, self.apart = sets, data, apart
         every = frozenset[int]().union(*sets)
-        self.whole = GraphOfTrees(data, replace(task, max_features=None, features=(every,)), apart)
-        self.table, self.keeps_paths = self.whole.table, self.whole.keeps_paths
+        super().__init__(data, replace(task, max_features=None, features=(every,)), apart)
+        self.sets, self.n_sets, self.keeps_columns = sets, len(sets), True
         self.task = replace(task, max_features=None, paths=task.paths if self.keeps_paths else ())
         self.path_levels = task.depth + 1 if self.task.paths else 0
         self.tests = None if takes_intervals(data, task) else self._tests()
@@ -113,45 +111,11 @@ class GraphOverColumnSets:
         self.least: NDArray[np.int64] = np.zeros(len(sets), dtype=np.int64)
         self.made: dict[int, GraphOfTrees] = {}
 
-    @property
-    def n_rows(self) -> int:
-        """Linear constraints over sums that have a multiplier."""
-        return self.whole.n_rows
-
-    @property
-    def n_sets(self) -> int:
-        """The number of sets."""
-        return len(self.sets)
-
-    def relax(
-        self, upper: int | None = None, seconds: float | None = None, stop: Callable[[], bool] | None = None
-    ) -> Priced | None:
-        """Multipliers with a good bound over all columns, and the bound that they give over the sets."""
-        return self._over_sets(self.whole.relax(upper, seconds, stop), seconds, stop)
-
-    def price(
-        self,
-        multipliers: tuple[int, ...],
-        unit: int,
-        seconds: float | None = None,
-        stop: Callable[[], bool] | None = None,
-    ) -> Priced | None:
-        """The bound over the sets at given multipliers, which count from here on; None when it was stopped."""
-        return self._over_sets(self.whole.price(multipliers, unit, seconds, stop), seconds, stop)
-
-    def up_to(
-        self,
-        cost: int | None = None,
-        most: int = MOST_ALTERNATIVES,
-        seconds: float | None = None,
-        stop: Callable[[], bool] | None = None,
-    ) -> AndOrGraph | None:
-        """All alternatives of trees of at most this cost that satisfy the rows; as `GraphOfTrees.up_to`."""
+    def _written(self, cost: int | None, short_by: int, most: int, limits: Limits) -> AndOrGraph | None:
         graphs, total = [], 0
         wanted = np.flatnonzero(self.least < EMPTY if cost is None else self.least <= cost)
         for index in wanted.tolist() or [int(self.least.argmin())]:  # one that is empty tells it, too
-            trees = self._trees(index)
-            graph = trees.up_to(cost, most - total, seconds, stop) if total < most else None
+            graph = self._trees(index).up_to(cost, most - total, *limits, short_by) if total < most else None
             if graph is None:
                 return None
             graphs.append(graph)
@@ -169,29 +133,25 @@ class GraphOverColumnSets:
                 self.made[index] = trees
         return trees
 
-    def _over_sets(
-        self, priced: Priced | None, seconds: float | None, stop: Callable[[], bool] | None
-    ) -> Priced | None:
+    def _bounded(self, priced: Priced | None, limits: Limits) -> Priced | None:
         if priced is None or priced.infeasible:
             return priced
         self.priced, self.made = priced, {}
-        least = self._bounds(priced, seconds, stop)
+        least = self._bounds(priced, limits)
         if least is None:
             return None
         self.least = least
         lower = int(least.min())
         return replace(priced, lower=max(priced.lower, min(lower, EMPTY)), infeasible=lower >= EMPTY)
 
-    def _bounds(
-        self, priced: Priced, seconds: float | None, stop: Callable[[], bool] | None
-    ) -> NDArray[np.int64] | None:
+    def _bounds(self, priced: Priced, limits: Limits) -> NDArray[np.int64] | None:
         """(S,) no tree over a set costs less, and satisfies the rows; None when it was stopped."""
         if self.tests is not None:
-            given = self.whole.over_sets(priced, *self.tests, *limits_of(seconds, stop))
+            given = self._native.over_sets(list(priced.multipliers), priced.unit, *self.tests, *limits)
             return None if given is None else np.minimum(given, EMPTY)
         least = np.zeros(self.n_sets, dtype=np.int64)
         for index in range(self.n_sets):
-            own = self._trees(index).price(priced.multipliers, priced.unit, seconds, stop)
+            own = self._trees(index).price(priced.multipliers, priced.unit, *limits)
             if own is None:
                 return None
             least[index] = EMPTY if own.infeasible else own.lower

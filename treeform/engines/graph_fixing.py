@@ -21,7 +21,6 @@ from treeform.engines.contributions import NO_BOUND
 
 if TYPE_CHECKING:
     from treeform.engines.and_or_graph import GraphOfTrees, Priced
-    from treeform.engines.graph_columns import GraphOverColumnSets
     from treeform.language.alternatives import AndOrGraph
 
 Ints = NDArray[np.int64]
@@ -42,16 +41,16 @@ class Fixing:
 
     Parameters
     ----------
-    trees : GraphOfTrees or GraphOverColumnSets
+    trees : GraphOfTrees
     graph : AndOrGraph
-        Of its trees up to a cost.
     priced : Priced
         Multipliers to begin with.
+    cost : int
+        What trees through an alternative may cost.
     """
 
-    def __init__(self, trees: GraphOfTrees | GraphOverColumnSets, graph: AndOrGraph, priced: Priced) -> None:
-        assert graph.up_to is not None
-        self.graph, self.cost, self.unit = graph, graph.up_to, priced.unit
+    def __init__(self, trees: GraphOfTrees, graph: AndOrGraph, priced: Priced, cost: int) -> None:
+        self.graph, self.cost, self.unit = graph, cost, priced.unit
         self.lo, self.hi = trees.table.lo.tolist(), trees.table.hi.tolist()
         self.at = list(priced.multipliers)
         self.own = graph.sums

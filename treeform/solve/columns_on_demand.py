@@ -43,6 +43,8 @@ BY_ROW = frozenset({"reaches", "branch", "leaf"})
 """Ports with an entry for each row and node."""
 AT_FIRST = 300_000
 """Alternatives that are written out while a step is looked for; where even the least step has more, all that fit."""
+FIRST_PART = 1 / 64
+"""Of the trees of a cost, those of the lowest prices, that are looked at first; of a unit of cost."""
 MOST_ENTRIES = 30_000_000
 """Of such a port."""
 PRICES = "prices of the AND/OR graph"
@@ -174,9 +176,16 @@ class GraphSearch:
         self.reached = priced.lower - 1
         while not self.ledger.stop():
             step = self.enlarged(priced)
-            if step is None:
+            if step is None and (self.written == MOST_ALTERNATIVES or self._stop()):
                 self._end(self.reached + 1)
                 return
+            if step is None or step.size > MANY:
+                self._try_parts(priced)
+                if self.ledger.stop():
+                    return
+            if step is None:
+                self.written = MOST_ALTERNATIVES
+                continue
             wanted = self._cost_wanted()
             if not self._settled(step, priced):
                 return
@@ -217,13 +226,7 @@ class GraphSearch:
             low = self.reached if few is None else few.up_to
             if beyond - low <= max(1, (beyond - self.reached) // 4):
                 chosen = few or many
-                if chosen is not None:
-                    return self._with_next_step(chosen)
-                if self.written == MOST_ALTERNATIVES:
-                    return None
-                self.written = MOST_ALTERNATIVES
-                many, beyond, cost = None, None, self.reached + 1
-                continue
+                return None if chosen is None else self._with_next_step(chosen)
             cost = (low + beyond) // 2
         return None
 
@@ -231,12 +234,36 @@ class GraphSearch:
         self.ahead = max(1, 2 * (made.up_to - self.reached))
         return made
 
-    def _made(self, cost: int, priced: Priced) -> Stated | None:
-        graph = self.trees.up_to(cost, self.written, self.budget.remaining, self._stop)
+    def _try_parts(self, priced: Priced) -> None:
+        """Look for a model of the least cost that is not settled, in growing parts of what trees of that cost use.
+
+        A model of that cost is the optimum. Where many trees of that cost are near the bound, all that they use is far
+        more than what one of them needs.
+        """
+        cost, part, before = self.reached + 1, FIRST_PART, 0
+        below = self.relaxation.lower(cost + 1)
+        while part < 1 and not self._stop() and not self.question.objective.is_squared:
+            made = self._made(cost, priced, int((1 - part) * priced.unit))
+            if made is None or made.size > MANY:
+                return
+            if made.size > before:
+                self._search(made.graph, StatedPart(below, self._recheck(priced), self.kept, partly=True))
+            part, before = 2 * part, made.size
+
+    def _search(self, graph: AndOrGraph, part: StatedPart) -> Limit | None:
+        """Give a graph to the solver; why it did not end."""
+        stated, budget = self.stated(graph), self.budget
+        budget = schedule.PART_OF_GRAPH.of(budget) if part.partly else budget
+        search = CompiledSearch(self.question, stated, self.backend, self.ledger, budget, part=part)
+        search.run()
+        return search.limit
+
+    def _made(self, cost: int, priced: Priced, short_by: int = 0) -> Stated | None:
+        graph = self.trees.up_to(cost, self.written, self.budget.remaining, self._stop, short_by)
         if graph is None:
             return None
         counts = counts_of(graph, self.trees.path_levels, self.trees.n_sets)
-        made = Stated(Fixing(self.trees, graph, priced).run(self._stop), counts)
+        made = Stated(Fixing(self.trees, graph, priced, cost).run(self._stop), counts)
         return None if self.by_row and self._entries(made.graph) > MOST_ENTRIES else made
 
     def _entries(self, graph: AndOrGraph) -> int:
@@ -274,16 +301,7 @@ class GraphSearch:
         graph, most = self._needed(step, below)
         self.many = max(self.many, (2 if 8 * graph.n_alternatives > step.size else 4) * step.size)
         if graph.n_alternatives:
-            search = CompiledSearch(
-                self.question,
-                self.stated(graph),
-                self.backend,
-                self.ledger,
-                self.budget,
-                part=StatedPart(most + 1, recheck, self.kept),
-            )
-            search.run()
-            self.limit = search.limit
+            self.limit = self._search(graph, StatedPart(most + 1, recheck, self.kept))
         else:
             self.ledger.prove_lower(most + 1, PRICES_OF_ROWS, recheck=recheck)
         lower = self.ledger.lower

@@ -101,6 +101,9 @@ is a model of the larger shapes, which are never worse than what a smaller one a
 PRICES_OF_ROWS = Share(0.4, unlimited=60.0)
 """A linear program over a graph, whose prices leave most of it out: the solver gets what they leave."""
 
+PART_OF_GRAPH = Share(0.2, most=20.0, unlimited=20.0)
+"""A solver on a part of a graph, for a model of the value of the bound: it is found soon, or not there."""
+
 CORES = Share(0.1, most=10.0, unlimited=10.0)
 """Lower bounds from cores before a SAT solver descends: they grow fast at first, and slowly later."""
 

@@ -119,11 +119,13 @@ public:
         const bool ended = search([&] { out = graph().price(multipliers, unit); }, time_limit, poll);
         return ended ? nb::object(to_dict(out)) : nb::none();
     }
-    nb::object up_to(std::int64_t cost, std::int64_t most, double time_limit, const nb::object& poll) {
+    nb::object up_to(std::int64_t cost, std::int64_t short_by, std::int64_t most, double time_limit,
+                     const nb::object& poll) {
         require_between(cost, 0, kLargestAmount, "cost");
+        require_between(short_by, 0, kLargestAmount, "what it is short by");
         require_between(most, 1, std::int64_t(1) << 30, "most");
         Alternatives out;
-        const bool ended = search([&] { out = graph().up_to(cost, std::size_t(most)); }, time_limit, poll);
+        const bool ended = search([&] { out = graph().up_to(cost, short_by, std::size_t(most)); }, time_limit, poll);
         if (!ended || !out.complete) return nb::none();
         nb::dict answer;
         answer["depth"] = to_array(out.depth), answer["begin"] = to_array(out.begin);
@@ -186,9 +188,10 @@ nb::class_<Bound>& with_methods(nb::class_<Bound>& bound) {
              "when it was stopped.")
         .def("price", &Bound::price, nb::arg("multipliers"), nb::arg("unit"), nb::arg("time_limit"),
              nb::arg("poll").none(), "The same at given multipliers.")
-        .def("up_to", &Bound::up_to, nb::arg("cost"), nb::arg("most"), nb::arg("time_limit"), nb::arg("poll").none(),
-             "All alternatives of trees of at most that cost; None when it was stopped, or for more than `most` of "
-             "them.");
+        .def("up_to", &Bound::up_to, nb::arg("cost"), nb::arg("short_by"), nb::arg("most"), nb::arg("time_limit"),
+             nb::arg("poll").none(),
+             "All alternatives of trees of at most that cost, and of a price that is short by so much of its limit; "
+             "None when it was stopped, or for more than `most` of them.");
 }
 
 }  // namespace

@@ -74,10 +74,10 @@ public:
         return out;
     }
 
-    Alternatives up_to(Amount cost, std::size_t most) {
+    Alternatives up_to(Amount cost, Amount short_by, std::size_t most) {
         Alternatives out;
         out.words = rows_.words;
-        const Amount limit = minima_.prices().limit(cost);
+        const Amount limit = minima_.prices().limit(cost) - short_by;
         const int depth = settings_.depth;
         levels_.assign(depth + 1, {});
         for (int d = 0; d <= depth; ++d) levels_[d].words = rows_.words, levels_[d].kinds = d ? 0 : table_.kinds;
@@ -313,6 +313,6 @@ Graph::~Graph() = default;
 void Graph::keep_to(PathStates states) { search_->keep_to(std::move(states)); }
 Relaxed Graph::relax(Amount upper) { return search_->relax(upper); }
 Relaxed Graph::price(const std::vector<Amount>& m, Amount unit) { return search_->price(m, unit); }
-Alternatives Graph::up_to(Amount cost, std::size_t most) { return search_->up_to(cost, most); }
+Alternatives Graph::up_to(Amount cost, Amount short_by, std::size_t most) { return search_->up_to(cost, short_by, most); }
 
 }  // namespace treeform::and_or

@@ -44,7 +44,9 @@ public:
     /// The bound at given multipliers, which are used from here on.
     Relaxed price(const std::vector<Amount>& multipliers, Amount unit);
     /// All alternatives of trees that may cost at most `cost` and satisfy the rows; not complete beyond `most` of them.
-    Alternatives up_to(Amount cost, std::size_t most);
+    /// `short_by`: by how much the limit on prices, in 1 / unit, stays below that: less than a unit of cost leaves out
+    /// some trees of that cost, and no cheaper one.
+    Alternatives up_to(Amount cost, Amount short_by, std::size_t most);
 
 private:
     class Search;

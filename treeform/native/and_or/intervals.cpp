@@ -46,7 +46,7 @@ public:
     virtual ~Search() = default;
     virtual Relaxed relax(Amount upper) = 0;
     virtual Relaxed price(const std::vector<Amount>& multipliers, Amount unit) = 0;
-    virtual Alternatives up_to(Amount cost, std::size_t most) = 0;
+    virtual Alternatives up_to(Amount cost, Amount short_by, std::size_t most) = 0;
 };
 
 namespace {
@@ -119,10 +119,10 @@ public:
         return out;
     }
 
-    TREEFORM_COLD Alternatives up_to(Amount cost, std::size_t most) override {
+    TREEFORM_COLD Alternatives up_to(Amount cost, Amount short_by, std::size_t most) override {
         Alternatives out;
         out.words = words_;
-        const Amount limit = prices_.limit(cost) - base_;
+        const Amount limit = prices_.limit(cost) - base_ - short_by;
         const int depth = settings_.depth;
         levels_.assign(depth + 1, {});
         for (int d = 0; d <= depth; ++d) levels_[d].words = words_, levels_[d].kinds = d ? 0 : table_.kinds;
@@ -437,6 +437,6 @@ IntervalGraph::IntervalGraph(const Thresholds& given, const totals::Settings& se
 IntervalGraph::~IntervalGraph() = default;
 Relaxed IntervalGraph::relax(Amount upper) { return search_->relax(upper); }
 Relaxed IntervalGraph::price(const std::vector<Amount>& m, Amount unit) { return search_->price(m, unit); }
-Alternatives IntervalGraph::up_to(Amount cost, std::size_t most) { return search_->up_to(cost, most); }
+Alternatives IntervalGraph::up_to(Amount cost, Amount short_by, std::size_t most) { return search_->up_to(cost, short_by, most); }
 
 }  // namespace treeform::and_or

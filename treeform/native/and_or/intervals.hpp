@@ -23,7 +23,7 @@ public:
     /// As those of Graph.
     Relaxed relax(Amount upper);
     Relaxed price(const std::vector<Amount>& multipliers, Amount unit);
-    Alternatives up_to(Amount cost, std::size_t most);
+    Alternatives up_to(Amount cost, Amount short_by, std::size_t most);
 
     class Search;
     struct RowsOfPoints;
