@@ -298,3 +298,12 @@ def test_a_forged_model_in_a_start_is_evaluated_again() -> None:
     again = problem().size_table(start=sign(body), time_limit=1e-6)
     assert [row.upper for row in again.rows] == [row.upper for row in problem().size_table().rows]
     assert not again.proved
+
+
+@pytest.mark.parametrize("rule", [tf.MaxNodes(2), tf.MaxDepth(1)])
+def test_a_table_under_a_bound_on_tests_is_complete(rule: tf.Requirement) -> None:
+    """No row has more tests than the requirement allows, and the certificate knows that nothing else is open."""
+    found = problem().add(rule).size_table()
+    assert found.proved and found.rows[-1].tests == (2 if isinstance(rule, tf.MaxNodes) else 1)
+    body = found.certificate()
+    assert body["complete"] is True

@@ -17,9 +17,9 @@ from treeform.cli.app import app
 from treeform.data import Dataset
 from treeform.errors import SpecError
 from treeform.formulations.odd import OneHyperplane, paper_objective
+from treeform.shape import shrunk
 from treeform.solve.budget import Budget
 from treeform.tradeoff.size_table import SizeBounds
-from treeform.tradeoff.skeleton import shrunk
 from treeform.tradeoff.trees_at_price import close_price, price_to_solve, solve_trees_at_price
 
 ALPHAS = ["0.01", "0.1", "0.2", "0.5", "1"]
@@ -96,7 +96,7 @@ def test_trees_at_a_price_with_a_free_root() -> None:
                     solve_trees_at_price(table, q, Budget(20))
                 for m, row in enumerate(exact.rows):
                     assert table.lower[m] <= row.upper * table.question.scale
-                proved[way] += all(table.target(m, each, 1) is None for m in range(table.most + 1))
+                proved[way] += not any(target is not None for target in table.targets(each, 1))
     assert proved["at the price"] < proved["at the price to solve"] <= proved["at falling prices"]
 
 

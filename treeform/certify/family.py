@@ -172,16 +172,6 @@ class Family:
             words.append(f"{self.axis.bound_name} {bound}" if place.bound is not None else bound)
         return ", ".join(words) or "the whole shape"
 
-    def within(self, depth: int) -> Family:
-        """The problems of at most so much depth, with their models and bounds."""
-        inner = Family(self.question.with_(shape=self.question.shape.at_depth(depth)), self.by_tests)
-        inner.models = [known for known in self.models if (known.needs.depth or 0) <= depth]
-        for tests in range(inner.most_tests + 1):
-            proof = self.lower(self.place(depth, tests))
-            if proof is not None:
-                inner.prove(inner.place(tests=tests), proof.lower, proof.by)
-        return inner
-
     # -- models and bounds ----------------------------------------------------------------------
 
     def enter(self, graph: DecisionGraph, value: Number) -> None:

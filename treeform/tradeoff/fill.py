@@ -28,11 +28,17 @@ from treeform.solve.faults import BREAKDOWNS, broke_down, is_breakdown
 from treeform.solve.ledger import Pace
 from treeform.solve.node import Stage, Work, run_stages
 from treeform.solve.options import USUAL, SolveOptions
-from treeform.solve.result import Limit, Progress, StageRun, as_number
-from treeform.tradeoff.one_row import answer_row, is_answered, solve_row
-from treeform.tradeoff.regression_table import regression_table
+from treeform.solve.result import Limit, Progress, StageRun
+from treeform.tradeoff.one_row import AnsweredRows, is_answered, solve_row
 from treeform.tradeoff.rows_by_engine import engine_for, enter_models_of_one_feature, enter_rows
-from treeform.tradeoff.size_table import SizeBounds, SizeTable, Start, begun, checked_price, price_of_alpha
+from treeform.tradeoff.size_table import (
+    SizeBounds,
+    SizeTable,
+    Start,
+    begin_with,
+    checked_price,
+    price_of_alpha,
+)
 from treeform.tradeoff.trees_at_price import close_price
 from treeform.utils.progress import Step, observe_steps, report_step
 from treeform.utils.text import count_of
@@ -53,17 +59,23 @@ def fill_size_table(
     prices: Sequence[Any] | None = None,
     alphas: Sequence[Any] | None = None,
     start: Start = None,
-    smaller: SizeTable | None = None,
+    family: Family | None = None,
 ) -> SizeTable:
     """Fill a `SizeTable`; see `treeform.Problem.size_table`.
 
-    `smaller` is a table of the shape with one layer less: its models are models of this one. Without it, and with
-    requirements and a time limit, it is filled first, so that a larger shape is no worse.
+    With a `family`, what is found is entered there, and what it knows is known. Without one, and with requirements and
+    a time limit, the tables of the shapes with fewer layers are filled first: their models are models of this one, so
+    that a larger shape is no worse.
     """
     refuse_restriction(question, options, "a size table")
     if leaf_loss(question.objective) is not None:
-        return regression_table(question, options, smaller, start, alphas if prices is None else prices)
-    if not all(isinstance(term, Error | ClassCost | Nodes) for _, term in question.objective.terms):
+        if not (prices is None and alphas is None):
+            raise SpecError(
+                "a size table of a regression problem has no prices or alphas",
+                cause="it is one solve for each number of tests",
+                fix="leave out prices and alphas; table.at(price) reads every price off the whole table",
+            )
+    elif not all(isinstance(term, Error | ClassCost | Nodes) for _, term in question.objective.terms):
         raise SpecError(
             f"{question.objective} has no size table",
             cause="a size table minimises errors or costs, and prices on tests come afterwards",
@@ -71,65 +83,43 @@ def fill_size_table(
         )
     budget = Budget(options.time_limit)
     with interruptible(budget):
-        return _fill(question, options, budget, prices, alphas, start, smaller)
-
-
-def _fill(
-    question: Question,
-    options: SolveOptions,
-    budget: Budget,
-    prices: Sequence[Any] | None = None,
-    alphas: Sequence[Any] | None = None,
-    start: Start = None,
-    smaller: SizeTable | None = None,
-    of_larger: bool = False,
-) -> SizeTable:
-    """The table; with `of_larger`, for a larger one that has begun with the shapes below."""
-    search = SizeTableSearch(question, options, budget)
-    if start is not None:
-        search.bounds.enter_family(begun(start, Family(search.question, by_tests=True)))
-    search.wanted = wanted = search.wanted_prices(prices, alphas)
-    if smaller is None and not of_larger:
-        smaller = _smaller_table(question, options, budget)
-    if smaller is not None:
-        search.bounds.enter_models(smaller)
-    with observe_steps(search.on_step):
-        run_stages(search, STAGES)
-    done = all(
-        search.bounds.target(m, p.each, p.free) is None for p in wanted for m in range(search.bounds.most + 1)
-    )
-    limit = None if done else budget.reason or search.limit
-    notes, ran = tuple(search.notes), tuple(search.ran)
-    return SizeTable(search.bounds.question, search.bounds.rows(), budget.seconds, limit, notes, ran)
-
-
-def _smaller_table(question: Question, options: SolveOptions, budget: Budget) -> SizeTable | None:
-    """The table of the shape with one layer less, where a time limit may end this one before it is as good."""
-    if not question.requirements or budget.remaining is None:
-        return None
-    options = replace(options, on_progress=None)
-    if isinstance(options.warm_start, DecisionGraph):  # a model of the larger shape
-        options = replace(options, warm_start="auto")
-    table = None
-    for shape in smaller_shapes(question.shape):
-        part = schedule.SMALLER_SHAPE.of(budget)
-        table = _fill(question.with_(shape=shape), options, part, smaller=table, of_larger=True)
-    return table
+        search = SizeTableSearch(question, options, budget, family)
+        begin_with(start, search.bounds.family)
+        search.wanted = search.wanted_prices(prices, alphas)
+        if family is None:
+            search.enter_smaller_shapes()
+        return search.run()
 
 
 class SizeTableSearch(Work):
     """Fills one size table: the bounds so far, and the engine and formulation that raise them."""
 
-    def __init__(self, question: Question, options: SolveOptions, budget: Budget) -> None:
-        self.bounds = SizeBounds(question)
+    def __init__(
+        self, question: Question, options: SolveOptions, budget: Budget, family: Family | None = None
+    ) -> None:
+        self.bounds = SizeBounds(question, family)
         self.question = self.bounds.question
-        self.wanted: list[Price] = []
+        self.wanted = [Price(None, 0)]
         self.ran: list[StageRun] = []
         self._budget, self._runners = budget, list[str]()
+        self.options, self.on_progress = options, options.on_progress
+        self.engine: DiagramSearch | None = None
+        self.plan: Plan | None = None
+        self.notes: list[str] = []
+        self.limit: Any = None
+        self.warm = self.alone = False
+        self._phase, self._pace = "", Pace()
+        self._spent: dict[int, int] = {}
+        self._given_up = False
+        if leaf_loss(self.question.objective) is None:
+            self._choose()
+
+    def _choose(self) -> None:
+        """Who fills the rows together, and what states them to a solver."""
+        options = self.options
         self.engine = engine_for(self.question, options)
         solver, formulation, warm_start = options.solver, options.formulation, options.warm_start
         named_solver = None if solver is None else find_solver(solver)
-        self.plan: Plan | None = None
         unstated = None if self.engine is None else why_unstated(self.question, options)
         if isinstance(named_solver, Engine):
             self.notes = [f"solver: {named_solver.name}"]
@@ -140,14 +130,33 @@ class SizeTableSearch(Work):
             stated = replace(options, solver=named_solver, formulation=formulation or "odd", warm_start=start)
             self.plan = choose(self.question, stated)
             self.notes = [*self.plan.notes, *([f"first: {self.engine.name}"] if self.engine else [])]
-        self.options = options
         self.warm = isinstance(warm_start, str) and warm_start != "none"
         self.alone = isinstance(named_solver, Engine) or (solver is None and formulation is None)
-        self.limit: Any = None
-        self.on_progress = options.on_progress
-        self._phase, self._pace = "", Pace()
-        self._spent: dict[int, int] = {}
-        self._given_up = False
+
+    def run(self) -> SizeTable:
+        """Run the stages; the table as far as it is proved then."""
+        with observe_steps(self.on_step):
+            run_stages(self, STAGES)
+        limit = None if self.closed else self.budget.reason or self.limit
+        notes, ran = tuple(dict.fromkeys(self.notes)), tuple(self.ran)
+        return SizeTable(self.question, self.bounds.rows(), self.budget.seconds, limit, notes, ran)
+
+    def enter_smaller_shapes(self) -> None:
+        """Enter the models of shapes with fewer layers, where a time limit may end this one before it is as good."""
+        if not self.question.requirements or self.budget.remaining is None or self.rows_alone:
+            return
+        options = replace(self.options, on_progress=None)
+        if isinstance(options.warm_start, DecisionGraph):  # a model of the larger shape
+            options = replace(options, warm_start="auto")
+        table = None
+        for shape in smaller_shapes(self.question.shape):
+            part = schedule.SMALLER_SHAPE.of(self.budget)
+            search = SizeTableSearch(self.question.with_(shape=shape), options, part)
+            if table is not None:
+                search.bounds.enter_models(table)
+            table = search.run()
+        if table is not None:
+            self.bounds.enter_models(table)
 
     def wanted_prices(self, prices: Sequence[Any] | None, alphas: Sequence[Any] | None) -> list[Price]:
         """What has to be proved, the most expensive price first; without any, every row."""
@@ -166,27 +175,23 @@ class SizeTableSearch(Work):
             self._phase, self._pace = phase, Pace()
         if self.on_progress is None:
             return
-        bounds = self.bounds
-        upper, lower = (
-            None if side is None else as_number(self.question.to_units(side))
-            for side in (bounds.upper[-1], bounds.lower[-1])
-        )
+        row = self.bounds.rows()[-1]
         now, pace = self.budget.seconds, self._pace
         self.on_progress(
-            Progress(now, upper, lower, phase, self.budget.limit, pace.step, pace.rate, self._proved())
+            Progress(now, row.upper, row.lower, phase, self.budget.limit, pace.step, pace.rate, self._proved())
         )
 
     def _proved(self) -> tuple[int, int]:
         """How many numbers of tests are proved, and how many there are."""
-        bounds = self.bounds
-        return sum(bounds.target(m, None) is None for m in range(bounds.most + 1)), bounds.most + 1
+        targets = self.bounds.targets(None)
+        return targets.count(None), len(targets)
 
     def on_step(self, step: Step) -> None:
         """Report once a second how far the current phase has come."""
         if self._pace.advance(step, self.budget.seconds):
             self._report(self._phase)
 
-    def _progress_of_row(self, m: int) -> Callable[[Progress], None] | None:
+    def progress_of_row(self, m: int) -> Callable[[Progress], None] | None:
         """Progress of one number of tests, with the seconds of the whole table; None without a callback."""
         if (on_progress := self.on_progress) is None:
             return None
@@ -311,28 +316,33 @@ class SizeTableSearch(Work):
     def _open(self, wanted: Sequence[Price]) -> list[tuple[int, int]]:
         """The rows that the first unproved price still needs, and their targets."""
         for price in wanted:
-            left = [(m, self.bounds.target(m, price.each, price.free)) for m in range(self.bounds.most + 1)]
-            open_rows = [(m, target) for m, target in left if target is not None]
-            if open_rows:
+            targets = enumerate(self.bounds.targets(price.each, price.free))
+            if open_rows := [(m, target) for m, target in targets if target is not None]:
                 return open_rows
         return []
 
+    def open_rows(self) -> list[int]:
+        """The rows that the first unproved price still needs."""
+        return [m for m, _ in self._open(self.wanted)]
+
+    @property
+    def rows_alone(self) -> bool:
+        """Whether rows are solved like other questions only: nothing fills several at once."""
+        return self.plan is None and self.engine is None
+
     def has_answered_rows(self) -> bool:
         """Whether rows are solved like other questions."""
-        return self.plan is not None and is_answered(self.question, self.options, self.plan)
+        return self.rows_alone if self.plan is None else is_answered(self.question, self.options, self.plan)
 
     def by_questions(self, budget: Budget) -> None:
-        """Solve the largest open row, whose best model is often that of smaller ones; each row once."""
-        tried: set[int] = set()
-        while not budget.stop():
-            rows = [m for m, _ in self._open(self.wanted) if m not in tried]
-            if not rows:
-                return
-            m = max(rows)
-            tried.add(m)
-            end = answer_row(self.bounds, m, self.options, self.budget, self._progress_of_row(m))
-            self.limit = end.limit or self.limit
-            self._report(f"after at most {count_of(m, 'test')}")
+        """Solve the open rows like other questions."""
+        first = None if self.rows_alone else schedule.EACH_ROW
+        rows = AnsweredRows(
+            self.bounds, self.options, first, self.budget, self.open_rows, self.progress_of_row
+        )
+        rows.run()
+        self.limit = rows.limit or self.limit
+        self.notes += rows.solves.notes
 
     def by_solver(self, budget: Budget) -> None:
         """Solve the smallest open row; a row that used up its time is tried again only with a lower target."""
@@ -353,7 +363,7 @@ class SizeTableSearch(Work):
         assert self.plan is not None
         assert self.plan.backend is not None
         self._runners.append(self.plan.backend.name)
-        end = solve_row(self.bounds, m, target, self.plan, self.budget, self._progress_of_row(m))
+        end = solve_row(self.bounds, m, target, self.plan, self.budget, self.progress_of_row(m))
         if end.note is not None:
             self.notes.append(end.note)
             self.limit = end.limit or self.limit
@@ -367,7 +377,13 @@ class SizeTableSearch(Work):
 
 
 STAGES: tuple[Stage[SizeTableSearch], ...] = (
-    Stage("constant models", SizeTableSearch.by_constants, needed=True, at_once=True),
+    Stage(
+        "constant models",
+        SizeTableSearch.by_constants,
+        needed=True,
+        at_once=True,
+        applies=lambda table: not table.rows_alone,
+    ),
     Stage(
         "native search",
         SizeTableSearch.by_native,

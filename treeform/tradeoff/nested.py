@@ -13,6 +13,7 @@ from fractions import Fraction
 from treeform.certify.answer import CertifiedResult
 from treeform.certify.family import IMPOSSIBLE, Family, Place
 from treeform.certify.family_certificate import enter_answer
+from treeform.language.question import Question
 from treeform.solve import schedule
 from treeform.solve.budget import Budget
 from treeform.solve.options import KnownBound, SolveOptions
@@ -31,6 +32,8 @@ class Answers:
         The time limit is for all problems together.
     first : Share, optional
         What a problem gets of the time when it is asked first; left out, an equal part for each that is open.
+    budget : Budget, optional
+        Of what this is a part of; left out, the time limit of the options.
 
     Attributes
     ----------
@@ -40,20 +43,33 @@ class Answers:
         What ended an answer early.
     """
 
-    def __init__(self, family: Family, options: SolveOptions, first: schedule.Share | None = None) -> None:
+    def __init__(
+        self,
+        family: Family,
+        options: SolveOptions,
+        first: schedule.Share | None = None,
+        budget: Budget | None = None,
+    ) -> None:
         self.family, self.options, self.first = family, options, first
-        self.budget = Budget(options.time_limit)
+        self.budget = budget or Budget(options.time_limit)
         self.solves = Solves()
         self.by_place: dict[Place, CertifiedResult] = {}
         self.limit: Limit | None = None
         self._spent: dict[Place, float] = {}
         """Seconds that a problem has had; infinite where more of them are of no use."""
 
+    def open(self) -> list[Place]:
+        """The problems that are left, the widest first."""
+        return [place for place, _ in self.family.problems() if self.family.is_open(place)]
+
+    def stated(self, place: Place) -> Question:
+        """The problem at a place, as it is asked."""
+        return self.family.at(place)
+
     def run(self) -> None:
         """Ask until nothing is open, or more time is of no use."""
         while not self.budget.stop():
-            left = [place for place, _ in self.family.problems() if self.family.is_open(place)]
-            left = [place for place in left if self._spent.get(place, 0.0) < math.inf]
+            left = [place for place in self.open() if self._spent.get(place, 0.0) < math.inf]
             if not left:
                 return
             place = next((one for one in left if one not in self._spent), None)
@@ -68,14 +84,14 @@ class Answers:
 
     def _ask(self, place: Place, seconds: float | None) -> None:
         """Solve at a place, and enter model and bound."""
-        options = part_of(self.options, self.budget, seconds, self._progress(place))
+        options = part_of(self.options, self.budget, seconds, self.progress(place))
         known, proof = self.family.best(place), self.family.lower(place)
         if known is not None:
             options = replace(options, models=(known.graph,))
         if proof is not None and proof.lower != IMPOSSIBLE:
             options = replace(options, bounds=(KnownBound(Fraction(proof.lower), proof.by),))
         began = self.budget.seconds
-        result = self.solves.answer(self.family.at(place), options)
+        result = self.solves.answer(self.stated(place), options)
         taken = self.budget.seconds - began
         by_time = result is not None and result.limit in (None, Limit.TIME) and options.time_limit is not None
         self._spent[place] = self._spent.get(place, 0.0) + taken if by_time else math.inf
@@ -90,7 +106,7 @@ class Answers:
         enter_answer(self.family, place, result)
         self.by_place[place] = _stronger(self.by_place.get(place), result)
 
-    def _progress(self, place: Place) -> Callable[[Progress], None] | None:
+    def progress(self, place: Place) -> Callable[[Progress], None] | None:
         """What shows the work on one problem, in the time of the whole family."""
         report = self.options.on_progress
         if report is None:

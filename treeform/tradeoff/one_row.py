@@ -1,34 +1,33 @@
 """One row of a size table: the question with at most so many tests.
 
-Where an engine supports all of it, or the graph of trees can be priced, it is solved like any other question. Else the
-formulation of the table states it to a solver, up to the bound that is wanted.
+Where an engine supports all of it, or the graph of trees can be priced, it is solved like any other question
+(`treeform.tradeoff.nested`). Else the formulation of the table states it to a solver, up to the bound that is wanted.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from dataclasses import dataclass
 from typing import Any
 
+from treeform.certify.family import Place
 from treeform.errors import ContradictionError, SolverFailed
 from treeform.language.abilities import ColumnsOnDemand, Variants
 from treeform.language.question import Question
 from treeform.requirements import MaxNodes
+from treeform.shape import shrunk
 from treeform.solve import schedule
 from treeform.solve.budget import Budget
 from treeform.solve.choice import Plan
 from treeform.solve.columns_on_demand import is_usual
-from treeform.solve.driver import solve
 from treeform.solve.engines import lowered, usual_engine
 from treeform.solve.faults import BREAKDOWNS, broke_down, is_refusal, limit_of
 from treeform.solve.ledger import Ledger
-from treeform.solve.options import KnownBound, SolveOptions
-from treeform.solve.result import Progress, Status
+from treeform.solve.options import SolveOptions
+from treeform.solve.result import Progress
 from treeform.solve.search import CompiledSearch
+from treeform.tradeoff.nested import Answers
 from treeform.tradeoff.size_table import SizeBounds
-from treeform.tradeoff.skeleton import shrunk
 from treeform.utils.progress import observe_steps
 from treeform.utils.text import count_of
 
@@ -114,35 +113,33 @@ def is_answered(question: Question, options: SolveOptions, plan: Plan) -> bool:
     return (part is not None and part.exact) or is_usual(row)
 
 
-def answer_row(
-    bounds: SizeBounds,
-    m: int,
-    options: SolveOptions,
-    budget: Budget,
-    on_progress: Callable[[Progress], None] | None,
-) -> RowEnd:
-    """Solve for at most ``m`` tests as a question of its own, and enter what is found."""
-    question, left = question_of_row(bounds.question, m), schedule.EACH_ROW.of(budget).remaining
-    graph, lower = bounds.graph[m], bounds.lower[m]
-    known = () if lower is None else (KnownBound(Fraction(question.to_units(lower)), bounds.by[m]),)
-    result = solve(
-        question,
-        replace(
-            options,
-            time_limit=None if left is None else max(left, 1e-3),
-            on_progress=on_progress,
-            bounds=known,
-            models=() if graph is None else (graph,),
-        ),
-    )
-    if result.graph is not None:
-        bounds.submit(result.graph)
-    if result.status is Status.INFEASIBLE:
-        bounds.raise_lower(m, None, result.solver)
-    elif result.bound is not None:
-        bounds.raise_lower(m, math.ceil(Fraction(result.bound) * question.scale), result.solver)
-    closed = bounds.target(m, None) is None
-    return RowEnd(closed, None if closed else result.limit)
+class AnsweredRows(Answers):
+    """Open rows as questions, the largest first, whose best model is often that of smaller ones."""
+
+    def __init__(
+        self,
+        bounds: SizeBounds,
+        options: SolveOptions,
+        first: schedule.Share | None,
+        budget: Budget,
+        open_rows: Callable[[], list[int]],
+        progress_of_row: Callable[[int], Callable[[Progress], None] | None],
+    ) -> None:
+        super().__init__(bounds.family, options, first, budget)
+        self.bounds, self.open_rows, self.progress_of_row = bounds, open_rows, progress_of_row
+
+    def open(self) -> list[Place]:
+        places = [self.bounds.place(m) for m in reversed(self.open_rows())]
+        return [place for place in places if self.first is None or place not in self._spent]
+
+    def stated(self, place: Place) -> Question:
+        return question_of_row(self.bounds.question, self._row(place))
+
+    def progress(self, place: Place) -> Callable[[Progress], None] | None:
+        return self.progress_of_row(self._row(place))
+
+    def _row(self, place: Place) -> int:
+        return self.bounds.most if place.tests is None else place.tests
 
 
 def question_of_row(question: Question, m: int) -> Question:

@@ -1,7 +1,7 @@
 """The Pareto curve depth x tests x errors (or loss): no model on it is at least as good in all three and better in one.
 
-One size table (`treeform.tradeoff.fill`) for each depth; bounds of a greater depth hold for the
-smaller ones, and models of a smaller depth are models of the greater ones.
+One family of problems: the size table (`treeform.tradeoff.fill`) of each depth is filled into it. Bounds of a greater
+depth hold for the smaller ones, and models of a smaller depth are models of the greater ones.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class Pareto(Printed):
 
     def certificate(self) -> Certificate:
         """The certificate of the whole curve, which `treeform.check` verifies: its optima follow from the answers."""
-        family = _family(self.question.with_(shape=self.question.shape.at_depth(self.depth)), {})
+        family = _begun(None, self.question.with_(shape=self.question.shape.at_depth(self.depth)))
         answers = [one for depth, table in self.tables.items() for one in row_answers(table, family, depth)]
         by = names(row for table in self.tables.values() for row in table.rows)
         return certify_family(family, answers, self.seconds, self.limit, by)
@@ -152,7 +152,7 @@ def curve(
         )
     if options.solver is not None and options.formulation is None and _only_clauses(options.solver):
         options = replace(options, formulation="sat-depth")
-    known = _begun(start, question)
+    family = _begun(start, question)
     budget = Budget(options.time_limit)
     tables: dict[int, SizeTable] = {}
     notes: list[str] = []
@@ -167,8 +167,7 @@ def curve(
                 tables[depth] = fill_size_table(
                     question.with_(shape=question.shape.at_depth(depth)),
                     replace(options, time_limit=share, on_progress=report),
-                    start=None if known is None else known.within(depth),
-                    smaller=tables.get(depth - 1),
+                    family=family,
                 )
             except BREAKDOWNS as error:
                 if not (tables and is_breakdown(error)):
@@ -176,30 +175,24 @@ def curve(
                 broken = limit_of(error)
                 notes.append(f"depth {depth}: {broke_down(error)}")
                 break
-            known_next = known is not None and known.lower(known.place(depth + 1)) is not None
-            if budget.stop() and not known_next:
+            if budget.stop() and family.lower(family.place(depth + 1)) is None:
                 break
     asked = tables[min(tables)].question
-    widest = asked.with_(shape=question.shape)
     stopped = budget.reason or broken or next((table.limit for table in tables.values() if table.limit), None)
-    pareto = Pareto(
-        asked, _points(_family(widest, tables)), tables, budget.seconds, last, stopped, tuple(notes)
-    )
+    pareto = Pareto(asked, _points(family), tables, budget.seconds, last, stopped, tuple(notes))
     return replace(pareto, limit=None) if pareto.proved else pareto
 
 
-def _begun(start: Any, question: Question) -> Family | None:
-    """The problems of the curve with what an earlier one knows of them, itself or its certificate."""
-    if start is None:
-        return None
-    asked = question.with_(objective=without_tests(question.objective))
+def _begun(start: Any, question: Question) -> Family:
+    """The problems of the curve, with what an earlier one knows of them, itself or its certificate."""
+    family = Family(question.with_(objective=without_tests(question.objective)), by_tests=True, by_depth=True)
     if isinstance(start, Pareto):
-        widest = start.question.with_(shape=question.shape.at_depth(start.depth))
-        refuse_other(widest, asked)
-        return _family(widest, start.tables)
-    family = Family(asked, by_tests=True, by_depth=True)
-    for place, answer in answers_in(certificate_of_start(start, Pareto), family):
-        enter_answer(family, place, answer)
+        refuse_other(start.question.with_(shape=question.shape.at_depth(start.depth)), family.question)
+        for depth, table in start.tables.items():
+            enter_rows(table, family, depth)
+    elif start is not None:
+        for place, answer in answers_in(certificate_of_start(start, Pareto), family):
+            enter_answer(family, place, answer)
     return family
 
 
@@ -216,14 +209,6 @@ def _only_clauses(solver: Any) -> bool:
     named_solver = find_solver(solver)
     forms = getattr(getattr(named_solver, "capabilities", None), "forms", None)
     return forms is not None and all(form.kind.name != "LINEAR" for form in forms)
-
-
-def _family(widest: Question, tables: dict[int, SizeTable]) -> Family:
-    """The problems of all depths and numbers of tests, with the models and bounds of the tables."""
-    family = Family(widest, by_tests=True, by_depth=True)
-    for depth, table in tables.items():
-        enter_rows(table, family, depth)
-    return family
 
 
 def _points(family: Family) -> tuple[ParetoPoint, ...]:

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from treeform.certify.certificate import Certificate
-from treeform.certify.family import IMPOSSIBLE, Family, Place
+from treeform.certify.family import IMPOSSIBLE, Family, Known, Place, Proof
 from treeform.certify.family_certificate import (
     answer_of,
     answers_in,
@@ -25,7 +25,7 @@ from treeform.certify.family_certificate import (
 from treeform.certify.files import read_json_file
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
-from treeform.language.losses import without_tests
+from treeform.language.losses import leaf_loss, without_tests
 from treeform.language.numbers import as_fraction
 from treeform.language.question import Question, ceiling
 from treeform.solve.result import Limit, Number, SolveResult, StageRun, as_number
@@ -162,6 +162,10 @@ class SizeTable(Printed):
         family = Family(self.question, by_tests=True)
         return certify_family(family, row_answers(self, family), self.seconds, self.limit, names(self.rows))
 
+    def place(self, row: SizeRow, family: Family, depth: int | None = None) -> Place:
+        """Where the problem of a row stands; that of the last one is the whole question."""
+        return family.place(depth, None if row is self.rows[-1] else row.tests)
+
     def to_json(self) -> dict[str, Any]:
         """The table as plain values; numbers exact, as text."""
 
@@ -197,26 +201,59 @@ class SizeTable(Printed):
 
 
 class SizeBounds:
-    """Bounds and models by number of tests while a size table is filled; whole numbers, scaled."""
+    """The rows of a size table as problems of a family, in whole scaled numbers.
 
-    def __init__(self, question: Question) -> None:
+    Parameters
+    ----------
+    question : Question
+        Its shape gives the depth; a price on tests is left out.
+    family : Family, optional
+        By number of tests, and maybe by depth; what is found is entered there. Left out: one of its own.
+    """
+
+    def __init__(self, question: Question, family: Family | None = None) -> None:
         self.question = question.with_(objective=without_tests(question.objective))
-        self.most = most_tests(question)
-        start = [bound_with(self.question, m) for m in range(self.most + 1)]
-        self.lower: list[int | None] = [max(start[m:]) for m in range(self.most + 1)]
-        self.upper: list[int | None] = [None] * (self.most + 1)
-        self.graph: list[DecisionGraph | None] = [None] * (self.most + 1)
-        self.by = ["identical rows and few terminals"] * (self.most + 1)
+        self.family = Family(self.question, by_tests=True) if family is None else family
+        self.most = most_tests(self.question)
+        if leaf_loss(self.question.objective) is not None:
+            self.family.prove(self.place(self.most), Fraction(0), "counting")
+            return
+        for m in range(self.most + 1):
+            self.raise_lower(m, bound_with(self.question, m), "identical rows and few terminals")
 
-    def enter_family(self, known: Family) -> None:
-        """Enter models and bounds of the problems that are the rows of this table."""
-        for model in known.models:
-            self.submit(model.graph)
-        for m in range(self.most, -1, -1):
-            proof = known.lower(known.place(tests=m))
-            if proof is not None:
-                lower = None if proof.lower == IMPOSSIBLE else math.ceil(proof.lower * self.question.scale)
-                self.raise_lower(m, lower, proof.by)
+    def place(self, m: int) -> Place:
+        """Where the problem with at most ``m`` tests stands; with as many as requirements allow it is the whole one."""
+        return self.family.place(self.question.shape.depth, m if m < self.most else None)
+
+    def _proofs(self) -> list[Proof]:
+        found = [self.family.lower(self.place(m)) for m in range(self.most + 1)]
+        return [proof for proof in found if proof is not None]  # one for each row: that of identical rows at least
+
+    def _models(self) -> list[Known | None]:
+        return [self.family.best(self.place(m)) for m in range(self.most + 1)]
+
+    def _scaled(self, value: Number | float) -> int:
+        return math.ceil(Fraction(value) * self.question.scale)
+
+    @property
+    def lower(self) -> list[int | None]:
+        """What is proved of each row; None: there is no admissible model."""
+        return [None if p.lower == IMPOSSIBLE else self._scaled(p.lower) for p in self._proofs()]
+
+    @property
+    def by(self) -> list[str]:
+        """Who proved it."""
+        return [proof.by for proof in self._proofs()]
+
+    @property
+    def upper(self) -> list[int | None]:
+        """The value of the best model known of each row; None without one."""
+        return [None if known is None else self._scaled(known.value) for known in self._models()]
+
+    @property
+    def graph(self) -> list[DecisionGraph | None]:
+        """That model."""
+        return [None if known is None else known.graph for known in self._models()]
 
     def enter_models(self, table: SizeTable) -> None:
         """Enter the models of a table, of this shape or a smaller one."""
@@ -226,22 +263,21 @@ class SizeBounds:
     def submit(self, graph: DecisionGraph) -> bool:
         """Enter a model where it is the best; True if it is for some number of tests."""
         candidate, judged = judge_candidate(self.question, graph)
-        if not judged.ok:
+        if not judged.ok or candidate.n_nodes > self.most:
             return False
-        better = False
-        for m in range(candidate.n_nodes, self.most + 1):
-            known = self.upper[m]
-            if known is None or judged.value < known:
-                self.upper[m], self.graph[m], better = int(judged.value), candidate, True
+        value = as_number(self.question.to_units(judged.value))
+        known = self.family.best(self.place(candidate.n_nodes))
+        better = known is None or value < known.value
+        if better:
+            self.family.enter(candidate, value)
         return better
 
     def raise_lower(self, m: int, value: int | None, by: str) -> None:
         """No model with at most ``m`` tests is below ``value``; None: there is none."""
-        for k in range(m, -1, -1):
-            known = self.lower[k]
-            if known is None or (value is not None and value <= known):
-                return
-            self.lower[k], self.by[k] = value, by
+        lower = IMPOSSIBLE if value is None else Fraction(self.question.to_units(value))
+        known = self.family.lower(self.place(m))
+        if known is None or lower > known.lower:
+            self.family.prove(self.place(m), lower, by)
 
     def best(self, price: Fraction, free: int) -> Fraction | None:
         """The least scaled value of a known model when a test costs ``price``, the first ``free`` ones nothing."""
@@ -249,32 +285,38 @@ class SizeBounds:
         values = (u + price * max(0, g.n_nodes - free) for u, g in pairs if u is not None and g is not None)
         return min(values, default=None)
 
-    def target(self, m: int, price: Fraction | None, free: int = 0) -> int | None:
-        """The lower bound that row ``m`` needs for ``price`` to be proved; None when it has it.
+    def targets(self, price: Fraction | None, free: int = 0) -> list[int | None]:
+        """The lower bound that each row needs for ``price`` to be proved; None where it has it.
 
-        That is the value of the best known model less the price of ``m`` tests; without a price, the row's upper bound.
+        That is the value of the best known model less the price of the tests; without a price, the row's upper bound.
         Without a model all values are open.
         """
-        lower = self.lower[m]
-        if lower is None:
+        best = None if price is None else self.best(price, free)
+        return [
+            self._target(m, price, None if best is None else best - (price or 0) * max(0, m - free))
+            for m in range(self.most + 1)
+        ]
+
+    def _target(self, m: int, price: Fraction | None, asked: Fraction | None) -> int | None:
+        proof, known = self.family.lower(self.place(m)), self.family.best(self.place(m))
+        assert proof is not None
+        if proof.lower == IMPOSSIBLE:
             return None
-        if price is None:
-            asked = self.upper[m]
-        else:
-            best = self.best(price, free)
-            asked = None if best is None else math.ceil(best - price * max(0, m - free))
+        lower = Fraction(proof.lower) * self.question.scale
+        if price is None and known is not None:
+            asked = known.value * Fraction(self.question.scale)
         if asked is None:
-            return max(math.floor(ceiling(self.question)), lower) + 1
-        return asked if asked > lower else None
+            return max(math.floor(ceiling(self.question)), math.ceil(lower)) + 1
+        return math.ceil(asked) if asked > lower else None
 
     def rows(self) -> tuple[SizeRow, ...]:
         """The table in the user's units."""
-
-        def units(value: int | None) -> Number | None:
-            return None if value is None else as_number(self.question.to_units(value))
-
-        columns = zip(self.lower, self.upper, self.graph, self.by, strict=True)
-        return tuple(SizeRow(m, units(lo), units(up), g, by) for m, (lo, up, g, by) in enumerate(columns))
+        made = []
+        for m, (proof, known) in enumerate(zip(self._proofs(), self._models(), strict=True)):
+            lower = None if proof.lower == IMPOSSIBLE else as_number(Fraction(proof.lower))
+            upper, graph = (None, None) if known is None else (known.value, known.graph)
+            made.append(SizeRow(m, lower, upper, graph, proof.by))
+        return tuple(made)
 
 
 def row_answers(
@@ -282,7 +324,7 @@ def row_answers(
 ) -> Iterator[tuple[Place, SolveResult]]:
     """The rows as answers to the problems of a family."""
     for row in table.rows:
-        place = family.place(depth, row.tests)
+        place = table.place(row, family, depth)
         yield place, answer_of(family.at(place), row.graph, row.upper, row.lower, row.by)
 
 
@@ -290,7 +332,7 @@ def enter_rows(table: SizeTable, family: Family, depth: int | None = None) -> No
     """Enter the models and bounds of the rows in a family."""
     for row in table.rows:
         lower = IMPOSSIBLE if row.lower is None else Fraction(row.lower)
-        family.prove(family.place(depth, row.tests), lower, row.by)
+        family.prove(table.place(row, family, depth), lower, row.by)
         if row.graph is not None and row.upper is not None:
             family.enter(row.graph, row.upper)
 
@@ -300,8 +342,8 @@ def names(rows: Iterable[SizeRow]) -> str:
     return ", ".join(dict.fromkeys(row.by for row in rows if row.by)) or "none"
 
 
-Start = SizeTable | Family | str | os.PathLike[str] | Mapping[str, Any] | None
-"""What a size table starts from: an earlier one, its certificate, or what a curve over depths knows."""
+Start = SizeTable | str | os.PathLike[str] | Mapping[str, Any] | None
+"""What a size table starts from: an earlier one, or its certificate."""
 
 
 def certificate_of_start(start: Any, kind: type) -> Any:
@@ -325,8 +367,8 @@ def certificate_of_start(start: Any, kind: type) -> Any:
     )
 
 
-def begun(start: Start, family: Family) -> Family:
-    """The problems of a size table, with the models and bounds of a start.
+def begin_with(start: Start, family: Family) -> None:
+    """Enter the models and bounds of a start among the problems of a size table.
 
     Raises
     ------
@@ -336,13 +378,9 @@ def begun(start: Start, family: Family) -> Family:
     if isinstance(start, SizeTable):
         refuse_other(start.question, family.question)
         enter_rows(start, family)
-    elif isinstance(start, Family):
-        family.models += start.models
-        family.proofs += start.proofs
     elif start is not None:
         for place, answer in answers_in(certificate_of_start(start, SizeTable), family):
             enter_answer(family, place, answer)
-    return family
 
 
 def refuse_other(theirs: Question, ours: Question) -> None:

@@ -29,8 +29,7 @@ def close_price(
         Told what comes next.
     """
     last: Fraction | None = None
-    rows = range(bounds.most + 1)
-    while not budget.stop() and any(bounds.target(m, each, free) is not None for m in rows):
+    while not budget.stop() and any(target is not None for target in bounds.targets(each, free)):
         asked = price_to_solve(bounds, each, free)
         if last is not None and asked >= last:
             return
@@ -48,8 +47,7 @@ def price_to_solve(bounds: SizeBounds, each: Fraction, free: int) -> Fraction:
     that: ``q <= (e(i) - t(j)) / (j - i)``. Where no test is free, that is p itself. With a free root the constant
     model, which saves no test, would hide all others at the price p.
     """
-    rows = range(bounds.most + 1)
-    first = next((m for m in rows if bounds.target(m, each, free) is not None), None)
+    first = next((m for m, target in enumerate(bounds.targets(each, free)) if target is not None), None)
     best = bounds.best(each, free)
     if first is None or best is None:
         return each
