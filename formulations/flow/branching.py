@@ -20,31 +20,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Design(Shared):
-    """The design variables.
-
-    Attributes
-    ----------
-    b : Expr (B, T)
-        Node n branches on binary feature f.
-    passes : Expr (B,)
-        Node n is a pass-through: all samples leave it to the left. Zeros where no requirement asks for tests.
-    pass_columns : Expr (B,) or (0,)
-        The columns among ``passes``.
-    p : Expr (N,)
-        Node n predicts.
-    w : Expr (N, K)
-        Node n predicts class k.
-    reads : Expr (B, F')
-        Node n reads feature f, where that is stated: of the features with several tests.
-    """
+    """The design variables."""
 
     publisher: ClassVar[str] = "Branching"
     b: Expr
+    """(B, T): node n branches on binary feature f."""
     passes: Expr
+    """(B,): node n is a pass-through: all samples leave it to the left. Zeros where no requirement asks for tests."""
     pass_columns: Expr
+    """(B,) or (0,): the columns among ``passes``."""
     p: Expr
+    """(N,): node n predicts."""
     w: Expr
+    """(N, K): node n predicts class k."""
     reads: Expr
+    """(B, F'): node n reads feature f, where that is stated: of the features with several tests."""
 
     @property
     def active(self) -> Expr:

@@ -24,25 +24,17 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Flows(Shared):
-    """Columns of the flows.
-
-    Attributes
-    ----------
-    into : Expr (R, B - 1) or (R, B)
-        z_i,a(n),n: the flow into each node of B, without the root where all of it starts there.
-    to_sink : Expr (R, N, K) or (R, N)
-        z_i,n,t: what goes from node n to the sink of each class, or of the point's own class.
-    point : (R,) int64
-        The point of each flow.
-    wanted : (R,) int64, or None
-        The one class whose sink a flow may go to; None where there is a sink for each class.
-    """
+    """Columns of the flows."""
 
     publisher: ClassVar[str] = "ClassFlow"
     into: Expr
+    """(R, B - 1) or (R, B): z_i,a(n),n: the flow into each node of B, without the root where all of it starts there."""
     to_sink: Expr
+    """(R, N, K) or (R, N): z_i,n,t: what goes from node n to the sink of each class, or of the point's own class."""
     point: Ints
+    """(R,) int64: the point of each flow."""
     wanted: Ints | None
+    """(R,) int64, or None: the one class whose sink a flow may go to; None where there is a sink for each class."""
 
 
 class ClassFlow(Component):

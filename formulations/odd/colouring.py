@@ -22,22 +22,15 @@ class GaveUp(Exception):
 
 @dataclass
 class Colouring:
-    """Points 0, 1, ... in so many colours.
-
-    Attributes
-    ----------
-    colour : list of int
-        The last colouring; at first the one to begin with.
-    sets : list of list of int
-        None may have a single colour. A set of one point refutes all colourings.
-    used : set of int
-        Sets that a refutation rests on: none of the others has forbidden a colour anywhere.
-    """
+    """Points 0, 1, ... in so many colours."""
 
     colour: list[int]
+    """The last colouring; at first the one to begin with."""
     colours: int
     sets: list[list[int]] = field(default_factory=list)
+    """None may have a single colour. A set of one point refutes all colourings."""
     used: set[int] = field(default_factory=set)
+    """Sets that a refutation rests on: none of the others has forbidden a colour anywhere."""
 
     def __post_init__(self) -> None:
         self.sets_of: list[list[int]] = [[] for _ in self.colour]

@@ -23,46 +23,32 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LastLayer:
-    """The flow of points from each test of the last layer.
-
-    Attributes
-    ----------
-    arrival : Expr (P, V'', K)
-        At each terminal, from either side.
-    z : Expr (P, V'', 2, K), or None
-        The same by side; None where the sides are not read, and ``arrival`` are columns.
-    w : Expr (P, V'', 2), or None
-        Flow out of each side.
-    """
+    """The flow of points from each test of the last layer."""
 
     arrival: Expr
+    """(P, V'', K): at each terminal, from either side."""
     z: Expr | None = None
+    """(P, V'', 2, K), or None: the same by side; None where the sides are not read, and ``arrival`` are columns."""
     w: Expr | None = None
+    """(P, V'', 2), or None: flow out of each side."""
 
 
 @dataclass(frozen=True)
 class Flows(Shared):
-    """The flow of points through the skeleton.
-
-    Attributes
-    ----------
-    constant : Expr (K,)
-    w : Expr (P, V', 2)
-    z : Expr (P, A), or None
-        None in trees, where the flow along an arc is the flow through its head.
-    z_terminal : Expr (P, V', 2, K)
-    last : LastLayer
-    right_in_layer : Expr (P, layers), or None
-        lambda of (4)-(5).
-    """
+    """The flow of points through the skeleton."""
 
     publisher: ClassVar[str] = "Flow"
     constant: Expr
+    """(K,)"""
     w: Expr
+    """(P, V', 2)"""
     z: Expr | None
+    """(P, A), or None: none in trees, where the flow along an arc is the flow through its head."""
     z_terminal: Expr
+    """(P, V', 2, K)"""
     last: LastLayer
     right_in_layer: Expr | None
+    """(P, layers), or None: lambda of (4)-(5)."""
 
 
 class Flow(Component):

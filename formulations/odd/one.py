@@ -53,18 +53,12 @@ class Members:
 
 @dataclass(frozen=True)
 class Lost(Shared):
-    """Which members the hyperplane may give up.
-
-    Attributes
-    ----------
-    members : Members
-    lost : Expr (members,)
-    cube : Cube
-    """
+    """Which members the hyperplane may give up."""
 
     publisher: ClassVar[str] = "TwoSides"
     members: Members
     lost: Expr
+    """(members,)"""
     cube: Cube
 
 

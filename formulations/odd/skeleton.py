@@ -128,33 +128,22 @@ class Skeleton(Shared):
 
 @dataclass
 class Plan:
-    """A model embedded in the skeleton: the 0/1 values of all design variables.
-
-    Attributes
-    ----------
-    constant : int
-        Class of a model without tests, else -1.
-    test : (V,) int64
-        Number of the test at every node, -1 where there is none. Of hyperplanes, which are not numbered,
-        the node of the graph that was embedded (0 for a point that was read).
-    child : (V, 2) int64
-        Where each side leads: a node, or V + class for a terminal; -1 where no arc is.
-    turned : (V,) bool
-        Whether an embedded hyperplane is turned around, so that its left side is the test's right side.
-    passes : (V,) bool
-        Whether the node is a pass-through, which has a left child only.
-    value : (V, 2) int64 or float64, or None
-        Where leaves hold values: that of the leaf at each side, as a deviation in units of the target; whole where it
-        was read from a point. Then there is
-        one terminal, V, for all leaves.
-    """
+    """A model embedded in the skeleton: the 0/1 values of all design variables."""
 
     constant: int
+    """Class of a model without tests, else -1."""
     test: Ints
+    """(V,) int64: number of the test at every node, -1 where there is none. Of hyperplanes, which are not numbered, the
+    node of the graph that was embedded (0 for a point that was read)."""
     child: Ints
+    """(V, 2) int64: where each side leads: a node, or V + class for a terminal; -1 where no arc is."""
     turned: NDArray[np.bool_]
+    """(V,) bool: whether an embedded hyperplane is turned around, so that its left side is the test's right side."""
     passes: NDArray[np.bool_]
+    """(V,) bool: whether the node is a pass-through, which has a left child only."""
     value: Ints | NDArray[np.float64] | None = None
+    """(V, 2) int64 or float64, or None: where leaves hold values: that of the leaf at each side, as a deviation in
+    units of the target; whole where it was read from a point. Then there is one terminal, V, for all leaves."""
 
     @classmethod
     def empty(cls, n_nodes: int, constant: int = -1) -> Plan:

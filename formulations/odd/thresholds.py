@@ -161,37 +161,23 @@ class Sides:
 
 @dataclass(frozen=True)
 class LastByTest:
-    """Columns of the last layer, stated test by test.
-
-    Attributes
-    ----------
-    leads : Expr (V'', T, K)
-        Cumulative literals of tests whose left side leads to a class.
-    leads_right : Expr (V'', T, K), or None
-        The same for right sides; None with two classes, where it is the other class.
-    reach : Expr (P, V'', K - 1)
-        The class to which the test of a node leads a point.
-    """
+    """Columns of the last layer, stated test by test."""
 
     leads: Expr
+    """(V'', T, K): cumulative literals of tests whose left side leads to a class."""
     leads_right: Expr | None
+    """(V'', T, K), or None: the same for right sides; None with two classes, where it is the other class."""
     reach: Expr
+    """(P, V'', K - 1): the class to which the test of a node leads a point."""
 
 
 @dataclass(frozen=True)
 class TestLiterals(Shared):
-    """Columns of the choice of tests.
-
-    Attributes
-    ----------
-    g : Expr (V or V', T)
-        Cumulative literals, without the last layer where it is stated test by test.
-    by_test : LastByTest or None
-    sides : tuple of Sides
-    """
+    """Columns of the choice of tests."""
 
     publisher: ClassVar[str] = "UnivariateSplits"
     g: Expr
+    """(V or V', T): cumulative literals, without the last layer where it is stated test by test."""
     by_test: LastByTest | None
     sides: tuple[Sides, ...]
 

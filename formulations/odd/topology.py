@@ -21,25 +21,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Design(Shared):
-    """The design variables: which nodes are in use, and where their arcs lead.
-
-    Attributes
-    ----------
-    d : Expr (V,)
-    passing : (Q,) int64
-        The nodes that may be pass-throughs.
-    passes : Expr (Q,)
-    y : Expr (A,), or None
-        None in trees, whose inner arcs are no choice.
-    y_terminal : Expr (V, 2, K)
-    """
+    """The design variables: which nodes are in use, and where their arcs lead."""
 
     publisher: ClassVar[str] = "Topology"
     d: Expr
+    """(V,)"""
     passing: NDArray[np.int64]
+    """(Q,) int64: the nodes that may be pass-throughs."""
     passes: Expr
+    """(Q,)"""
     y: Expr | None
+    """(A,), or None: none in trees, whose inner arcs are no choice."""
     y_terminal: Expr
+    """(V, 2, K)"""
 
 
 class Topology(Component):

@@ -30,28 +30,19 @@ WIDEST = 10**5
 
 @dataclass(frozen=True)
 class LeafValues(Shared):
-    """The values of leaves and what points get of them, as deviations from the target's centre, in its unit.
-
-    Attributes
-    ----------
-    number : (V, 2) int64
-        The leaf that the arc on a side of a test ends in, if it ends.
-    of_leaf : Expr (L,)
-        Columns; ``low + step * column`` is the value.
-    of_point : Expr (P,)
-        Likewise.
-    low, step : int
-    is_whole : bool
-        Whether values are whole multiples of the unit.
-    """
+    """The values of leaves and what points get of them, as deviations from the target's centre, in its unit."""
 
     publisher: ClassVar[str] = "Values"
     number: Ints
+    """(V, 2) int64: the leaf that the arc on a side of a test ends in, if it ends."""
     of_leaf: Expr
+    """(L,): columns; ``low + step * column`` is the value."""
     of_point: Expr
+    """(P,): likewise."""
     low: int
     step: int
     is_whole: bool
+    """Whether values are whole multiples of the unit."""
 
 
 class Values(Component):

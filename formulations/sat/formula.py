@@ -23,27 +23,19 @@ def _no_literals() -> Ints:
 
 @dataclass
 class Order:
-    """Thresholds of the nodes in the ordered encoding, with one literal per distinct value of a column.
-
-    Attributes
-    ----------
-    column : ndarray of int64, shape (u,)
-        Columns of the data that have tests.
-    first : ndarray of int64, shape (u + 1,)
-        Where the values of each begin among all values.
-    first_test : ndarray of int64, shape (u,)
-        The first test of each; test ``first_test[c] + j`` sends the values of rank ``<= j`` to the left.
-    value : ndarray of int64, shape (P, u)
-        Each point's value in each column, as a position among all values.
-    O : ndarray of int64, shape (2^k - 1, values)
-        The node sends this value to the left if it tests its column.
-    """
+    """Thresholds of the nodes in the ordered encoding, with one literal per distinct value of a column."""
 
     column: Ints
+    """ndarray of int64, shape (u,): columns of the data that have tests."""
     first: Ints
+    """ndarray of int64, shape (u + 1,): where the values of each begin among all values."""
     first_test: Ints
+    """ndarray of int64, shape (u,): the first test of each; test ``first_test[c] + j`` sends the values of rank ``<=
+    j`` to the left."""
     value: Ints
+    """ndarray of int64, shape (P, u): each point's value in each column, as a position among all values."""
     O: Ints = field(default_factory=_no_literals)  # noqa: E741
+    """ndarray of int64, shape (2^k - 1, values): the node sends this value to the left if it tests its column."""
 
     @property
     def n_values(self) -> int:
@@ -52,21 +44,14 @@ class Order:
 
 @dataclass
 class LeafCount:
-    """A unary counter of the leaves that have a class.
-
-    Attributes
-    ----------
-    U : ndarray of int64, shape (2^k,)
-        Leaf ``v`` has a class.
-    H : ndarray of int64, shape (2^k + 1, 2^k + 1)
-        At least ``j`` of the first ``i`` leaves have one.
-    labelled : Expr (2^k,)
-        ``U`` as an expression, for the objective.
-    """
+    """A unary counter of the leaves that have a class."""
 
     U: Ints
+    """ndarray of int64, shape (2^k,): leaf ``v`` has a class."""
     H: Ints
+    """ndarray of int64, shape (2^k + 1, 2^k + 1): at least ``j`` of the first ``i`` leaves have one."""
     labelled: Expr
+    """(2^k,): ``U`` as an expression, for the objective."""
 
 
 @dataclass
@@ -75,45 +60,34 @@ class Formula(Shared):
 
     Signed literals are ``+-(col + 1)``. "Points" are the distinct feature vectors of the data, "tests" the
     distinct Boolean features ``x <= threshold`` that separate some of them (false is left, true is right).
-
-    Attributes
-    ----------
-    depth : int
-        ``k``; there are ``2^k - 1`` nodes in heap order and ``2^k`` leaves from left to right.
-    right : ndarray of bool, shape (P, m)
-        ``e_i[f]``: test ``f`` sends point ``i`` to the right.
-    feature, threshold : ndarray, shape (m,)
-        The tests in terms of the data.
-    truth : ndarray of int64, shape (P,)
-        Class of each point; -1 where rows of several classes share it.
-    consistent : bool
-        No training error is allowed. Then the points that are not in the formula yet may be added later.
-    F : ndarray of int64, shape (2^k - 1, m)
-        One literal per test; per column of the data (2^k - 1, number of columns with tests) with `order`.
-    order : Order or None
-        Where each node holds its threshold as an ordered number.
-    A : ndarray of int64, shape (2^k - 1,), or None
-        Node is used; None when every node is.
-    B : ndarray of int64, shape (2^k - 1,), or None
-        Node makes a test, and is no pass-through; None when there are no pass-throughs.
-    X : ndarray of int64, shape (P, k)
-        0 for points that are not in the formula.
-    C : ndarray of int64, shape (2^k, c)
     """
 
     publisher: ClassVar[str] = "NodeFeatures"
     depth: int
+    """``k``; there are ``2^k - 1`` nodes in heap order and ``2^k`` leaves from left to right."""
     right: Bools
+    """ndarray of bool, shape (P, m): ``e_i[f]``: test ``f`` sends point ``i`` to the right."""
     feature: Ints
     threshold: np.ndarray
+    """ndarray, shape (m,): the tests in terms of the data."""
     truth: Ints
+    """ndarray of int64, shape (P,): class of each point; -1 where rows of several classes share it."""
     consistent: bool
+    """No training error is allowed. Then the points that are not in the formula yet may be added later."""
     F: Ints = field(default_factory=_no_literals)
+    """ndarray of int64, shape (2^k - 1, m): one literal per test; per column of the data (2^k - 1, number of columns
+    with tests) with `order`."""
     order: Order | None = None
+    """Where each node holds its threshold as an ordered number."""
     A: Ints | None = None
+    """ndarray of int64, shape (2^k - 1,), or None: node is used; None when every node is."""
     B: Ints | None = None
+    """ndarray of int64, shape (2^k - 1,), or None: node makes a test, and is no pass-through; None when there are no
+    pass-throughs."""
     X: Ints = field(default_factory=_no_literals)
+    """ndarray of int64, shape (P, k): 0 for points that are not in the formula."""
     C: Ints = field(default_factory=_no_literals)
+    """ndarray of int64, shape (2^k, c)"""
     leaf_count: LeafCount | None = None
     links: dict[str, Ints] = field(default_factory=dict)
     """Literals of further variables of the points, by port: they follow from the others."""

@@ -19,24 +19,15 @@ CLOSE = 1e-5
 
 @dataclass(frozen=True)
 class ConformanceReport:
-    """What `check_backend` did.
-
-    Attributes
-    ----------
-    backend : str
-    models, runs : int
-    forms : dict of str to int
-        How many blocks of each form were among the models.
-    infeasible : int
-        How many models had no solution.
-    seconds : float
-    """
+    """What `check_backend` did."""
 
     backend: str
     models: int
     runs: int
     forms: dict[str, int]
+    """How many blocks of each form were among the models."""
     infeasible: int
+    """How many models had no solution."""
     seconds: float
 
     def __str__(self) -> str:

@@ -27,22 +27,14 @@ DEFAULT_PROVER = "glucose42"
 
 @dataclass
 class Trace:
-    """The answer of a solver about clauses.
-
-    Attributes
-    ----------
-    satisfiable : bool or None
-        None when it was stopped.
-    proof : file or None
-        The proof from its beginning, until `close`.
-    binary : bool
-        Whether it is in the binary DRAT format, else in text.
-    seconds : float
-    """
+    """The answer of a solver about clauses."""
 
     satisfiable: bool | None
+    """None when it was stopped."""
     proof: IO[bytes] | None
+    """The proof from its beginning, until `close`."""
     binary: bool
+    """Whether it is in the binary DRAT format, else in text."""
     seconds: float
     _solver: Any
 

@@ -32,17 +32,12 @@ __all__ = ["LinearProgram", "LinearSolution"]
 
 @dataclass(frozen=True)
 class LinearSolution:
-    """What the simplex method claims; whoever uses it has to check it.
-
-    Attributes
-    ----------
-    x : (n,) float64
-    prices : (m,) float64
-        Dual value of each row.
-    """
+    """What the simplex method claims; whoever uses it has to check it."""
 
     x: Floats
+    """(n,) float64"""
     prices: Floats
+    """(m,) float64: dual value of each row."""
 
 
 class LinearProgram:

@@ -19,20 +19,13 @@ LIBRARY = re.compile(r"(lib)?highs\b.*\.(so|dylib|dll)\b")
 
 @dataclass(frozen=True)
 class Availability:
-    """Whether a solver can be used here.
-
-    Attributes
-    ----------
-    available : bool
-    version : str or None
-        Of the package that holds it.
-    reason : str or None
-        Why it cannot be used, or what to know when using it.
-    """
+    """Whether a solver can be used here."""
 
     available: bool
     version: str | None = None
+    """Of the package that holds it."""
     reason: str | None = None
+    """Why it cannot be used, or what to know when using it."""
 
 
 def installed_version(package: str) -> str | None:

@@ -40,34 +40,23 @@ IN_FLOATS = 2.0**40
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What a solver accepts as it is; the router rewrites the rest.
-
-    Attributes
-    ----------
-    forms : frozenset of Form
-        Kinds of rows, plain or enforced.
-    continuous, integer : bool
-        Whether columns may be continuous, or integer beyond 0/1.
-    objective : bool
-        Whether it optimises; otherwise the layer above adds bounds and solves again.
-    assumptions : bool
-        Whether a run may fix literals for itself alone.
-    squares : bool
-        Whether the objective may hold positive multiples of squares of columns.
-    cores : bool
-        Whether a refutation names a subset of these that cannot hold together: positions in ``info["core"]``.
-    largest : float
-        Values of an objective beyond this lose units in its arithmetic. Where no solver is named, another goes first.
-    """
+    """What a solver accepts as it is; the router rewrites the rest."""
 
     forms: frozenset[Form]
+    """Kinds of rows, plain or enforced."""
     continuous: bool = False
     integer: bool = False
+    """Whether columns may be continuous, or integer beyond 0/1."""
     objective: bool = False
+    """Whether it optimises; otherwise the layer above adds bounds and solves again."""
     assumptions: bool = True
+    """Whether a run may fix literals for itself alone."""
     cores: bool = False
+    """Whether a refutation names a subset of these that cannot hold together: positions in ``info["core"]``."""
     squares: bool = False
+    """Whether the objective may hold positive multiples of squares of columns."""
     largest: float = math.inf
+    """Values of an objective beyond this lose units in its arithmetic. Where no solver is named, another goes first."""
 
 
 @dataclass
@@ -114,29 +103,19 @@ class Answer:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of a run.
-
-    Attributes
-    ----------
-    verdict : Verdict
-    x : ndarray of float64, shape (n_cols,), or None
-        The best checked point; integer columns hold whole numbers.
-    bound : float or None
-        No point that satisfies the rows and the assumptions has an objective below this.
-    reason : str or None
-        Why the run ended early: "time", "memory", "interrupted", or "solver"
-        (it ended without a proof, or its answer failed the check).
-    seconds : float
-    info : dict
-        The solver's own counters; "rejected" counts points that failed the check.
-    """
+    """The result of a run."""
 
     verdict: Verdict
     x: np.ndarray | None
+    """ndarray of float64, shape (n_cols,), or None: the best checked point; integer columns hold whole numbers."""
     bound: float | None
+    """No point that satisfies the rows and the assumptions has an objective below this."""
     reason: Reason | None
+    """Why the run ended early: "time", "memory", "interrupted", or "solver" (it ended without a proof, or its answer
+    failed the check)."""
     seconds: float
     info: dict[str, Any] = field(default_factory=dict)
+    """The solver's own counters; "rejected" counts points that failed the check."""
 
 
 def finite(value: float | None) -> float | None:

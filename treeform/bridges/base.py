@@ -19,25 +19,17 @@ FORMS = (LINEAR, ENFORCED_LINEAR, CLAUSE, ENFORCED_CLAUSE, CARDINALITY, ENFORCED
 
 
 class Bridge(ABC):
-    """A rewrite of blocks.
-
-    Attributes
-    ----------
-    source : Form
-        The form of blocks that :meth:`apply` takes.
-    target : frozenset of Form
-        All forms that it may return.
-    adds_columns : bool
-        Whether it may append columns.
-    cost : float
-        What the router adds up, positive: small for a change of notation, larger for a relaxation that is
-        weaker than the original, largest for an encoding with new columns.
-    """
+    """A rewrite of blocks."""
 
     source: Form
+    """The form of blocks that :meth:`apply` takes."""
     target: frozenset[Form]
+    """All forms that it may return."""
     adds_columns: bool = False
+    """Whether it may append columns."""
     cost: float = 1.0
+    """What the router adds up, positive: small for a change of notation, larger for a relaxation that is weaker than
+    the original, largest for an encoding with new columns."""
 
     @property
     def name(self) -> str:

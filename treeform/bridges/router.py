@@ -69,25 +69,17 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Plan:
-    """Which bridge each form takes next.
-
-    Attributes
-    ----------
-    forms : frozenset of Form
-        What the solver takes.
-    steps : dict of Form to Bridge
-        The next bridge of each form that the solver does not take and that can be turned.
-    continuous, integer : bool
-        Whether the solver takes continuous columns, and integer ones beyond 0/1.
-    squares : bool
-        Whether it takes squares of columns in the objective.
-    """
+    """Which bridge each form takes next."""
 
     forms: frozenset[Form]
+    """What the solver takes."""
     steps: dict[Form, Bridge]
+    """The next bridge of each form that the solver does not take and that can be turned."""
     continuous: bool
     integer: bool
+    """Whether the solver takes continuous columns, and integer ones beyond 0/1."""
     squares: bool = False
+    """Whether it takes squares of columns in the objective."""
     bridges: tuple[Bridge, ...] = BRIDGES
 
     def apply(self, model: Model) -> Lowered:

@@ -19,22 +19,15 @@ __all__ = ["Family", "Template", "instantiate"]
 
 @dataclass(frozen=True)
 class Template:
-    """The encoding of one row.
-
-    Attributes
-    ----------
-    n_literals, n_new : int
-        Placeholders ``1 .. n_literals`` are the row's literals, the next ``n_new`` are new variables.
-    definitions : list of list of int
-        Clauses that constrain the new variables only given the literals: they can always be satisfied.
-    assertions : list of list of int
-        Clauses that state the row; with an enforcement literal only these depend on it.
-    """
+    """The encoding of one row."""
 
     n_literals: int
     n_new: int
+    """Placeholders ``1 .. n_literals`` are the row's literals, the next ``n_new`` are new variables."""
     definitions: Sequence[Sequence[int]]
+    """Clauses that constrain the new variables only given the literals: they can always be satisfied."""
     assertions: Sequence[Sequence[int]]
+    """Clauses that state the row; with an enforcement literal only these depend on it."""
 
     @property
     def n_clauses(self) -> int:

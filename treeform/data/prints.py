@@ -26,21 +26,15 @@ TARGET, WEIGHTS = "the target", "the weights"
 
 @dataclass(frozen=True, eq=False)
 class Prints:
-    """Prints of a data set.
-
-    Attributes
-    ----------
-    rows : (n,) uint64
-        Of the features, and of the target where ``of_target``. Weights and excluded columns are no part of it.
-    columns : dict of str to int
-        Of all values of a column, in any order: by what it is called in a message. Weights and excluded columns, too.
-    of_target : bool
-        False where the target was rounded: the same row may be rounded otherwise elsewhere.
-    """
+    """Prints of a data set."""
 
     rows: Words
+    """(n,) uint64: of the features, and of the target where ``of_target``. Weights and excluded columns are no part of
+    it."""
     columns: dict[str, int]
+    """Of all values of a column, in any order: by what it is called in a message. Weights and excluded columns, too."""
     of_target: bool
+    """False where the target was rounded: the same row may be rounded otherwise elsewhere."""
 
 
 def prints_of(data: Dataset, of_target: bool = True) -> Prints:

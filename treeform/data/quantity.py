@@ -24,26 +24,18 @@ LARGEST_TARGET = int(np.finfo(np.float64).max)
 
 @dataclass(frozen=True, eq=False)
 class Quantity:
-    """The target of each row: ``(centre + deviations[i]) * unit``.
-
-    Attributes
-    ----------
-    deviations : (n,) int64
-    centre : int
-        A whole number next to the weighted mean, in units.
-    unit : Fraction
-    note : str
-        What was rounded, and by how much; empty where nothing was.
-    span : (int, int), optional
-        The range of whole predicted values, where these are some rows of a table; left out, from the least to the
-        greatest target.
-    """
+    """The target of each row: ``(centre + deviations[i]) * unit``."""
 
     deviations: NDArray[np.int64]
+    """(n,) int64"""
     centre: int
+    """A whole number next to the weighted mean, in units."""
     unit: Fraction
     note: str = ""
+    """What was rounded, and by how much; empty where nothing was."""
     span: tuple[int, int] | None = None
+    """(int, int), optional: the range of whole predicted values, where these are some rows of a table; left out, from
+    the least to the greatest target."""
 
     def __post_init__(self) -> None:
         self.deviations.setflags(write=False)

@@ -13,24 +13,16 @@ SHOWN = 6
 
 @dataclass(frozen=True)
 class RowNames:
-    """How messages name rows.
-
-    Attributes
-    ----------
-    word : str
-        What a row is called.
-    first : int
-        The number of the first one.
-    note : str
-        What a reader has to know about the numbers; empty where the word is enough.
-    options : bool
-        Whether settings are options of a command rather than arguments of a function.
-    """
+    """How messages name rows."""
 
     word: str
+    """What a row is called."""
     first: int
+    """The number of the first one."""
     note: str
+    """What a reader has to know about the numbers; empty where the word is enough."""
     options: bool = False
+    """Whether settings are options of a command rather than arguments of a function."""
 
 
 IN_PYTHON = RowNames("row", 0, " (rows are counted from 0)")

@@ -38,29 +38,19 @@ GAP_FIX = "drop these rows, or fill in the values"
 
 @dataclass(frozen=True)
 class Source:
-    """How one column is read.
-
-    Attributes
-    ----------
-    name : str
-    kind : str
-        One of `treeform.data.columns.KINDS`.
-    levels : tuple
-        Of categorical and ordered columns.
-    gaps : bool
-        Whether values were missing in training; categorical columns have a level for them instead.
-    notation : Notation or None
-        Of numbers that were written as text.
-    date_order : str
-        Of dates that were written as text.
-    """
+    """How one column is read."""
 
     name: str
     kind: str
+    """One of `treeform.data.columns.KINDS`."""
     levels: tuple[Level, ...] = ()
+    """Of categorical and ordered columns."""
     gaps: bool = False
+    """Whether values were missing in training; categorical columns have a level for them instead."""
     notation: Notation | None = None
+    """Of numbers that were written as text."""
     date_order: str = ""
+    """Of dates that were written as text."""
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:

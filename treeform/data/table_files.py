@@ -39,20 +39,13 @@ _MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 @dataclass(frozen=True)
 class CsvForm:
-    """How CSV files are written.
-
-    Attributes
-    ----------
-    sep : str or None
-        What stands between cells; None: a comma, and a tab where the name ends in ``.tsv``.
-    decimal : {".", ","}
-    encoding : str or None
-        None: UTF-8, and UTF-16 where the file begins with its mark.
-    """
+    """How CSV files are written."""
 
     sep: str | None = None
+    """What stands between cells; None: a comma, and a tab where the name ends in ``.tsv``."""
     decimal: str = "."
     encoding: str | None = None
+    """None: UTF-8, and UTF-16 where the file begins with its mark."""
 
     @classmethod
     def of(cls, sep: str | None, decimal: str | None, encoding: str | None) -> CsvForm:

@@ -31,18 +31,12 @@ _EXPONENT = r"(?:[eE][+-]?\d+)?"
 
 @dataclass(frozen=True)
 class Notation:
-    """How a column of text writes its numbers.
-
-    Attributes
-    ----------
-    decimal : {".", ","}
-        The decimal mark; the other one may part thousands.
-    unit : str
-        What stands before or after every number, such as ``€`` or ``%``; empty for none.
-    """
+    """How a column of text writes its numbers."""
 
     decimal: str = "."
+    """The decimal mark; the other one may part thousands."""
     unit: str = ""
+    """What stands before or after every number, such as ``€`` or ``%``; empty for none."""
 
     def read(self, entries: Sequence[object]) -> NDArray[np.float64]:
         """The numbers, NaN where an entry is none in this notation; numbers stay as they are."""
@@ -65,21 +59,14 @@ class Notation:
 
 @dataclass(frozen=True)
 class Reading:
-    """What a column of text holds if it is numbers.
-
-    Attributes
-    ----------
-    notation : Notation or None
-        None where two notations fit and give different numbers.
-    unread : tuple of int
-        Positions of entries that are no numbers in this notation.
-    plain_codes : bool
-        Whether all entries are bare whole numbers, which are often codes.
-    """
+    """What a column of text holds if it is numbers."""
 
     notation: Notation | None
+    """None where two notations fit and give different numbers."""
     unread: tuple[int, ...] = ()
+    """Positions of entries that are no numbers in this notation."""
     plain_codes: bool = False
+    """Whether all entries are bare whole numbers, which are often codes."""
 
 
 def take_apart(entry: str) -> tuple[str, str]:

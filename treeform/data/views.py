@@ -114,21 +114,14 @@ _CELLS_AT_A_TIME = 20_000  # of columns that are sorted together
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """Rows with equal feature vectors, merged.
-
-    Attributes
-    ----------
-    X : (P, F) float64
-        Distinct feature vectors, in order of first appearance.
-    index : (n,) int64
-        The point of each row.
-    weights : (P, K) int64
-        Weight of each class at each point, in weight units.
-    """
+    """Rows with equal feature vectors, merged."""
 
     X: Floats
+    """(P, F) float64: distinct feature vectors, in order of first appearance."""
     index: NDArray[np.int64]
+    """(n,) int64: the point of each row."""
     weights: NDArray[np.int64]
+    """(P, K) int64: weight of each class at each point, in weight units."""
 
     @property
     def n_points(self) -> int:
@@ -179,18 +172,12 @@ def group_rows(X: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 @dataclass(frozen=True, eq=False)
 class Ranks:
-    """Dense ranks of the original float64 values, feature by feature.
-
-    Attributes
-    ----------
-    codes : (n, F) int32
-        ``values[f][codes[i, f]] == X[i, f]``.
-    values : tuple of F arrays
-        Sorted distinct float64 values.
-    """
+    """Dense ranks of the original float64 values, feature by feature."""
 
     codes: NDArray[np.int32]
+    """(n, F) int32: ``values[f][codes[i, f]] == X[i, f]``."""
     values: tuple[Floats, ...]
+    """Sorted distinct float64 values."""
     _cache: dict[int, Floats] = field(default_factory=dict, repr=False)
 
     def thresholds(self, feature: int) -> Floats:

@@ -36,21 +36,13 @@ rows of a table may need a solver."""
 
 @dataclass(frozen=True)
 class Candidate:
-    """One tree.
-
-    Attributes
-    ----------
-    depth : int
-        Of the shape that it was learnt for.
-    tests : int
-    cost : Fraction
-        Its loss as a share of the total weight, tests for nothing.
-    graph : DecisionGraph
-    """
+    """One tree."""
 
     depth: int
+    """Of the shape that it was learnt for."""
     tests: int
     cost: Fraction
+    """Its loss as a share of the total weight, tests for nothing."""
     graph: DecisionGraph
 
 

@@ -30,18 +30,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Count:
-    """A sum over samples that counts cells of the confusion matrix.
-
-    Attributes
-    ----------
-    per_cell : tuple of K tuples of K int
-        What a unit of weight of true class t adds when it is predicted class g.
-    constant : int
-        In units of weight.
-    """
+    """A sum over samples that counts cells of the confusion matrix."""
 
     per_cell: tuple[tuple[int, ...], ...]
+    """What a unit of weight of true class t adds when it is predicted class g."""
     constant: int = 0
+    """In units of weight."""
 
     def value(self, confusion: np.ndarray) -> int:
         """The sum for a confusion matrix (K, K) of whole weights."""
@@ -157,34 +151,22 @@ class TwoCountTerm(UnstatedTerm):
 
 @dataclass(frozen=True)
 class Case:
-    """What a term is on some of the models: a sum, or an amount.
-
-    Attributes
-    ----------
-    term : Term or None
-        The sum; None: 0.
-    rule : Requirement or None
-        Which models these are; None: all of the shape.
-    amount : Fraction
-        What is paid beside the sum.
-    """
+    """What a term is on some of the models: a sum, or an amount."""
 
     term: Term | None
+    """The sum; None: 0."""
     rule: Requirement | None
+    """Which models these are; None: all of the shape."""
     amount: Fraction = Fraction(0)
+    """What is paid beside the sum."""
 
 
 class CasesTerm(Term):
-    """A term that is a sum or an amount case by case; each case costs its models no less than the term does.
-
-    Attributes
-    ----------
-    nested : bool
-        Whether every model of a case is one of all cases before it.
-    """
+    """A term that is a sum or an amount case by case; each case costs its models no less than the term does."""
 
     is_sum: ClassVar[bool] = False
     nested: ClassVar[bool]
+    """Whether every model of a case is one of all cases before it."""
 
     @abstractmethod
     def cases(self, data: Dataset, shape: Shape) -> Sequence[Case]:

@@ -15,16 +15,11 @@ AT_ONCE = 2**24
 
 @dataclass(frozen=True, eq=False)
 class Covers:
-    """N sets of points, as packed bits.
-
-    Attributes
-    ----------
-    bits : (N, B) uint8
-        Point p is bit p % 8, from the least one on, of byte p // 8; bits beyond the last point are zero.
-    n_points : int
-    """
+    """N sets of points, as packed bits."""
 
     bits: NDArray[np.uint8]
+    """(N, B) uint8: point p is bit p % 8, from the least one on, of byte p // 8; bits beyond the last
+    point are zero."""
     n_points: int
 
     def __len__(self) -> int:

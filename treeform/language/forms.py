@@ -30,27 +30,18 @@ Condition = tuple[NDArray[np.int64], int]
 
 @dataclass(frozen=True, eq=False)
 class Total:
-    """A whole number that adds up over rows and tests, in units of weight.
-
-    Attributes
-    ----------
-    name : str
-        What it counts.
-    where : tuple of Condition
-        The rows that count are those that satisfy all of them.
-    table : (K, K) int64
-        What a unit of weight adds, by true and predicted class.
-    amount : (n,) int64 or None
-        By what that is multiplied for each row; None: 1.
-    per_test : (F,) int64 or None
-        What each test of an encoded feature adds; None: nothing.
-    """
+    """A whole number that adds up over rows and tests, in units of weight."""
 
     name: str
+    """What it counts."""
     where: tuple[Condition, ...]
+    """The rows that count are those that satisfy all of them."""
     table: NDArray[np.int64]
+    """(K, K) int64: what a unit of weight adds, by true and predicted class."""
     amount: NDArray[np.int64] | None = None
+    """(n,) int64 or None: by what that is multiplied for each row; None: 1."""
     per_test: NDArray[np.int64] | None = None
+    """(F,) int64 or None: what each test of an encoded feature adds; None: nothing."""
 
     def columns(self) -> list[NDArray[np.int64]]:
         """Columns of shape (n,): rows of a class that agree in all of them add the same."""

@@ -32,19 +32,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PortSpec:
-    """Axes and meaning of one port.
-
-    Attributes
-    ----------
-    axes : tuple of str or int
-        ``"n"`` samples (rows kept), ``"K"`` classes, ``"F"`` encoded features, ``"V"`` test nodes and ``"L"``
-        leaves or terminals of the skeleton (each formulation has its own count), a number for a fixed size.
-    meaning : str
-        When an entry is 1, or which number it is.
-    """
+    """Axes and meaning of one port."""
 
     axes: tuple[str | int, ...]
+    """``"n"`` samples (rows kept), ``"K"`` classes, ``"F"`` encoded features, ``"V"`` test nodes and ``"L"`` leaves or
+    terminals of the skeleton (each formulation has its own count), a number for a fixed size."""
     meaning: str
+    """When an entry is 1, or which number it is."""
     of_values: bool = False
     """Whether it is there only where leaves predict values in place of classes."""
 
@@ -280,15 +274,10 @@ def _undeclared(reader: Reader, name: str, known: bool) -> PortError:
 
 
 class Shared:
-    """Base class of a value that one component publishes and others read.
-
-    Attributes
-    ----------
-    publisher : str
-        Name of the component that publishes it, for the message where it is missing.
-    """
+    """Base class of a value that one component publishes and others read."""
 
     publisher: ClassVar[str]
+    """Name of the component that publishes it, for the message where it is missing."""
 
 
 S = TypeVar("S", bound=Shared)

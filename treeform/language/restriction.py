@@ -31,20 +31,14 @@ class Restriction:
     A model satisfies the restriction if the formulation has a point for it that satisfies all rows. A solver's point is
     the witness for its model. Of any other model, the point that the formulation encodes it to is tried: a
     model for which that one violates a row, or leaves columns of the components open, is not used.
-
-    Attributes
-    ----------
-    components : tuple of str
-        As they are written.
-    formulation : str
-        The name of the formulation.
-    rows : Formulation or None
-        What judges models. None where only the names are at hand, as in a certificate: then no model can be judged.
     """
 
     components: tuple[str, ...]
+    """As they are written."""
     formulation: str
+    """The name of the formulation."""
     rows: Formulation | None = field(default=None, compare=False, repr=False)
+    """What judges models. None where only the names are at hand, as in a certificate: then no model can be judged."""
     _compiled: dict[Any, Compiled] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod

@@ -36,13 +36,6 @@ class Excess(NamedTuple):
 class Shortfall:
     """The largest excess of linear constraints over sums, each in units of its own; 0 where all rows hold.
 
-    Attributes
-    ----------
-    totals : Totals
-        Its rows hold exactly when nothing is lacking; their sides are not rounded.
-    units : tuple of Fraction
-        What a row's excess of 1 is in the user's units.
-
     Raises
     ------
     SpecError
@@ -50,7 +43,9 @@ class Shortfall:
     """
 
     totals: Totals
+    """Its rows hold exactly when nothing is lacking; their sides are not rounded."""
     units: tuple[Fraction, ...]
+    """What a row's excess of 1 is in the user's units."""
 
     def __post_init__(self) -> None:
         if len(self.units) != len(self.totals.rows) or min(self.units, default=Fraction(1)) <= 0:

@@ -12,54 +12,35 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, eq=False)
 class ValueRow:
-    """A row over the predictions: the sum over samples of ``coef[i]`` times the value of i is at most ``side``.
-
-    Attributes
-    ----------
-    coef : (n,) int64
-    side : int or Fraction
-        Exact: values are any fractions unless a rule says that they are whole. They count as deviations from the
-        target's centre, in its unit.
-    """
+    """A row over the predictions: the sum over samples of ``coef[i]`` times the value of i is at most ``side``."""
 
     coef: NDArray[np.int64]
+    """(n,) int64"""
     side: int | Fraction
+    """Exact: values are any fractions unless a rule says that they are whole. They count as deviations from the
+    target's centre, in its unit."""
 
 
 @dataclass(frozen=True, eq=False)
 class ValueOrder:
-    """At every test of some features, nobody on one side is predicted more than anybody on the other.
-
-    Attributes
-    ----------
-    features : frozenset of int
-        Encoded features of the tests.
-    counted : (n,) bool
-        The samples that count.
-    increasing : bool
-        Whether the left side, where the feature is at most the threshold, has the smaller values.
-    """
+    """At every test of some features, nobody on one side is predicted more than anybody on the other."""
 
     features: frozenset[int]
+    """Encoded features of the tests."""
     counted: NDArray[np.bool_]
+    """(n,) bool: the samples that count."""
     increasing: bool
+    """Whether the left side, where the feature is at most the threshold, has the smaller values."""
 
 
 @dataclass(frozen=True, eq=False)
 class ValueRule:
-    """A requirement on the values of a regression tree.
-
-    Attributes
-    ----------
-    rows : tuple of ValueRow
-    orders : tuple of ValueOrder
-    whole : bool
-        Whether values are whole multiples of the target's unit, from the least to the greatest target.
-    """
+    """A requirement on the values of a regression tree."""
 
     rows: tuple[ValueRow, ...] = ()
     orders: tuple[ValueOrder, ...] = ()
     whole: bool = False
+    """Whether values are whole multiples of the target's unit, from the least to the greatest target."""
 
     @classmethod
     def all_of(cls, rules: Iterable[ValueRule]) -> ValueRule:

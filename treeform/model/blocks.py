@@ -111,45 +111,32 @@ class Linear(Rowed):
 
 @dataclass(frozen=True, eq=False)
 class Clause(OfLiterals):
-    """Rows of signed literals ``+-(col + 1)`` of which at least one is true; no duplicates, no tautologies.
-
-    Attributes
-    ----------
-    name : str
-    indptr : ndarray of int64, shape (n_rows + 1,)
-    lits : ndarray of int64, shape (nnz,)
-    when : ndarray of int64, shape (n_rows,), or None
-        As in :class:`Linear`.
-    """
+    """Rows of signed literals ``+-(col + 1)`` of which at least one is true; no duplicates, no tautologies."""
 
     name: str
     indptr: Ints
+    """ndarray of int64, shape (n_rows + 1,)"""
     lits: Ints
+    """ndarray of int64, shape (nnz,)"""
     when: Ints | None = None
+    """ndarray of int64, shape (n_rows,), or None: as in :class:`Linear`."""
     kind: ClassVar[Kind] = Kind.CLAUSE
 
 
 @dataclass(frozen=True, eq=False)
 class Cardinality(OfLiterals):
-    """Rows of distinct signed literals of which from ``lo`` to ``hi`` are true.
-
-    Attributes
-    ----------
-    name : str
-    indptr : ndarray of int64, shape (n_rows + 1,)
-    lits : ndarray of int64, shape (nnz,)
-    lo, hi : ndarray of int64, shape (n_rows,)
-        ``0 <= lo`` and ``hi <= length`` in every row that can hold.
-    when : ndarray of int64, shape (n_rows,), or None
-        As in :class:`Linear`.
-    """
+    """Rows of distinct signed literals of which from ``lo`` to ``hi`` are true."""
 
     name: str
     indptr: Ints
+    """ndarray of int64, shape (n_rows + 1,)"""
     lits: Ints
+    """ndarray of int64, shape (nnz,)"""
     lo: Ints
     hi: Ints
+    """ndarray of int64, shape (n_rows,): ``0 <= lo`` and ``hi <= length`` in every row that can hold."""
     when: Ints | None = None
+    """ndarray of int64, shape (n_rows,), or None: as in :class:`Linear`."""
     kind: ClassVar[Kind] = Kind.CARDINALITY
 
 

@@ -13,16 +13,10 @@ MOST_NAMES = 6
 
 @dataclass(frozen=True)
 class Alternatives:
-    """Near-optimal models beside the model of a report.
-
-    Attributes
-    ----------
-    svg : str
-        The range of each column's importance.
-    sentences : tuple of str
-    """
+    """Near-optimal models beside the model of a report."""
 
     svg: str
+    """The range of each column's importance."""
     sentences: tuple[str, ...]
 
 

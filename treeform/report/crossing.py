@@ -28,24 +28,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Crossing:
-    """Cells of crossed attributes whose rates differ by more than each attribute alone may.
-
-    Attributes
-    ----------
-    attributes : str
-        Such as "sex & age_group".
-    label : str
-        The requirement that would bound the cells as well, as a specification writes it.
-    sentence : str
-        What the cells have, and what is allowed of each attribute alone.
-    cost : str
-        What the joint requirement would cost; empty where that was not computed.
-    """
+    """Cells of crossed attributes whose rates differ by more than each attribute alone may."""
 
     attributes: str
+    """Such as "sex & age_group"."""
     label: str
+    """The requirement that would bound the cells as well, as a specification writes it."""
     sentence: str
+    """What the cells have, and what is allowed of each attribute alone."""
     cost: str = ""
+    """What the joint requirement would cost; empty where that was not computed."""
 
 
 def crossings(graph: DecisionGraph, question: Question) -> tuple[Crossing, ...]:

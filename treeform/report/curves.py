@@ -23,20 +23,13 @@ from treeform.utils.text import count_of, rounded_text
 
 @dataclass(frozen=True)
 class Curve:
-    """One curve of a report.
-
-    Attributes
-    ----------
-    requirement : str
-    svg : str
-        The drawing; the bound asked for is marked in it.
-    sentence : str
-        What it says at its ends and at the bound asked for.
-    """
+    """One curve of a report."""
 
     requirement: str
     svg: str
+    """The drawing; the bound asked for is marked in it."""
     sentence: str
+    """What it says at its ends and at the bound asked for."""
 
 
 def time_for(result: SolveResult, time_limit: float | None) -> Budget:

@@ -23,58 +23,38 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class GroupRow:
-    """One group; a share is None where no row counts for it.
-
-    Attributes
-    ----------
-    group : str
-    rows : int
-        Rows of the group.
-    selected : Fraction or None
-        Share of its weight that is predicted the positive class.
-    true_positive : Fraction or None
-        The same among rows whose true class is the positive one.
-    false_positive : Fraction or None
-        The same among the others.
-    wrong : int
-        Rows that are misclassified.
-    error : Fraction or None
-        Share of its weight that is misclassified.
-    intervals : mapping of str to (float, float)
-        The exact interval of 95 % of each share by its name; none where rows have weights.
-    """
+    """One group; a share is None where no row counts for it."""
 
     group: str
     rows: int
+    """Rows of the group."""
     selected: Fraction | None
+    """Share of its weight that is predicted the positive class."""
     true_positive: Fraction | None
+    """The same among rows whose true class is the positive one."""
     false_positive: Fraction | None
+    """The same among the others."""
     wrong: int
+    """Rows that are misclassified."""
     error: Fraction | None
+    """Share of its weight that is misclassified."""
     intervals: Mapping[str, Interval] = field(default_factory=dict)
+    """mapping of str to (float, float): the exact interval of 95 % of each share by its name; none where rows have
+    weights."""
 
 
 @dataclass(frozen=True)
 class GroupTable:
-    """The groups of one attribute, on one set of rows.
-
-    Attributes
-    ----------
-    attribute : str
-        The sensitive column, or several of them crossed.
-    rows_of : str
-        Which rows: "training" or "held-out".
-    positive : str
-    rows : tuple of GroupRow
-    note : str
-        Why there are no rows, where there are none.
-    """
+    """The groups of one attribute, on one set of rows."""
 
     attribute: str
+    """The sensitive column, or several of them crossed."""
     rows_of: str
+    """Which rows: "training" or "held-out"."""
     positive: str
     rows: tuple[GroupRow, ...]
     note: str = ""
+    """Why there are no rows, where there are none."""
 
     @property
     def has_intervals(self) -> bool:

@@ -15,21 +15,14 @@ from treeform.utils.text import count_of
 
 @dataclass(frozen=True)
 class Guarantee:
-    """Sentences for readers who did not make the model.
-
-    Attributes
-    ----------
-    proved : tuple of str
-        What was counted or proved, and how anybody can repeat it.
-    on_trust : tuple of str
-        What rests on a program alone.
-    not_asked : tuple of str
-        What nobody has looked at.
-    """
+    """Sentences for readers who did not make the model."""
 
     proved: tuple[str, ...]
+    """What was counted or proved, and how anybody can repeat it."""
     on_trust: tuple[str, ...]
+    """What rests on a program alone."""
     not_asked: tuple[str, ...]
+    """What nobody has looked at."""
 
 
 NO_WITNESS = "no witness"

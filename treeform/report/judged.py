@@ -36,34 +36,22 @@ class Rate:
 
 @dataclass(frozen=True)
 class RequirementFact:
-    """A requirement, whether the model satisfies it, and what was measured.
-
-    Attributes
-    ----------
-    label : str
-        As the specification writes it.
-    words : str
-        The same for readers who did not write it.
-    violation : int, Fraction or None
-        None where it could not be judged on these rows.
-    rates : tuple of Rate
-    measured : str
-    held_out : str
-        How it fares on the held-out rows, where there are some.
-    found : str
-        Where it is violated: what the model has, and what is allowed.
-    side : str
-        Which rates the bound limits: "highest" or "lowest".
-    """
+    """A requirement, whether the model satisfies it, and what was measured."""
 
     label: str
+    """As the specification writes it."""
     words: str
+    """The same for readers who did not write it."""
     violation: Number | None
+    """None where it could not be judged on these rows."""
     rates: tuple[Rate, ...] = ()
     measured: str = ""
     held_out: str = ""
+    """How it fares on the held-out rows, where there are some."""
     found: str = ""
+    """Where it is violated: what the model has, and what is allowed."""
     side: str = "highest"
+    """Which rates the bound limits: "highest" or "lowest"."""
 
     @property
     def heading(self) -> str:

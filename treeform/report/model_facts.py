@@ -36,18 +36,12 @@ WIDEST_PRINTED = 1400.0
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Rows that the model was not fitted on.
-
-    Attributes
-    ----------
-    data : Dataset
-        From `Dataset.for_model`.
-    source : str
-        A name for them.
-    """
+    """Rows that the model was not fitted on."""
 
     data: Dataset
+    """From `Dataset.for_model`."""
     source: str = "held-out rows"
+    """A name for them."""
 
 
 def of_graph(

@@ -25,25 +25,18 @@ NOTICEABLE = 0.3
 
 @dataclass(frozen=True)
 class Proxy:
-    """How well one tested column tells the groups of one attribute, on the rows of the report.
-
-    Attributes
-    ----------
-    column, attribute : str
-    itself : bool
-        Whether the column is the attribute.
-    association : float
-        Cramer's V: 0 tells nothing, 1 everything. Columns of numbers are cut into ten parts.
-    guessed, base : float
-        Share of rows whose group is right when each value guesses its most frequent group; the same without the column.
-    """
+    """How well one tested column tells the groups of one attribute, on the rows of the report."""
 
     column: str
     attribute: str
     itself: bool
+    """Whether the column is the attribute."""
     association: float
+    """Cramer's V: 0 tells nothing, 1 everything. Columns of numbers are cut into ten parts."""
     guessed: float
     base: float
+    """Share of rows whose group is right when each value guesses its most frequent group; the same
+    without the column."""
 
     @property
     def warns(self) -> bool:

@@ -33,27 +33,18 @@ HEAD = (
 
 @dataclass(frozen=True)
 class ResidualTable:
-    """Residuals of several parts of the rows.
-
-    Attributes
-    ----------
-    parts : str
-        What tells the parts apart: "leaf", or the name of a column.
-    rows_of : str
-        Which rows: "training" or "held-out".
-    rows : tuple of tuple of str
-        A part's name, and figures as in `HEAD`.
-    note : str
-        Why there are no rows, where there are none.
-    head : tuple of str
-        Names of the figures.
-    """
+    """Residuals of several parts of the rows."""
 
     parts: str
+    """What tells the parts apart: "leaf", or the name of a column."""
     rows_of: str
+    """Which rows: "training" or "held-out"."""
     rows: tuple[tuple[str, ...], ...]
+    """A part's name, and figures as in `HEAD`."""
     note: str = ""
+    """Why there are no rows, where there are none."""
     head: tuple[str, ...] = HEAD
+    """Names of the figures."""
 
 
 def residual_tables(

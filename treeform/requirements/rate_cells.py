@@ -24,27 +24,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class RateCells:
-    """The cells of one data set.
-
-    Attributes
-    ----------
-    cell : (n,) int64
-        The cell of each sample.
-    group, truth : (M,) int64
-        Group and class of the samples of each cell.
-    weight : (M,) int64
-        Of the samples of each cell, in weight units.
-    sets : tuple of (str, (M,) bool)
-        The sets of samples that count: what they are, and which cells belong to them.
-    n_groups : int
-    data : Dataset
-    """
+    """The cells of one data set."""
 
     cell: NDArray[np.int64]
+    """(n,) int64: the cell of each sample."""
     group: NDArray[np.int64]
     truth: NDArray[np.int64]
+    """(M,) int64: group and class of the samples of each cell."""
     weight: NDArray[np.int64]
+    """(M,) int64: of the samples of each cell, in weight units."""
     sets: tuple[tuple[str, NDArray[np.bool_]], ...]
+    """The sets of samples that count: what they are, and which cells belong to them."""
     n_groups: int
     data: Dataset
 

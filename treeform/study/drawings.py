@@ -33,28 +33,19 @@ STYLE = (
 
 @dataclass(frozen=True)
 class Mean:
-    """One combination of settings.
-
-    Attributes
-    ----------
-    label : str
-        Its settings as text.
-    error, tests : float
-        Means over the folds; an error is in percent, a loss in units of the target.
-    spread : float
-        The standard error of the mean error; 0 where it is not known.
-    proved : bool
-        Whether every run was proved.
-    chosen : bool
-        Whether it is the one that the study chooses.
-    """
+    """One combination of settings."""
 
     label: str
+    """Its settings as text."""
     error: float
     tests: float
+    """Means over the folds; an error is in percent, a loss in units of the target."""
     spread: float
+    """The standard error of the mean error; 0 where it is not known."""
     proved: bool
+    """Whether every run was proved."""
     chosen: bool
+    """Whether it is the one that the study chooses."""
 
 
 def heat_map(

@@ -16,22 +16,15 @@ from treeform.utils.text import count_of
 
 @dataclass(frozen=True)
 class Fold:
-    """Rows of one fold.
-
-    Attributes
-    ----------
-    seed : int or None
-        What the folds were drawn with; None where they were given, or nothing is held out.
-    number : int or None
-        From 0; None where nothing is held out.
-    train, test : (m,) int64 or None
-        Positions among the rows; None: all of them are learnt from, and none is held out.
-    """
+    """Rows of one fold."""
 
     seed: int | None = None
+    """What the folds were drawn with; None where they were given, or nothing is held out."""
     number: int | None = None
+    """From 0; None where nothing is held out."""
     train: NDArray[np.int64] | None = None
     test: NDArray[np.int64] | None = None
+    """(m,) int64 or None: positions among the rows; None: all of them are learnt from, and none is held out."""
 
 
 def some_rows(fold: Fold, count: int, n_samples: int) -> Fold:

@@ -24,33 +24,22 @@ MOST_JUDGED = 3
 
 @dataclass(frozen=True)
 class Neighbour:
-    """A run that has ended.
-
-    Attributes
-    ----------
-    number : int
-        Of the run.
-    question : Question
-        What it answered.
-    base : str
-        Its objective without the price of a test.
-    price : Fraction
-        Of a test, in units of the objective.
-    graph : DecisionGraph or None
-        Its model.
-    objective : Fraction or None
-        The value of its model.
-    bound : Fraction or None
-        What it proved: no model is below.
-    """
+    """A run that has ended."""
 
     number: int
+    """Of the run."""
     question: Question
+    """What it answered."""
     base: str
+    """Its objective without the price of a test."""
     price: Fraction
+    """Of a test, in units of the objective."""
     graph: DecisionGraph | None
+    """Its model."""
     objective: Fraction | None
+    """The value of its model."""
     bound: Fraction | None
+    """What it proved: no model is below."""
 
     def value_at(self, price: Fraction) -> Fraction:
         """The objective of its model at another price of a test."""

@@ -20,29 +20,19 @@ DIGITS = 4
 
 @dataclass(frozen=True)
 class BoundNeeded:
-    """How far one requirement would have to be relaxed while all others stay as they are.
-
-    Attributes
-    ----------
-    requirement : str
-        Its label.
-    axis : Bounded
-    bound : int or Fraction or None
-        The tightest bound under which a model was found; None where none was found, however loose it is.
-    result : CertifiedResult or None
-        The best model under that bound.
-    refuted : CertifiedResult
-        The answer under a tighter bound, or without the requirement where ``bound`` is None.
-    proved : bool
-        Whether no tighter bound would do (or, where ``bound`` is None, that relaxing this requirement never does).
-    """
+    """How far one requirement would have to be relaxed while all others stay as they are."""
 
     requirement: str
+    """Its label."""
     axis: Bounded
     bound: Value | None
+    """The tightest bound under which a model was found; None where none was found, however loose it is."""
     result: CertifiedResult | None
+    """The best model under that bound."""
     refuted: CertifiedResult
+    """The answer under a tighter bound, or without the requirement where ``bound`` is None."""
     proved: bool
+    """Whether no tighter bound would do (or, where ``bound`` is None, that relaxing this requirement never does)."""
 
     def __str__(self) -> str:
         name = self.axis.bound_name

@@ -30,26 +30,17 @@ from treeform.utils.notebook import Printed
 
 @dataclass(frozen=True)
 class FrontierPoint:
-    """The best model for all bounds from its own measure up to the next looser point.
-
-    Attributes
-    ----------
-    value : int or Fraction
-        The tightest bound that the model satisfies, exactly.
-    until : int or Fraction or None
-        The measure of the next looser point: from there on that one is better. None for the loosest point.
-    objective : int or Fraction
-    lower : int or Fraction or None
-        No model has a smaller objective at any of these bounds.
-    result : CertifiedResult
-        The model and its claims, at the loosest of these bounds.
-    """
+    """The best model for all bounds from its own measure up to the next looser point."""
 
     value: Value
+    """The tightest bound that the model satisfies, exactly."""
     until: Value | None
+    """The measure of the next looser point: from there on that one is better. None for the loosest point."""
     objective: Number
     lower: Number | None
+    """No model has a smaller objective at any of these bounds."""
     result: CertifiedResult
+    """The model and its claims, at the loosest of these bounds."""
 
     @property
     def graph(self) -> DecisionGraph:
@@ -69,24 +60,16 @@ class FrontierPoint:
 
 @dataclass(frozen=True)
 class SoftOptimum:
-    """The best compromise when what the requirement lacks is paid for.
-
-    Attributes
-    ----------
-    point : FrontierPoint
-        The model.
-    lack : int or Fraction
-        By how much its measure misses the bound; 0 where it satisfies it.
-    value : int or Fraction
-        Its objective plus the price of what it lacks.
-    lower : int or Fraction or None
-        No model has a smaller value, at any measure within the frontier's range; None when nothing is proved.
-    """
+    """The best compromise when what the requirement lacks is paid for."""
 
     point: FrontierPoint
+    """The model."""
     lack: Value
+    """By how much its measure misses the bound; 0 where it satisfies it."""
     value: Number
+    """Its objective plus the price of what it lacks."""
     lower: Number | None
+    """No model has a smaller value, at any measure within the frontier's range; None when nothing is proved."""
 
     @property
     def proved(self) -> bool:

@@ -66,49 +66,32 @@ class Multiplicity:
 
 @dataclass(frozen=True, repr=False)
 class NearOptimal(Printed):
-    """The models within a share of the optimum that satisfy all requirements, in normal form.
-
-    Attributes
-    ----------
-    question : Question
-    best : CertifiedResult
-        The optimum, or the best model known where that is not `proved`.
-    threshold : Fraction
-        The largest objective that counts as near-optimal.
-    models : tuple of NearModel
-        The best first; at most as many as were asked for.
-    count : int
-        How many models have an objective of at most ``counted_to``, proved by enumeration.
-    counted_to : Fraction or None
-        The objective up to which all models were counted; None when none were.
-    indispensable : tuple of Indispensable
-        For the columns that all listed models test: the optimum without them.
-    seconds : float
-    limit : Limit or None
-        What ended the work early.
-    uncounted : str or None
-        Why no models, or not all of them, were counted, if there are too many, or too many tests.
-    notes : tuple of str
-        What broke down on the way.
-    trees : NearTrees or None
-        All models up to ``counted_to``, listed or not; None when none were counted.
-    sensitive : array or None
-        Groups for requirements that name none.
-    """
+    """The models within a share of the optimum that satisfy all requirements, in normal form."""
 
     question: Question
     best: CertifiedResult
+    """The optimum, or the best model known where that is not `proved`."""
     threshold: Fraction
+    """The largest objective that counts as near-optimal."""
     models: tuple[NearModel, ...]
+    """The best first; at most as many as were asked for."""
     count: int
+    """How many models have an objective of at most ``counted_to``, proved by enumeration."""
     counted_to: Fraction | None
+    """The objective up to which all models were counted; None when none were."""
     indispensable: tuple[Indispensable, ...]
+    """For the columns that all listed models test: the optimum without them."""
     seconds: float
     limit: Limit | None = None
+    """What ended the work early."""
     uncounted: str | None = None
+    """Why no models, or not all of them, were counted, if there are too many, or too many tests."""
     notes: tuple[str, ...] = ()
+    """What broke down on the way."""
     trees: NearTrees | None = field(default=None, repr=False)
+    """All models up to ``counted_to``, listed or not; None when none were counted."""
     sensitive: Any = field(default=None, repr=False)
+    """Groups for requirements that name none."""
 
     @property
     def proved(self) -> bool:

@@ -27,13 +27,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class NearModel:
-    """One of the models.
-
-    Attributes
-    ----------
-    objective : int or Fraction
-    graph : DecisionGraph
-    """
+    """One of the models."""
 
     objective: Number
     graph: DecisionGraph
@@ -114,13 +108,7 @@ class Judge:
 
 @dataclass(frozen=True)
 class NearTrees:
-    """A set of trees that satisfy a question, and what they are made of.
-
-    Attributes
-    ----------
-    judge : Judge
-    trees : TreeSet
-    """
+    """A set of trees that satisfy a question, and what they are made of."""
 
     judge: Judge
     trees: TreeSet

@@ -34,24 +34,16 @@ from treeform.utils.text import count_of
 
 @dataclass(frozen=True)
 class RowEnd:
-    """How the search for one row ended.
-
-    Attributes
-    ----------
-    closed : bool
-        Whether the target is reached, or the optimum proved.
-    limit : Any
-        What ended the search, if it is not closed.
-    note : str, optional
-        Why the row was given up.
-    last : bool
-        Whether the other rows would end in the same way.
-    """
+    """How the search for one row ended."""
 
     closed: bool
+    """Whether the target is reached, or the optimum proved."""
     limit: Any = None
+    """What ended the search, if it is not closed."""
     note: str | None = None
+    """Why the row was given up."""
     last: bool = False
+    """Whether the other rows would end in the same way."""
 
 
 def solve_row(

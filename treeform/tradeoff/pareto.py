@@ -40,23 +40,15 @@ from treeform.utils.notebook import Printed
 
 @dataclass(frozen=True)
 class ParetoPoint:
-    """A model that no other model dominates.
-
-    Attributes
-    ----------
-    depth, tests : int
-    value : int or Fraction
-        The objective, such as the number of errors.
-    graph : DecisionGraph
-    proved : bool
-        Whether nothing with this depth and as many tests has a smaller value.
-    """
+    """A model that no other model dominates."""
 
     depth: int
     tests: int
     value: Number
+    """The objective, such as the number of errors."""
     graph: DecisionGraph
     proved: bool
+    """Whether nothing with this depth and as many tests has a smaller value."""
 
 
 @dataclass(frozen=True, repr=False)

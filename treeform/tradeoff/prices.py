@@ -23,21 +23,14 @@ ALL = "all requirements"
 
 @dataclass(frozen=True)
 class Price:
-    """What one requirement costs.
-
-    Attributes
-    ----------
-    requirement : str
-        Its label; ``"all requirements"`` in the last row.
-    within : CertifiedResult
-        The answer with all requirements.
-    without : CertifiedResult
-        The answer without this one.
-    """
+    """What one requirement costs."""
 
     requirement: str
+    """Its label; ``"all requirements"`` in the last row."""
     within: CertifiedResult
+    """The answer with all requirements."""
     without: CertifiedResult
+    """The answer without this one."""
 
     @property
     def proved(self) -> bool:

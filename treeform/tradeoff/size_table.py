@@ -37,24 +37,16 @@ from treeform.utils.text import count_of
 
 @dataclass(frozen=True)
 class SizeRow:
-    """Known bounds of the models with at most ``tests`` tests.
-
-    Attributes
-    ----------
-    tests : int
-    lower : int or Fraction or None
-        No such model has a smaller value; None: there is no admissible model.
-    upper : int or Fraction or None
-        Value of ``graph``; None without a model.
-    by : str
-        The solver or engine that proved ``lower``.
-    """
+    """Known bounds of the models with at most ``tests`` tests."""
 
     tests: int
     lower: Number | None
+    """No such model has a smaller value; None: there is no admissible model."""
     upper: Number | None
+    """Value of ``graph``; None without a model."""
     graph: DecisionGraph | None
     by: str
+    """The solver or engine that proved ``lower``."""
 
     @property
     def proved(self) -> bool:
@@ -64,21 +56,14 @@ class SizeRow:
 
 @dataclass(frozen=True)
 class PriceOptimum:
-    """The optimum at one price per test, as far as it is known.
-
-    Attributes
-    ----------
-    price : Fraction
-    graph : DecisionGraph or None
-        The best model known.
-    objective, bound : int or Fraction or None
-        Its value, tests included, and what is proved; None without a model.
-    """
+    """The optimum at one price per test, as far as it is known."""
 
     price: Fraction
     graph: DecisionGraph | None
+    """The best model known."""
     objective: Number | None
     bound: Number | None
+    """Its value, tests included, and what is proved; None without a model."""
 
     @property
     def proved(self) -> bool:

@@ -72,27 +72,18 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
 
 @dataclass(frozen=True)
 class Extension:
-    """A name in a group, and the object that it stands for.
-
-    Attributes
-    ----------
-    group, name : str
-    target : str
-        ``"module:Class"``.
-    package : str or None
-        The distribution that registers it; None for treeform's own.
-    version : str or None
-        Of that distribution.
-    taken_by : str or None
-        The package that has the name already; then `load` refuses.
-    """
+    """A name in a group, and the object that it stands for."""
 
     group: str
     name: str
     target: str
+    """``"module:Class"``."""
     package: str | None = None
+    """The distribution that registers it; None for treeform's own."""
     version: str | None = None
+    """Of that distribution."""
     taken_by: str | None = None
+    """The package that has the name already; then `load` refuses."""
 
     def load(self) -> Any:
         """Import the object.
