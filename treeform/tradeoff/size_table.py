@@ -147,10 +147,6 @@ class SizeTable(Printed):
         family = Family(self.question, by_tests=True)
         return certify_family(family, row_answers(self, family), self.seconds, self.limit, names(self.rows))
 
-    def place(self, row: SizeRow, family: Family, depth: int | None = None) -> Place:
-        """Where the problem of a row stands; that of the last one is the whole question."""
-        return family.place(depth, None if row is self.rows[-1] else row.tests)
-
     def to_json(self) -> dict[str, Any]:
         """The table as plain values; numbers exact, as text."""
 
@@ -304,12 +300,17 @@ class SizeBounds:
         return tuple(made)
 
 
+def _place_of(row: SizeRow, table: SizeTable, family: Family, depth: int | None) -> Place:
+    """Where the problem of a row stands; that of the last one is the whole question."""
+    return family.place(depth, None if row is table.rows[-1] else row.tests)
+
+
 def row_answers(
     table: SizeTable, family: Family, depth: int | None = None
 ) -> Iterator[tuple[Place, SolveResult]]:
     """The rows as answers to the problems of a family."""
     for row in table.rows:
-        place = table.place(row, family, depth)
+        place = _place_of(row, table, family, depth)
         yield place, answer_of(family.at(place), row.graph, row.upper, row.lower, row.by)
 
 
@@ -317,7 +318,7 @@ def enter_rows(table: SizeTable, family: Family, depth: int | None = None) -> No
     """Enter the models and bounds of the rows in a family."""
     for row in table.rows:
         lower = IMPOSSIBLE if row.lower is None else Fraction(row.lower)
-        family.prove(table.place(row, family, depth), lower, row.by)
+        family.prove(_place_of(row, table, family, depth), lower, row.by)
         if row.graph is not None and row.upper is not None:
             family.enter(row.graph, row.upper)
 
