@@ -19,8 +19,8 @@ from sklearn.metrics import f1_score, matthews_corrcoef
 
 import treeform as tf
 
-table = pd.read_csv(Path(__file__).parent / "data" / "german-credit.csv")
-DATA = tf.Dataset.from_user(table, "creditworthy", exclude=["sex"])
+table = pd.read_csv(Path(__file__).parent / "data" / "credit.csv")
+DATA = tf.Dataset.from_user(table, "creditworthy", exclude=["sex", "age_group", "age_years"])
 TREE = tf.Tree(depth=2)
 
 # %%
@@ -34,12 +34,12 @@ MINIMISED = [
     tf.Error() + 2 * tf.Nodes(),
     tf.Error() + tf.Leaves() / 2,
     tf.BalancedError(),
-    tf.GroupError("sex", weights={"female": 2, "male": 1}),
-    tf.MaxGroupError("sex"),
+    tf.GroupError("age_group", weights={"under 26": 2, "26 or older": 1}),
+    tf.MaxGroupError("age_group"),
     tf.F1Loss(positive="no"),
     tf.MatthewsLoss(positive="no"),
     tf.Error() + tf.MaxNodes(1).soft(8),
-    tf.Error() + tf.StatisticalParity("sex", difference="0.01", positive="yes").soft(300),
+    tf.Error() + tf.StatisticalParity("age_group", difference="0.01", positive="yes").soft(300),
 ]
 
 # %%
@@ -72,7 +72,9 @@ for term, score in (
 # %%
 # To decide nothing at a price, and the least depth that keeps a bound on the errors.
 
-problem = tf.Problem(table, "creditworthy", shape=TREE, exclude=["sex"], abstain="ask")
+problem = tf.Problem(
+    table, "creditworthy", shape=TREE, exclude=["sex", "age_group", "age_years"], abstain="ask"
+)
 print(problem.minimize(tf.AbstainCost("0.25") + tf.Nodes()).solve())
 problem = tf.Problem(DATA, None, shape=tf.Tree(depth=3)).minimize(tf.Depth())
 problem += tf.MaxErrors(275)

@@ -4,13 +4,13 @@ Every requirement, on one table
 
 Each requirement that comes with treeform, on the German Credit table: what is asked for, how the command line
 spells it, what the best tree of depth 2 costs under it, and who proved that nothing is better. Without any
-requirement the best tree makes 270 errors; the difference is the price.
+requirement the best tree makes 258 errors; the difference is the price.
 """
 
 # %%
 # The table
 # ---------
-# The bins of two columns are written as numbers, so that they have an order; ``sex`` is kept from the tests.
+# Numbers have all their thresholds. No test reads ``sex`` and ``age_group``; requirements may name them.
 
 from pathlib import Path
 
@@ -18,13 +18,11 @@ import pandas as pd
 
 import treeform as tf
 
-table = pd.read_csv(Path(__file__).parent / "data" / "german-credit.csv")
-table["age_years"] = table["age_years"].map({"<26": 18, ">=26": 26})
-table["instalment_rate"] = table["instalment_rate"].str.removeprefix("rate ").astype(int)
+table = pd.read_csv(Path(__file__).parent / "data" / "credit.csv")
 TREE, YES = tf.Tree(depth=2), {"positive": "yes"}
 
 
-DATA = tf.Dataset.from_user(table, "creditworthy", exclude=["sex"])
+DATA = tf.Dataset.from_user(table, "creditworthy", exclude=["sex", "age_group"])
 
 
 def stated(*requirements):
@@ -47,13 +45,13 @@ first = tf.DecisionGraph.from_dict(
 
 ASKED = {
     "fairness": [
-        tf.StatisticalParity("sex", difference="0.01", **YES),
-        tf.ConditionalParity("sex", given="housing", difference="0.05", **YES),
-        tf.EqualOpportunity("sex", difference="0.005", **YES),
-        tf.PredictiveEquality("sex", difference="0.01", **YES),
-        tf.EqualizedOdds("sex", difference="0.02", **YES),
-        tf.AccuracyParity("sex", difference="0.02"),
-        tf.GroupErrorAtMost("sex", at_most="0.3"),
+        tf.StatisticalParity("age_group", difference="0.01", **YES),
+        tf.ConditionalParity("age_group", given="housing", difference="0.05", **YES),
+        tf.EqualOpportunity("age_group", difference="0.005", **YES),
+        tf.PredictiveEquality("age_group", difference="0.01", **YES),
+        tf.EqualizedOdds("age_group", difference="0.02", **YES),
+        tf.AccuracyParity("age_group", difference="0.02"),
+        tf.GroupErrorAtMost("age_group", at_most="0.32"),
     ],
     "performance": [
         tf.MaxErrors(272),
@@ -62,29 +60,29 @@ ASKED = {
         tf.MinRecall("0.95", positive="yes"),
         tf.MinSpecificity("0.5", positive="yes"),
         tf.MaxFalsePositiveRate("0.4", positive="yes"),
-        tf.MustClassifyRight([13, 15]),
+        tf.MustClassifyRight([1, 4]),
         tf.MinSpecificity("0.45", positive="yes").each("housing"),
-        tf.MaxErrors("0.25").on("age_years >= 26"),
+        tf.MaxErrors("0.24").on("age_years >= 26"),
     ],
     "parsimony": [
         tf.MaxNodes(2),
         tf.MaxLeaves(2),
         tf.MaxDepth(1),
         tf.FeatureBudget(1),
-        tf.FeatureCost({"checking_account": 2, "credit_history": 1}, at_most=2),
-        tf.MaxTestsPerPath(["checking_account", "credit_history", "savings"], 1),
+        tf.FeatureCost({"checking_account": 2, "credit_amount": 1}, at_most=2),
+        tf.MaxTestsPerPath(["checking_account", "duration_months", "savings"], 1),
         tf.OncePerPath(),
-        tf.MaxThresholds("credit_history", 1),
+        tf.MaxThresholds("duration_months", 1),
         tf.MinSupport("0.1"),
         tf.Stability("0.3"),
     ],
     "structure": [
         tf.Uses(["instalment_rate"]),
         tf.NoTestOn("checking_account"),
-        tf.Exclusive(["checking_account", "credit_history"]),
+        tf.Exclusive(["checking_account", "duration_months"]),
         tf.Interaction([["checking_account", "savings"], ["duration_months", "purpose"]]),
         tf.Below("checking_account", above="savings"),
-        tf.Monotone("age_years", "increasing", **YES),
+        tf.Monotone("credit_amount", "increasing", **YES),
         tf.Fix(first),
         tf.StayCloseTo(in_use, at_most="0.02"),
     ],
@@ -107,7 +105,7 @@ print(report.to_string(index=False))
 # %%
 # A coverage bound is about trees that may abstain.
 
-careful = tf.Problem(table, "creditworthy", shape=TREE, exclude=["sex"], abstain="ask")
+careful = tf.Problem(table, "creditworthy", shape=TREE, exclude=["sex", "age_group"], abstain="ask")
 careful += tf.MinCoverage("0.8")
 careful.minimize(tf.AbstainCost("0.2"))
 answer = careful.solve()

@@ -64,7 +64,9 @@ def decoded(source: pd.DataFrame, attribute: str, levels: list[tuple[str, int]])
     level[one_hot.sum(axis=1) == 0] = 0
     for at, (word, rows) in enumerate(levels):
         if (level == at).sum() != rows:
-            sys.exit(f"attribute {attribute}: {(level == at).sum()} rows are {word}, and UCI's file has {rows}")
+            sys.exit(
+                f"attribute {attribute}: {(level == at).sum()} rows are {word}, and UCI's file has {rows}"
+            )
     return pd.Series([levels[at][0] for at in level])
 
 
