@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeform.engines.binary.engine import BinaryEngine, BinarySession
-from treeform.engines.binary.root_tests import COUNTERS, Points, tree_of
+from treeform.engines.binary.root_tests import COUNTERS, Points, joined, tree_of
 from treeform.engines.distributed import NOTHING, Ask, Message
 from treeform.errors import SpecError
 
@@ -225,9 +225,15 @@ class _Roots:
 
     def _search_tree(self, test: int) -> None:
         """Search the tree of the best test here; the one of its reply depends on what its worker had found before."""
-        tree = self.points.tree_below(test, self.sides[test], self._stops)
-        if tree is not None and not self.stopped:
-            self.tree = tree | {"cost": self.upper + self.points.offset}
+        search = self.points.tree_of_side
+        with ThreadPoolExecutor(2) as pool:
+            least, stop = self.sides[test], lambda: self.stopped
+            sides = [pool.submit(search, test, side, least[side], stop) for side in (0, 1)]
+            while wait(sides, timeout=0.05).not_done:
+                self._stops()
+        zero, one = (side.result() for side in sides)
+        if zero is not None and one is not None:
+            self.tree = joined(test, zero, one) | {"cost": self.upper + self.points.offset}
 
     def _take(self, tree: dict[str, Any]) -> None:
         self.upper = int(tree["cost"])

@@ -82,19 +82,11 @@ class Points:
         given |= {"depth": self.task.depth, "upper": None}
         return _core.BinaryEvaluator(self.bits, self.value, self.weight, **given)
 
-    def tree_below(
-        self, test: int, least: tuple[int, int], stop: Callable[[], bool]
-    ) -> dict[str, Any] | None:
-        """The tree with that root test whose sides have these least costs, searched without what was found before."""
-        sides = []
-        for side in (0, 1):
-            rows = np.flatnonzero(self.bits[:, test] == side)
-            # The bound is as good as it can be: a side needs no warm-up of its own.
-            found = self.solve(rows, self.task.depth - 1, least[side] + 1, stop, "warm-up")
-            if found["tree"] is None:
-                return None
-            sides.append(found["tree"])
-        return _joined(test, *sides)
+    def tree_of_side(self, test: int, side: int, least: int, stop: Callable[[], bool]) -> Any:
+        """The best tree of one side of a root test, which costs ``least``, searched without what was found before."""
+        rows = np.flatnonzero(self.bits[:, test] == side)
+        # The bound is as good as it can be: a side needs no warm-up of its own.
+        return self.solve(rows, self.task.depth - 1, least + 1, stop, "warm-up")["tree"]
 
 
 TREE_COLUMNS = ("feature", "left", "right", "label")
@@ -106,7 +98,7 @@ def tree_of(numbers: Message, cost: int) -> dict[str, Any]:
     return dict(zip(TREE_COLUMNS, columns, strict=True)) | {"cost": cost}
 
 
-def _joined(test: int, zero: dict[str, Any], one: dict[str, Any]) -> dict[str, Any]:
+def joined(test: int, zero: dict[str, Any], one: dict[str, Any]) -> dict[str, Any]:
     """A tree with that test at the root and these trees on its sides; children come after their parents."""
     begin = 1 + len(zero["feature"])
     shifts = [(zero, 1), (one, begin)]
