@@ -138,3 +138,31 @@ def unknown_name(name: object, known: Iterable[str], what: str, *, fix: str | No
         cause=f"treeform knows {', '.join(names) or 'none'}",
         fix=did_you_mean(name, names, others=2) or fix,
     )
+
+
+BREAKDOWNS = (TreeformError, MemoryError)
+"""What a stage can break down with: a solver's fault, a table too large to list, memory that is spent."""
+
+
+def is_breakdown(error: BaseException) -> bool:
+    """Whether a run can go on after this error: claims that contradict each other mean that something is wrong."""
+    return isinstance(error, BREAKDOWNS) and not isinstance(error, ContradictionError)
+
+
+def is_refusal(error: BaseException) -> bool:
+    """Whether the problem as stated, or its solver, is what cannot be: no run of the same stage would do better."""
+    return isinstance(error, SpecError | PortError | RouteError | SolverNotAvailable)
+
+
+def broke_down(error: BaseException) -> str:
+    """The end of a sentence about a solver, or a stage of the work, that raised this."""
+    return f"{'broke down' if isinstance(error, SolverFailed) else 'could not go on'}: {one_line(error)}"
+
+
+def one_line(error: object) -> str:
+    """The text of an error in one line."""
+    if isinstance(error, MemoryError):
+        return "there is not enough memory"
+    if isinstance(error, TreeformError):
+        return error.what + (f" ({error.cause})" if error.cause else "")
+    return " ".join(str(error).split())

@@ -13,7 +13,6 @@ from treeform.certify.proofs import Proofs
 from treeform.data import Dataset
 from treeform.data.labels import refuse_quantities
 from treeform.data.options import TableOptions
-from treeform.distribute import Distribution
 from treeform.graph.reading import is_model, read_model
 from treeform.language.bounded import closed
 from treeform.language.losses import check_leaves, has_whole_values
@@ -25,10 +24,9 @@ from treeform.result import Result
 from treeform.shape import Shape, shape_of
 from treeform.solve import Progress
 from treeform.solve import solve as solve_question
-from treeform.solve.choice import choose
+from treeform.solve.choice import choose, on_threads
 from treeform.solve.explain import Explanation, explain_plan
-from treeform.solve.options import SolveOptions
-from treeform.solve.threads import on_threads
+from treeform.solve.options import SolveOptions, distribution_of
 from treeform.tradeoff.of_problem import HasTradeoffs
 from treeform.utils.arguments import clear_calls, renamed
 from treeform.utils.notebook import text_html
@@ -247,7 +245,7 @@ class Problem(StatesModel, HasTradeoffs):
         options = SolveOptions(
             solver, formulation, self._start(warm_start), time_limit, on_progress,
             None if proofs is None else Proofs.of(proofs), isolate,
-            Distribution.asked(executor, workers, journal),
+            distribution_of(executor, workers, journal),
         )  # fmt: skip
         if threads is not None:
             options = on_threads(self.question, options, threads)

@@ -38,8 +38,8 @@ def run(name: str, depth: int, support: int, seconds: float) -> dict[str, Any]:
     from sklearn.tree import DecisionTreeClassifier
 
     import treeform as tf
-    from treeform.solve.budget import Budget
     from treeform.solve.repair import relabel
+    from treeform.solve.schedule import Budget
 
     family, group, positive = CASES[name]
     frame, target = read_set(family, name)

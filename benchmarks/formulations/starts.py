@@ -23,13 +23,13 @@ from treeform.language.ports import Ports
 from treeform.language.question import Question
 from treeform.model import Model
 from treeform.solve import schedule
-from treeform.solve.budget import Budget
 from treeform.solve.choice import choose
 from treeform.solve.engines import run_engine
 from treeform.solve.ledger import Ledger
 from treeform.solve.neighbourhoods import improve
 from treeform.solve.options import SolveOptions
 from treeform.solve.result import as_number
+from treeform.solve.schedule import Budget
 from treeform.solve.search import CompiledSearch
 from treeform.solve.stage.given_models import PROVER, constants, floor_bound
 

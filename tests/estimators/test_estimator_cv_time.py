@@ -8,7 +8,7 @@ import numpy as np
 
 import treeform as tf
 from treeform.estimators.candidates import learn
-from treeform.solve.budget import Budget
+from treeform.solve.schedule import Budget
 
 
 class Over(Budget):

@@ -12,9 +12,9 @@ import treeform as tf
 from treeform.formulations.hypergraph import HypergraphFlow
 from treeform.language.question import Question
 from treeform.solve import Status, columns_on_demand
-from treeform.solve.budget import Budget
 from treeform.solve.columns_on_demand import GraphSearch, priced_part
 from treeform.solve.ledger import Ledger
+from treeform.solve.schedule import Budget
 from treeform.solve.verification import verify
 from treeform.testing.brute import all_models
 from treeform.testing.cases import draw_cases

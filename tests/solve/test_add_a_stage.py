@@ -12,9 +12,8 @@ import treeform as tf
 from treeform.errors import SolverFailed
 from treeform.graph import DecisionGraph
 from treeform.solve import pipeline
-from treeform.solve.budget import Budget
 from treeform.solve.node import Node, Stage
-from treeform.solve.schedule import Share
+from treeform.solve.schedule import Budget, Share
 
 PAGE = (ROOT / "docs" / "design" / "solve.rst").read_text(encoding="utf-8")
 

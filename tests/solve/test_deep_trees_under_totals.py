@@ -15,13 +15,13 @@ import treeform as tf
 from treeform.engines import ContinuousTotals
 from treeform.engines.relaxation import relax
 from treeform.language.question import Question
-from treeform.solve.budget import Budget
 from treeform.solve.choice import Plan
 from treeform.solve.ledger import Ledger
 from treeform.solve.neighbourhoods import improve_low_subtrees
 from treeform.solve.node import Node
 from treeform.solve.pipeline import planned, search
 from treeform.solve.repair import cheapest_labels, relabel
+from treeform.solve.schedule import Budget
 from treeform.solve.stage.deep_trees import first_deep_trees
 from treeform.solve.stage.given_models import constants
 

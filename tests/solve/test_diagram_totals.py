@@ -15,10 +15,10 @@ from treeform.engines.diagram_rows import cheapest_within
 from treeform.engines.relaxation import relax
 from treeform.graph import DecisionGraph
 from treeform.language.question import Question
-from treeform.solve.budget import Budget
 from treeform.solve.lagrangian import Lagrangian, rows_of
 from treeform.solve.ledger import Ledger
-from treeform.solve.stage.relaxed_search import BY, search_within_gap
+from treeform.solve.schedule import Budget
+from treeform.solve.stage.engine_search import BY, search_within_gap
 from treeform.testing import brute_force
 
 WIDTHS = [(1, 2), (1, 1, 2), (1, 2, 1), (1, 1), (1, 1, 1), (1,)]

@@ -11,12 +11,12 @@ import treeform as tf
 from treeform.engines import TotalsSearch
 from treeform.engines.relaxation import relax
 from treeform.shape import Shape
-from treeform.solve.budget import Budget
 from treeform.solve.choice import choose
 from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node
 from treeform.solve.options import SolveOptions
-from treeform.solve.stage.relaxed_search import relaxed_search
+from treeform.solve.schedule import Budget
+from treeform.solve.stage.engine_search import relaxed_search
 from treeform.solve.stage.unrolled_trees import first_trees, most_that_fit, submit_fitting_trees
 
 FITTING = "totals-search, trees that fit the widths"

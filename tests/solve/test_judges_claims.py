@@ -13,9 +13,9 @@ from treeform.errors import ContradictionError
 from treeform.graph import DecisionGraph
 from treeform.language.question import allowed_errors, ceiling
 from treeform.solve import Limit, Status
-from treeform.solve.budget import Budget
 from treeform.solve.ledger import Ledger
 from treeform.solve.result import Claim, relative_gap
+from treeform.solve.schedule import Budget
 from treeform.solve.stage.given_models import (
     bound_with,
     classes_bound,

@@ -16,9 +16,9 @@ from treeform.engines import ConTree, EngineOutcome, EngineRun
 from treeform.engines.relaxation import relax
 from treeform.graph import DecisionGraph
 from treeform.solve import lagrangian
-from treeform.solve.budget import Budget
 from treeform.solve.lagrangian import Lagrangian, Line, Row, rows_of, tighten
 from treeform.solve.ledger import Ledger
+from treeform.solve.schedule import Budget
 
 # -- Lagrangian bounds ---------------------------------------------------------------------------------------------
 

@@ -14,9 +14,9 @@ from treeform.engines.subtree import rows_of, task_of
 from treeform.graph import DecisionGraph
 from treeform.language.objective import Objective
 from treeform.language.question import Question
-from treeform.solve.budget import Budget
 from treeform.solve.ledger import Ledger
 from treeform.solve.neighbourhoods import _order, _others, _Search, _subtree, improve
+from treeform.solve.schedule import Budget
 from treeform.testing import all_models, brute_force
 
 

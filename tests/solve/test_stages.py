@@ -14,8 +14,8 @@ from treeform.engines import and_or_graph
 from treeform.errors import ContradictionError, DataError, SolverFailed, SpecError
 from treeform.formulations import ODD, odd
 from treeform.solve import choice, driver, pipeline
-from treeform.solve.budget import Budget
 from treeform.solve.ledger import Ledger
+from treeform.solve.schedule import Budget
 from treeform.solve.search import CompiledSearch
 from treeform.solve.stage.given_models import constants
 

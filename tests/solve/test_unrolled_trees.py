@@ -4,12 +4,12 @@ import numpy as np
 
 import treeform as tf
 from treeform.engines import DiagramSearch
-from treeform.solve.budget import Budget
 from treeform.solve.choice import choose
 from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node
 from treeform.solve.options import SolveOptions
 from treeform.solve.pipeline import planned
+from treeform.solve.schedule import Budget
 from treeform.solve.stage import unrolled_trees
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from treeform.solve import Limit, Progress
-from treeform.solve.budget import Budget
+from treeform.solve.schedule import Budget
 
 
 class Looks:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from treeform.backends import Backend
+from treeform.backends.isolated import Isolated
 from treeform.backends.packages import installed_version
 from treeform.backends.registry import by_name, load_backend
 from treeform.catalogue.engines import engine_names, load_engine
+from treeform.data.rows import setting_text
 from treeform.engines import Engine
 from treeform.errors import SpecError, UnknownName, did_you_mean, unknown_name
 from treeform.language.formulation import Formulation
@@ -181,4 +184,28 @@ def _kind(extension: Extension) -> type[Formulation]:
         Formulation,
         "a formulation is a class derived from treeform.language.formulation.Formulation",
         "derive it from Formulation, and implement decode()",
+    )
+
+
+def with_threads(solver: Any, threads: int) -> Any:
+    """The same solver on so many threads.
+
+    Raises
+    ------
+    SpecError
+        If it has no such setting.
+    """
+    if isinstance(solver, Isolated):
+        return Isolated(with_threads(solver.solver, threads), solver.memory_limit)
+    kind = solver.__class__
+    known = inspect.signature(kind).parameters
+    if "threads" in known:
+        kept = {key: getattr(solver, key) for key in known if hasattr(solver, key)}
+        return kind(**{**kept, "threads": threads})
+    if threads == 1:
+        return solver
+    raise SpecError(
+        f"{solver.name} runs on one thread",
+        cause="it has no setting for threads",
+        fix=f"leave out {setting_text('threads', str(threads))}",
     )

@@ -33,12 +33,12 @@ from treeform.graph import DecisionGraph
 from treeform.language.losses import constant_models, leaf_loss
 from treeform.language.question import Question, ceiling
 from treeform.solve import schedule
-from treeform.solve.budget import Budget, ProcessorBudget
 from treeform.solve.driver import solve
 from treeform.solve.in_parts import parts_of_claim
 from treeform.solve.options import SolveOptions
 from treeform.solve.part_ledger import witnesses
 from treeform.solve.result import CLAIMED
+from treeform.solve.schedule import Budget, ProcessorBudget
 from treeform.solve.stage.given_models import classes_bound, floor_bound
 from treeform.solve.verification import verify
 from treeform.utils.text import count_of, exact_text

@@ -35,11 +35,11 @@ from treeform.language.objective import Depth, Objective
 from treeform.language.question import Question, ceiling
 from treeform.language.totals import of_prediction_rows
 from treeform.solve import schedule
-from treeform.solve.budget import Budget
 from treeform.solve.depth import DepthEngine
 from treeform.solve.engines import ENGINES, candidates, run_engine
 from treeform.solve.lagrangian import Lagrangian, rows_of, tighten
 from treeform.solve.ledger import Ledger
+from treeform.solve.schedule import Budget
 from treeform.solve.stage.leaf_values import value_run
 
 BY_PRICES = "the search by prices"

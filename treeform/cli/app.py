@@ -34,7 +34,7 @@ from treeform.problem import Problem
 from treeform.report.facts import Facts
 from treeform.result import Result
 from treeform.solve import Budget, Status
-from treeform.solve.budget import interruptible
+from treeform.solve.schedule import interruptible
 from treeform.tradeoff.prices import Prices
 from treeform.utils.files import write_text
 from treeform.utils.progress import observe_steps

@@ -17,7 +17,6 @@ from treeform.cli.table import split
 from treeform.data import Dataset
 from treeform.data.options import TableOptions
 from treeform.data.table_files import CsvForm, csv_form, read_table
-from treeform.distribute import Distribution
 from treeform.errors import SpecError, TreeformError
 from treeform.language.losses import leaf_loss
 from treeform.language.objective import Objective
@@ -25,9 +24,8 @@ from treeform.language.requirement_text import read
 from treeform.problem import Problem
 from treeform.shape import Shape
 from treeform.solve import Budget
-from treeform.solve.choice import choose
-from treeform.solve.options import SolveOptions
-from treeform.solve.threads import alone, on_threads
+from treeform.solve.choice import alone, choose, on_threads
+from treeform.solve.options import SolveOptions, distribution_of
 
 DEFAULT_SHAPE = "tree:3"
 
@@ -140,7 +138,7 @@ def choose_how(problem: Problem, settings: Settings) -> How:
     """
     solver = None if settings.solver is None else find_solver(settings.solver)
     warm = _warm_start(settings.warm_start, problem.data)
-    distribution = Distribution.asked(settings.executor, settings.workers, settings.journal)
+    distribution = distribution_of(settings.executor, settings.workers, settings.journal)
     options = SolveOptions(solver, settings.formulation, warm, distribution=distribution)
     choose(problem.question, options)
     if settings.threads is not None:

@@ -61,14 +61,6 @@ class Distribution:
         if workers is not None and self.executor is None:
             raise SpecError(f"workers={workers} has no effect without an executor", fix="add executor='loky'")
 
-    @classmethod
-    def asked(
-        cls, executor: Any, workers: int | None, journal: str | os.PathLike[str] | None
-    ) -> Distribution | None:
-        """Who does the work; None for this process without a journal."""
-        alone = executor is None and workers is None and journal is None
-        return None if alone else cls(executor, workers, journal)
-
     def begin(self, question: Question) -> None:
         """Enter the journal of the question, if there is to be one.
 
@@ -88,26 +80,25 @@ class Distribution:
         SpecError
             If it cannot be.
         """
-        require_distributable(engine)
+        self.check(engine)
         return _Distributed(engine, self)
 
+    def check(self, engine: Engine) -> None:
+        """Refuse an engine whose search stays in one process.
 
-def require_distributable(engine: Engine) -> None:
-    """Refuse an engine whose search stays in one process.
-
-    Raises
-    ------
-    SpecError
-        Naming those that can be shared out.
-    """
-    if not isinstance(engine, Distributable):
-        raise SpecError(
-            f"the search of {engine.name} cannot be shared by several workers, or kept in a journal",
-            cause="its parts depend on each other",
-            fix="leave out executor and journal, or solve with tf.ConTree(), tf.TotalsSearch(), tf.DiagramSearch() or "
-            f"tf.DL85(), where they take the problem; several cores of one machine serve {engine.name} by its "
-            "setting threads",
-        )
+        Raises
+        ------
+        SpecError
+            Naming those that can be shared out.
+        """
+        if not isinstance(engine, Distributable):
+            raise SpecError(
+                f"the search of {engine.name} cannot be shared by several workers, or kept in a journal",
+                cause="its parts depend on each other",
+                fix="leave out executor and journal, or solve with tf.ConTree(), tf.TotalsSearch(), tf.DiagramSearch() "
+                f"or tf.DL85(), where they take the problem; several cores of one machine serve {engine.name} by its "
+                "setting threads",
+            )
 
 
 def identity(question: Question) -> str:

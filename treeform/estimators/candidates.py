@@ -24,7 +24,7 @@ from treeform.language.question import Question
 from treeform.problem import Problem
 from treeform.shape import Tree
 from treeform.solve import Limit, Status
-from treeform.solve.budget import Budget
+from treeform.solve.schedule import Budget
 from treeform.solve.verification import judge_candidate
 
 MOST_PRICES = 12

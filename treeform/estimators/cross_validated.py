@@ -22,7 +22,7 @@ from treeform.estimators.base import OptimalEstimator
 from treeform.estimators.candidates import Candidates, learn
 from treeform.estimators.complexity import price_of, total_weight
 from treeform.shape import Shape, Tree
-from treeform.solve.budget import Budget
+from treeform.solve.schedule import Budget
 
 DEPTHS = tuple(range(1, 7))
 SELECTIONS = ("best", "one_standard_error")

@@ -15,9 +15,9 @@ from treeform.report.figures import percent, value_text
 from treeform.requirements.groups import CROSSED
 from treeform.requirements.rates import GroupRate, RateParity
 from treeform.solve import SolveOptions, SolveResult, Status, schedule
-from treeform.solve.budget import interruptible
 from treeform.solve.choice import choose
 from treeform.solve.options import KnownBound
+from treeform.solve.schedule import interruptible
 from treeform.tradeoff.asking import Solves
 from treeform.tradeoff.frontier import Frontier
 

@@ -10,10 +10,10 @@ from typing import Any
 from treeform.language.bounded import Bounded
 from treeform.language.question import Question
 from treeform.solve import SolveOptions, SolveResult, Status, schedule, solve
-from treeform.solve.budget import Budget, interruptible
 from treeform.solve.choice import choose
 from treeform.solve.options import KnownBound
 from treeform.solve.result import Number
+from treeform.solve.schedule import Budget, interruptible
 from treeform.tradeoff.axis import find_axis
 from treeform.tradeoff.frontier import Frontier, FrontierPoint
 from treeform.tradeoff.frontier_plot import bound_words, objective_words, step_plot

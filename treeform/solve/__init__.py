@@ -1,10 +1,10 @@
 """Solving: claims are gathered in a ledger, verified exactly, and end in a result with a certificate."""
 
-from treeform.solve.budget import Budget
 from treeform.solve.driver import solve
 from treeform.solve.ledger import Ledger
 from treeform.solve.options import SolveOptions
 from treeform.solve.result import Claim, Limit, Progress, SolveResult, Status
+from treeform.solve.schedule import Budget
 from treeform.solve.verification import Verified, judge_candidate, misfit, verify
 
 __all__ = [

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from treeform import backends
 from treeform.backends import Backend
 from treeform.backends.isolated import apart, isolated
 from treeform.backends.run import LINEAR
-from treeform.catalogue.solvers import find_formulation, find_solver
-from treeform.distribute.search import Distribution, require_distributable
+from treeform.catalogue.solvers import find_formulation, find_solver, with_threads
 from treeform.engines import DL85, Engine
 from treeform.engines.relaxation import predicts_alike
 from treeform.errors import SolverNotAvailable, SpecError
@@ -25,6 +24,9 @@ from treeform.solve.columns_on_demand import is_usual
 from treeform.solve.engines import goes_on_by_solvers, lowered, usual_engine, why_chosen, why_not
 from treeform.solve.in_parts import first_part, is_largest, stated_whole, too_many_parts
 from treeform.solve.options import SolveOptions
+
+if TYPE_CHECKING:
+    from treeform.distribute import Distribution
 
 USUAL = ("highs", "mathopt:scip", "cp-sat")
 """Where the formulation leaves the solver open, the first of these that can be loaded here."""
@@ -114,7 +116,7 @@ def _distributed(plan: Plan, distribution: Distribution | None) -> Plan:
             cause="it is a solver of its own, and no native engine supports all of this problem",
             fix="leave out executor and journal; tf.sweep shares many solves by any solver",
         )
-    require_distributable(plan.engine)
+    distribution.check(plan.engine)
     return replace(plan, distribution=distribution)
 
 
@@ -399,3 +401,23 @@ def _warm_engine(question: Question, warm_start: Any, notes: list[str], depth: b
     engine = DL85() if few else usual_engine(question)
     notes += [] if engine is None else [f"warm start and bound: {engine.name}"]
     return engine
+
+
+def on_threads(question: Question, options: SolveOptions, threads: int) -> SolveOptions:
+    """The options with a solver that runs on so many threads; the one that would be chosen, where none is named.
+
+    Raises
+    ------
+    SpecError
+        If that solver has no such setting.
+    """
+    plan = choose(question, options)
+    if plan.engine is None and plan.backend is None:
+        return replace(options, warm_start=with_threads(plan.warm_engine, threads))
+    return replace(options, solver=with_threads(plan.engine or plan.backend, threads))
+
+
+def alone(question: Question, options: SolveOptions) -> Any:
+    """The solver that the options lead to, in a process of its own; None where an engine of treeform is chosen."""
+    plan = choose(question, replace(options, isolate=True))
+    return options.solver if plan.backend is None else plan.backend

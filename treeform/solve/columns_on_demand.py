@@ -27,10 +27,10 @@ from treeform.language.formulation import Compiled, Formulation
 from treeform.language.question import Question, ceiling
 from treeform.language.requirement import Requirement
 from treeform.solve import schedule
-from treeform.solve.budget import Budget
 from treeform.solve.ledger import Ledger
 from treeform.solve.result import Limit
 from treeform.solve.row_prices import RowPrices
+from treeform.solve.schedule import Budget
 from treeform.solve.search import CompiledSearch, StatedPart, without
 
 FEW = 1000

@@ -22,10 +22,10 @@ from treeform.language.formulation import Formulation
 from treeform.language.objective import Error, Nodes, Objective
 from treeform.language.question import Question, allowed_errors
 from treeform.solve import schedule
-from treeform.solve.budget import Budget
 from treeform.solve.engines import recheck_of
 from treeform.solve.ledger import Ledger
 from treeform.solve.result import Limit, as_number
+from treeform.solve.schedule import Budget
 from treeform.solve.search import CompiledSearch
 
 if TYPE_CHECKING:

@@ -18,7 +18,6 @@ from treeform.language.abilities import ColumnsOnDemand
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
 from treeform.requirements.groups import CROSSED, Groups
-from treeform.solve.budget import Budget, interruptible
 from treeform.solve.choice import Plan, as_asked, choose
 from treeform.solve.columns_on_demand import is_usual
 from treeform.solve.ledger import Ledger
@@ -26,6 +25,7 @@ from treeform.solve.node import Node
 from treeform.solve.options import USUAL, ProofWriter, SolveOptions
 from treeform.solve.pipeline import search
 from treeform.solve.result import Limit, SolveResult, Status, as_number
+from treeform.solve.schedule import Budget, interruptible
 from treeform.utils.progress import observe_steps
 from treeform.utils.text import Caution
 

@@ -30,9 +30,9 @@ from treeform.language.losses import leaf_loss
 from treeform.language.question import Question, ceiling
 from treeform.language.values import ValueRule
 from treeform.shape import Shape
-from treeform.solve.budget import Budget
 from treeform.solve.ledger import Ledger
 from treeform.solve.repair import narrowed, relabel
+from treeform.solve.schedule import Budget
 
 ENGINES: tuple[type[Engine], ...] = (
     DL85,

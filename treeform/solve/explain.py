@@ -10,7 +10,6 @@ from treeform.engines.relaxation import Relaxation
 from treeform.language.abilities import ColumnsOnDemand
 from treeform.language.formulation import Formulation
 from treeform.language.question import Question
-from treeform.solve.budget import Budget
 from treeform.solve.choice import Plan
 from treeform.solve.columns_on_demand import GraphSearch, priced_part
 from treeform.solve.driver import without_prospect
@@ -19,6 +18,7 @@ from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node
 from treeform.solve.pipeline import planned
 from treeform.solve.result import PlannedStage
+from treeform.solve.schedule import Budget
 from treeform.solve.search import without
 from treeform.utils.text import count_of, exact_text
 

@@ -30,9 +30,9 @@ from treeform.engines.relaxation import Relaxation
 from treeform.engines.task import OnIncumbent
 from treeform.graph import DecisionGraph
 from treeform.language.question import Question
-from treeform.solve.budget import Budget
 from treeform.solve.engines import submit_repaired
 from treeform.solve.ledger import Ledger
+from treeform.solve.schedule import Budget
 
 MAX_TREES = 60
 LARGEST_COST = 2**58

@@ -19,8 +19,8 @@ from treeform.errors import ContradictionError
 from treeform.graph import DecisionGraph
 from treeform.language.question import Question, ceiling
 from treeform.objectives.regression import SquaredError
-from treeform.solve.budget import Budget
 from treeform.solve.result import Claim, Progress, Status, as_number
+from treeform.solve.schedule import Budget
 from treeform.solve.verification import Verified, judge_candidate
 from treeform.utils.progress import Step
 

@@ -25,9 +25,9 @@ from treeform.engines.subtree import rows_of, task_of
 from treeform.graph import DecisionGraph
 from treeform.language.paths import Below, PathRule
 from treeform.solve import schedule
-from treeform.solve.budget import Budget
 from treeform.solve.engines import submit_repaired
 from treeform.solve.ledger import Ledger
+from treeform.solve.schedule import Budget
 
 LEAST = 2
 """Samples that a node needs for a search below it."""

@@ -5,23 +5,21 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from treeform.engines import Engine, EngineOutcome
 from treeform.engines.relaxation import Relaxation, relax
-from treeform.solve.budget import Budget
-from treeform.solve.faults import BREAKDOWNS, broke_down, is_breakdown
+from treeform.errors import BREAKDOWNS, broke_down, is_breakdown
 from treeform.solve.ledger import Ledger
 from treeform.solve.options import USUAL, SolveOptions
 from treeform.solve.result import Limit, StageRun
-from treeform.solve.schedule import Share
+from treeform.solve.schedule import Budget, Share
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
     from treeform.language.question import Question
     from treeform.solve.choice import Plan
-    from treeform.solve.deep_trees import DeepTrees
     from treeform.solve.lagrangian import Lagrangian
 
 
@@ -93,7 +91,7 @@ class Node(Work):
         What the relaxed search found.
     priced : tuple, optional
         The Lagrangian bound, and the multipliers of its rows.
-    deep : DeepTrees, optional
+    deep : treeform.solve.stage.deep_trees.DeepTrees, optional
         The search for deep trees, with the prices of rows that it found.
     """
 
@@ -104,7 +102,7 @@ class Node(Work):
     brief: bool = False
     relaxed: Relaxed | None = None
     priced: tuple[Lagrangian, list[Fraction]] | None = None
-    deep: DeepTrees | None = None
+    deep: Any = None
     limit: Limit | None = None
     ran: list[StageRun] = field(default_factory=list)
 

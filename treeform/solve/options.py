@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from treeform.distribute import Distribution
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.formulation import Formulation
 from treeform.language.question import Question
-from treeform.solve.budget import Budget
 from treeform.solve.result import Claim, Progress
+from treeform.solve.schedule import Budget
+
+if TYPE_CHECKING:
+    import os
+
+    from treeform.distribute import Distribution
 
 
 @dataclass(frozen=True)
@@ -119,3 +123,20 @@ class SolveOptions:
 
 USUAL = SolveOptions()
 """Everything left open."""
+
+
+def distribution_of(
+    executor: Any, workers: int | None, journal: str | os.PathLike[str] | None
+) -> Distribution | None:
+    """Who shares the work of a solve; None for this process without a journal.
+
+    Raises
+    ------
+    SpecError
+        If there is no such executor, or the number of workers is not possible.
+    """
+    if executor is None and workers is None and journal is None:
+        return None
+    from treeform.distribute import Distribution
+
+    return Distribution(executor, workers, journal)

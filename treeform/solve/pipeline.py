@@ -14,10 +14,9 @@ from treeform.solve.result import Limit, PlannedStage
 from treeform.solve.stage import (
     by_solver,
     deep_trees,
-    exact_search,
+    engine_search,
     given_models,
     leaf_values,
-    relaxed_search,
     steps,
     unrolled_trees,
 )
@@ -57,7 +56,7 @@ PIPELINE: tuple[Stage[Node], ...] = (
     ),
     Stage(
         "search for diagrams, at first", unrolled_trees.tried_first, share=schedule.BEFORE_TREES,
-        applies=unrolled_trees.is_large, by=exact_search.by_engine,
+        applies=unrolled_trees.is_large, by=engine_search.by_engine,
     ),
     Stage(
         "trees that bound diagrams", unrolled_trees.bound_by_trees, share=schedule.UNROLLED_TREES,
@@ -65,16 +64,17 @@ PIPELINE: tuple[Stage[Node], ...] = (
     ),
     Stage(
         "first deep trees", deep_trees.first_deep_trees, share=schedule.FIRST_DEEP_TREES,
-        applies=lambda node: deep_trees.is_proved_beside(node) and deep_trees.has_many_tests(node),
+        applies=lambda node: engine_search.is_proved_beside(node) and engine_search.has_many_tests(node),
         by=deep_trees.by_deep_trees,
     ),
     Stage(
-        "exact search", exact_search.exact_search, share=exact_search.its_share, needed=True,
-        applies=lambda node: node.plan.engine is not None, by=exact_search.by_engine,
+        "exact search", engine_search.exact_search, share=engine_search.its_share, needed=True,
+        applies=lambda node: node.plan.engine is not None, by=engine_search.by_engine,
     ),
     Stage(
         "longer search for deep trees", deep_trees.longer_search,
-        applies=deep_trees.is_proved_beside, ready=lambda node: node.limit is Limit.TIME, by=deep_trees.by_deep_trees,
+        applies=engine_search.is_proved_beside,
+        ready=lambda node: node.limit is Limit.TIME, by=deep_trees.by_deep_trees,
     ),
     Stage(
         "constant models after all", given_models.constant_models, needed=True, at_once=True,
@@ -90,30 +90,30 @@ PIPELINE: tuple[Stage[Node], ...] = (
         applies=unrolled_trees.is_diagram_with_rest, by=unrolled_trees.by_first_trees,
     ),
     Stage(
-        "relaxed search", relaxed_search.relaxed_search, share=relaxed_search.its_time, at_once=True,
-        applies=relaxed_search.starts_a_solver, by=relaxed_search.by_warm_engine,
+        "relaxed search", engine_search.relaxed_search, share=engine_search.its_time, at_once=True,
+        applies=engine_search.starts_a_solver, by=engine_search.by_warm_engine,
     ),
     Stage(
         "values of leaves", leaf_values.fitted_values,
         applies=leaf_values.asks_for_values, ready=lambda node: node.relaxed is not None, by=leaf_values.by_engine,
     ),
     Stage(
-        "Lagrangian bound", relaxed_search.lagrangian_bound,
-        applies=relaxed_search.drops_rows, ready=lambda node: node.relaxed is not None,
-        by=relaxed_search.by_warm_engine,
+        "Lagrangian bound", engine_search.lagrangian_bound,
+        applies=engine_search.drops_rows, ready=lambda node: node.relaxed is not None,
+        by=engine_search.by_warm_engine,
     ),
     Stage(
-        "search within the gap", relaxed_search.within_gap, share=schedule.WITHIN_GAP,
-        applies=relaxed_search.has_gap,
-        ready=lambda node: node.priced is not None, by=relaxed_search.by_warm_engine,
+        "search within the gap", engine_search.within_gap, share=schedule.WITHIN_GAP,
+        applies=engine_search.has_gap,
+        ready=lambda node: node.priced is not None, by=engine_search.by_warm_engine,
     ),
     Stage(
-        "search over tests", relaxed_search.over_tests, share=relaxed_search.share_over_tests,
-        applies=relaxed_search.has_search_over_tests, by=relaxed_search.by_search_over_tests,
+        "search over tests", engine_search.over_tests, share=engine_search.share_over_tests,
+        applies=engine_search.has_search_over_tests, by=engine_search.by_search_over_tests,
     ),
     Stage(
-        "neighbourhoods", relaxed_search.neighbourhoods, share=schedule.NEIGHBOURHOODS,
-        applies=relaxed_search.has_neighbourhoods, by=relaxed_search.by_warm_engine,
+        "neighbourhoods", engine_search.neighbourhoods, share=schedule.NEIGHBOURHOODS,
+        applies=engine_search.has_neighbourhoods, by=engine_search.by_warm_engine,
     ),
     Stage("smaller shapes", steps.smaller(search), needed=True, applies=steps.takes_smaller_shapes, by=steps.by_parts),
     Stage(
@@ -121,8 +121,8 @@ PIPELINE: tuple[Stage[Node], ...] = (
         applies=by_solver.has_solver, skipped=by_solver.not_started, by=by_solver.by_solver,
     ),
     Stage(
-        "neighbourhoods after the solver", relaxed_search.neighbourhoods,
-        applies=relaxed_search.has_neighbourhoods, ready=by_solver.solver_gave_up, by=relaxed_search.by_warm_engine,
+        "neighbourhoods after the solver", engine_search.neighbourhoods,
+        applies=engine_search.has_neighbourhoods, ready=by_solver.solver_gave_up, by=engine_search.by_warm_engine,
     ),
 )
 # fmt: on

@@ -16,7 +16,7 @@ from treeform.graph import DecisionGraph, normalised
 from treeform.graph.evaluate import weighted_errors
 from treeform.language.objective import Error
 from treeform.language.question import Question
-from treeform.solve.budget import Budget
+from treeform.solve.schedule import Budget
 from treeform.solve.verification import judge_candidate
 
 SECONDS = 1.0

@@ -42,6 +42,11 @@ class Limit(Enum):
         return self.value
 
 
+def limit_of(error: BaseException) -> Limit:
+    """What a stage that broke down with this was stopped by."""
+    return Limit.MEMORY if isinstance(error, MemoryError) else Limit.SOLVER
+
+
 def why_stopped(limit: Limit | None) -> str:
     """The limit as the beginning of a sentence about what it cut short."""
     if limit is Limit.INTERRUPTED:
@@ -248,6 +253,13 @@ class SolveResult:
     counters: dict[str, int] = field(default_factory=dict)
     question: Question | None = field(default=None, repr=False)
     plan: tuple[StageRun, ...] = ()
+
+    @classmethod
+    def of(cls, result: SolveResult) -> Self:
+        """The same answer, as a kind of result that knows more."""
+        made = object.__new__(cls)  # its fields are those of an answer that was made
+        vars(made).update({field.name: getattr(result, field.name) for field in fields(SolveResult)})
+        return made
 
     @property
     def gap(self) -> float | None:

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from treeform.backends import Backend, Outcome, Run, Session, Verdict
+from treeform.backends.cores import raise_bound, terms_of
 from treeform.backends.watch import build_beside
-from treeform.errors import ContradictionError
+from treeform.errors import BREAKDOWNS, ContradictionError, broke_down, is_breakdown, is_refusal, one_line
 from treeform.language.abilities import FirstModels, ObjectiveLiterals, RowsOnDemand
 from treeform.language.formulation import Compiled, Formulation
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
 from treeform.solve import schedule
-from treeform.solve.budget import Budget
-from treeform.solve.cores import raise_bound, terms_of
-from treeform.solve.faults import BREAKDOWNS, broke_down, faults, is_breakdown, is_refusal, limit_of
 from treeform.solve.ledger import Ledger
-from treeform.solve.result import Limit, why_stopped
+from treeform.solve.result import Limit, limit_of, why_stopped
+from treeform.solve.schedule import Budget
 from treeform.utils.text import Caution
 
 if TYPE_CHECKING:
@@ -263,7 +262,7 @@ class CompiledSearch:
                 return
 
     def _from_below(self, session: Any) -> None:
-        """A lower bound from cores, in a share of the time; see `treeform.solve.cores`."""
+        """A lower bound from cores, in a share of the time; see `treeform.backends.cores`."""
         terms = terms_of(self.compiled.model)
         if not self.backend.capabilities.cores or terms is None or self.partly or self.ledger.stop():
             return
@@ -391,3 +390,18 @@ class CompiledSearch:
 def finite(value: float | None) -> bool:
     """Whether a solver's bound is a finite number."""
     return value is not None and math.isfinite(value)
+
+
+def faults(info: Mapping[str, Any]) -> Iterator[str]:
+    """The faults that a run's information names, each as the end of a sentence about the solver."""
+    for failure in info.get("failed", ()):
+        yield f"failed: {one_line(failure)}"
+    if "killed" in info:
+        yield f"was killed: {info['killed']}"
+    if info.get("abandoned"):
+        yield "did not stop when asked to, and was left alone"
+    if "refuted" in info:
+        yield f"made a claim that a checked point refutes: {info['refuted']}"
+    if info.get("rejected"):
+        rows = ", ".join(info.get("violated", {}))
+        yield f"gave {info['rejected']} points that violate rows" + (f" ({rows})" if rows else "")

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from treeform.certify.answer import CertifiedResult, solve_certified
+from treeform.errors import BREAKDOWNS, broke_down, is_breakdown
 from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import counted_errors
 from treeform.language.question import Question
-from treeform.solve.budget import Budget
-from treeform.solve.faults import BREAKDOWNS, broke_down, is_breakdown, limit_of
 from treeform.solve.options import SolveOptions
-from treeform.solve.result import Claim, Limit, Progress, Status, as_number
+from treeform.solve.result import Claim, Limit, Progress, Status, as_number, limit_of
+from treeform.solve.schedule import Budget
 from treeform.solve.verification import verify
 
 

@@ -17,10 +17,10 @@ from treeform.language.bounded import Bounded
 from treeform.language.losses import goal_of_any_model
 from treeform.language.question import Question
 from treeform.solve import schedule
-from treeform.solve.budget import Budget, interruptible
 from treeform.solve.choice import refuse_restriction
 from treeform.solve.options import USUAL, SolveOptions
 from treeform.solve.result import Limit, Progress, Status
+from treeform.solve.schedule import Budget, interruptible
 from treeform.tradeoff.asking import Solves, part_of
 from treeform.tradeoff.conflict import Conflict, subset
 from treeform.tradeoff.narrowing import Narrowing

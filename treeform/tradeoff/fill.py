@@ -12,7 +12,7 @@ from treeform.catalogue.solvers import find_solver
 from treeform.certify.family import Family
 from treeform.engines import DiagramSearch, Engine
 from treeform.engines.relaxation import relax
-from treeform.errors import SpecError
+from treeform.errors import BREAKDOWNS, SpecError, broke_down, is_breakdown
 from treeform.graph import DecisionGraph
 from treeform.language.abilities import FirstBounds, FirstModels
 from treeform.language.costs import ClassCost
@@ -22,13 +22,12 @@ from treeform.language.objective import Error, Nodes
 from treeform.language.question import Question, ceiling
 from treeform.shape import smaller_shapes
 from treeform.solve import schedule
-from treeform.solve.budget import Budget, interruptible
 from treeform.solve.choice import Plan, choose, refuse_restriction, why_unstated
-from treeform.solve.faults import BREAKDOWNS, broke_down, is_breakdown
 from treeform.solve.ledger import Pace
 from treeform.solve.node import Stage, Work, run_stages
 from treeform.solve.options import USUAL, SolveOptions
 from treeform.solve.result import Limit, Progress, StageRun
+from treeform.solve.schedule import Budget, interruptible
 from treeform.tradeoff.one_row import AnsweredRows, is_answered, solve_row
 from treeform.tradeoff.rows_by_engine import engine_for, enter_models_of_one_feature, enter_rows
 from treeform.tradeoff.size_table import (

@@ -23,11 +23,11 @@ from treeform.language.numbers import as_fraction
 from treeform.language.question import Question
 from treeform.requirements.excluded import NoTestOn
 from treeform.solve import schedule
-from treeform.solve.budget import Budget, interruptible
 from treeform.solve.choice import refuse_restriction
 from treeform.solve.ledger import Pace
 from treeform.solve.options import USUAL, SolveOptions
 from treeform.solve.result import Limit, Progress, Status
+from treeform.solve.schedule import Budget, interruptible
 from treeform.tradeoff.asking import Solves, part_of, with_model
 from treeform.tradeoff.near_optimal import Indispensable, NearOptimal
 from treeform.tradeoff.near_trees import Judge, NearModel, NearTrees

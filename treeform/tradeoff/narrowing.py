@@ -10,8 +10,8 @@ from treeform.certify.answer import CertifiedResult
 from treeform.certify.family import with_axis
 from treeform.language.bounded import Bounded, Value
 from treeform.language.question import Question
-from treeform.solve.budget import Budget
 from treeform.solve.result import Status
+from treeform.solve.schedule import Budget
 from treeform.tradeoff.conflict import BoundNeeded
 
 Ask = Callable[[Question, str, bool], "CertifiedResult | None"]

@@ -15,9 +15,9 @@ from treeform.certify.family import IMPOSSIBLE, Family, Place
 from treeform.certify.family_certificate import enter_answer
 from treeform.language.question import Question
 from treeform.solve import schedule
-from treeform.solve.budget import Budget
 from treeform.solve.options import KnownBound, SolveOptions
 from treeform.solve.result import Limit, Progress, Status
+from treeform.solve.schedule import Budget
 from treeform.tradeoff.asking import Solves, part_of
 from treeform.utils.text import count_of
 

@@ -11,20 +11,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from treeform.certify.family import Place
-from treeform.errors import ContradictionError, SolverFailed
+from treeform.errors import BREAKDOWNS, ContradictionError, SolverFailed, broke_down, is_refusal
 from treeform.language.abilities import ColumnsOnDemand, Variants
 from treeform.language.question import Question
 from treeform.requirements import MaxNodes
 from treeform.shape import shrunk
 from treeform.solve import schedule
-from treeform.solve.budget import Budget
 from treeform.solve.choice import Plan
 from treeform.solve.columns_on_demand import is_usual
 from treeform.solve.engines import lowered, usual_engine
-from treeform.solve.faults import BREAKDOWNS, broke_down, is_refusal, limit_of
 from treeform.solve.ledger import Ledger
 from treeform.solve.options import SolveOptions
-from treeform.solve.result import Progress
+from treeform.solve.result import Progress, limit_of
+from treeform.solve.schedule import Budget
 from treeform.solve.search import CompiledSearch
 from treeform.tradeoff.nested import Answers
 from treeform.tradeoff.size_table import SizeBounds

@@ -16,16 +16,15 @@ from treeform.catalogue.solvers import find_solver
 from treeform.certify.certificate import Certificate
 from treeform.certify.family import Family
 from treeform.certify.family_certificate import answers_in, certify_family, enter_answer
-from treeform.errors import SpecError
+from treeform.errors import BREAKDOWNS, SpecError, broke_down, is_breakdown
 from treeform.graph import DecisionGraph
 from treeform.language.losses import without_tests
 from treeform.language.question import Question
 from treeform.solve import schedule
-from treeform.solve.budget import Budget, interruptible
 from treeform.solve.choice import refuse_restriction
-from treeform.solve.faults import BREAKDOWNS, broke_down, is_breakdown, limit_of
 from treeform.solve.options import USUAL, SolveOptions
-from treeform.solve.result import Limit, Number, Progress
+from treeform.solve.result import Limit, Number, Progress, limit_of
+from treeform.solve.schedule import Budget, interruptible
 from treeform.tradeoff.fill import fill_size_table
 from treeform.tradeoff.size_table import (
     SizeTable,

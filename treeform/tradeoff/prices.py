@@ -11,10 +11,10 @@ import pandas as pd
 from treeform.certify.answer import CertifiedResult
 from treeform.language.question import Question
 from treeform.solve import schedule
-from treeform.solve.budget import Budget, interruptible
 from treeform.solve.choice import refuse_restriction
 from treeform.solve.options import SolveOptions
 from treeform.solve.result import Limit, Number, Progress, Status
+from treeform.solve.schedule import Budget, interruptible
 from treeform.tradeoff.asking import Solves, part_of
 from treeform.utils.notebook import Printed
 

@@ -13,9 +13,9 @@ from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.question import Question, ceiling
 from treeform.solve import schedule
-from treeform.solve.budget import Budget
 from treeform.solve.choice import require_exact
 from treeform.solve.options import SolveOptions
+from treeform.solve.schedule import Budget
 from treeform.tradeoff.size_table import SizeBounds
 
 

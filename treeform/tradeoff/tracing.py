@@ -19,10 +19,10 @@ from treeform.language.numbers import as_fraction
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
 from treeform.solve import schedule
-from treeform.solve.budget import interruptible
 from treeform.solve.choice import refuse_restriction
 from treeform.solve.options import USUAL, SolveOptions
 from treeform.solve.result import Status, as_number
+from treeform.solve.schedule import interruptible
 from treeform.tradeoff.asking import with_model
 from treeform.tradeoff.frontier import Frontier, FrontierPoint
 from treeform.tradeoff.nested import Answers

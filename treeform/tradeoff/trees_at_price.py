@@ -10,7 +10,7 @@ from treeform.engines import ConTree, EngineRun
 from treeform.engines.relaxation import relax
 from treeform.language.objective import Nodes
 from treeform.solve import schedule
-from treeform.solve.budget import Budget
+from treeform.solve.schedule import Budget
 from treeform.tradeoff.size_table import SizeBounds
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from treeform.language.abilities import ColumnsOnDemand, FirstModels
-from treeform.solve.budget import Budget
 from treeform.solve.columns_on_demand import GraphSearch, priced_part
 from treeform.solve.node import Node, Worker
 from treeform.solve.result import Limit, why_stopped
+from treeform.solve.schedule import Budget
 from treeform.solve.search import CompiledSearch
 from treeform.utils.progress import report_step
 

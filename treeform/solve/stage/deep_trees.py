@@ -1,29 +1,114 @@
-"""Deep trees beside a proof under requirements that the search for deep trees does not support."""
+"""Deep trees under requirements beyond those of the search for deep trees: sums over rows, and all others.
+
+ConTree searches for deep trees itself, by turns with its proof. For engines that take more requirements, the search
+runs before and after the proof; after it alone on tables of few tests:
+
+* rows over predictions are priced into the costs of classes, as for the Lagrangian bound (`treeform.solve.lagrangian`).
+  A price at which the search's trees satisfy a row is found by doubling and halving; each tree is a candidate, its
+  leaves relabelled if need be;
+* in the last part of a limited run the search goes on for longer and longer at these prices, and small subtrees of the
+  best model are solved again by the engine itself, with what the rest of the tree leaves of each total.
+
+Whether a tree satisfies all requirements is judged exactly, as for every model; nothing here proves a bound.
+"""
 
 from __future__ import annotations
 
-from treeform.engines import DeepTreeSearch
-from treeform.engines.relaxation import relax
+from fractions import Fraction
+
+import numpy as np
+
+from treeform.engines import DeepTreeSearch, Engine
+from treeform.engines.relaxation import Relaxation, relax
+from treeform.graph import DecisionGraph
+from treeform.language.question import Question
 from treeform.solve import schedule
-from treeform.solve.budget import Budget
-from treeform.solve.deep_trees import LEAST_DEPTH, DeepTrees
-from treeform.solve.engines import FEW_TESTS
+from treeform.solve.engines import submit_repaired
+from treeform.solve.lagrangian import Lagrangian, rows_of
+from treeform.solve.ledger import Ledger
+from treeform.solve.neighbourhoods import improve_low_subtrees
 from treeform.solve.node import Node, Worker
+from treeform.solve.schedule import Budget
+
+MOST_KINDS = 64
+"""Kinds of samples, by class and what they add to the rows, which the search takes for classes."""
+HALVINGS = 5
+FIRST_WORK = 10**9
+"""Of the first longer search, which takes some tenths of a second; each one has twice that of the one before."""
+AROUND = (Fraction(1), Fraction(4, 5), Fraction(5, 4))
+"""Multiples of the prices that were found."""
+LARGEST_WORK = 2**50
 
 
-def is_proved_beside(node: Node) -> bool:
-    """Whether the plan's engine proves, and another search finds deep trees for it."""
-    engine, question = node.plan.engine, node.question
-    deep = question.shape.own_leaves and question.shape.depth >= LEAST_DEPTH
-    if engine is None or node.plan.distribution is not None or not deep:
-        return False
-    relaxation = relax(question, DeepTreeSearch())
-    return relaxation is not None and not relaxation.exact  # else the engine's own search may be this one
+class DeepTrees:
+    """Trees of one question at prices of its rows."""
 
+    def __init__(self, question: Question, relaxation: Relaxation, ledger: Ledger) -> None:
+        self.question, self.relaxation, self.ledger = question, relaxation, ledger
+        rows = [] if relaxation.task.sample_cost is not None else rows_of(question, relaxation.dropped)
+        self.dual = Lagrangian(question, DeepTreeSearch(), relaxation, rows)
+        if self.dual.n_kinds > MOST_KINDS:
+            self.dual = Lagrangian(question, DeepTreeSearch(), relaxation, [])
+        self.prices = [Fraction(0)] * len(self.dual.rows)
+        self._has_first = False
 
-def has_many_tests(node: Node) -> bool:
-    """Whether the proof on this table has no good trees soon."""
-    return node.question.data.has_more_tests_than(FEW_TESTS)
+    def first(self, part: Budget) -> None:
+        """A tree without prices, and prices for the rows that it violates, the worst one first; once."""
+        if self._has_first:
+            return
+        self._has_first = True
+        slack = self._slack(self._searched(self.prices, 1, 0, part))
+        for index in sorted(range(len(slack)), key=lambda i: -slack[i]):
+            if slack[index] > 0 and not part.stop() and not self.ledger.closed:
+                self._find_price(index, part)
+
+    def improve(self, engine: Engine, budget: Budget) -> None:
+        """Longer searches at these prices, and small subtrees by the engine, in turns."""
+        exact = relax(self.question, engine)
+        turn = 0
+        while not budget.stop() and not self.ledger.closed:
+            began = budget.seconds
+            work = min(FIRST_WORK << turn // len(AROUND), LARGEST_WORK)
+            factor = AROUND[turn % len(AROUND)]
+            self._searched([price * factor for price in self.prices], work, turn, budget)
+            turn += 1
+            if exact is not None and turn % len(AROUND) == 0:
+                self.ledger.set_phase(f"subtrees: {engine.name}")
+                part = budget.share(len(AROUND) * (budget.seconds - began))
+                improve_low_subtrees(engine, exact, self.ledger, part)
+
+    def _find_price(self, index: int, part: Budget) -> None:
+        """The least price found at which the search's tree satisfies a row; prices of the other rows stay."""
+        largest = Fraction(1, max(1, int(np.abs(self.dual.rows[index].coef).max())))
+        low, high = Fraction(0), None
+        price = largest / 8
+        for _ in range(HALVINGS + 3):
+            at = [*self.prices[:index], price, *self.prices[index + 1 :]]
+            if part.stop() or self.ledger.closed or not self.dual.within_range(at):
+                break
+            slack = self._slack(self._searched(at, 1, 0, part))
+            if not slack:
+                break
+            low, high = (price, high) if slack[index] > 0 else (low, price)
+            if high is None and price >= 4 * largest:
+                break
+            price = 2 * price if high is None else (low + high) / 2
+        self.prices[index] = low if high is None else high
+
+    def _slack(self, graph: DecisionGraph | None) -> list[int]:
+        return [] if graph is None else [row.slack(graph, self.question.data) for row in self.dual.rows]
+
+    def _searched(self, prices: list[Fraction], work: int, seed: int, part: Budget) -> DecisionGraph | None:
+        """The best tree of one search; those that it meets on the way are candidates, too."""
+        engine = DeepTreeSearch(work_limit=work, seed=seed)
+        self.ledger.set_phase(engine.name)
+        if engine.name not in self.ledger.runners:
+            self.ledger.runners.append(engine.name)
+
+        def submit(graph: DecisionGraph) -> None:
+            submit_repaired(self.ledger, graph, engine.name, part)
+
+        return self.dual.tree(engine, tuple(prices), part, submit)
 
 
 def first_deep_trees(node: Node, budget: Budget) -> None:
@@ -50,4 +135,5 @@ def _search_of(node: Node) -> DeepTrees:
         relaxation = relax(node.question, DeepTreeSearch())
         assert relaxation is not None
         node.deep = DeepTrees(node.question, relaxation, node.ledger)
-    return node.deep
+    search: DeepTrees = node.deep
+    return search

@@ -13,10 +13,10 @@ from treeform.language import losses
 from treeform.language.costs import SampleCost
 from treeform.language.objective import Error, Nodes
 from treeform.language.question import Question
-from treeform.solve.budget import Budget
 from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node
 from treeform.solve.repair import relabel
+from treeform.solve.schedule import Budget
 from treeform.utils.text import count_of
 
 PROVER = "identical rows"

@@ -21,11 +21,11 @@ from treeform.language.question import Question
 from treeform.language.values import ValueRule
 from treeform.shape import Tree
 from treeform.solve import schedule
-from treeform.solve.budget import Budget
 from treeform.solve.engines import recheck_of, value_part
 from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node, Worker
 from treeform.solve.result import Limit
+from treeform.solve.schedule import Budget
 
 DEEPEST = 2
 """Depth up to which the search proves optima."""

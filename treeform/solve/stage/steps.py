@@ -7,18 +7,18 @@ from dataclasses import replace
 
 from treeform.engines import Engine
 from treeform.engines.relaxation import relax
+from treeform.errors import BREAKDOWNS, broke_down, is_breakdown
 from treeform.language.question import Question
 from treeform.shape import smaller_shapes
 from treeform.solve import schedule
-from treeform.solve.budget import Budget
 from treeform.solve.depth import minimize_depth
 from treeform.solve.engines import usual_engine
-from treeform.solve.faults import BREAKDOWNS, broke_down, is_breakdown
 from treeform.solve.in_parts import search_in_parts
 from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node, Worker
 from treeform.solve.part_ledger import PartLedger
 from treeform.solve.result import Limit
+from treeform.solve.schedule import Budget
 
 Search = Callable[[Node], None]
 """All stages, for a step."""

@@ -13,11 +13,11 @@ from treeform.engines.relaxation import Relaxation, relax
 from treeform.graph import DecisionGraph
 from treeform.language.question import Question
 from treeform.shape import Shape, Tree
-from treeform.solve.budget import Budget
 from treeform.solve.engines import run_engine, submit_repaired, usual_engine
 from treeform.solve.lagrangian import rows_of, tighten
 from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node, Worker
+from treeform.solve.schedule import Budget
 
 MOST_LAYERS = 4
 """A tree of more levels is rarely proved in the time that is spared for a bound."""

@@ -1,4 +1,4 @@
-"""What native engines find and prove before a solver starts."""
+"""What native engines find and prove: the whole question, or what is left of it without some requirements."""
 
 from __future__ import annotations
 
@@ -6,26 +6,84 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from treeform.engines import DiagramSearch
+from treeform.engines import DeepTreeSearch, DiagramSearch
 from treeform.engines.diagram_rows import cheapest_within
 from treeform.engines.relaxation import relax
+from treeform.errors import SolverFailed, broke_down
 from treeform.graph import DecisionGraph, structure
 from treeform.language.question import Question
 from treeform.requirements import Fix
 from treeform.solve import schedule
-from treeform.solve.budget import Budget
-from treeform.solve.engines import engine_beyond, run_engine
+from treeform.solve.engines import FEW_TESTS, engine_beyond, run_engine
 from treeform.solve.in_parts import search_in_parts
 from treeform.solve.lagrangian import Lagrangian, rows_of, tighten
 from treeform.solve.ledger import Ledger
 from treeform.solve.neighbourhoods import improve
 from treeform.solve.node import Node, Relaxed, Worker
-from treeform.solve.result import Limit
+from treeform.solve.result import Limit, limit_of
+from treeform.solve.schedule import Budget
 from treeform.solve.stage.leaf_values import without_values
 from treeform.solve.stage.unrolled_trees import submit_fitting_trees
 
 COUNTED_DEPTH = 2
 """Trees of this depth are counted from all pairs of tests at once."""
+LEAST_DEPTH = 4
+"""Of trees that another search looks for beside the proof."""
+
+
+def exact_search(node: Node, budget: Budget) -> Limit | None:
+    """Run the plan's engine to the end of its time; where a model is known, its breakdown is a note."""
+    engine, ledger = node.plan.engine, node.ledger
+    assert engine is not None
+    relaxation = relax(node.question, engine)
+    if (
+        relaxation is None
+    ):  # a part whose prices leave the engine's integers; other parts may settle the whole
+        ledger.notes.append(
+            f"{engine.name} did not search {node.question.objective}: it leaves exact arithmetic"
+        )
+        return Limit.SOLVER
+    distribution = node.plan.distribution
+    worker = engine if distribution is None else distribution.of(engine)
+    ledger.set_phase(engine.name)
+    try:
+        outcome = run_engine(worker, relaxation, ledger, without_values(node, budget))
+    except (SolverFailed, MemoryError) as error:
+        if not ledger.has_model:
+            raise
+        ledger.note(f"{engine.name} {broke_down(error)}")
+        return budget.reason or limit_of(error)
+    node.relaxed = Relaxed(engine, relaxation, outcome, budget)
+    return budget.reason or (Limit.MEMORY if outcome.reason == "memory" else None)
+
+
+def by_engine(node: Node) -> Worker | None:
+    """Who answers the question alone."""
+    return None if node.plan.engine is None else (node.plan.engine.name, ())
+
+
+def its_share(node: Node) -> schedule.Share | None:
+    """All of the time, but for deep trees, which have another search beside the proof."""
+    if not is_proved_beside(node):
+        return None
+    if not has_many_tests(node):  # the proof finds good trees at once
+        return schedule.PROOF_OF_FEW_TESTS
+    return schedule.PROOF_OF_DEPTH_FOUR if node.question.shape.depth == 4 else schedule.PROOF_OF_DEEPER_TREES
+
+
+def is_proved_beside(node: Node) -> bool:
+    """Whether the plan's engine proves, and another search finds deep trees for it."""
+    engine, question = node.plan.engine, node.question
+    deep = question.shape.own_leaves and question.shape.depth >= LEAST_DEPTH
+    if engine is None or node.plan.distribution is not None or not deep:
+        return False
+    relaxation = relax(question, DeepTreeSearch())
+    return relaxation is not None and not relaxation.exact  # else the engine's own search may be this one
+
+
+def has_many_tests(node: Node) -> bool:
+    """Whether the proof on this table has no good trees soon."""
+    return node.question.data.has_more_tests_than(FEW_TESTS)
 
 
 def starts_a_solver(node: Node) -> bool:
