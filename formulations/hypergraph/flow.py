@@ -72,13 +72,7 @@ class NodeFlow(Component):
 
 
 def _all_trees(ports: Ports) -> AndOrGraph:
-    """The graph of all trees.
-
-    Raises
-    ------
-    SpecError
-        If it has too many alternatives to be held.
-    """
+    """The graph of all trees. Raises SpecError if it has too many alternatives to be held."""
     limits = ports.limits
     depth = min(ports.shape.depth, limits.max_depth or ports.shape.depth)
     task = TreeTask(depth=depth, min_support=limits.min_support, min_flow=limits.min_flow)

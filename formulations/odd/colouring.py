@@ -44,13 +44,7 @@ class Colouring:
         self.sets.append(points.tolist())
 
     def solve(self) -> bool:
-        """Whether there is a colouring; it is in ``colour`` then.
-
-        Raises
-        ------
-        GaveUp
-            After `DECISIONS`.
-        """
+        """Whether there is a colouring; it is in ``colour`` then. Raises GaveUp after `DECISIONS`."""
         self.used = {j for j, points in enumerate(self.sets) if len(points) == 1}
         if self.used:
             return False

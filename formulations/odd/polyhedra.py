@@ -42,7 +42,6 @@ class Polyhedron:
 
     Parameters
     ----------
-    unit : (P, d) float64
     inner, outer : (.,) int64
         Points inside and outside; each has one.
     k : int

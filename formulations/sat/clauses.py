@@ -53,7 +53,6 @@ def split_clauses(path: Ints, features: Ints, right: Bools, level: int) -> Ints:
         Literals ``F_qf`` of the nodes of this level.
     right : ndarray of bool, shape (p, m)
         ``e_i[f]``: the test ``f`` sends example ``i`` to the right.
-    level : int
 
     Returns
     -------
@@ -78,12 +77,10 @@ def ordered_clauses(path: Ints, features: Ints, left: Ints, level: int) -> Ints:
 
     Parameters
     ----------
-    path : ndarray of int64, shape (p, k)
     features : ndarray of int64, shape (2^level, u)
         Literals ``G_qu``: the node tests the column.
     left : ndarray of int64, shape (2^level, p, u)
         Literals ``O``.
-    level : int
 
     Returns
     -------
@@ -120,7 +117,6 @@ def leaf_clauses(path: Ints, literals: Ints) -> Ints:
 
     Parameters
     ----------
-    path : ndarray of int64, shape (p, k)
     literals : ndarray of int64, shape (p, 2^k) or (p, 2^k, w)
         One literal, or a clause of ``w`` of them, for each example and leaf.
 
@@ -139,7 +135,6 @@ def same_class_clauses(path: Ints, leaf: Ints, predicted: Ints) -> Ints:
 
     Parameters
     ----------
-    path : ndarray of int64, shape (p, k)
     leaf : ndarray of int64, shape (2^k,)
         Literals ``C_vc``.
     predicted : ndarray of int64, shape (p,)

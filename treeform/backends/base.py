@@ -127,10 +127,7 @@ class Session(ABC):
     def extend(self) -> None:
         """Load the columns, the rows and the objective that the model got since the last call.
 
-        Raises
-        ------
-        RouteError
-            If they cannot be stated to this solver.
+        Raises RouteError if they cannot be stated to this solver.
         """
         self.lowered.extend()
         self._load(self.lowered.blocks[self._mark.n_blocks :])

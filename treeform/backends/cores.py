@@ -52,12 +52,10 @@ def raise_bound(
 
     Parameters
     ----------
-    terms : Terms
     ask : callable
         Solves under assumptions.
     proved : callable
         Called with each new bound.
-    stop : callable
 
     Returns
     -------

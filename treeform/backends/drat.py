@@ -67,6 +67,8 @@ def trace(
 ) -> Trace:
     """Solve clauses once, with a proof of unsatisfiability on disk.
 
+    Raises SpecError if the solver logs no proofs that treeform reads.
+
     Parameters
     ----------
     starts : ndarray of int64, shape (clauses + 1,)
@@ -77,11 +79,6 @@ def trace(
         One of `BINARY`.
     stop : callable, optional
         Called about ten times a second; True ends the search without an answer.
-
-    Raises
-    ------
-    SpecError
-        If the solver logs no proofs that treeform reads.
     """
     check_prover(solver)
     module = load("pysat.solvers", solver, SAT.install)
@@ -101,13 +98,7 @@ def trace(
 
 
 def check_prover(solver: str) -> None:
-    """Refuse a solver whose proofs are not read here.
-
-    Raises
-    ------
-    SpecError
-        If it is not one of `BINARY`.
-    """
+    """Refuse a solver whose proofs are not read here. Raises SpecError if it is not one of `BINARY`."""
     if solver not in BINARY:
         raise unknown_name(solver, list(BINARY), "SAT solver that writes proofs")
 

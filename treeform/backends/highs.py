@@ -113,13 +113,7 @@ class HiGHS(Backend):
 
 
 def pass_model(highs: Any, model: Model, rows: Linear, lb: np.ndarray, ub: np.ndarray) -> None:
-    """Hand columns, objective and rows to an instance of HiGHS.
-
-    Raises
-    ------
-    SolverFailed
-        If HiGHS refuses them.
-    """
+    """Hand columns, objective and rows to an instance of HiGHS. Raises SolverFailed if HiGHS refuses them."""
     cost = np.zeros(model.n_cols)
     cost[model.objective.cols] = model.objective.vals
     by_row, minimise = 2, 1

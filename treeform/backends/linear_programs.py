@@ -43,16 +43,12 @@ class LinearSolution:
 class LinearProgram:
     """min cost @ x  subject to  low <= matrix @ x <= high,  lower <= x <= upper.
 
+    Raises SolverNotAvailable if highspy is not here.
+
     Parameters
     ----------
-    matrix : (m, n) array
     low, high : (m,) array
         Bounds of the rows.
-
-    Raises
-    ------
-    SolverNotAvailable
-        If highspy is not here.
 
     Examples
     --------
@@ -80,10 +76,7 @@ class LinearProgram:
     def solve(self, cost: Floats, lower: Floats, upper: Floats) -> LinearSolution | None:
         """The optimum for this cost and these bounds of the columns, each ``(n,)``; None where HiGHS has none.
 
-        Raises
-        ------
-        SolverFailed
-            If the child died twice.
+        Raises SolverFailed if the child died twice.
         """
         question = (np.asarray(cost, float), np.asarray(lower, float), np.asarray(upper, float))
         if self._here is not None:

@@ -24,13 +24,7 @@ SIGNS = (
 
 
 def check_memory_limit(megabytes: int | None) -> int | None:
-    """Refuse a limit that is too small.
-
-    Raises
-    ------
-    SpecError
-        If it is no whole number of at least `LEAST_MEMORY`.
-    """
+    """Refuse a limit that is too small. Raises SpecError if it is no whole number of at least `LEAST_MEMORY`."""
     whole = isinstance(megabytes, int) and not isinstance(megabytes, bool)
     if megabytes is not None and (not whole or megabytes < LEAST_MEMORY):
         raise SpecError(

@@ -197,7 +197,6 @@ class Race:
 
     Parameters
     ----------
-    model : Model
     run : Run
         The question, over the columns of ``model``.
     watch : Watch

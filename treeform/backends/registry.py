@@ -13,10 +13,7 @@ from treeform.utils.extensions import SOLVERS, Extension, construct, extensions,
 def load_backend(extension: Extension) -> type[Backend]:
     """The class of an entry in the group of solvers; its solver is not imported.
 
-    Raises
-    ------
-    SpecError
-        If it cannot be loaded, or is no backend.
+    Raises SpecError if it cannot be loaded, or is no backend.
     """
     loaded = extension.load_class(
         Backend,  # type: ignore[type-abstract]
@@ -43,17 +40,13 @@ def _loadable() -> Iterator[tuple[Extension, type[Backend]]]:
 def by_name(name: str) -> Backend:
     """The solver of that name, with default settings or those that follow: ``"cp-sat:threads=2"``.
 
+    Raises SpecError if there is no solver of that name; the message lists similar ones; SolverNotAvailable if it cannot
+    be used here; the message names what to install.
+
     Parameters
     ----------
     name : str
         As listed by `treeform.solvers`; upper and lower case are the same.
-
-    Raises
-    ------
-    SpecError
-        If there is no solver of that name; the message lists similar ones.
-    SolverNotAvailable
-        If it cannot be used here; the message names what to install.
     """
     plain, settings = parse_name(name)
     wanted = plain.lower().replace("_", "-")

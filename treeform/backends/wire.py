@@ -30,15 +30,7 @@ def send(pipe: IO[bytes], message: Any) -> None:
 
 
 def receive(pipe: IO[bytes]) -> Any:
-    """The next message.
-
-    Raises
-    ------
-    EOFError
-        If the pipe ends before it is complete.
-    Garbled
-        If what comes is no message.
-    """
+    """The next message. Raises EOFError if the pipe ends before it is complete; Garbled if what comes is no message."""
     count = _number(pipe)
     sizes = [_number(pipe) for _ in range(count)]
     head, *buffers = [_exactly(pipe, size) for size in sizes]

@@ -24,10 +24,8 @@ def write_model(model: Model, path: str | Path, suffix: str) -> None:
 
     Parameters
     ----------
-    model : Model
     path : str or Path
         Ends in ``suffix``.
-    suffix : {".lp", ".mps"}
 
     Raises
     ------

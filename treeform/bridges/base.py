@@ -40,10 +40,7 @@ class Bridge(ABC):
     def apply(self, block: Any, model: Model) -> list[Block]:
         """Rewrite ``block``, whose columns are columns of ``model``.
 
-        Raises
-        ------
-        RouteError
-            If this block cannot be rewritten, naming its rows and columns.
+        Raises RouteError if this block cannot be rewritten, naming its rows and columns.
         """
 
     @abstractmethod

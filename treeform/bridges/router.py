@@ -85,10 +85,7 @@ class Plan:
     def apply(self, model: Model) -> Lowered:
         """The model rewritten to the rows that the solver accepts; see :class:`Lowered`.
 
-        Raises
-        ------
-        RouteError
-            If a block or a variable cannot be turned, saying which, and what would be needed.
+        Raises RouteError if a block or a variable cannot be turned, saying which, and what would be needed.
         """
         return Lowered(model, self)
 
@@ -185,8 +182,6 @@ class Lowered(Model):
 
     Parameters
     ----------
-    source : Model
-    plan : Rewrite
     blocks : bool
         Whether blocks are rewritten at once.
 

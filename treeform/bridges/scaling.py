@@ -25,6 +25,8 @@ def integer_rows(block: Linear) -> Linear:
     multiplied by the least common denominator and divided by the greatest common divisor of its coefficients;
     then its sides are rounded inwards, which no integer point notices.
 
+    Raises RouteError if the scaled coefficients of a row sum to more than 2**53.
+
     Parameters
     ----------
     block : Linear
@@ -34,11 +36,6 @@ def integer_rows(block: Linear) -> Linear:
     -------
     Linear
         The same rows; all finite numbers are whole. A row that no integer point satisfies becomes ``0 >= 1``.
-
-    Raises
-    ------
-    RouteError
-        If the scaled coefficients of a row sum to more than 2**53.
     """
     vals, lo, hi = block.vals.copy(), block.lo.copy(), block.hi.copy()
     fractional = vals != np.rint(vals)
@@ -61,6 +58,8 @@ def integer_rows(block: Linear) -> Linear:
 def whole_objective(goal: Objective) -> tuple[list[int], int]:
     """The coefficients of an objective as whole numbers, and what they were multiplied by.
 
+    Raises RouteError if they sum to more than 2**53.
+
     Parameters
     ----------
     goal : Objective
@@ -72,11 +71,6 @@ def whole_objective(goal: Objective) -> tuple[list[int], int]:
         One for each of ``goal.cols``.
     scale : int
         ``coefs = scale * goal.vals``, exactly.
-
-    Raises
-    ------
-    RouteError
-        If they sum to more than 2**53.
     """
     scale = _denominator(goal.vals)
     whole = [int(exact(v) * scale) for v in goal.vals.tolist()]

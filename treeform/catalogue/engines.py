@@ -13,13 +13,7 @@ def engine_names() -> tuple[str, ...]:
 
 
 def load_engine(extension: Extension) -> type[Engine]:
-    """The class of an entry in the group of engines.
-
-    Raises
-    ------
-    SpecError
-        If it cannot be loaded, or is no engine.
-    """
+    """The class of an entry in the group of engines. Raises SpecError if it cannot be loaded, or is no engine."""
     return extension.load_class(
         Engine,  # type: ignore[type-abstract]
         "a native engine is a class derived from treeform.engines.Engine",
@@ -30,10 +24,7 @@ def load_engine(extension: Extension) -> type[Engine]:
 def find_engine(name: str) -> Engine:
     """The engine of that name, with its usual settings or those that follow: ``"contree:max_gap=5"``.
 
-    Raises
-    ------
-    SpecError
-        If there is none, it cannot be loaded, or a setting is not possible.
+    Raises SpecError if there is none, it cannot be loaded, or a setting is not possible.
     """
     plain, settings = parse_name(name)
     extension = find(ENGINES, plain)

@@ -53,6 +53,8 @@ class StatedModel:
     def add(self, rows: Component | Callable[..., None] | Iterable[Any]) -> StatedModel:
         """The same problem with rows of one's own.
 
+        Raises SpecError if a function names no port, or the formulation does not offer it.
+
         Parameters
         ----------
         rows : Component, function, or several of them
@@ -64,11 +66,6 @@ class StatedModel:
         -------
         StatedModel
             A new one.
-
-        Raises
-        ------
-        SpecError
-            If a function names no port, or the formulation does not offer it.
         """
         several = [rows] if callable(rows) or isinstance(rows, Component) else list(rows)
         formulation = self.formulation
@@ -130,6 +127,8 @@ class StatesModel(ABC):
     def model(self, formulation: Any = None) -> StatedModel:
         """The problem as a formulation states it: rows to look at, to write to a file, and to add rows to.
 
+        Raises SpecError if there is no such formulation, or it cannot state the problem.
+
         Parameters
         ----------
         formulation : Formulation, class or str, optional
@@ -139,11 +138,6 @@ class StatesModel(ABC):
         -------
         StatedModel
             With ``show()``, ``to_lp(path)``, ``to_mps(path)``, ``add(rows)`` and ``formulation``.
-
-        Raises
-        ------
-        SpecError
-            If there is no such formulation, or it cannot state the problem.
 
         Examples
         --------

@@ -34,10 +34,7 @@ class Certificate(dict[str, Any]):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the certificate as JSON, for `treeform.check` and ``treeform check``.
 
-        Raises
-        ------
-        SpecError
-            If the file cannot be written.
+        Raises SpecError if the file cannot be written.
         """
         write_text(Path(path), json.dumps(self, indent=1) + "\n")
 
@@ -51,10 +48,7 @@ class Certificate(dict[str, Any]):
 def make_certificate(result: SolveResult) -> Certificate:
     """The certificate of ``result``: plain JSON values, numbers exact (rationals as text ``"a/b"``).
 
-    Raises
-    ------
-    CertificateError
-        If the result has neither a model nor a proof, so that there is nothing to certify.
+    Raises CertificateError if the result has neither a model nor a proof, so that there is nothing to certify.
     """
     question = result.question
     if question is None or (result.graph is None and not result.claims):

@@ -145,10 +145,8 @@ def as_in_training(
 ) -> tuple[Dataset, dict[str, Groups]]:
     """The rows in the order of the certificate, and the arrays of groups that it rests on.
 
-    Raises
-    ------
-    CertificateError
-        If data or groups are not those that it was made from, in any order; or groups are needed and not given.
+    Raises CertificateError if data or groups are not those that it was made from, in any order; or groups are needed
+    and not given.
     """
     groups = given_again(body.data.groups, sensitive_features, data)
     found = in_order_of_training(body.data, data, groups)
@@ -171,10 +169,7 @@ def as_in_training(
 def question_from(body: DocumentPart, data: Dataset, sensitive_features: Any = None) -> Question:
     """The problem that a certificate answers, once the data are those that it was made from.
 
-    Raises
-    ------
-    CertificateError
-        If they are not, or the certificate is damaged.
+    Raises CertificateError if they are not, or the certificate is damaged.
     """
     data, groups = as_in_training(body, data, sensitive_features)
     try:

@@ -44,24 +44,19 @@ def cheapest_diagram(
 ) -> Found:
     """The cheapest diagram that costs at most ``most``, or a cheaper model that is none.
 
+    Raises OutOfReach if numbers would leave the exact range, there are too many diagrams near the least price, or the
+    task is of another kind.
+
     Parameters
     ----------
-    data : Dataset
     task : TreeTask
         With ``widths``; linear constraints over sums of samples, and perhaps a bound on the tests.
-    most : int
     multipliers : sequence of int
         One for each row of the task's totals. Others than that are taken as zeros.
     unit : int
         The price of a unit of cost.
     stop : callable
         Ends the search with `Stopped`.
-
-    Raises
-    ------
-    OutOfReach
-        If numbers would leave the exact range, there are too many diagrams near the least price, or the task is of
-        another kind.
     """
     if task.widths is None or task.node_penalty or task.min_support or task.min_flow or task.meetings:
         raise _out_of_reach("tests have prices, supports or marks")

@@ -27,19 +27,13 @@ IMPOSSIBLE = math.inf
 
 @dataclass(frozen=True)
 class Place:
-    """Where a problem stands in its family, or how much of each a model needs.
-
-    Attributes
-    ----------
-    depth, tests : int or None
-        At most so many; None: as many as the shape allows.
-    bound : int or Fraction or None
-        Of the requirement that is moved; None: without it.
-    """
+    """Where a problem stands in its family, or how much of each a model needs."""
 
     depth: int | None = None
     tests: int | None = None
+    """At most so many; None: as many as the shape allows."""
     bound: Value | None = None
+    """Of the requirement that is moved; None: without it."""
 
 
 @dataclass(frozen=True)
@@ -62,27 +56,17 @@ class Proof:
 
 @dataclass
 class Family:
-    """Nested problems, with models and bounds.
-
-    Attributes
-    ----------
-    question : Question
-        The widest problem.
-    by_tests, by_depth : bool
-        Whether the number of tests and the depth are bounded.
-    axis : Bounded or None
-        The requirement whose bound is moved.
-    between : (loosest, tightest)
-        Its range; None: no limit.
-    models : list of Known
-    proofs : list of Proof
-    """
+    """Nested problems, with models and bounds."""
 
     question: Question
+    """The widest problem."""
     by_tests: bool = False
     by_depth: bool = False
+    """Whether the number of tests and the depth are bounded."""
     axis: Bounded | None = None
+    """The requirement whose bound is moved."""
     between: tuple[Value | None, Value | None] = (None, None)
+    """(loosest, tightest): its range; None: no limit."""
     models: list[Known] = field(default_factory=list)
     proofs: list[Proof] = field(default_factory=list)
 

@@ -61,10 +61,7 @@ def certify_family(
 ) -> Certificate:
     """The certificate of a family, with the answers that do not follow from wider ones.
 
-    Raises
-    ------
-    CertificateError
-        If nothing is known.
+    Raises CertificateError if nothing is known.
     """
     kept, members = family.without_knowledge(), []
     for place, result in sorted(answers, key=lambda answer: family.width(answer[0])):
@@ -103,12 +100,7 @@ def answers_in(certificate: Any, family: Family) -> list[tuple[Place, SolveResul
 
     Models are evaluated again. Bounds are not proved again; they say where they come from.
 
-    Raises
-    ------
-    CertificateError
-        If it is damaged, or that of a single answer.
-    SpecError
-        If it is of another problem.
+    Raises CertificateError if it is damaged, or that of a single answer; SpecError if it is of another problem.
     """
     body, moved = read_any(certificate), family.axis if isinstance(family.axis, Requirement) else None
     if not isinstance(body, FamilyPart):

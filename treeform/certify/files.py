@@ -15,12 +15,7 @@ from treeform.utils.files import parse_json, read_text
 def read_json_file(path: str | os.PathLike[str]) -> Any:
     """What a JSON file holds.
 
-    Raises
-    ------
-    SpecError
-        If there is no such file, or it cannot be read.
-    CertificateError
-        If it is no JSON.
+    Raises SpecError if there is no such file, or it cannot be read; CertificateError if it is no JSON.
     """
     try:
         return parse_json(read_text(Path(path)))

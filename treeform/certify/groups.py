@@ -23,15 +23,10 @@ _KEYS = {"codes", "labels", "name"}
 
 @dataclass
 class ArrayTable:
-    """The arrays of groups that requirements rest on, each once.
-
-    Attributes
-    ----------
-    groups : dict of str to Groups
-        By the name under which requirements refer to them.
-    """
+    """The arrays of groups that requirements rest on, each once."""
 
     groups: dict[str, Groups] = field(default_factory=dict)
+    """By the name under which requirements refer to them."""
 
     def taken_out(self, value: Any) -> Any:
         """``value`` (plain JSON values) with ``{"array": name}`` in the place of every array of groups."""
@@ -94,21 +89,13 @@ def digest_with(data: Dataset, groups: Mapping[str, Groups]) -> str:
 def given_again(parts: Sequence[GroupsPart], values: Any, data: Dataset) -> dict[str, Groups]:
     """The arrays that a certificate rests on, from what the caller passed as ``sensitive_features``.
 
+    Raises CertificateError if they are needed and not given; SpecError if they are given and not needed, or other ones
+    than those needed; DataError if they are no groups of these data.
+
     Parameters
     ----------
     parts : sequence of GroupsPart
         Their entry in the certificate.
-    values : array, Series, DataFrame, mapping of names to these, or None
-    data : Dataset
-
-    Raises
-    ------
-    CertificateError
-        If they are needed and not given.
-    SpecError
-        If they are given and not needed, or other ones than those needed.
-    DataError
-        If they are no groups of these data.
     """
     names = [part.name for part in parts]
     listed = ", ".join(map(repr, names))
@@ -176,10 +163,7 @@ def differences(parts: Sequence[GroupsPart], groups_by_name: Mapping[str, Groups
 def parameters_of(part: RequirementPart, groups_by_name: Mapping[str, Groups]) -> dict[str, Any]:
     """The parameters of a requirement with the arrays in their places.
 
-    Raises
-    ------
-    CertificateError
-        If it refers to an array that the certificate does not have.
+    Raises CertificateError if it refers to an array that the certificate does not have.
     """
 
     def filled(value: Any) -> Any:

@@ -20,20 +20,6 @@ from treeform.utils.text import count_of, exact_text
 class Judgement:
     """The value and violations of a given model on the data of a problem. It makes no claim about other models.
 
-    Attributes
-    ----------
-    question : Question
-        The problem.
-    graph : DecisionGraph
-        The model as it was given; in its normal form if only that one satisfies the problem ("Admissible models" in the
-        design documents). It decides the rows of the problem alike.
-    objective : Fraction
-        The value of the problem's objective.
-    violations : dict of str to Fraction
-        What each requirement lacks, by its label; 0 where it is satisfied.
-    misfit : str or None
-        Why the model does not have the shape of the problem.
-
     Examples
     --------
     >>> import treeform as tf
@@ -45,10 +31,16 @@ class Judgement:
     """
 
     question: Question
+    """The problem."""
     graph: DecisionGraph
+    """The model as it was given; in its normal form if only that one satisfies the problem ("Admissible models" in the
+    design documents). It decides the rows of the problem alike."""
     objective: Fraction
+    """The value of the problem's objective."""
     violations: dict[str, Fraction]
+    """What each requirement lacks, by its label; 0 where it is satisfied."""
     misfit: str | None
+    """Why the model does not have the shape of the problem."""
 
     @property
     def ok(self) -> bool:

@@ -45,20 +45,14 @@ def count_left_out(
 ) -> str | None:
     """What counting the graph of a claim again shows (`treeform.certify.left_out`); None where it names none.
 
+    Raises OutOfReach or Stopped; CertificateError if the graph is another one, or does not reach as far as the claim.
+
     Parameters
     ----------
-    question : Question
     value : Fraction or None
         What is claimed.
     details : mapping
         Of the claim; a graph that is not the one counted here raises.
-    stop : callable
-
-    Raises
-    ------
-    OutOfReach, Stopped
-    CertificateError
-        If the graph is another one, or does not reach as far as the claim.
     """
     named = details.get("graph")
     keys = {"up_to": int, "nodes": int, "alternatives": int, "by_feature": bool}
@@ -102,15 +96,14 @@ def count_alternatives(
 ) -> tuple[int, int]:
     """Nodes and alternatives of the graph that trees of at most ``cost`` use, if they satisfy the sum constraints.
 
+    Raises OutOfReach if the graph has too many nodes or sets, or numbers would leave the exact range.
+
     Parameters
     ----------
-    data : Dataset
-    task : TreeTask
     cost : int
         In units of the task.
     multipliers : sequence of int
         One for each row, in 1 / ``unit`` of a unit of cost.
-    unit : int
     by_feature : bool
         Whether tests of different features that part a node's points alike are different alternatives.
     stop : callable
@@ -119,11 +112,6 @@ def count_alternatives(
         The number of tests above, from which on rules on paths do not count.
     over_sets : bool
         Whether the columns that a tree may test are chosen at the root, among all sets that the task allows.
-
-    Raises
-    ------
-    OutOfReach
-        If the graph has too many nodes or sets, or numbers would leave the exact range.
     """
     counted = partial(
         _counted,

@@ -47,7 +47,6 @@ class Followed:
     ----------
     rules : sequence of PathRule
         Without any, everything may follow.
-    tests : PathTests
     read : (T,) bool
         The tests that are allowed anywhere.
     """

@@ -53,22 +53,15 @@ MOST_SOURCES = 62
 
 @dataclass(frozen=True)
 class Found:
-    """What the list shows.
-
-    Attributes
-    ----------
-    least : int or None
-        The least cost, up to ``most``, of a tree that satisfies the rows; None when no such tree costs so little.
-    listed : int
-        Different trees on the list, as their costs, rows, marks and columns.
-    complete : bool
-        Whether all conditions of the task were supported: a budget is left out on tables of more than 62 columns, and
-        of several sets of features their union counts.
-    """
+    """What the list shows."""
 
     least: int | None
+    """The least cost, up to ``most``, of a tree that satisfies the rows; None when no such tree costs so little."""
     listed: int
+    """Different trees on the list, as their costs, rows, marks and columns."""
     complete: bool
+    """Whether all conditions of the task were supported: a budget is left out on tables of more than 62 columns, and of
+    several sets of features their union counts."""
 
 
 def cheapest(

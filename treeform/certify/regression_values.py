@@ -55,21 +55,15 @@ def nothing_below(
 ) -> bool:
     """Whether no admissible tree costs less than ``value``, in the user's units; False: that is not shown.
 
+    Raises OutOfReach where it would take too long, or requirements are more than rows and orders over values; Stopped
+    when ``stop`` answers true.
+
     Parameters
     ----------
     question : Question
         Of regression, with requirements on values.
-    value : Fraction
     prices : sequence of Fraction
         One for each row of the requirements, for the bounds, up to `LARGEST_PRICE`; others count as 0.
-    stop : callable
-
-    Raises
-    ------
-    OutOfReach
-        Where it would take too long, or requirements are more than rows and orders over values.
-    Stopped
-        When ``stop`` answers true.
     """
     part = relax(question, RegressionSearch())
     assert part is not None

@@ -72,10 +72,7 @@ class Restated(Requirement, listed=False):
     def build(self, model: Model, ports: Ports) -> None:
         """Rows for the clauses that a proof is about, where limits or rows over predictions state the requirement.
 
-        Raises
-        ------
-        SpecError
-            Where nothing of the kind does.
+        Raises SpecError where nothing of the kind does.
         """
         limits = self.limits(ports.data) or Limits()
         if limits.names == {"max_nodes"}:

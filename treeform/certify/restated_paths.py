@@ -26,8 +26,6 @@ class ByColumn(PathRule):
 
     Parameters
     ----------
-    data : Dataset
-    named : iterable of str
     fits : callable
         Whether a test of a column may stand below tests of others.
     """

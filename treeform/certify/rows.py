@@ -52,10 +52,8 @@ def in_order_of_training(
 
     Rows that agree in features and target are interchangeable: whatever else they have goes with them.
 
-    Raises
-    ------
-    CertificateError
-        If the rows are the same in another order, and the certificate does not tell at which positions they were.
+    Raises CertificateError if the rows are the same in another order, and the certificate does not tell at which
+    positions they were.
     """
     if digest_with(data, groups) == stated.digest:
         return data, groups

@@ -36,10 +36,7 @@ FIGURES_OF_VALUES = ("leaf_of_sample", "violations")
 def data_of(body: DocumentPart, X: Any, y: Any, sample_weight: Any = None) -> Dataset:
     """A table as the certificate's problem reads it.
 
-    Raises
-    ------
-    TreeformError
-        If it cannot be read so, or the objective is none.
+    Raises TreeformError if it cannot be read so, or the objective is none.
     """
     data = Dataset.from_user(
         X,
@@ -55,12 +52,8 @@ def data_of(body: DocumentPart, X: Any, y: Any, sample_weight: Any = None) -> Da
 def question_of(body: DocumentPart, data: Dataset, groups: dict[str, Groups]) -> Question:
     """The problem that a certificate answers, on its data.
 
-    Raises
-    ------
-    CertificateError
-        If some part of it is not written as treeform writes it, so that it might mean something else to its reader.
-    TreeformError
-        If some part of it is not possible.
+    Raises CertificateError if some part of it is not written as treeform writes it, so that it might mean something
+    else to its reader; TreeformError if some part of it is not possible.
     """
     problem = body.problem
     shape = shape_from_json(problem.shape.model_dump(exclude_none=True))
@@ -274,7 +267,6 @@ def status_row(body: MemberPart, rows: Sequence[CheckRow], claims: Sequence[Chec
 
     Parameters
     ----------
-    body : MemberPart
     rows : sequence of CheckRow
         Of all statements about data, problem and model.
     claims : sequence of CheckRow

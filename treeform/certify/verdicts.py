@@ -19,26 +19,17 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class CheckRow:
-    """One statement that was checked.
-
-    Attributes
-    ----------
-    what : str
-        The statement.
-    verdict : Verdict
-    detail : str
-        What was found.
-    rests_on : tuple of str
-        In whom one has to trust, when the verdict is "on trust".
-    proved_by : str
-        The engine or proof that proved it again here; empty where nothing had to be proved.
-    """
+    """One statement that was checked."""
 
     what: str
+    """The statement."""
     verdict: Verdict
     detail: str
+    """What was found."""
     rests_on: tuple[str, ...] = ()
+    """In whom one has to trust, when the verdict is "on trust"."""
     proved_by: str = ""
+    """The engine or proof that proved it again here; empty where nothing had to be proved."""
 
 
 def holds(what: str, detail: str, proved_by: str = "") -> CheckRow:
@@ -68,15 +59,10 @@ def judged(what: str, holds_here: bool, detail: str) -> CheckRow:
 
 @dataclass(frozen=True)
 class CheckReport:
-    """The outcome of `treeform.check`.
-
-    Attributes
-    ----------
-    rows : tuple of CheckRow
-        One for each statement.
-    """
+    """The outcome of `treeform.check`."""
 
     rows: tuple[CheckRow, ...]
+    """One for each statement."""
 
     @property
     def verdict(self) -> Verdict:

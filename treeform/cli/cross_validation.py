@@ -42,10 +42,7 @@ class Choice:
 def choose_size(settings: Settings, folds: int) -> Choice:
     """Choose depth and penalty by cross-validation with so many folds.
 
-    Raises
-    ------
-    SpecError
-        If the shape is no tree, or the penalty is given already.
+    Raises SpecError if the shape is no tree, or the penalty is given already.
     """
     shape = parse_shape(settings.shape or DEFAULT_SHAPE)
     if not isinstance(shape, Tree):

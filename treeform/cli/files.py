@@ -13,11 +13,8 @@ from treeform.utils.files import check_folder, is_special
 def check_writable(outputs: Iterable[Path], inputs: Iterable[Path] = ()) -> None:
     """Make sure that every output can be written, before hours are spent on what goes into it.
 
-    Raises
-    ------
-    SpecError
-        If a folder is missing or read-only, a path is a folder, two outputs are one file, or an output would
-        replace an input.
+    Raises SpecError if a folder is missing or read-only, a path is a folder, two outputs are one file, or an output
+    would replace an input.
     """
     seen: dict[Path, Path] = {}
     sources = {path.resolve() for path in inputs}
@@ -32,13 +29,7 @@ def check_writable(outputs: Iterable[Path], inputs: Iterable[Path] = ()) -> None
 
 
 def new_file(path: Path) -> Path:
-    """The path, if no file is there: what nobody named is not overwritten.
-
-    Raises
-    ------
-    SpecError
-        If there is one.
-    """
+    """The path, if no file is there: what nobody named is not overwritten. Raises SpecError if there is one."""
     if path.exists():
         raise SpecError(
             f"{path} is there already",

@@ -43,10 +43,8 @@ def is_foreign(path: Path) -> bool:
 def foreign_model(path: Path, rows: Dataset) -> DecisionGraph:
     """The tree of scikit-learn in a skops file, on these rows.
 
-    Raises
-    ------
-    SpecError
-        If the file is a pickle, cannot be read, holds anything else than one tree, or a tree of other columns.
+    Raises SpecError if the file is a pickle, cannot be read, holds anything else than one tree, or a tree of other
+    columns.
     """
     if path.suffix.lower() in _PICKLES or not _is_zip(path):
         raise SpecError(

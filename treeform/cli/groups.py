@@ -19,6 +19,8 @@ def take_groups(
 ) -> tuple[Any, pd.DataFrame]:
     """Read what ``--groups`` names.
 
+    Raises DataError if there is no such column or file; SpecError if names are missing or repeated.
+
     Parameters
     ----------
     given : sequence of str
@@ -36,13 +38,6 @@ def take_groups(
         As `treeform.check` takes them.
     frame : DataFrame
         The table without the columns that were no part of it when the problem was stated.
-
-    Raises
-    ------
-    DataError
-        If there is no such column or file.
-    SpecError
-        If names are missing or repeated.
     """
     if not given:
         return None, frame

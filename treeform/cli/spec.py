@@ -190,22 +190,13 @@ def spec_keys() -> dict[str, Any]:
 def read_spec(path: Path) -> Settings:
     """Read and validate a specification file.
 
-    Raises
-    ------
-    SpecError
-        With the file and the key at the front, such as ``problem.toml: requirements[1].ratio: …``.
+    Raises SpecError with the file and the key at the front, such as ``problem.toml: requirements[1].ratio: …``.
     """
     return settings_of(read_toml(path), path)
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """The table of a TOML file.
-
-    Raises
-    ------
-    SpecError
-        If it cannot be read, or is not TOML.
-    """
+    """The table of a TOML file. Raises SpecError if it cannot be read, or is not TOML."""
     try:
         return tomllib.loads(read_text(path))
     except FileNotFoundError as error:
@@ -231,10 +222,7 @@ def _one_line(error: BaseException) -> str:
 def settings_of(table: dict[str, Any], path: Path) -> Settings:
     """The settings in the table of a specification file; relative paths are relative to ``path``.
 
-    Raises
-    ------
-    SpecError
-        As `read_spec`.
+    Raises SpecError as `read_spec`.
     """
     files = {name for name, one in Stated.model_fields.items() if Path in get_args(one.annotation)}
     placed = {

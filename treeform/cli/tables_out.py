@@ -17,10 +17,7 @@ from treeform.utils.files import is_special, write_bytes
 def check_kind(path: Path) -> None:
     """Make sure, before the work begins, that a table can be written in the format of the name.
 
-    Raises
-    ------
-    SpecError
-        If the name ends otherwise, or nothing here writes Parquet.
+    Raises SpecError if the name ends otherwise, or nothing here writes Parquet.
     """
     name = path.name.lower()
     if is_special(path.resolve()):
@@ -42,10 +39,7 @@ def check_kind(path: Path) -> None:
 def write_table(path: Path, table: pd.DataFrame) -> None:
     """Write a table whose name `check_kind` has accepted.
 
-    Raises
-    ------
-    SpecError
-        If it cannot be written, or holds values that the format cannot.
+    Raises SpecError if it cannot be written, or holds values that the format cannot.
     """
     name = path.name.lower()
     if name.endswith((".parquet", ".feather")):

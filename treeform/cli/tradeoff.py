@@ -86,13 +86,7 @@ def requirement_of(problem: Problem, text: str) -> Requirement | str:
 
 
 def refuse_threads_alone(settings: Settings) -> None:
-    """Threads are those of one solver.
-
-    Raises
-    ------
-    SpecError
-        If threads are asked for and no solver is named.
-    """
+    """Threads are those of one solver. Raises SpecError if threads are asked for and no solver is named."""
     if settings.threads is not None and settings.solver is None:
         raise SpecError(
             "--threads needs --solver here",

@@ -79,6 +79,9 @@ class Encoder:
     def transform(self, X: Any, unseen: Unseen = Unseen.WARN) -> NDArray[np.float64]:
         """Encode a table.
 
+        Raises DataError if columns are missing, their number is wrong, a value is infinite, or one is missing in a
+        column that had no missing value in training.
+
         Parameters
         ----------
         X : DataFrame or array of shape (m, number of sources)
@@ -90,12 +93,6 @@ class Encoder:
         -------
         (m, F) float64
             Finite, C-contiguous, no -0.0.
-
-        Raises
-        ------
-        DataError
-            If columns are missing, their number is wrong, a value is infinite, or one is missing in a column
-            that had no missing value in training.
         """
         table = read_table(X)
         if table.named:
@@ -161,13 +158,7 @@ class Encoder:
 
     @classmethod
     def from_json(cls, value: Any) -> Encoder:
-        """Rebuild an encoder, checking every entry.
-
-        Raises
-        ------
-        CertificateError
-            If the value has another form.
-        """
+        """Rebuild an encoder, checking every entry. Raises CertificateError if the value has another form."""
         if not isinstance(value, dict) or set(value) != {"sources", "ignored"}:
             raise damaged("it has to hold 'sources' and 'ignored'")
         if not isinstance(value["sources"], list) or not value["sources"]:

@@ -21,10 +21,7 @@ _EXPONENT = re.compile(r"[eE]([+-]?[\d_]+)")
 def fraction_of(text: str) -> Fraction:
     """The number that a text writes, such as 12, 0.8, 4/5 or 1e-3.
 
-    Raises
-    ------
-    ValueError, ZeroDivisionError
-        If it is none, or has an exponent of more than 1000.
+    Raises ValueError or ZeroDivisionError if it is none, or has an exponent of more than 1000.
     """
     exponent = _EXPONENT.search(text)
     if exponent is not None and abs(int(exponent[1])) > LARGEST_EXPONENT:

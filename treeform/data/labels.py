@@ -22,6 +22,9 @@ def encode_labels(
 ) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """Turn labels into codes.
 
+    Raises DataError if labels are missing, unhashable, two-dimensional, of another length, or look like a quantity to
+    be regressed.
+
     Parameters
     ----------
     values : Series, array or list of length n_rows
@@ -37,12 +40,6 @@ def encode_labels(
         Positions in `classes`.
     classes : (K,)
         The distinct labels, sorted where they can be sorted, else by type name and text.
-
-    Raises
-    ------
-    DataError
-        If labels are missing, unhashable, two-dimensional, of another length, or look like a quantity
-        to be regressed.
     """
     labels = _one_dimensional(values)
     if len(labels) != n_rows:
@@ -63,21 +60,16 @@ def encode_labels(
 def codes_among(values: Any, n_rows: int, classes: NDArray[Any]) -> NDArray[np.int64]:
     """Turn labels into codes of classes that are known already, such as those of a model.
 
+    Raises DataError if labels are missing or none of the classes, or their number is wrong.
+
     Parameters
     ----------
-    values : Series, array or list of length n_rows
-    n_rows : int
     classes : (K,)
         A label that equals none of them is compared as text: a file holds no types.
 
     Returns
     -------
     (n_rows,) int64
-
-    Raises
-    ------
-    DataError
-        If labels are missing or none of the classes, or their number is wrong.
     """
     codes, levels = encode_labels(values, n_rows)
     known = classes.tolist()
@@ -132,12 +124,7 @@ def _one_dimensional(values: Any) -> NDArray[Any]:
 
 
 def refuse_missing(labels: NDArray[Any]) -> None:
-    """Raise where a target is missing, or infinite.
-
-    Raises
-    ------
-    DataError
-    """
+    """Raise where a target is missing, or infinite. Raises DataError."""
     missing = np.asarray(pd.isna(labels))
     if missing.any():
         row = int(np.flatnonzero(missing)[0])
@@ -156,9 +143,7 @@ def refuse_missing(labels: NDArray[Any]) -> None:
 def refuse_quantities(classes: NDArray[Any], n_rows: int) -> None:
     """Raise where the distinct labels of so many rows look like a quantity: many numbers, and not all are whole.
 
-    Raises
-    ------
-    DataError
+    Raises DataError.
     """
     if _many_numbers(classes) and classes.dtype.kind == "f" and (classes != np.floor(classes)).any():
         raise DataError(
@@ -227,10 +212,7 @@ def _in_order(labels: list[Any]) -> list[Any]:
 def with_abstention(classes: NDArray[Any], label: str) -> NDArray[Any]:
     """The classes with one more at the end, which stands for no decision.
 
-    Raises
-    ------
-    DataError
-        If some row has that label.
+    Raises DataError if some row has that label.
     """
     known = classes.tolist()
     if label in map(str, known):

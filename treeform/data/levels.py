@@ -22,10 +22,7 @@ ROWS_PER_LEVEL = 5  # and beyond these, one for so many rows
 def levels_of(values: Any, name: str) -> tuple[Level, ...]:
     """The levels that occur, sorted, numbers before text; missing values are the last one.
 
-    Raises
-    ------
-    DataError
-        If a level is neither text, a finite number nor a boolean, or there are too many.
+    Raises DataError if a level is neither text, a finite number nor a boolean, or there are too many.
     """
     gaps = np.asarray(pd.isna(values))
     known = np.asarray(values, dtype=object)[~gaps].tolist()
@@ -45,9 +42,7 @@ def refuse_many_levels(n_levels: int, n_rows: int, name: str, examples: list[Any
 
     A column of text may have 20 levels, and beyond these one level for every five rows.
 
-    Raises
-    ------
-    DataError
+    Raises DataError.
     """
     if n_levels <= max(FEW_LEVELS, n_rows // ROWS_PER_LEVEL):
         return
@@ -64,10 +59,7 @@ def refuse_many_levels(n_levels: int, n_rows: int, name: str, examples: list[Any
 def positions(values: Any, levels: tuple[Level, ...], name: str) -> NDArray[np.int64]:
     """Position of each value among the levels, -1 where it is none of them; missing values are the level None.
 
-    Raises
-    ------
-    DataError
-        If the column holds text where levels are numbers, or the other way round: no value could match.
+    Raises DataError if the column holds text where levels are numbers, or the other way round: no value could match.
     """
     gaps = np.asarray(pd.isna(values))
     objects = np.asarray(values, dtype=object)

@@ -43,13 +43,7 @@ class TableOptions:
     def of(
         cls, categorical: Any, missing: Any, dates: Any, abstain: Any = None, weight_grid: Any = None
     ) -> TableOptions:
-        """Check what the user gave.
-
-        Raises
-        ------
-        DataError
-            If a choice is none of those above.
-        """
+        """Check what the user gave. Raises DataError if a choice is none of those above."""
         if isinstance(categorical, str):
             categorical = (categorical,)
         if categorical is not None and not isinstance(categorical, Iterable):
@@ -99,10 +93,7 @@ USUAL = TableOptions()
 def grid_of(value: Any, name: str = "weight_grid") -> Fraction | str | None:
     """A grid that numbers are rounded to: a positive number, "auto" or None.
 
-    Raises
-    ------
-    DataError
-        If it is none of these.
+    Raises DataError if it is none of these.
     """
     if value is None or (isinstance(value, str) and value == AUTO):
         return value
@@ -120,13 +111,7 @@ def grid_of(value: Any, name: str = "weight_grid") -> Fraction | str | None:
 
 
 def one_of(name: str, value: Any, known: tuple[Any, ...]) -> None:
-    """Refuse a setting that is none of those known.
-
-    Raises
-    ------
-    DataError
-        If it is not.
-    """
+    """Refuse a setting that is none of those known. Raises DataError if it is not."""
     if not isinstance(value, str | None) or value not in known:
         raise DataError(
             f"{setting_text(name, value)} is not known",

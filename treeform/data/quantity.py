@@ -84,6 +84,8 @@ def read_quantity(
 ) -> Quantity:
     """Read targets as quantities.
 
+    Raises DataError if a target is no number, or they have too many digits and no grid is given.
+
     Parameters
     ----------
     labels : (K,)
@@ -99,11 +101,6 @@ def read_quantity(
     Returns
     -------
     Quantity
-
-    Raises
-    ------
-    DataError
-        If a target is no number, or they have too many digits and no grid is given.
     """
     exact = _fractions(labels, codes)
     weight = np.bincount(codes, weights=weights, minlength=len(labels))

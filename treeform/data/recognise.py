@@ -33,18 +33,12 @@ MOST_SHOWN = 8
 def recognise(values: Any, name: str, options: TableOptions, rows: NDArray[np.int64] | None = None) -> Source:
     """Find out what a column holds.
 
+    Raises DataError if the column cannot be used, or has two readings.
+
     Parameters
     ----------
-    values : Series or array of length n
-    name : str
-    options : TableOptions
     rows : ndarray of int64, optional
         The user's row numbers, for messages.
-
-    Raises
-    ------
-    DataError
-        If the column cannot be used, or has two readings.
     """
     dtype = values.dtype
     if name in options.categorical:

@@ -22,6 +22,8 @@ def row_labels(X: Any) -> pd.Index | None:
 def in_row_order(values: Any, labels: pd.Index | None, what: str, name: str) -> Any:
     """What was given for each row, in the order of the rows of the table.
 
+    Raises DataError if the labels are not the same, or do not tell which rows belong together.
+
     Parameters
     ----------
     values : Series, DataFrame, array, list or anything else
@@ -35,11 +37,6 @@ def in_row_order(values: Any, labels: pd.Index | None, what: str, name: str) -> 
     -------
     values
         The very same object where nothing had to be moved, or the number of rows differs.
-
-    Raises
-    ------
-    DataError
-        If the labels are not the same, or do not tell which rows belong together.
     """
     if labels is None or not isinstance(values, pd.Series | pd.DataFrame) or len(values) != len(labels):
         return values
@@ -79,10 +76,7 @@ def of_some_rows(values: Any, labels: pd.Index | None) -> Any:
 def positions_of(named: pd.Index, labels: pd.Index | None) -> list[int]:
     """The positions of the rows with these labels.
 
-    Raises
-    ------
-    DataError
-        If the rows of the table have no labels, or none, or several, have one of these.
+    Raises DataError if the rows of the table have no labels, or none, or several, have one of these.
     """
     if labels is None:
         raise DataError(

@@ -70,9 +70,10 @@ class Source:
     ) -> tuple[NDArray[np.float64], Counter[str]]:
         """The features of a column, and how often each value occurs that was never seen in training.
 
+        Raises DataError if a value cannot be read as the column was read in training.
+
         Parameters
         ----------
-        values : Series or array of length m
         rows : ndarray of int64, optional
             The user's row numbers, for messages.
 
@@ -81,11 +82,6 @@ class Source:
         features : (m, len(columns)) float64
         unseen : Counter
             By value as text.
-
-        Raises
-        ------
-        DataError
-            If a value cannot be read as the column was read in training.
         """
         if self.kind == CATEGORY:
             codes = positions(values, self.levels, self.name)

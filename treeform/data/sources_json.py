@@ -28,13 +28,7 @@ def source_to_json(source: Source) -> dict[str, Any]:
 
 
 def source_from_json(entry: Any) -> Source:
-    """Rebuild a source.
-
-    Raises
-    ------
-    CertificateError
-        If the entry has another form.
-    """
+    """Rebuild a source. Raises CertificateError if the entry has another form."""
     if not (isinstance(entry, dict) and isinstance(entry.get("name"), str) and entry.get("kind") in KINDS):
         raise damaged(f"a source needs a name and a kind ({', '.join(KINDS)})")
     name, levels = entry["name"], entry.get("levels", [])

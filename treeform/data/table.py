@@ -82,10 +82,7 @@ def as_pandas(X: Any) -> Any:
 def read_table(X: Any, feature_names: Any = None) -> Table:
     """Take a DataFrame, a table of another library, or a 2-D array as it is and name its columns.
 
-    Raises
-    ------
-    DataError
-        If there are no rows or columns, names repeat, or X is not two-dimensional.
+    Raises DataError if there are no rows or columns, names repeat, or X is not two-dimensional.
     """
     if hasattr(X, "toarray") and hasattr(X, "tocsr"):  # tests read dense columns
         X = X.toarray()
@@ -101,13 +98,7 @@ def read_table(X: Any, feature_names: Any = None) -> Table:
 
 
 def refuse_no_table(X: Any) -> None:
-    """Refuse what is often given in place of a table.
-
-    Raises
-    ------
-    DataError
-        If it is a path, a mapping or None.
-    """
+    """Refuse what is often given in place of a table. Raises DataError if it is a path, a mapping or None."""
     if isinstance(X, str | bytes | os.PathLike):
         raise DataError(
             f"{X!r} is no table",
@@ -153,12 +144,7 @@ def _refuse_empty(shape: tuple[int, ...]) -> None:
 
 
 def refuse_repeated_names(X: Any) -> None:
-    """Raise where two columns of a DataFrame have one name.
-
-    Raises
-    ------
-    DataError
-    """
+    """Raise where two columns of a DataFrame have one name. Raises DataError."""
     if isinstance(X, pd.DataFrame) and not isinstance(X.columns, pd.MultiIndex):
         _refuse_repeated(tuple(str(name) for name in X.columns))
 
@@ -199,11 +185,8 @@ def numeric_values(values: Any, name: str, rows: NDArray[np.int64] | None = None
 
     Decimals and fractions become the nearest float64: they keep their order, and a table of floats is read alike.
 
-    Raises
-    ------
-    DataError
-        If a value is not a number, an integer that float64 cannot hold, or one of two different decimals or fractions
-        that would become the same number.
+    Raises DataError if a value is not a number, an integer that float64 cannot hold, or one of two different decimals
+    or fractions that would become the same number.
     """
     raw = np.asarray(values)
     if raw.dtype.kind not in "biuf":
@@ -256,12 +239,7 @@ def _refuse_large(raw: NDArray[Any], name: str, rows: NDArray[np.int64] | None) 
 
 
 def refuse_infinite(table: Table, names: Sequence[str], rows: NDArray[np.int64] | None = None) -> None:
-    """Raise when a value of the columns ``names`` is infinite; all such columns are named at once.
-
-    Raises
-    ------
-    DataError
-    """
+    """Raise when a value of the columns ``names`` is infinite; all such columns are named at once. Raises DataError."""
     _refuse(
         [(name, infinite) for name, _, infinite in _gaps(table, names)], rows, "infinite (inf)",
         cause="tests compare finite numbers", fix="drop these rows, or fill in the values",
@@ -273,18 +251,14 @@ def refuse_gaps(
 ) -> None:
     """Raise when a value of the columns ``names`` is missing or infinite; all such columns are named at once.
 
+    Raises DataError.
+
     Parameters
     ----------
-    table : Table
-    names : sequence of str
     rows : ndarray of int64, optional
         The user's row numbers, for the message.
     cause, fix : str
         Why that is refused, and what to do besides dropping the rows.
-
-    Raises
-    ------
-    DataError
     """
     bad = [(name, missing | infinite) for name, missing, infinite in _gaps(table, names)]
     more = f"; {fix}" if fix else ""

@@ -49,13 +49,7 @@ class CsvForm:
 
     @classmethod
     def of(cls, sep: str | None, decimal: str | None, encoding: str | None) -> CsvForm:
-        """Check the options of the command line.
-
-        Raises
-        ------
-        SpecError
-            If one of them is not possible.
-        """
+        """Check the options of the command line. Raises SpecError if one of them is not possible."""
         sep = {"tab": "\t", "\\t": "\t", "space": " "}.get(sep or "", sep)
         if sep is not None and len(sep) != 1:
             raise SpecError(
@@ -99,10 +93,7 @@ def read_table(path: Path, text: Iterable[str] = ()) -> pd.DataFrame:
     Empty cells are missing values. Text such as ``NA`` or ``?`` is one only in a column whose other values
     are numbers; elsewhere it is a level like any other.
 
-    Raises
-    ------
-    DataError
-        If the file is missing, unreadable, in another encoding, empty, ragged, or its header is unusable.
+    Raises DataError if the file is missing, unreadable, in another encoding, empty, ragged, or its header is unusable.
     """
     name = path.name.lower()
     if str(path) != STDIN:

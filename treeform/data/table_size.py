@@ -16,12 +16,7 @@ MEMORY_PER_BYTE = 3
 
 
 def check_columns(path: Path, columns: int) -> None:
-    """Refuse a table of more than `MOST_COLUMNS`.
-
-    Raises
-    ------
-    DataError
-    """
+    """Refuse a table of more than `MOST_COLUMNS`. Raises DataError."""
     if columns > MOST_COLUMNS:
         raise DataError(
             f"{path} has {columns:,} columns",
@@ -33,16 +28,14 @@ def check_columns(path: Path, columns: int) -> None:
 def check_size(path: Path, stream: IO[bytes]) -> None:
     """Refuse what would fill the memory before it is parsed: one endless line, or more than the machine holds.
 
+    Raises DataError.
+
     Parameters
     ----------
     path : Path
         For messages.
     stream : binary file
         The text, unpacked.
-
-    Raises
-    ------
-    DataError
     """
     total, line, here = 0, 0, physical_memory()
     while chunk := stream.read(1 << 20):

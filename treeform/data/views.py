@@ -56,7 +56,6 @@ def with_columns(codes: Codes, size: int, columns: Iterable[NDArray[np.integer]]
     ----------
     codes : (n,) int64
         From 0 to ``size - 1``.
-    columns : iterable of (n,) integers
 
     Returns
     -------

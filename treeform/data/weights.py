@@ -80,6 +80,9 @@ class Weights:
 def read_weights(values: Any, n_rows: int, grid: Fraction | str | None = None) -> Weights:
     """Split weights into integers and a common unit.
 
+    Raises DataError if weights are missing, negative, not numbers, all zero, too many or too few, or have too many
+    digits.
+
     Parameters
     ----------
     values : array_like of shape (n_rows,) or None
@@ -96,11 +99,6 @@ def read_weights(values: Any, n_rows: int, grid: Fraction | str | None = None) -
     Returns
     -------
     Weights
-
-    Raises
-    ------
-    DataError
-        If weights are missing, negative, not numbers, all zero, too many or too few, or have too many digits.
     """
     if values is None:
         return Weights(np.ones(n_rows, dtype=np.int64), Fraction(1))

@@ -37,10 +37,7 @@ def is_client(executor: Any) -> bool:
 def client_of(executor: Any, workers: int | None) -> Iterator[Any]:
     """The client of a cluster: the one given, one at the address, or one of workers that are started here.
 
-    Raises
-    ------
-    SpecError
-        If Dask distributed is not installed, or the cluster cannot be reached.
+    Raises SpecError if Dask distributed is not installed, or the cluster cannot be reached.
     """
     if is_client(executor):
         yield executor
@@ -68,12 +65,7 @@ def client_of(executor: Any, workers: int | None) -> Iterator[Any]:
 
 
 def require_package(name: str) -> None:
-    """Refuse an executor whose package is not there.
-
-    Raises
-    ------
-    SpecError
-    """
+    """Refuse an executor whose package is not there. Raises SpecError."""
     if find_spec(name) is None:
         raise SpecError(f"the executor needs {name}, which is not installed", fix=f"pip install {name}")
 
@@ -110,12 +102,7 @@ def reach(call: Callable[[], T], stop: Callable[[], bool], seconds: float = PATI
 
 
 def scatter(client: Any, work: Any, stop: Callable[[], bool]) -> Any:
-    """The work as data of the cluster: each worker has it once.
-
-    Raises
-    ------
-    CutShort, SolverFailed
-    """
+    """The work as data of the cluster: each worker has it once. Raises CutShort or SolverFailed."""
     for attempt in range(1, MOST_LOST + 1):
         try:
             return reach(lambda: client.scatter(work, broadcast=True, hash=False), stop)

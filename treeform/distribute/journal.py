@@ -31,15 +31,12 @@ SYNC_EVERY = 1.0
 def open_folder(folder: str | os.PathLike[str], problem: str) -> Path:
     """Make the folder of a problem's journals, or enter it.
 
+    Raises SpecError if it cannot be written, or holds the journals of another problem.
+
     Parameters
     ----------
     problem : str
         The digest of the problem.
-
-    Raises
-    ------
-    SpecError
-        If it cannot be written, or holds the journals of another problem.
     """
     path = Path(folder)
     name = path / "problem.json"

@@ -283,12 +283,7 @@ def _failed(error: Exception) -> SolverFailed:
 
 
 def check_executor(executor: Any) -> None:
-    """Refuse what no search can be given to.
-
-    Raises
-    ------
-    SpecError
-    """
+    """Refuse what no search can be given to. Raises SpecError."""
     if is_client(executor) or executor in ONE_SEARCH or str(executor).startswith("dask:"):
         return
     if executor in NAMES:

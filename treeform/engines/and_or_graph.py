@@ -48,23 +48,15 @@ _MEMORY = 2**31
 
 @dataclass(frozen=True)
 class Priced:
-    """Multipliers of the linear constraints over sums, and the bound that they give.
-
-    Attributes
-    ----------
-    multipliers : tuple of int
-        One for each row, in 1 / ``unit`` of a unit of cost.
-    unit : int
-    lower : int
-        No tree that satisfies the rows costs less.
-    infeasible : bool
-        No tree satisfies them.
-    """
+    """Multipliers of the linear constraints over sums, and the bound that they give."""
 
     multipliers: tuple[int, ...]
+    """One for each row, in 1 / ``unit`` of a unit of cost."""
     unit: int
     lower: int
+    """No tree that satisfies the rows costs less."""
     infeasible: bool
+    """No tree satisfies them."""
 
 
 def most_listed(task: TreeTask) -> int:
@@ -107,9 +99,10 @@ def most_columns(data: Dataset, task: TreeTask) -> int | None:
 class GraphOfTrees:
     """The trees of a task as an AND/OR graph; what it learns is kept from one call to the next.
 
+    Raises SpecError if the table has too many tests, or sums would leave 64 bits.
+
     Parameters
     ----------
-    data : Dataset
     task : TreeTask
         Depth, costs, prices of tests, minimum support and flow, sum constraints and rules on paths count, the latter as
         far as `treeform.engines.graph_paths` follows them, and with ``apart="feature"`` only; meetings and budgets of
@@ -121,11 +114,6 @@ class GraphOfTrees:
         Bytes by which the process may grow; None for 2 GiB.
     simd : str
         Instruction set of the totals: ``"auto"`` takes the widest one that the processor has.
-
-    Raises
-    ------
-    SpecError
-        If the table has too many tests, or sums would leave 64 bits.
     """
 
     def __init__(
@@ -199,7 +187,6 @@ class GraphOfTrees:
         ----------
         upper : int, optional
             No bound above it is wanted.
-        seconds : float, optional
         stop : callable, optional
             Called about twenty times a second.
         """
@@ -233,7 +220,6 @@ class GraphOfTrees:
             None: of any cost; rows count only as far as no tree can satisfy them.
         most : int
             Alternatives to hold.
-        seconds, stop : optional
         short_by : int
             By how much the limit on prices stays below that of the cost, less than the ``unit`` of `Priced`: of the
             trees of that cost, only those that are cheap at the multipliers are in the graph then.

@@ -22,12 +22,7 @@ MOST_THREADS = 1024
 
 
 def one_of(engine: str, name: str, value: object, allowed: Sequence[Any]) -> None:
-    """Raise unless `value` is one of `allowed`.
-
-    Raises
-    ------
-    SpecError
-    """
+    """Raise unless `value` is one of `allowed`. Raises SpecError."""
     if value not in allowed or isinstance(value, bool):
         raise SpecError(
             f"{engine}({name}={value!r}) is not possible",
@@ -41,10 +36,7 @@ def some_of(
 ) -> tuple[str, ...]:
     """The chosen ones of `allowed`, in its order; a single one may be given as text.
 
-    Raises
-    ------
-    SpecError
-        If one is not allowed.
+    Raises SpecError if one is not allowed.
     """
     chosen = (value,) if isinstance(value, str) else tuple(value)
     for one in chosen:
@@ -76,13 +68,7 @@ def positive(engine: str, name: str, value: object, fix: str) -> None:
 
 
 def check_between(engine: str, name: str, value: object, least: int, most: int, usual: int) -> None:
-    """Raise unless `value` is a whole number from `least` to `most`.
-
-    Raises
-    ------
-    SpecError
-        With `usual` as an example.
-    """
+    """Raise unless `value` is a whole number from `least` to `most`. Raises SpecError with `usual` as an example."""
     if not is_whole(value, least) or (isinstance(value, int) and value > most):
         raise SpecError(
             f"{engine}({name}={value!r}) is not possible",
@@ -92,12 +78,7 @@ def check_between(engine: str, name: str, value: object, least: int, most: int, 
 
 
 def check_flag(engine: str, name: str, value: object) -> None:
-    """Raise unless `value` is True or False.
-
-    Raises
-    ------
-    SpecError
-    """
+    """Raise unless `value` is True or False. Raises SpecError."""
     if not isinstance(value, bool):
         raise SpecError(
             f"{engine}({name}={value!r}) is not possible",
@@ -107,22 +88,12 @@ def check_flag(engine: str, name: str, value: object) -> None:
 
 
 def check_seed(engine: str, seed: object) -> None:
-    """Raise unless `seed` is a whole number from 0 to `LARGEST_SEED`.
-
-    Raises
-    ------
-    SpecError
-    """
+    """Raise unless `seed` is a whole number from 0 to `LARGEST_SEED`. Raises SpecError."""
     check_between(engine, "seed", seed, 0, LARGEST_SEED, 1)
 
 
 def check_threads(engine: str, threads: object) -> None:
-    """Raise unless `threads` is a whole number from 1 to `MOST_THREADS`.
-
-    Raises
-    ------
-    SpecError
-    """
+    """Raise unless `threads` is a whole number from 1 to `MOST_THREADS`. Raises SpecError."""
     fix = "use for example threads=2"
     positive(engine, "threads", threads, fix)
     if isinstance(threads, int) and threads > MOST_THREADS:
@@ -132,23 +103,13 @@ def check_threads(engine: str, threads: object) -> None:
 
 
 def check_memory(engine: str, memory_limit: object) -> None:
-    """Raise unless `memory_limit` is a positive number of bytes or None.
-
-    Raises
-    ------
-    SpecError
-    """
+    """Raise unless `memory_limit` is a positive number of bytes or None. Raises SpecError."""
     if memory_limit is not None:
         positive(engine, "memory_limit", memory_limit, "give bytes, for example 2**30, or None")
 
 
 def check_simd(engine: str, simd: object, paths: Sequence[str] = PATHS) -> None:
-    """Raise unless this processor has that instruction set.
-
-    Raises
-    ------
-    SpecError
-    """
+    """Raise unless this processor has that instruction set. Raises SpecError."""
     one_of(engine, "simd", simd, paths)
     from treeform import _core
 

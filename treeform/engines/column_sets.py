@@ -27,24 +27,16 @@ PART_AT_ONCE = 0.85
 
 @dataclass(frozen=True)
 class Found:
-    """The answer over one set of columns.
-
-    Attributes
-    ----------
-    cost : int, Fraction or None
-        Of the best tree below the upper bound; None when there is none.
-    lower : int or Fraction
-        No tree over these columns costs less, or less than the upper bound that was given.
-    weights : dict of int to int
-        For each column that the tree tests, the weight of the samples that these tests see.
-    complete : bool
-        Whether the search came to its end.
-    """
+    """The answer over one set of columns."""
 
     cost: Cost | None
+    """Of the best tree below the upper bound; None when there is none."""
     lower: Cost
+    """No tree over these columns costs less, or less than the upper bound that was given."""
     weights: dict[int, int] = field(default_factory=dict)
+    """For each column that the tree tests, the weight of the samples that these tests see."""
     complete: bool = True
+    """Whether the search came to its end."""
 
 
 @dataclass(frozen=True)

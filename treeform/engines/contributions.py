@@ -56,10 +56,10 @@ class Contributions:
 
     Samples whose costs and totals are equal, whatever is predicted, are of one kind.
 
+    Raises SpecError if a row's sums could leave 64 bits.
+
     Parameters
     ----------
-    data : Dataset
-    task : TreeTask
     features : (T,) int32
         The encoded feature of each test.
 
@@ -77,11 +77,6 @@ class Contributions:
     test_row : (T, R) int64
     lo, hi : (R,) int64
         Sides of the rows, `NO_BOUND` where there is none.
-
-    Raises
-    ------
-    SpecError
-        If a row's sums could leave 64 bits.
     """
 
     def __init__(self, data: Dataset, task: TreeTask, features: NDArray[np.int32]) -> None:
@@ -161,10 +156,7 @@ def _exact_sides(
 ) -> tuple[int | None, int | None]:
     """The sides that some tree could violate; sums are computed in Python's integers, so that none can overflow.
 
-    Raises
-    ------
-    SpecError
-        If the row's sum could exceed 2**61.
+    Raises SpecError if the row's sum could exceed 2**61.
     """
     tests = 2**depth - 1
     most = sum(w * max(values) for w, values in zip(weight, per_kind, strict=True))

@@ -76,7 +76,6 @@ def tree_of_tests(
 
     Parameters
     ----------
-    graph : DecisionGraph or None
     test_of : callable
         ``test_of(feature, threshold)`` gives the number of the test that sends every sample the same way.
     """

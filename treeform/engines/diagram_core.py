@@ -31,40 +31,28 @@ _MOST_CLASSES = 256
 
 @dataclass(frozen=True)
 class CoreCall:
-    """The input of the native core, beyond the task.
-
-    Attributes
-    ----------
-    prices : sequence of (rate, price)
-        Objectives ``rate * cost + price * tests`` to prove, one after the other.
-    free : int
-        Tests that have no price.
-    every_number : bool
-        Prove the least cost for every number of tests as well.
-    known : list of int
-        The least known cost, by number of tests.
-    refuted : sequence of int
-        Lower bounds known already, by number of tests.
-    upper : int or None
-        With one objective: only models below this are wanted.
-    use : tuple of str
-        Techniques of the search.
-    seed, start_seconds, starts
-        Of the diagrams built by information gain before the search; -1 starts: a fraction of a second.
-    """
+    """The input of the native core, beyond the task."""
 
     prices: Sequence[tuple[int, int]] = ()
+    """sequence of (rate, price): objectives ``rate * cost + price * tests`` to prove, one after the other."""
     free: int = 0
+    """Tests that have no price."""
     every_number: bool = False
+    """Prove the least cost for every number of tests as well."""
     known: Sequence[int] = ()
+    """The least known cost, by number of tests."""
     refuted: Sequence[int] = ()
+    """Lower bounds known already, by number of tests."""
     upper: int | None = None
+    """With one objective: only models below this are wanted."""
     use: tuple[str, ...] = ()
+    """Techniques of the search."""
     memory: int | None = None
     simd: str = "auto"
     seed: int = 0
     start_seconds: float = USUAL_START_SECONDS
     starts: int = -1
+    """Of the diagrams built by information gain before the search; -1 starts: a fraction of a second."""
 
     def run(
         self,

@@ -23,28 +23,20 @@ Found = Callable[["DecisionGraph"], None]
 
 @dataclass(frozen=True)
 class PricedRows:
-    """Costs and rows by point and predicted class, and the reduced costs at the multipliers of the rows.
-
-    Attributes
-    ----------
-    reduced : (P, K) int64
-        ``rate * truth + sum of multiplier * taken``, less what makes the least entry of a kind of sample 0.
-    truth : (P, K) int64
-        The costs that are minimised.
-    taken : (R, P, K) int64
-        What the rows add up.
-    rhs : tuple of R int
-        ``sum of taken <= rhs``.
-    rate, base : int
-        A model that satisfies the rows at a true cost c has a sum of ``reduced`` of at most ``rate * c + base``.
-    """
+    """Costs and rows by point and predicted class, and the reduced costs at the multipliers of the rows."""
 
     reduced: Ints
+    """(P, K) int64: ``rate * truth + sum of multiplier * taken``, less what makes the least entry of a kind of sample
+    0."""
     truth: Ints
+    """(P, K) int64: the costs that are minimised."""
     taken: Ints
+    """(R, P, K) int64: what the rows add up."""
     rhs: tuple[int, ...]
+    """``sum of taken <= rhs``."""
     rate: int
     base: int
+    """A model that satisfies the rows at a true cost c has a sum of ``reduced`` of at most ``rate * c + base``."""
 
 
 def cheapest_within(
@@ -61,12 +53,8 @@ def cheapest_within(
 
     Parameters
     ----------
-    data : Dataset
-    widths : tuple of int
     max_nodes : int, optional
         Most tests.
-    rows : PricedRows
-    below : int
     time_limit : float, optional
         Seconds.
     stop : callable

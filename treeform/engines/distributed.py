@@ -97,15 +97,10 @@ class Evaluator(Protocol):
 
 @runtime_checkable
 class Distributable(Protocol):
-    """An engine whose search can be shared out.
-
-    Attributes
-    ----------
-    bounded : bool
-        Whether its questions are bounded.
-    """
+    """An engine whose search can be shared out."""
 
     bounded: bool
+    """Whether its questions are bounded."""
 
     def run_distributed(
         self, data: Dataset, task: TreeTask, run: EngineRun, ask: Ask, callers: int
@@ -125,10 +120,8 @@ class OneSearch(Engine):
     def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
         """Solve `task` on `data`; see `Engine.run`.
 
-        Raises
-        ------
-        SpecError
-            If the task is not possible, or whole numbers would leave the range in which the search is exact.
+        Raises SpecError if the task is not possible, or whole numbers would leave the range in which the search is
+        exact.
         """
         return self._search(data, task, run, None, 1)
 
@@ -137,10 +130,7 @@ class OneSearch(Engine):
     ) -> EngineOutcome:
         """As `run`, with tests at the root answered by ``ask``: cost and bound are the same.
 
-        Raises
-        ------
-        SpecError
-            As `run`.
+        Raises SpecError as `run`.
         """
         return self._search(data, task, run, ask, callers)
 

@@ -44,7 +44,6 @@ class Enumeration:
         The multipliers that it has. Any are right; good ones leave fewer trees.
     most : int
         Subtrees that are held at once, and pairs that are formed of them.
-    stop : callable
     """
 
     def __init__(
@@ -76,12 +75,8 @@ class Enumeration:
     def trees(self, cost: int) -> TreeList:
         """Every tree of at most this cost that satisfies the rows and limits.
 
-        Raises
-        ------
-        TooManyTrees
-            If more than ``most`` subtrees had to be held or pairs formed.
-        Stopped
-            When ``stop`` answers true.
+        Raises TooManyTrees if more than ``most`` subtrees had to be held or pairs formed; Stopped when ``stop`` answers
+        true.
         """
         graph = self._graph(cost)
         if graph is None:
@@ -110,10 +105,7 @@ class Enumeration:
     def counts(self, cost: int) -> TreeCounts | None:
         """The same trees in numbers, without a list of them; None where rows, or a wide range of costs, forbid.
 
-        Raises
-        ------
-        Stopped
-            When ``stop`` answers true.
+        Raises Stopped when ``stop`` answers true.
         """
         graph = None if len(self.prices) > 1 else self._graph(cost)
         if graph is None or not graph.n_nodes:

@@ -47,8 +47,6 @@ def graph_of(data: Dataset, task: TreeTask, apart: Apart = "feature") -> GraphOf
 
     Parameters
     ----------
-    data : Dataset
-    task : TreeTask
     apart : str
         As for `GraphOfTrees`.
     """
@@ -92,12 +90,9 @@ class GraphOverColumnSets(GraphOfTrees):
 
     Parameters
     ----------
-    data : Dataset
     task : TreeTask
         Its budget of columns and its sets of features are what ``sets`` says. Rules on paths count where all of them
         can be followed.
-    sets : sequence of sets
-    apart : str
     """
 
     def __init__(self, data: Dataset, task: TreeTask, sets: Sequence[Set], apart: Apart = "feature") -> None:

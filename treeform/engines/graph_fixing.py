@@ -41,8 +41,6 @@ class Fixing:
 
     Parameters
     ----------
-    trees : GraphOfTrees
-    graph : AndOrGraph
     priced : Priced
         Multipliers to begin with.
     cost : int

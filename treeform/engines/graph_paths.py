@@ -29,25 +29,18 @@ MOST_TRIED = 100_000
 
 @dataclass(frozen=True)
 class PathStates:
-    """The automaton, in state 0 at the root.
-
-    Attributes
-    ----------
-    allowed : (S, T) uint8
-    next : (S, T, 2) int32
-        The state on each side of an allowed test; -1: everything may follow.
-    may_end : (S,) uint8
-    levels : int
-        The number of tests above, from which on everything may follow.
-    whole : bool
-        Whether this is all that the rules say.
-    """
+    """The automaton, in state 0 at the root."""
 
     allowed: NDArray[np.uint8]
+    """(S, T) uint8"""
     next: NDArray[np.int32]
+    """(S, T, 2) int32: the state on each side of an allowed test; -1: everything may follow."""
     may_end: NDArray[np.uint8]
+    """(S,) uint8"""
     levels: int
+    """The number of tests above, from which on everything may follow."""
     whole: bool
+    """Whether this is all that the rules say."""
 
 
 def states_of(task: TreeTask, table: TableOfTests, most: int | None = None) -> PathStates | None:
@@ -57,8 +50,6 @@ def states_of(task: TreeTask, table: TableOfTests, most: int | None = None) -> P
 
     Parameters
     ----------
-    task : TreeTask
-    table : TableOfTests
     most : int, optional
         Levels to follow; None: as many as `MOST_TRIED` allows.
     """

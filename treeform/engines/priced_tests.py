@@ -13,22 +13,16 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class PricedSamples:
-    """What samples pay: ``w |y - v| + c v`` at a value v, which is one of the levels.
-
-    Attributes
-    ----------
-    weight, price, target : (n,) float64
-    level : (n,) int64
-        The place of each target among the levels.
-    levels : (L,) float64
-        The distinct targets, ascending.
-    """
+    """What samples pay: ``w |y - v| + c v`` at a value v, which is one of the levels."""
 
     weight: Floats
     price: Floats
     target: Floats
+    """(n,) float64"""
     level: Ints
+    """(n,) int64: the place of each target among the levels."""
     levels: Floats
+    """(L,) float64: the distinct targets, ascending."""
 
     def tests(
         self, order: Ints, ways: Ints, near: float, low: float = -np.inf, high: float = np.inf

@@ -33,33 +33,21 @@ Leaf = int | Fraction
 
 @dataclass(frozen=True)
 class PrunedTree:
-    """One of the nested trees.
-
-    Attributes
-    ----------
-    price : Fraction
-        From this price of a test on it is the best of the prunings, in units of the objective.
-    graph : DecisionGraph
-    """
+    """One of the nested trees."""
 
     price: Fraction
+    """From this price of a test on it is the best of the prunings, in units of the objective."""
     graph: DecisionGraph
 
 
 @dataclass(frozen=True)
 class LeafCosts:
-    """What leaves cost under an objective that is a sum over samples.
-
-    Attributes
-    ----------
-    best : callable
-        From rows to the cheapest prediction for all of them, and its cost in units of the objective.
-    of : callable
-        From rows and a prediction to its cost.
-    """
+    """What leaves cost under an objective that is a sum over samples."""
 
     best: Callable[[Rows], tuple[Leaf, Fraction]]
+    """From rows to the cheapest prediction for all of them, and its cost in units of the objective."""
     of: Callable[[Rows, Leaf], Fraction]
+    """From rows and a prediction to its cost."""
 
 
 def leaf_costs(question: Question) -> LeafCosts | None:

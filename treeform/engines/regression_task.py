@@ -19,23 +19,14 @@ BestValue = Callable[[NDArray[np.int64]], Fraction]
 
 @dataclass(frozen=True, kw_only=True)
 class RegressionTask(TreeTask):
-    """The part of a regression problem that the engine solves: the tree of least loss within limits.
-
-    Attributes
-    ----------
-    loss : {"squared", "absolute"}
-    price : Fraction
-        Price of a test, in units of the loss: of the target's unit (squared) times the unit of weight.
-    best_value : callable
-        The exact value that costs a set of rows least.
-    best_loss : callable
-        The loss of that value, in units of the loss.
-    columns : (C,) int64 array or None
-        Encoded features that tests may read; None for all.
-    """
+    """The part of a regression problem that the engine solves: the tree of least loss within limits."""
 
     loss: Literal["squared", "absolute"] = "squared"
     price: Fraction = Fraction(0)
+    """Price of a test, in units of the loss: of the target's unit (squared) times the unit of weight."""
     best_value: BestValue = field(default=lambda rows: Fraction(0))
+    """The exact value that costs a set of rows least."""
     best_loss: BestValue = field(default=lambda rows: Fraction(0))
+    """The loss of that value, in units of the loss."""
     columns: NDArray[np.int64] | None = None
+    """(C,) int64 array or None: encoded features that tests may read; None for all."""

@@ -35,28 +35,19 @@ OF_UNROLLED_TREES = frozenset({"max_features"})
 
 @dataclass(frozen=True)
 class Relaxation:
-    """A tree task, and how its value maps to the question's.
-
-    Attributes
-    ----------
-    task : TreeTask
-    factor, offset : Fraction
-        ``scaled value >= factor * engine value + offset``, with equality when ``dropped`` is empty.
-    dropped : tuple of str
-        What the engine does not see.
-    part : Question
-        The rest as a question of its own: its optimum is a lower bound of the whole.
-    rows : tuple of (str, str)
-        The requirement that each row of the engine comes from, and what the row compares; the sum constraints first,
-        then that on the number of tests.
-    """
+    """A tree task, and how its value maps to the question's."""
 
     task: TreeTask
     factor: Fraction
     offset: Fraction
+    """``scaled value >= factor * engine value + offset``, with equality when ``dropped`` is empty."""
     dropped: tuple[str, ...]
+    """What the engine does not see."""
     part: Question
+    """The rest as a question of its own: its optimum is a lower bound of the whole."""
     rows: tuple[tuple[str, str], ...] = ()
+    """The requirement that each row of the engine comes from, and what the row compares; the sum constraints first,
+    then that on the number of tests."""
     scale: int = 1
     """That of the question."""
     takes_costs: bool = False

@@ -102,12 +102,6 @@ class Session:
 
     An engine derives from it, converts the core's tree in `graph_of`, and overrides what it does otherwise.
 
-    Parameters
-    ----------
-    data : Dataset
-    task : TreeTask
-    run : EngineRun
-
     Attributes
     ----------
     upper : int or None

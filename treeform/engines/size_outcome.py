@@ -20,34 +20,22 @@ _NEVER = 2**61
 
 @dataclass(frozen=True)
 class SizeOutcome:
-    """Known bounds of e(k), the least cost with at most k tests, for k = 0, 1, 2, ...
-
-    Attributes
-    ----------
-    lower : tuple of int
-        No model of at most k tests costs less than ``lower[k]`` (weight units).
-    upper : tuple of int or None
-        What the best model found of at most k tests costs; None where there is none.
-    graphs : tuple of DecisionGraph or None
-        These models.
-    proved_at : dict
-        Seconds after which each price was proved, None where it was not.
-    seconds : float
-    reason : str or None
-        Why the run ended early: ``"time"``, ``"interrupted"`` or ``"memory"``.
-    counters : dict
-    free : int
-        So many tests have no price.
-    """
+    """Known bounds of e(k), the least cost with at most k tests, for k = 0, 1, 2, ..."""
 
     lower: tuple[int, ...]
+    """No model of at most k tests costs less than ``lower[k]`` (weight units)."""
     upper: tuple[int | None, ...]
+    """What the best model found of at most k tests costs; None where there is none."""
     graphs: tuple[DecisionGraph | None, ...]
+    """These models."""
     proved_at: dict[Fraction, float | None]
+    """Seconds after which each price was proved, None where it was not."""
     seconds: float
     reason: str | None
+    """Why the run ended early: ``"time"``, ``"interrupted"`` or ``"memory"``."""
     counters: dict[str, int]
     free: int = 0
+    """So many tests have no price."""
 
     @classmethod
     def of(
@@ -98,10 +86,7 @@ class SizeOutcome:
     def best(self, price: Fraction | int) -> tuple[Fraction, DecisionGraph | None]:
         """The least known ``cost + price * max(tests - free, 0)``, and its model.
 
-        Raises
-        ------
-        Infeasible
-            If there is no model: the data weigh less than a leaf has to.
+        Raises Infeasible if there is no model: the data weigh less than a leaf has to.
         """
         values = [
             (Fraction(price) * max(k - self.free, 0) + cost, k)

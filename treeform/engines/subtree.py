@@ -28,7 +28,6 @@ def task_of(
     ----------
     task : TreeTask
         Of the whole tree.
-    here : (n,) bool
     depth : int
         Most tests on a path of the subtree.
     tests : int

@@ -25,6 +25,8 @@ class TableOfTotals:
     Samples whose costs and totals are equal, whatever is predicted, are of one kind. ``tests`` are as `tests_of` gives
     them, where not all that separate something are wanted.
 
+    Raises SpecError if a row's sums could leave 64 bits.
+
     Attributes
     ----------
     bits : (P, T) uint8
@@ -46,11 +48,6 @@ class TableOfTotals:
     lo, hi : (R,) int64
         Sides of the rows, `contributions.NO_BOUND` where there is none.
     clashes : Clashes
-
-    Raises
-    ------
-    SpecError
-        If a row's sums could leave 64 bits.
     """
 
     def __init__(self, data: Dataset, task: TreeTask, tests: Tests | None = None) -> None:

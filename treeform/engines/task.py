@@ -112,48 +112,32 @@ class EngineRun:
 
 @dataclass(frozen=True)
 class EngineOutcome:
-    """The answer of an engine.
-
-    Attributes
-    ----------
-    graph : DecisionGraph or None
-        The best tree found; None when none costs less than the bound that was given.
-    upper : int or None
-        Its cost; None also where the caller evaluates it.
-    lower : int
-        No admissible tree costs less.
-    proved : bool
-        The question is settled: the tree is the cheapest, or none costs less than the bound that was given.
-    nothing : bool
-        It is proved that no tree satisfies the task, whatever it costs, and ``lower`` does not say so.
-    reason : str or None
-        Why the run ended early: ``"time"``, ``"interrupted"`` or ``"memory"``.
-    seconds : float
-        Wall time.
-    counters : dict
-        What the search did.
-    notes : tuple of str
-        What the reader of the answer has to know about it.
-    witness : dict or None
-        What a check may use, with the task, to prove the bound again.
-    details : dict
-        What else a certificate says of the proof.
-    rows_used : tuple of bool
-        For each linear constraint over sums, whether the proof rests on it; empty where that is not known.
-    """
+    """The answer of an engine."""
 
     graph: DecisionGraph | None
+    """The best tree found; None when none costs less than the bound that was given."""
     upper: int | None
+    """Its cost; None also where the caller evaluates it."""
     lower: int
+    """No admissible tree costs less."""
     proved: bool
+    """The question is settled: the tree is the cheapest, or none costs less than the bound that was given."""
     reason: str | None = None
+    """Why the run ended early: ``"time"``, ``"interrupted"`` or ``"memory"``."""
     seconds: float = 0.0
+    """Wall time."""
     counters: dict[str, int] = field(default_factory=dict)
+    """What the search did."""
     notes: tuple[str, ...] = ()
+    """What the reader of the answer has to know about it."""
     witness: dict[str, Any] | None = None
+    """What a check may use, with the task, to prove the bound again."""
     details: dict[str, Any] = field(default_factory=dict)
+    """What else a certificate says of the proof."""
     nothing: bool = False
+    """It is proved that no tree satisfies the task, whatever it costs, and ``lower`` does not say so."""
     rows_used: tuple[bool, ...] = ()
+    """For each linear constraint over sums, whether the proof rests on it; empty where that is not known."""
 
 
 class Engine(ABC):
@@ -325,10 +309,8 @@ def binding_features(data: Dataset, task: TreeTask) -> int | None:
 def check_task(data: Dataset, task: TreeTask) -> None:
     """Refuse a task that no engine can carry out exactly on ``data``.
 
-    Raises
-    ------
-    SpecError
-        If a limit is negative, the costs are no whole, non-negative (K, K) matrix, or sums could leave 64 bits.
+    Raises SpecError if a limit is negative, the costs are no whole, non-negative (K, K) matrix, or sums could leave 64
+    bits.
     """
     if (
         task.depth < 1

@@ -85,7 +85,6 @@ class TreeCounts(TreeSet):
         All that these trees use.
     own : (A,) int
         What each alternative costs by itself.
-    cost : int
     stop : callable
         Ends a pass with `Stopped`.
     """

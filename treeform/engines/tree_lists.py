@@ -19,28 +19,20 @@ MOST_BYTES = 2**25
 
 @dataclass(frozen=True)
 class Level:
-    """The trees of all nodes of one depth, in the order of nodes, then of prices.
-
-    Attributes
-    ----------
-    node, price : (m,)
-    adds : (m, 1 + R) int64
-        Cost and rows of each.
-    label : (m,) int64
-        The class where the tree is a leaf, else -1.
-    alternative : (m,) int64
-        What is chosen at the node.
-    left, right : (m,) int64
-        Places of both subtrees in the level below.
-    """
+    """The trees of all nodes of one depth, in the order of nodes, then of prices."""
 
     node: Ints
     price: Ints
+    """(m,)"""
     adds: Ints
+    """(m, 1 + R) int64: cost and rows of each."""
     label: Ints
+    """(m,) int64: the class where the tree is a leaf, else -1."""
     alternative: Ints
+    """(m,) int64: what is chosen at the node."""
     left: Ints
     right: Ints
+    """(m,) int64: places of both subtrees in the level below."""
 
     def only(self, kept: Ints) -> Level:
         """Some of the trees, in the order given."""
@@ -53,19 +45,12 @@ class Level:
 
 @dataclass(frozen=True)
 class TreeList(TreeSet):
-    """N trees, the cheapest first: those of the last level.
-
-    Attributes
-    ----------
-    adds : (N, 1 + R) int64
-        Cost and rows of each.
-    levels : list of Level
-        One for each depth.
-    graph : AndOrGraph
-    """
+    """N trees, the cheapest first: those of the last level."""
 
     adds: Ints
+    """(N, 1 + R) int64: cost and rows of each."""
     levels: list[Level]
+    """One for each depth."""
     graph: AndOrGraph
 
     @property

@@ -24,18 +24,12 @@ EXACT = 2**53
 
 
 class TreeSet(ABC):
-    """Trees over a graph, numbered with the cheapest first.
-
-    Attributes
-    ----------
-    graph : AndOrGraph
-        A alternatives.
-    size : int
-        The number of trees.
-    """
+    """Trees over a graph, numbered with the cheapest first."""
 
     graph: AndOrGraph
+    """A alternatives."""
     size: int
+    """The number of trees."""
 
     @abstractmethod
     def tree(self, index: int) -> Nested:

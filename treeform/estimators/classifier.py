@@ -41,6 +41,9 @@ class OptimalClassifier(ClassifierMixin, OptimalEstimator):  # type: ignore[misc
     def fit(self, X: Any, y: Any, sample_weight: Any = None, sensitive_features: Any = None) -> Self:
         """Learn the best model of this shape under the requirements.
 
+        Raises SpecError if no model of the shape satisfies the requirements, or the limit came before the first model;
+        KeyboardInterrupt after Ctrl-C; the best model found is in ``graph_`` and ``result_``.
+
         Parameters
         ----------
         X : DataFrame, array or sparse matrix of shape (n_samples, n_features)
@@ -55,13 +58,6 @@ class OptimalClassifier(ClassifierMixin, OptimalEstimator):  # type: ignore[misc
         Returns
         -------
         self
-
-        Raises
-        ------
-        SpecError
-            If no model of the shape satisfies the requirements, or the limit came before the first model.
-        KeyboardInterrupt
-            After Ctrl-C; the best model found is in ``graph_`` and ``result_``.
 
         Warns
         -----

@@ -27,10 +27,7 @@ def price_of(alpha: Any, data: Dataset) -> Fraction:
     Of all prices that stand for the same float, one that is a simple multiple of the unit of weights is taken where
     there is one: searches count in whole numbers, and are faster with smaller ones.
 
-    Raises
-    ------
-    SpecError
-        If ``alpha`` is negative or no finite number.
+    Raises SpecError if ``alpha`` is negative or no finite number.
     """
     share = as_fraction(alpha, "ccp_alpha")
     if share < 0:

@@ -19,7 +19,6 @@ def impurity_importances(graph: DecisionGraph, data: Dataset) -> NDArray[np.floa
 
     Parameters
     ----------
-    graph : DecisionGraph
     data : Dataset
         The training rows.
 
@@ -38,7 +37,6 @@ def variance_importances(graph: DecisionGraph, data: Dataset) -> NDArray[np.floa
 
     Parameters
     ----------
-    graph : DecisionGraph
     data : Dataset
         The training rows, their target a quantity.
 

@@ -45,10 +45,7 @@ _FRACTION = re.compile("-?[0-9]{1,400}(/[1-9][0-9]{0,399})?")
 def arrays_of(description: Any, data: Dataset) -> dict[str, Any]:
     """The arrays of a described model; see `DecisionGraph.from_dict`.
 
-    Raises
-    ------
-    SpecError
-        With the place in the description, if it is none or does not fit the data.
+    Raises SpecError with the place in the description, if it is none or does not fit the data.
     """
     reader = _Reader(data)
     if isinstance(description, Mapping) and "nodes" in description:

@@ -21,22 +21,16 @@ def encoded_matrix(
 ) -> NDArray[np.float64]:
     """A DataFrame is encoded, an array is an encoded matrix already.
 
+    Raises DataError if columns are missing, the shape is wrong, or a value is missing or no number.
+
     Parameters
     ----------
-    encoder : Encoder or None
-    columns : tuple of F Column
-    X : DataFrame or array of shape (m, F)
     unseen : Unseen
         What to do about levels that were not there in training.
 
     Returns
     -------
     (m, F) float64
-
-    Raises
-    ------
-    DataError
-        If columns are missing, the shape is wrong, or a value is missing or no number.
     """
     X = as_pandas(X)
     if isinstance(X, pd.DataFrame) and encoder is not None:

@@ -29,27 +29,18 @@ _SLACK = 4.0 * np.finfo(np.float64).eps
 
 @dataclass(frozen=True)
 class LinearForm:
-    """A weighted sum of encoded features, in the user's units.
-
-    Attributes
-    ----------
-    features : tuple of int
-        Encoded features, increasing; none in the form of a pass-through.
-    weights : tuple of float
-        Their weights, none of them 0.
-    """
+    """A weighted sum of encoded features, in the user's units."""
 
     features: tuple[int, ...]
+    """Encoded features, increasing; none in the form of a pass-through."""
     weights: tuple[float, ...]
+    """Their weights, none of them 0."""
 
     @classmethod
     def of(cls, weights: Mapping[int, float]) -> LinearForm:
         """From ``{feature: weight}``; weights of 0 are left out.
 
-        Raises
-        ------
-        SpecError
-            If no weight is left, or one is not finite.
+        Raises SpecError if no weight is left, or one is not finite.
         """
         kept = {int(f): float(w) for f, w in sorted(weights.items()) if w != 0}
         if not kept or not all(map(math.isfinite, kept.values())):

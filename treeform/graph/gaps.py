@@ -21,10 +21,7 @@ MISSING = ("error", "majority")
 def checked_policy(missing: Any) -> str:
     """What to do about values that are missing where training had none: one of `MISSING`.
 
-    Raises
-    ------
-    DataError
-        If it is none of them.
+    Raises DataError if it is none of them.
     """
     if not isinstance(missing, str) or missing not in MISSING:
         raise DataError(

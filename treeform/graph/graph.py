@@ -87,6 +87,8 @@ class FlatGraph:
     def build(cls, nodes: Any, data: Dataset, values: tuple[Fraction, ...] = ()) -> Self:
         """Make a graph from described nodes, with the columns, classes and counts of `data`.
 
+        Raises SpecError if the nodes are malformed or form a cycle.
+
         Parameters
         ----------
         nodes : sequence or mapping of dicts
@@ -95,13 +97,6 @@ class FlatGraph:
             ``{"pass"}`` (the one child of a pass-through), or ``{"label"}`` (class code, or position in ``values``, the
             predictions in place of classes). In a sequence, children are positions and node 0 is the root; in a
             mapping, they are keys and the first one is the root. Any order; a node may be shared.
-        data : Dataset
-        values : tuple of Fraction
-
-        Raises
-        ------
-        SpecError
-            If the nodes are malformed or form a cycle.
         """
         plain, forms = taken_out(nodes, data.n_features)
         return cls._with_meaning(
@@ -134,15 +129,7 @@ class FlatGraph:
     def from_sklearn(cls, tree: Any, data: Dataset) -> Self:
         """Make a graph that decides all rows of doubles as a tree of scikit-learn; for `judge`, or as ``warm_start``.
 
-        Parameters
-        ----------
-        tree : DecisionTreeClassifier or DecisionTreeRegressor, fitted on ``data.X``
-        data : Dataset
-
-        Raises
-        ------
-        SpecError
-            If it is no fitted tree, or one of other columns or classes.
+        Raises SpecError if it is no fitted tree, or one of other columns or classes.
         """
         return cls._with_meaning(from_sklearn.arrays_of(tree, data), data)
 
@@ -306,6 +293,8 @@ class FlatGraph:
     def apply(self, X: Any) -> NDArray[np.int64]:
         """Leaf that each row reaches.
 
+        Raises DataError if columns are missing, or a value is missing where training had none, or no number.
+
         Parameters
         ----------
         X : DataFrame or array (m, F)
@@ -314,11 +303,6 @@ class FlatGraph:
         Returns
         -------
         (m,) int64
-
-        Raises
-        ------
-        DataError
-            If columns are missing, or a value is missing where training had none, or no number.
         """
         known = routing.Routed.leaf_known(self, X)
         return routing.leaf_of_row(self, self._matrix(X)) if known is None else known
@@ -345,10 +329,7 @@ class FlatGraph:
         one where both weigh the same. Rules, files and exports of the new model say so: "age <= 37.5 or missing".
         Columns that hyperplanes read go on to need a value.
 
-        Raises
-        ------
-        SpecError
-            If the model knows neither the columns of tables nor the training weight at its nodes.
+        Raises SpecError if the model knows neither the columns of tables nor the training weight at its nodes.
         """
         arrays = Arrays(
             self.feature, self.threshold, self.left, self.right, self.counts.sum(axis=1), self.columns, self.forms
@@ -362,6 +343,9 @@ class FlatGraph:
 
     def predict(self, X: Any, unseen: str | Unseen = "warn", missing: str = "error") -> NDArray[Any]:
         """Class label of each row of a user's table; its value as float64 where leaves hold values.
+
+        Raises DataError if columns are missing, a value is infinite, or one is missing in a column that had no missing
+        value in training.
 
         Parameters
         ----------
@@ -379,12 +363,6 @@ class FlatGraph:
         Returns
         -------
         (m,) array of labels, or of float64
-
-        Raises
-        ------
-        DataError
-            If columns are missing, a value is infinite, or one is missing in a column that had no missing value in
-            training.
         """
         if checked_policy(missing) == "majority":
             return self.accepting.predict(X, unseen)
@@ -400,10 +378,7 @@ class FlatGraph:
 
         A leaf that no training weight reaches gives its label the share 1.
 
-        Raises
-        ------
-        SpecError
-            If the leaves hold values.
+        Raises SpecError if the leaves hold values.
         """
         if self.values:
             raise SpecError(

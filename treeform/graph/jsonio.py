@@ -38,13 +38,7 @@ _FIXED_TYPES = {"bool", "float16", "float32", "float64"} | {
 
 
 def to_json(graph: FlatGraph) -> dict[str, Any]:
-    """See `DecisionGraph.to_json`.
-
-    Raises
-    ------
-    SpecError
-        If the labels are of a type that JSON cannot hold.
-    """
+    """See `DecisionGraph.to_json`. Raises SpecError if the labels are of a type that JSON cannot hold."""
     value: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,

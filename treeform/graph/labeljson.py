@@ -27,13 +27,7 @@ _TAGGED: dict[str, tuple[type, Callable[[Any], str], Callable[[str], Any]]] = {
 
 
 def label_to_json(label: Any) -> Any:
-    """One label as JSON.
-
-    Raises
-    ------
-    SpecError
-        If its type has no form in JSON that can be read back.
-    """
+    """One label as JSON. Raises SpecError if its type has no form in JSON that can be read back."""
     for tag, (kind, write, _) in _TAGGED.items():
         if type(label) is kind:
             return {tag: write(label)}
@@ -53,13 +47,7 @@ def label_to_json(label: Any) -> Any:
 
 
 def label_from_json(value: Any) -> Any:
-    """The label that `label_to_json` wrote.
-
-    Raises
-    ------
-    ValueError
-        If it wrote nothing of the kind.
-    """
+    """The label that `label_to_json` wrote. Raises ValueError if it wrote nothing of the kind."""
     if isinstance(value, dict) and len(value) == 1:
         tag, body = next(iter(value.items()))
         if tag == "tuple" and isinstance(body, list):

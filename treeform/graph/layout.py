@@ -14,21 +14,15 @@ _BEND_WEIGHT = 6.0
 
 @dataclass
 class Layout:
-    """Positions of nodes and arcs.
-
-    Attributes
-    ----------
-    x : list of float
-        Centre of each node.
-    layer : list of int
-        Row of each node, root 0.
-    bends : dict of (node, side) to list of float
-        For each arc, the x positions at which it crosses the rows between its ends; side 0 is drawn left.
-    """
+    """Positions of nodes and arcs."""
 
     x: list[float]
+    """Centre of each node."""
     layer: list[int]
+    """Row of each node, root 0."""
     bends: dict[tuple[int, int], list[float]] = field(default_factory=dict)
+    """dict of (node, side) to list of float: for each arc, the x positions at which it crosses the rows between its
+    ends; side 0 is drawn left."""
 
 
 def place_tree(children: Sequence[Sequence[int]], width: Sequence[float]) -> Layout:

@@ -13,24 +13,16 @@ from treeform.graph.forms import LinearForm
 
 @dataclass(frozen=True)
 class NodeTest:
-    """What one inner node tests. Exactly one of `column` and `form` is None.
-
-    Attributes
-    ----------
-    node : int
-        Its position in the arrays of the graph.
-    column : int or None
-        Encoded feature of a univariate test.
-    form : LinearForm or None
-        Weighted sum of a multivariate test; the empty form of a pass-through.
-    threshold : float
-        Samples with a value of at most this go left; 0 at a pass-through.
-    """
+    """What one inner node tests. Exactly one of `column` and `form` is None."""
 
     node: int
+    """Its position in the arrays of the graph."""
     column: int | None
+    """Encoded feature of a univariate test."""
     form: LinearForm | None
+    """Weighted sum of a multivariate test; the empty form of a pass-through."""
     threshold: float
+    """Samples with a value of at most this go left; 0 at a pass-through."""
 
     @property
     def passes(self) -> bool:

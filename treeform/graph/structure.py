@@ -104,9 +104,10 @@ def levels(feature: Ints, left: Ints, right: Ints) -> NDArray[np.int64]:
 def tidy_order(root: Any, children: Any) -> list[Any]:
     """Order nodes by level (longest distance from the root), left to right within a level.
 
+    Raises ValueError if the nodes form a cycle; its argument is a node on it.
+
     Parameters
     ----------
-    root : hashable
     children : callable
         Gives ``(left, right)`` of a node, or ``()`` for a leaf.
 
@@ -114,11 +115,6 @@ def tidy_order(root: Any, children: Any) -> list[Any]:
     -------
     list
         Every node that the root leads to, parents before children.
-
-    Raises
-    ------
-    ValueError
-        If the nodes form a cycle; its argument is a node on it.
     """
     below = _parents_first(root, children)
     level = dict.fromkeys(below, 0)
@@ -209,17 +205,14 @@ Arrays = dict[str, NDArray[Any]]
 def arrays_from_nodes(nodes: Mapping[Hashable, Any] | Sequence[Any]) -> Arrays:
     """Turn described nodes into flat arrays, parents first, without nodes that the root does not lead to.
 
+    Raises SpecError if a node is malformed, a child is missing or the nodes form a cycle.
+
     Parameters
     ----------
     nodes : sequence or mapping of dicts
         Each node is ``{"feature", "threshold", "left", "right"}`` or ``{"label"}``. In a sequence,
         children are positions and the root is node 0; in a mapping, they are keys and the root is the
         first one.
-
-    Raises
-    ------
-    SpecError
-        If a node is malformed, a child is missing or the nodes form a cycle.
     """
     table: dict[Any, Any] = dict(nodes) if isinstance(nodes, Mapping) else dict(enumerate(nodes))
     if not table:
@@ -247,13 +240,7 @@ def arrays_from_nodes(nodes: Mapping[Hashable, Any] | Sequence[Any]) -> Arrays:
 
 
 def class_code(label: Any) -> int:
-    """A class code as a whole number.
-
-    Raises
-    ------
-    SpecError
-        If it is none.
-    """
+    """A class code as a whole number. Raises SpecError if it is none."""
     try:
         return operator.index(label)
     except TypeError:
@@ -289,12 +276,7 @@ def arrays_from_nested(nested: Any, data: Dataset) -> Arrays:
 
 
 def refuse_no_data(data: Any) -> None:
-    """Refuse a table in the place of the data set that it was read as.
-
-    Raises
-    ------
-    SpecError
-    """
+    """Refuse a table in the place of the data set that it was read as. Raises SpecError."""
     if not isinstance(data, Dataset):
         raise SpecError(
             f"{type(data).__name__} is no data set",

@@ -29,15 +29,10 @@ _NARROW, _WIDE = set("iljItf.,:;'|!()[] "), set("mwMW@%")
 
 @dataclass(frozen=True, repr=False)
 class Drawing:
-    """An SVG drawing that notebooks display.
-
-    Attributes
-    ----------
-    svg : str
-        The whole file.
-    """
+    """An SVG drawing that notebooks display."""
 
     svg: str
+    """The whole file."""
 
     def _repr_svg_(self) -> str:
         return self.svg
@@ -48,10 +43,7 @@ class Drawing:
     def save(self, path: str | Path) -> None:
         """Write the drawing as its name ends: ``.svg``, or with the package CairoSVG ``.png`` or ``.pdf``.
 
-        Raises
-        ------
-        SpecError
-            If the name ends otherwise, CairoSVG is needed and not here, or the file cannot be written.
+        Raises SpecError if the name ends otherwise, CairoSVG is needed and not here, or the file cannot be written.
         """
         suffix = Path(path).suffix.lower()
         if suffix == ".svg":

@@ -17,10 +17,7 @@ if TYPE_CHECKING:
 def class_code(label: Any, data: Dataset, called: str = "positive") -> int:
     """The code of the class that ``label`` names; text that spells a label counts as that label.
 
-    Raises
-    ------
-    SpecError
-        If there is no such class.
+    Raises SpecError if there is no such class.
     """
     classes = [plain_label(c) for c in data.classes]
     refuse_no_label(label, called, classes)
@@ -38,12 +35,7 @@ def class_code(label: Any, data: Dataset, called: str = "positive") -> int:
 
 
 def refuse_no_label(label: Any, called: str, classes: Sequence[Any] = ("yes",)) -> None:
-    """Refuse what is given in the place of a class: arrays, lists, missing values.
-
-    Raises
-    ------
-    SpecError
-    """
+    """Refuse what is given in the place of a class: arrays, lists, missing values. Raises SpecError."""
     if not is_label(label):
         raise SpecError(
             f"{called}={label!r} is no class",
@@ -55,10 +47,8 @@ def refuse_no_label(label: Any, called: str, classes: Sequence[Any] = ("yes",)) 
 def positive_code(label: Any, data: Dataset, owner: object) -> int:
     """The code of the positive class; with two it may be left out, and is the greater label then.
 
-    Raises
-    ------
-    SpecError
-        If the label is unknown, or left out with more than two classes. ``owner`` is the requirement, for the message.
+    Raises SpecError if the label is unknown, or left out with more than two classes. ``owner`` is the requirement, for
+    the message.
     """
     if label is not None:
         return class_code(label, data)

@@ -300,10 +300,7 @@ def _check_columns(requirement: Requirement, model: Model, before: int) -> None:
 def in_order(components: Sequence[Component]) -> list[Component]:
     """Components such that each comes after those that publish what it reads; else in the order given.
 
-    Raises
-    ------
-    PortError
-        If components need each other's ports in a cycle.
+    Raises PortError if components need each other's ports in a cycle.
     """
     waiting, done, out = list(components), set[str](), list[Component]()
     offered = frozenset().union(*(c.offers for c in components))

@@ -139,13 +139,7 @@ class LeafLoss(Term):
 
 
 def quantity_of(data: Dataset, term: Term) -> Quantity:
-    """The target as a quantity.
-
-    Raises
-    ------
-    SpecError
-        If it was read as classes.
-    """
+    """The target as a quantity. Raises SpecError if it was read as classes."""
     if data.quantity is None:
         raise SpecError(
             f"{term.name} needs a quantity as the target",

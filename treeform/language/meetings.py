@@ -133,10 +133,7 @@ class Meetings:
 def all_meetings(parts: Sequence[Meetings]) -> Meetings | None:
     """The marks and clashes of all; None when there are none.
 
-    Raises
-    ------
-    SpecError
-        If there are more than 62 marks together.
+    Raises SpecError if there are more than 62 marks together.
     """
     if len(parts) <= 1:
         return parts[0] if parts else None

@@ -46,10 +46,7 @@ def _outside_brackets(text: str, mark: str) -> list[str]:
 def settings_in(inside: str | None, owner: str) -> dict[str, str]:
     """``key=value, key=value`` as a dict; a value that holds a comma is quoted.
 
-    Raises
-    ------
-    SpecError
-        If a part has no key, or a key appears twice.
+    Raises SpecError if a part has no key, or a key appears twice.
     """
     settings: dict[str, str] = {}
     for item in re.findall(r"""(?:[^,"']|"[^"]*"|'[^']*')+""", inside or ""):

@@ -290,13 +290,7 @@ class SharedValues:
         self._values: dict[type[Shared], Shared] = {}
 
     def publish(self, value: S) -> S:
-        """Make ``value`` readable by its type.
-
-        Raises
-        ------
-        SpecError
-            If a value of this type was published before.
-        """
+        """Make ``value`` readable by its type. Raises SpecError if a value of this type was published before."""
         kind = type(value)
         if kind in self._values:
             raise SpecError(
@@ -308,13 +302,7 @@ class SharedValues:
         return value
 
     def get(self, kind: type[S]) -> S:
-        """The value of a type.
-
-        Raises
-        ------
-        SpecError
-            If no component has published one.
-        """
+        """The value of a type. Raises SpecError if no component has published one."""
         value = self.find(kind)
         if value is None:
             raise SpecError(

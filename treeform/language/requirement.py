@@ -337,10 +337,7 @@ def registered() -> dict[str, type[Requirement]]:
 def class_of(name: str) -> type[Requirement]:
     """The class of a requirement: one of this process, or of an installed package, which is imported then.
 
-    Raises
-    ------
-    SpecError
-        If there is none of that name, or what is installed under it cannot be loaded.
+    Raises SpecError if there is none of that name, or what is installed under it cannot be loaded.
     """
     if name in _REGISTRY:
         return _REGISTRY[name]

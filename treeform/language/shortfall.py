@@ -36,10 +36,7 @@ class Excess(NamedTuple):
 class Shortfall:
     """The largest excess of linear constraints over sums, each in units of its own; 0 where all rows hold.
 
-    Raises
-    ------
-    SpecError
-        If there is not one unit for each row, or one is not positive.
+    Raises SpecError if there is not one unit for each row, or one is not positive.
     """
 
     totals: Totals
@@ -69,10 +66,7 @@ class Shortfall:
     def excesses(self) -> Iterator[Excess]:
         """The sides of all rows; what is lacking is the largest of them, or 0.
 
-        Raises
-        ------
-        SpecError
-            If coefficients leave 64 bits.
+        Raises SpecError if coefficients leave 64 bits.
         """
         on_test = self.totals.per_test
         added = max(1, int(np.abs(self.totals.added).max(initial=0)))

@@ -149,10 +149,7 @@ class AffineArray:
     def literal_codes(self) -> Ints:
         """Signed literals ``+-(col + 1)`` and the constants ``FALSE`` (0) and ``TRUE``, flat (size,).
 
-        Raises
-        ------
-        ModelError
-            If an entry is anything but a 0/1 column, one minus a 0/1 column, 0 or 1.
+        Raises ModelError if an entry is anything but a 0/1 column, one minus a 0/1 column, 0 or 1.
         """
         rows = csr.coalesce(self.rows)
         length = rows.lengths
@@ -172,10 +169,7 @@ class AffineArray:
     def as_literals(self) -> Ints:
         """Signed literals ``+(col + 1)`` for a 0/1 column, ``-(col + 1)`` for one minus it, in this shape.
 
-        Raises
-        ------
-        ModelError
-            If an entry is anything else.
+        Raises ModelError if an entry is anything else.
         """
         codes = self.literal_codes()
         constant = (codes == FALSE) | (codes == TRUE)

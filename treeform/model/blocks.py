@@ -201,10 +201,8 @@ def violated_rows(block: Block, x: Floats, is_integer: Bools) -> Bools:
 
     Parameters
     ----------
-    block : Linear, Clause or Cardinality
     x : ndarray of float64, shape (n_cols,)
         Integer columns hold whole numbers.
-    is_integer : ndarray of bool, shape (n_cols,)
     """
     if isinstance(block, Linear):
         bad = _violated_linear(block, x, is_integer)

@@ -25,10 +25,7 @@ def exact(value: float) -> Fraction:
 def as_constant(values: Any, name: str | None) -> Floats:
     """Numbers as a float64 array.
 
-    Raises
-    ------
-    ModelError
-        If they are not numbers, not finite, or integers or fractions that float64 cannot hold.
+    Raises ModelError if they are not numbers, not finite, or integers or fractions that float64 cannot hold.
     """
     label = f"{name!r}" if name else "the array"
     array = np.asarray(values)

@@ -186,7 +186,6 @@ class Relation:
     ----------
     expr : Expr
         Left side minus right side, broadcast.
-    sense : {"<=", ">=", "=="}
     """
 
     expr: Expr
@@ -222,13 +221,7 @@ def constant(values: Any, name: str | None = None) -> Expr:
 
 
 def common_owner(*exprs: Expr) -> Owner | None:
-    """The one model that owns the columns of all expressions.
-
-    Raises
-    ------
-    ModelError
-        If columns of two models meet.
-    """
+    """The one model that owns the columns of all expressions. Raises ModelError if columns of two models meet."""
     owner: Owner | None = None
     for expr in exprs:
         if owner is not None and expr.owner is not None and expr.owner is not owner:
@@ -294,16 +287,12 @@ __all__ = ["concatenate", "stack"]
 def concatenate(parts: Sequence[Any], axis: int = 0) -> Expr:
     """Join along an existing axis, as ``numpy.concatenate``.
 
+    Raises ModelError if the list is empty or the shapes do not agree.
+
     Parameters
     ----------
     parts : sequence of Expr or array-like
         At least one; shapes agree except along ``axis``.
-    axis : int
-
-    Raises
-    ------
-    ModelError
-        If the list is empty or the shapes do not agree.
     """
     exprs = [as_expr(part) for part in parts]
     if not exprs:

@@ -54,10 +54,7 @@ def to_block(
 ) -> Block:
     """The rows of a statement.
 
-    Raises
-    ------
-    ModelError
-        If ``when`` does not fit the rows, an entry is not a literal, or a coefficient overflowed.
+    Raises ModelError if ``when`` does not fit the rows, an entry is not a literal, or a coefficient overflowed.
     """
     if isinstance(thing, SignedClauses):
         literals = None if when is None else _enforcement(when, thing.shape, name)

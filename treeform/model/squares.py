@@ -34,7 +34,6 @@ class Quadratic:
     ----------
     linear : Expr
         A scalar.
-    squares : Squares
     """
 
     def __init__(self, linear: Expr, squares: Squares) -> None:
@@ -61,16 +60,12 @@ class Quadratic:
 def sum_of_squares(expr: Expr, weights: Any) -> Quadratic:
     """``sum(weights * expr ** 2)`` of expressions with one column each.
 
+    Raises ModelError if an entry has no column or several.
+
     Parameters
     ----------
     expr : Expr, shape (k,)
         Entries ``a + b x`` with one column x.
-    weights : array of positive numbers, shape (k,)
-
-    Raises
-    ------
-    ModelError
-        If an entry has no column or several.
     """
     entries = expr.coalesced()
     weight = np.asarray(weights, dtype=np.float64)

@@ -39,15 +39,7 @@ class OfGroups(Term):
         self._resolved: tuple[Dataset, Groups] | None = None
 
     def bind(self: T, data: Dataset, **context: Any) -> T:
-        """Resolve the groups.
-
-        Raises
-        ------
-        SpecError
-            If there are none.
-        DataError
-            If they are no groups of these data.
-        """
+        """Resolve the groups. Raises SpecError if there are none; DataError if they are no groups of these data."""
         groups = self.groups
         if isinstance(groups, str) and groups.startswith(AT):
             groups = (context.get("arrays") or {}).get(groups.removeprefix(AT))

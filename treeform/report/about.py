@@ -72,13 +72,7 @@ NOTHING = About()
 
 
 def read_about(path: Path) -> About:
-    """Read the file.
-
-    Raises
-    ------
-    SpecError
-        If it cannot be read, is no TOML, or has unknown keys.
-    """
+    """Read the file. Raises SpecError if it cannot be read, is no TOML, or has unknown keys."""
     try:
         return About.model_validate(tomllib.loads(read_text(path)))
     except ValidationError as error:

@@ -40,8 +40,6 @@ def explore_values(
         In the order of `treeform.graph.rewrite.ordered`.
     shown : DecisionGraph
         The same nodes, with the columns worded.
-    data : Dataset
-    attributes : sequence of (name, column or groups)
     positive : int
         Class code; without meaning in regression.
 

@@ -113,7 +113,6 @@ def of_result(
 
     Parameters
     ----------
-    result : SolveResult
     certificate : dict, optional
         Its digest is quoted.
     source : str, optional

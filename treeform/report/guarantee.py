@@ -44,7 +44,6 @@ def guarantee_of(
 
     Parameters
     ----------
-    question : Question
     status : Status or None
         None for a model without a certificate.
     counted : str

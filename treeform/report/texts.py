@@ -20,7 +20,6 @@ def render_markdown(facts: Facts, created: datetime | None = None) -> str:
 
     Parameters
     ----------
-    facts : Facts
     created : datetime, optional
         The time to state; by default that of the call.
     """
@@ -33,7 +32,6 @@ def render_json(facts: Facts, created: datetime | None = None) -> str:
 
     Parameters
     ----------
-    facts : Facts
     created : datetime, optional
         The time to state; by default that of the call.
     """

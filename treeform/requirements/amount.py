@@ -143,13 +143,7 @@ class Amount:
 
 
 def whole_bound(bound: Value) -> int:
-    """A bound that has to be a whole number.
-
-    Raises
-    ------
-    SpecError
-        If it is not.
-    """
+    """A bound that has to be a whole number. Raises SpecError if it is not."""
     if isinstance(bound, bool) or Fraction(bound).denominator != 1:
         raise SpecError(
             f"the bound {bound} is not possible",

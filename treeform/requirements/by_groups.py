@@ -27,10 +27,7 @@ class ByGroups(Requirement):
     def _resolved_groups(self, data: Dataset, context: Mapping[str, Any]) -> tuple[Any, Groups]:
         """What to keep and the groups of `data`: a column's name is right for other rows too, arrays are kept as codes.
 
-        Raises
-        ------
-        SpecError
-            If neither the requirement nor the problem names groups.
+        Raises SpecError if neither the requirement nor the problem names groups.
         """
         groups = context.get("sensitive_features") if self.groups is None else self.groups
         if groups is None:

@@ -22,10 +22,7 @@ if TYPE_CHECKING:
 def column_list(given: Any, owner: str, least: int = 1) -> tuple[str, ...]:
     """Names of columns from a list, or from text with commas between them; each once.
 
-    Raises
-    ------
-    SpecError
-        If there are fewer than ``least``.
+    Raises SpecError if there are fewer than ``least``.
     """
     listed = given.split(",") if isinstance(given, str) else given
     if not isinstance(listed, Iterable) or isinstance(listed, Mapping):
@@ -61,13 +58,7 @@ def column_groups(data: Dataset, groups: Iterable[Iterable[str]]) -> NDArray[np.
 
 
 def column_name(value: Any, owner: str) -> str:
-    """The name of one column.
-
-    Raises
-    ------
-    SpecError
-        If it is no text, such as an array or a list.
-    """
+    """The name of one column. Raises SpecError if it is no text, such as an array or a list."""
     if isinstance(value, str):
         return value
     raise SpecError(
@@ -78,12 +69,7 @@ def column_name(value: Any, owner: str) -> str:
 
 
 def check_columns(data: Dataset, names: Iterable[str], owner: object) -> None:
-    """Refuse columns that are not in the table; one that is excluded from the tests is there.
-
-    Raises
-    ------
-    DataError
-    """
+    """Refuse columns that are not in the table; one that is excluded from the tests is there. Raises DataError."""
     known = sources(data)
     for name in names:
         if name not in known and name not in data.exclude:

@@ -32,6 +32,8 @@ class RateBound(LinearRequirement, Bounded, listed=False):
 
     A rate of nothing is no rate, and satisfies every bound.
 
+    Raises SpecError if the rate is not within [0, 1], or there is no such class.
+
     Parameters
     ----------
     at_least : float, str or Fraction
@@ -39,11 +41,6 @@ class RateBound(LinearRequirement, Bounded, listed=False):
         Within [0, 1]; taken as the decimal that it is written as.
     positive : label, optional
         The positive class; all others count as negative. With two classes it may be left out: the greater label then.
-
-    Raises
-    ------
-    SpecError
-        If the rate is not within [0, 1], or there is no such class.
     """
 
     name: ClassVar[str] = "rate_bound"

@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 def whole_count(count: object, least: int, refused: str, example: str) -> int:
     """A whole number of at least ``least``; ``refused`` and ``example`` are the error's sentence and its remedy.
 
-    Raises
-    ------
-    SpecError
+    Raises SpecError.
     """
     if isinstance(count, bool) or not isinstance(count, Integral) or count < least:
         raise SpecError(

@@ -230,13 +230,7 @@ class MeanParity(ByGroups, Bounded):
 
 
 def _truth(value: Any) -> bool | None:
-    """Whether values are whole, as texts of requirements have it too.
-
-    Raises
-    ------
-    SpecError
-        If it says neither.
-    """
+    """Whether values are whole, as texts of requirements have it too. Raises SpecError if it says neither."""
     known = {"true": True, "false": False, "none": None}
     if value is None or isinstance(value, bool | np.bool_):
         return None if value is None else bool(value)

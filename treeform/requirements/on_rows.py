@@ -46,6 +46,10 @@ class OnRows(Requirement):
     Written as ``requirement.on(rows)`` and ``requirement.each(column)``. Shares of samples are shares of these rows;
     groups are those of all rows, and one without a row here is compared with no other one.
 
+    Raises SpecError if the requirement is about tests or paths, neither rows nor a column are given, or the condition
+    is not understood; DataError when bound to data: no row satisfies the condition, a column is not there, or a mask
+    has another length.
+
     Parameters
     ----------
     of : Requirement
@@ -54,14 +58,6 @@ class OnRows(Requirement):
         A condition such as ``"region == 'north' and age < 40"``; or one truth value for each row of the table.
     by : str, array or Series, optional
         A column: the requirement is asked of the rows of each of its values.
-
-    Raises
-    ------
-    SpecError
-        If the requirement is about tests or paths, neither rows nor a column are given, or the condition is not
-        understood.
-    DataError
-        When bound to data: no row satisfies the condition, a column is not there, or a mask has another length.
     """
 
     name: ClassVar[str] = "on_rows"

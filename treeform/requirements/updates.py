@@ -257,13 +257,7 @@ class _Given(PathRule):
 
 
 def model_in_use(given: Any, owner: str) -> DecisionGraph:
-    """A model: one in hand, its JSON value, or the file that holds it.
-
-    Raises
-    ------
-    SpecError
-        If it is none of these.
-    """
+    """A model: one in hand, its JSON value, or the file that holds it. Raises SpecError if it is none of these."""
     if isinstance(given, DecisionGraph):
         return given
     if isinstance(given, Mapping):

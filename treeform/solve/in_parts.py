@@ -64,7 +64,6 @@ def priced_part(question: Question, price: Fraction, value: Fraction | None) -> 
 
     Parameters
     ----------
-    question : Question
     price : Fraction
         From 0 to the weight of the soft count.
     value : Fraction or None

@@ -22,21 +22,14 @@ Search = Callable[[Question, Ledger], Limit | None]
 
 @dataclass(frozen=True)
 class Part:
-    """A question whose objective is a sum, and the value below which a model of it can improve the whole.
-
-    Attributes
-    ----------
-    question : Question
-    target : Fraction or None
-        In units of the part's objective: no model is below the value claimed of the whole exactly if no model of any
-        part is below its target. None: the claim is that there is no model at all.
-    plus : Fraction
-        The objective of the whole minus that of the part, in the user's units.
-    """
+    """A question whose objective is a sum, and the value below which a model of it can improve the whole."""
 
     question: Question
     target: Fraction | None
+    """In units of the part's objective: no model is below the value claimed of the whole exactly if no model of any
+    part is below its target. None: the claim is that there is no model at all."""
     plus: Fraction = Fraction(0)
+    """The objective of the whole minus that of the part, in the user's units."""
 
 
 def part_at(whole: Question, part: Question, value: Fraction | None, plus: Fraction) -> Part:

@@ -62,7 +62,6 @@ class RowPrices:
             The model over the graph; its objective is linear.
         columns : (A,) int
             The column of each alternative.
-        graph : AndOrGraph
         most : int
             In units of the objective.
         seconds : float, optional

@@ -42,23 +42,17 @@ Point = tuple[Fraction, Fraction]
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """No model has ``a x + b y < c``.
-
-    Attributes
-    ----------
-    a, b, c : int
-        In units of weight.
-    at : (int, int) or None
-        A point on it: that of a model, or of an axis the corner of the rectangle. None: it settles all of its corners.
-    graph : DecisionGraph or None
-        The model there.
-    """
+    """No model has ``a x + b y < c``."""
 
     a: int
     b: int
     c: int
+    """In units of weight."""
     at: tuple[int, int] | None = None
+    """(int, int) or None: A point on it: that of a model, or of an axis the corner of the rectangle. None: it settles
+    all of its corners."""
     graph: DecisionGraph | None = None
+    """The model there."""
 
     def meets(self, other: Line) -> Point | None:
         """Where two lines cross; None where they are parallel."""

@@ -29,8 +29,6 @@ def misfit(graph: DecisionGraph, shape: Shape, data: Dataset | None = None) -> s
 
     Parameters
     ----------
-    graph : DecisionGraph
-    shape : Tree or Diagram
     data : Dataset, optional
         Training samples. Without them, tests that send all samples one way and margins are not examined.
 
@@ -170,7 +168,6 @@ def judge_candidate(
 
     Parameters
     ----------
-    question : Question
     graph : DecisionGraph
         Any model, in normal form or not.
     is_point : bool

@@ -32,10 +32,7 @@ def some_rows(fold: Fold, count: int, n_samples: int) -> Fold:
 
     Without rows held out, the others are.
 
-    Raises
-    ------
-    SpecError
-        If there are not so many.
+    Raises SpecError if there are not so many.
     """
     rows = np.arange(n_samples) if fold.train is None else fold.train
     if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= len(rows):
@@ -55,22 +52,18 @@ def folds_of(
 ) -> list[Fold]:
     """The folds of a study.
 
+    Raises SpecError if ``cv`` is none of these, or no fold can be drawn.
+
     Parameters
     ----------
     cv : None, int, splitter of scikit-learn, or iterable of (train, test)
         A number means folds drawn anew with each seed; splitters and pairs of rows are used as they are.
-    seeds : sequence of int
     y : (n,) array
         Labels, or values.
     stratified : bool
         Whether each fold has its share of every label.
     drawn_anyway : bool
         Without folds, whether there is one for each seed nevertheless.
-
-    Raises
-    ------
-    SpecError
-        If ``cv`` is none of these, or no fold can be drawn.
     """
     if len(seeds) == 0:
         raise SpecError(

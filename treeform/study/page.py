@@ -51,7 +51,6 @@ def render_study(study: Runs, created: datetime | None = None) -> str:
 
     Parameters
     ----------
-    study : Study
     created : datetime, optional
         The time to state; by default that of the call.
     """

@@ -200,10 +200,7 @@ class ProblemSubject(Subject):
     def _named(self, settings: Mapping[str, Any]) -> dict[str, Requirement]:
         """The problem's requirements and those of the run.
 
-        Raises
-        ------
-        SpecError
-            If one of the run has a price: what other runs prove is about the objective without it.
+        Raises SpecError if one of the run has a price: what other runs prove is about the objective without it.
         """
         more = held_or_paid(settings.get("requirements") or ())
         for one in more:
@@ -279,13 +276,7 @@ class EstimatorSubject(Subject):
 
 
 def subject_of(what: Any, X: Any, y: Any) -> Subject:
-    """A problem or an estimator.
-
-    Raises
-    ------
-    SpecError
-        If it is neither, or rows are given twice.
-    """
+    """A problem or an estimator. Raises SpecError if it is neither, or rows are given twice."""
     if isinstance(what, Problem):
         if X is not None or y is not None:
             raise SpecError("a problem has its rows already", fix="leave X and y out")

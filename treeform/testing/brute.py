@@ -213,7 +213,6 @@ class Worlds:
 
     Parameters
     ----------
-    data : Dataset
     price : Price or None
         The objective; None leaves all values at 0.
     kind : {"univariate", "multivariate"}

@@ -22,26 +22,16 @@ GROUP = "group"
 
 @dataclass(frozen=True)
 class Case:
-    """A table, labels, weights, a shape and an objective.
-
-    Attributes
-    ----------
-    columns : dict of str to list
-        The features, and the column ``"group"`` with the groups ``"p"`` and ``"q"``.
-    labels : list
-    weights : list of float or None
-    shape : Tree or Diagram
-    objective : str
-    abstain : str, optional
-        The label of leaves that decide nothing.
-    """
+    """A table, labels, weights, a shape and an objective."""
 
     columns: dict[str, list[Any]]
+    """The features, and the column ``"group"`` with the groups ``"p"`` and ``"q"``."""
     labels: list[Any]
     weights: list[Any] | None
     shape: Shape
     objective: str
     abstain: str | None = None
+    """The label of leaves that decide nothing."""
 
     @cached_property
     def frame(self) -> pd.DataFrame:
@@ -95,8 +85,6 @@ def draw_cases(
 
     Parameters
     ----------
-    count : int
-    seed : int
     shapes : tuple of Shape
         Taken in turn; trees of depth 1 and 2 and a diagram of two layers when empty.
     of_values : bool

@@ -35,28 +35,19 @@ SECONDS = 30.0
 
 @dataclass
 class Report:
-    """What a check did.
-
-    Attributes
-    ----------
-    subject : str
-    cases, solves, models : int
-        Random problems, solves compared with brute force, and single models judged.
-    infeasible : int
-        Problems without any admissible model.
-    skipped : set of str
-        Combinations that do not apply, and why.
-    cells : set of (str, str)
-        Formulation and solver of the solves.
-    """
+    """What a check did."""
 
     subject: str
     cases: int = 0
     solves: int = 0
     models: int = 0
+    """Random problems, solves compared with brute force, and single models judged."""
     infeasible: int = 0
+    """Problems without any admissible model."""
     skipped: set[str] = field(default_factory=set)
+    """Combinations that do not apply, and why."""
     cells: set[tuple[str, str]] = field(default_factory=set)
+    """set of (str, str): formulation and solver of the solves."""
 
     def __str__(self) -> str:
         text = (

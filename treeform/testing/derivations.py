@@ -53,8 +53,6 @@ class Derivations:
     ----------
     requirement : Requirement
         Bound to the data.
-    data : Dataset
-    shape : Tree or Diagram
     backend : Backend
         For rows over ports that have columns of their own.
     solves : int

@@ -52,11 +52,8 @@ class FixedPorts:
 
     Parameters
     ----------
-    data : Dataset
-    shape : Tree or Diagram
     needs : set of str
         The ports that are read.
-    state : callable
     backend : Backend
         Finds values of the columns that rows have beside the ports.
     """

@@ -53,24 +53,16 @@ class Way:
 
 @dataclass(frozen=True)
 class Cell:
-    """What became of a requirement on a way.
-
-    Attributes
-    ----------
-    requirement : str
-    way : Way
-    cases : int
-        Problems whose optimum is that of brute force; 0 where the requirement is refused.
-    reason, instead : str
-        Why it is refused, and what to use; empty where it works. Where both are given, it works for some objectives or
-        tables, and is refused for others.
-    """
+    """What became of a requirement on a way."""
 
     requirement: str
     way: Way
     cases: int
+    """Problems whose optimum is that of brute force; 0 where the requirement is refused."""
     reason: str = ""
     instead: str = ""
+    """Why it is refused, and what to use; empty where it works. Where both are given, it works for some objectives or
+    tables, and is refused for others."""
 
     @property
     def works(self) -> bool:

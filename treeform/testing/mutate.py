@@ -33,21 +33,14 @@ _WORDS = (
 
 @dataclass(frozen=True)
 class Mutation:
-    """One change.
-
-    Attributes
-    ----------
-    path : tuple of str and int
-        Where in the certificate.
-    what : str
-        What was done there.
-    certificate : dict
-        The result, signed again.
-    """
+    """One change."""
 
     path: Path
+    """Where in the certificate."""
     what: str
+    """What was done there."""
     certificate: dict[str, Any]
+    """The result, signed again."""
 
     @property
     def is_metadata(self) -> bool:

@@ -57,7 +57,6 @@ def near_optimal_forms(problem: tf.Problem, within: Fraction) -> dict[object, Fr
 
     Parameters
     ----------
-    problem : Problem
     within : Fraction
         The share of the optimum by which a tree may be worse.
     """

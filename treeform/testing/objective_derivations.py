@@ -46,8 +46,6 @@ class ObjectiveDerivations:
     ----------
     objective : Objective
         Bound to the data.
-    data : Dataset
-    shape : Tree or Diagram
     backend : Backend
         For columns that an expression over ports has beside them.
     """

@@ -17,15 +17,7 @@ from treeform.testing.cases import Case
 
 
 class Fixer:
-    """A formulation on a solver, which decides whether it admits given models.
-
-    Parameters
-    ----------
-    case : Case
-    formulation : Formulation
-    backend : Backend
-    requirements : sequence of Requirement
-    """
+    """A formulation on a solver, which decides whether it admits given models."""
 
     def __init__(
         self, case: Case, formulation: Formulation, backend: Backend, requirements: Sequence[Requirement] = ()
@@ -95,14 +87,12 @@ def compare_faces(
     Each model is fixed in the formulation, with and without the requirement. Those that the formulation cannot
     state without it (for example, since it breaks symmetries) are left out.
 
+    Raises AssertionError on the first model on which they differ.
+
     Parameters
     ----------
-    case : Case
     requirement : Requirement
         Bound to ``case.data`` or not.
-    formulation : Formulation
-    backend : Backend
-    models : sequence of DecisionGraph
     **context
         Passed to ``bind``.
 
@@ -110,11 +100,6 @@ def compare_faces(
     -------
     int
         How many models were compared.
-
-    Raises
-    ------
-    AssertionError
-        On the first model on which they differ.
     """
     bound = requirement.bind(case.data, **context)
     free, held = Fixer(case, formulation, backend), Fixer(case, formulation, backend, [bound])

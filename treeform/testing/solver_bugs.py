@@ -24,27 +24,18 @@ TIME_LIMIT = 30.0
 
 @dataclass(frozen=True)
 class SolverBug:
-    """One bug.
-
-    Attributes
-    ----------
-    name : str
-    found_in : str
-        The solver and the version in which it was found, and what happened.
-    state : callable
-        States the model: ``state(model)`` returns the optimum, None where nothing is feasible, minus infinity where
-        the objective is unbounded.
-    run : dict
-        Parameters of the `Run`.
-    early : bool
-        Whether the run may end without a proof.
-    """
+    """One bug."""
 
     name: str
     found_in: str
+    """The solver and the version in which it was found, and what happened."""
     state: Callable[[Model], float | None]
+    """States the model: ``state(model)`` returns the optimum, None where nothing is feasible, minus infinity where the
+    objective is unbounded."""
     run: dict[str, Any] = field(default_factory=dict)
+    """Parameters of the `Run`."""
     early: bool = False
+    """Whether the run may end without a proof."""
 
 
 def _cut_off_in_presolve(model: Model) -> float:
@@ -204,10 +195,7 @@ BUGS = (
 def check_solver_bugs(backend: Backend) -> list[str]:
     """Ask a solver every known bug that it can be asked; the names of these.
 
-    Raises
-    ------
-    AssertionError
-        On the first wrong answer, with the model written out.
+    Raises AssertionError on the first wrong answer, with the model written out.
     """
     return [bug.name for bug in BUGS if check_solver_bug(backend, bug)]
 
@@ -215,10 +203,7 @@ def check_solver_bugs(backend: Backend) -> list[str]:
 def check_solver_bug(backend: Backend, bug: SolverBug) -> bool:
     """Ask one bug; False where the model cannot be stated to this solver.
 
-    Raises
-    ------
-    AssertionError
-        If the answer is wrong.
+    Raises AssertionError if the answer is wrong.
     """
     model = Model(bug.name)
     optimum = bug.state(model)

@@ -14,20 +14,15 @@ from treeform.language.requirement import Requirement
 def find_axis(question: Question, over: Any, sensitive: Any = None) -> tuple[Question, Bounded]:
     """The question without the requirement that is moved, and that requirement, bound to the data.
 
+    Raises SpecError if it is none of the question's requirements, or has no numeric bound; DataError if it does not fit
+    the data.
+
     Parameters
     ----------
-    question : Question
     over : Requirement or str
         The requirement with any number in it; or the name or label of one of the question's.
     sensitive : array or None
         Groups for requirements that name none.
-
-    Raises
-    ------
-    SpecError
-        If it is none of the question's requirements, or has no numeric bound.
-    DataError
-        If it does not fit the data.
     """
     if isinstance(over, str):
         moved = _named(question, over)

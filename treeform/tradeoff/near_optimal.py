@@ -222,7 +222,6 @@ class NearOptimal(Printed):
 
         Parameters
         ----------
-        n : int
         seed : int, optional
             The same seed draws the same models.
         """

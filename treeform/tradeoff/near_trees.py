@@ -144,10 +144,7 @@ class NearTrees:
     def tightest(self, axis: Bounded) -> tuple[NearModel, Value]:
         """The tree with the tightest measure, and that measure.
 
-        Raises
-        ------
-        SpecError
-            If there are too many trees for a list.
+        Raises SpecError if there are too many trees for a list.
         """
         if not isinstance(self.trees, TreeList):
             raise SpecError(

@@ -52,6 +52,9 @@ class HasTradeoffs(ABC):
     ) -> SizeTable:
         """The least error with at most m tests, for m = 0, 1, 2, ...: one table that answers every price of a test.
 
+        Raises SpecError if a price is negative, ``start`` is of another problem, or solver, formulation and problem do
+        not fit together.
+
         Parameters
         ----------
         solver, formulation, warm_start, time_limit, on_progress
@@ -69,12 +72,6 @@ class HasTradeoffs(ABC):
         SizeTable
             ``table.at(price)`` and ``table.at_alpha(alpha)`` give the best model and the proved bound. A price on
             tests in the objective of the problem is left out. ``table.certificate()`` certifies all of it.
-
-        Raises
-        ------
-        SpecError
-            If a price is negative, ``start`` is of another problem, or solver, formulation and problem do not fit
-            together.
         """
         return fill_size_table(
             self.question,
@@ -98,18 +95,15 @@ class HasTradeoffs(ABC):
 
         A `size_table` for every depth up to that of the shape.
 
+        Raises SpecError if the shape is no tree, ``start`` is of another problem, or solver, formulation and problem do
+        not fit together.
+
         Parameters
         ----------
         solver, formulation, warm_start, time_limit, on_progress
             As in `solve`; the time limit is for all of it.
         start : Pareto, or its certificate (dict or path), optional
             An earlier curve of this problem; its models and bounds are entered first, as in `size_table`.
-
-        Raises
-        ------
-        SpecError
-            If the shape is no tree, ``start`` is of another problem, or solver, formulation and problem do not fit
-            together.
         """
         options = SolveOptions(solver, formulation, self._start(warm_start), time_limit, on_progress)
         return curve(self.question, options, start)
@@ -127,6 +121,9 @@ class HasTradeoffs(ABC):
         on_progress: Callable[[Progress], None] | None = None,
     ) -> Frontier:
         """The exact trade-off between the objective and one requirement: the best model for every bound of it.
+
+        Raises SpecError if ``over`` has no numeric bound or names no requirement of the problem, ``between`` is no
+        range, or ``start`` is of another problem.
 
         Parameters
         ----------
@@ -146,12 +143,6 @@ class HasTradeoffs(ABC):
         -------
         Frontier
             All points where the best objective changes, each with a certificate.
-
-        Raises
-        ------
-        SpecError
-            If ``over`` has no numeric bound or names no requirement of the problem, ``between`` is no range, or
-            ``start`` is of another problem.
         """
         question, axis = find_axis(self.question, over, self._sensitive)
         options = SolveOptions(solver, formulation, self._start(warm_start), time_limit, on_progress)
@@ -195,6 +186,8 @@ class HasTradeoffs(ABC):
     ) -> NearOptimal:
         """All near-optimal models, and the columns that none of them does without.
 
+        Raises SpecError if ``within`` is negative, or models of this shape, objective or table cannot be listed.
+
         Parameters
         ----------
         within : float, str or Fraction
@@ -203,11 +196,6 @@ class HasTradeoffs(ABC):
             Most models to list; they are counted beyond that. ``limit`` is the same.
         solver, formulation, on_progress, time_limit
             As in `solve`; the time limit is for all of it.
-
-        Raises
-        ------
-        SpecError
-            If ``within`` is negative, or models of this shape, objective or table cannot be listed.
         """
         options = SolveOptions(solver, formulation, time_limit=time_limit, on_progress=on_progress)
         most = max_models if limit is None else limit

@@ -335,12 +335,7 @@ Start = SizeTable | str | os.PathLike[str] | Mapping[str, Any] | None
 def certificate_of_start(start: Any, kind: type) -> Any:
     """The certificate that is given as a start, or read from its file.
 
-    Raises
-    ------
-    SpecError
-        If it is anything else, or there is no such file.
-    CertificateError
-        If the file is no certificate.
+    Raises SpecError if it is anything else, or there is no such file; CertificateError if the file is no certificate.
     """
     if isinstance(start, str | os.PathLike):
         return read_json_file(start)
@@ -356,10 +351,7 @@ def certificate_of_start(start: Any, kind: type) -> Any:
 def begin_with(start: Start, family: Family) -> None:
     """Enter the models and bounds of a start among the problems of a size table.
 
-    Raises
-    ------
-    SpecError, CertificateError
-        If the start is of another problem, or nothing of the kind.
+    Raises SpecError or CertificateError if the start is of another problem, or nothing of the kind.
     """
     if isinstance(start, SizeTable):
         refuse_other(start.question, family.question)
@@ -372,10 +364,7 @@ def begin_with(start: Start, family: Family) -> None:
 def refuse_other(theirs: Question, ours: Question) -> None:
     """A table of another question is no start; by content: different arrays of groups may have the same label.
 
-    Raises
-    ------
-    SpecError
-        If it is of another question.
+    Raises SpecError if it is of another question.
     """
     parts = ("shape", "objective", "requirements")
     if theirs.data.digest != ours.data.digest or any(

@@ -76,10 +76,7 @@ def current_names(
 
     ``owner`` is what the message calls the function.
 
-    Raises
-    ------
-    CallError
-        If one parameter is given by both names.
+    Raises CallError if one parameter is given by both names.
     """
     former: Mapping[str, str] = getattr(function, "former_names", {})
     made: dict[str, T] = {}

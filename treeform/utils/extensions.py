@@ -88,10 +88,7 @@ class Extension:
     def load(self) -> Any:
         """Import the object.
 
-        Raises
-        ------
-        SpecError
-            If the name is taken, or whatever goes wrong in the package: its errors are not ours.
+        Raises SpecError if the name is taken, or whatever goes wrong in the package: its errors are not ours.
         """
         if self.name in _REGISTERED[self.group]:
             return _REGISTERED[self.group][self.name]
@@ -102,10 +99,7 @@ class Extension:
     def load_class(self, base: type[T], cause: str, fix: str) -> type[T]:
         """Import the object, which has to be a class derived from ``base``.
 
-        Raises
-        ------
-        SpecError
-            If it cannot be loaded, or is none; with this cause and fix.
+        Raises SpecError if it cannot be loaded, or is none; with this cause and fix.
         """
         loaded = self.load()
         if isinstance(loaded, type) and issubclass(loaded, base):
@@ -118,9 +112,7 @@ class Extension:
     def guard(self, call: Callable[[], T]) -> T:
         """What ``call`` returns; what it raises is reported with the name of the package that is to blame.
 
-        Raises
-        ------
-        SpecError
+        Raises SpecError.
         """
         try:
             return call()
@@ -220,6 +212,8 @@ def construct(
 ) -> T:
     """Call ``make`` with settings written as text.
 
+    Raises SpecError if there is no such setting, or a value is not possible.
+
     Parameters
     ----------
     make : callable
@@ -230,11 +224,6 @@ def construct(
         As `parse_name` gives them.
     among : callable, optional
         Whose parameters the settings are; by default those of ``make``.
-
-    Raises
-    ------
-    SpecError
-        If there is no such setting, or a value is not possible.
     """
     if not settings:
         return make()

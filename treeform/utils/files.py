@@ -43,10 +43,7 @@ def write_text(path: str | Path, text: str) -> None:
 def write_bytes(path: str | Path, content: bytes) -> None:
     """Write a file so that a reader finds the old one or the whole new one, never a part.
 
-    Raises
-    ------
-    SpecError
-        If the file cannot be written after all (disk full, folder gone).
+    Raises SpecError if the file cannot be written after all (disk full, folder gone).
     """
     real = Path(path).resolve()
     try:
@@ -68,10 +65,7 @@ def write_bytes(path: str | Path, content: bytes) -> None:
 def check_folder(folder: Path) -> None:
     """Make sure that files can be made in a folder; on Linux by one that has no name, which nothing can leave behind.
 
-    Raises
-    ------
-    OSError
-        If not.
+    Raises OSError if not.
     """
     with tempfile.TemporaryFile(dir=folder):
         pass
@@ -117,12 +111,7 @@ def _umask() -> int:
 def read_text(path: str | Path) -> str:
     """The text of a file in UTF-8.
 
-    Raises
-    ------
-    OSError
-        If it cannot be read.
-    ValueError
-        If it is no UTF-8, or larger than `LARGEST`.
+    Raises OSError if it cannot be read; ValueError if it is no UTF-8, or larger than `LARGEST`.
     """
     with Path(path).open("rb") as stream:
         # The size first, and what a pipe or device gives after it.
@@ -136,10 +125,7 @@ def read_text(path: str | Path) -> str:
 def parse_json(text: str) -> Any:
     """The value of a JSON text.
 
-    Raises
-    ------
-    ValueError
-        If it is no JSON, holds NaN or Infinity, or is nested deeper than `DEEPEST`.
+    Raises ValueError if it is no JSON, holds NaN or Infinity, or is nested deeper than `DEEPEST`.
     """
     try:
         value = json.loads(text, parse_constant=_refuse_constant)
@@ -150,12 +136,7 @@ def parse_json(text: str) -> Any:
 
 
 def refuse_deep(value: Any) -> None:
-    """Refuse lists and objects within each other deeper than `DEEPEST`.
-
-    Raises
-    ------
-    ValueError
-    """
+    """Refuse lists and objects within each other deeper than `DEEPEST`. Raises ValueError."""
     level = [value]
     for _ in range(DEEPEST):
         level = [entry for one in level for entry in _entries(one)]

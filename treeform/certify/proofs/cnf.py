@@ -25,19 +25,12 @@ from treeform.shape import Shape
 
 @dataclass(frozen=True)
 class Cnf:
-    """Clauses as flat arrays.
-
-    Attributes
-    ----------
-    starts : ndarray of int64, shape (clauses + 1,)
-        Clause ``i`` is ``literals[starts[i]:starts[i + 1]]``.
-    literals : ndarray of int32
-        Signed variables, from 1.
-    variables : int
-    """
+    """Clauses as flat arrays."""
 
     starts: NDArray[np.int64]
+    """ndarray of int64, shape (clauses + 1,): clause ``i`` is ``literals[starts[i]:starts[i + 1]]``."""
     literals: NDArray[np.int32]
+    """Signed variables, from 1."""
     variables: int
 
     @property
@@ -63,28 +56,18 @@ class Cnf:
 
 @dataclass(frozen=True)
 class Statement:
-    """What is refuted: "some model of this shape satisfies all requirements", and its objective is at most so much.
-
-    Attributes
-    ----------
-    shape : Shape
-    at_most : int or None
-        Bound of the objective in the question's whole units; None when any value would do.
-    examples : ndarray of int64 or None
-        Points of the data that the formula holds. If no model satisfies these, none satisfies all.
-    """
+    """What is refuted: "some model of this shape satisfies all requirements", and its objective is at most so much."""
 
     shape: Shape
     at_most: int | None = None
+    """Bound of the objective in the question's whole units; None when any value would do."""
     examples: NDArray[np.int64] | None = None
+    """Points of the data that the formula holds. If no model satisfies these, none satisfies all."""
 
     def bound(self, question: Question) -> Fraction | None:
         """The lower bound that its refutation proves, in the user's units; None: there is no model at all.
 
-        Raises
-        ------
-        CertificateError
-            If the refutation proves nothing about the question.
+        Raises CertificateError if the refutation proves nothing about the question.
         """
         terms = question.objective.terms
         if len(terms) == 1 and isinstance(terms[0][1], Depth):

@@ -21,22 +21,15 @@ MEMORY = 4 << 30
 
 @dataclass(frozen=True)
 class Verification:
-    """What became of a proof.
-
-    Attributes
-    ----------
-    verdict : str
-        "verified", "no refutation" (it ends without a contradiction), "not implied" (a step does not follow),
-        "malformed", "stopped" or "memory".
-    detail : str
-        Which step, and what is wrong with it.
-    counters : dict of str to int
-        Steps and lemmas read, lemmas and clauses that the refutation needs, propagations, bytes held.
-    """
+    """What became of a proof."""
 
     verdict: str
+    """"verified", "no refutation" (it ends without a contradiction), "not implied" (a step does not follow),
+    "malformed", "stopped" or "memory"."""
     detail: str
+    """Which step, and what is wrong with it."""
     counters: dict[str, int]
+    """Steps and lemmas read, lemmas and clauses that the refutation needs, propagations, bytes held."""
 
     @property
     def ok(self) -> bool:
@@ -59,7 +52,6 @@ def verify_rup(
 
     Parameters
     ----------
-    cnf : Cnf
     read : callable
         Gives the next piece of the proof, ``b""`` at its end.
     binary : bool
@@ -90,10 +82,7 @@ def verify_drat_trim(
 ) -> Verification:
     """Check a proof in text form with drat-trim (Wetzler, Heule and Hunt, SAT 2014) from the PATH.
 
-    Raises
-    ------
-    SolverNotAvailable
-        If it is not installed.
+    Raises SolverNotAvailable if it is not installed.
     """
     executable = shutil.which(program)
     if executable is None:

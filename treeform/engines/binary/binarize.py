@@ -20,30 +20,20 @@ Binarisation = str | int | tuple[tuple[str, tuple[float, ...]], ...]
 
 @dataclass(frozen=True, eq=False)
 class Binarised:
-    """A data set as the binary engines see it.
-
-    Attributes
-    ----------
-    bits : (P, T) uint8
-        Distinct rows; 1 where the test ``x[feature] <= threshold`` fails.
-    weights : (P, K) int64
-        Weight of each class at each row.
-    feature : (T,) int32
-        Encoded feature of each test.
-    threshold : (T,) float64
-        Its threshold.
-    lossless : bool
-        Every split of the data by one feature is offered, so that the optimum is that of the original columns.
-    floor : (P0, K) int64
-        Class weights of the distinct original rows: what no tree can separate.
-    """
+    """A data set as the binary engines see it."""
 
     bits: NDArray[np.uint8]
+    """(P, T) uint8: distinct rows; 1 where the test ``x[feature] <= threshold`` fails."""
     weights: NDArray[np.int64]
+    """(P, K) int64: weight of each class at each row."""
     feature: NDArray[np.int32]
+    """(T,) int32: encoded feature of each test."""
     threshold: NDArray[np.float64]
+    """(T,) float64: its threshold."""
     lossless: bool
+    """Every split of the data by one feature is offered, so that the optimum is that of the original columns."""
     floor: NDArray[np.int64]
+    """(P0, K) int64: class weights of the distinct original rows: what no tree can separate."""
 
     def tests(self, data: Dataset) -> list[str]:
         """The tests as text: ``"age <= 37.5"``."""
@@ -99,20 +89,16 @@ def _written(entries: tuple[Any, ...]) -> tuple[tuple[str, tuple[Any, ...]], ...
 def binarise(data: Dataset, how: Binarisation) -> Binarised:
     """Turn every column of `data` into 0/1 tests.
 
+    Raises SpecError if a named column is not there, or its thresholds are not finite.
+
     Parameters
     ----------
-    data : Dataset
     how : "all", int or tuple
         See `normalised`.
 
     Returns
     -------
     Binarised
-
-    Raises
-    ------
-    SpecError
-        If a named column is not there, or its thresholds are not finite.
     """
     if isinstance(how, str) and ((data.X == 0) | (data.X == 1)).all():
         return _already_binary(data)

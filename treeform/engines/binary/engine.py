@@ -90,10 +90,7 @@ class BinaryEngine(NativeSettings, Engine):
         Apart from those of the search, the counters hold ``tests`` (how many were offered), ``lossless`` (1 when
         they are all that separate something), ``optimal_for_binarisation`` and ``lower_for_binarisation``.
 
-        Raises
-        ------
-        SpecError
-            If the task is not possible, or its costs exceed 2**60.
+        Raises SpecError if the task is not possible, or its costs exceed 2**60.
         """
         from treeform import _core
 
@@ -118,10 +115,7 @@ class BinaryEngine(NativeSettings, Engine):
     def session(self, data: Dataset, task: TreeTask, run: EngineRun) -> BinarySession:
         """A run of `task`: its table, and what comes in and goes out.
 
-        Raises
-        ------
-        SpecError
-            If the task is not possible, or its costs exceed 2**60.
+        Raises SpecError if the task is not possible, or its costs exceed 2**60.
         """
         check_task(data, task)
         return BinarySession(data, task, run, binarise(data, _as_binarisation(self.binarize)))

@@ -23,21 +23,14 @@ MOST_STEPS = 20_000
 
 @dataclass(frozen=True)
 class Convex:
-    """A convex piecewise linear function.
-
-    Attributes
-    ----------
-    breaks : tuple of int
-        Ascending.
-    slopes : tuple of int
-        One more than breaks, ascending: ``slopes[k]`` stands before ``breaks[k]``.
-    least : Fraction
-        Its value at ``breaks[0]``.
-    """
+    """A convex piecewise linear function."""
 
     breaks: tuple[int, ...]
+    """Ascending."""
     slopes: tuple[int, ...]
+    """One more than breaks, ascending: ``slopes[k]`` stands before ``breaks[k]``."""
     least: Fraction = Fraction(0)
+    """Its value at ``breaks[0]``."""
 
     def at(self, x: Fraction) -> Fraction:
         """The value at a point."""

@@ -24,21 +24,14 @@ Pairs = Iterable[tuple[int, int]]
 
 @dataclass(frozen=True)
 class Fit:
-    """Values of leaves.
-
-    Attributes
-    ----------
-    of_leaf : tuple of Fraction
-        Deviations from the target's centre, in its unit.
-    loss : Fraction
-        In units of the loss.
-    multipliers : (R,) list of Fraction
-        Of the rows over samples, at the best values that need not be whole.
-    """
+    """Values of leaves."""
 
     of_leaf: tuple[Fraction, ...]
+    """Deviations from the target's centre, in its unit."""
     loss: Fraction
+    """In units of the loss."""
     multipliers: list[Fraction]
+    """(R,) list of Fraction: of the rows over samples, at the best values that need not be whole."""
 
 
 class LeafFits:
@@ -48,7 +41,6 @@ class LeafFits:
     ----------
     question : Question
         Of regression.
-    rule : ValueRule
     """
 
     def __init__(self, question: Question, rule: ValueRule) -> None:

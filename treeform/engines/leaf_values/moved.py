@@ -27,17 +27,11 @@ DIGITS = 12
 
 @dataclass(frozen=True)
 class Moved:
-    """A question with moved targets.
-
-    Attributes
-    ----------
-    question : Question
-    constant : Fraction
-        What its optimum lacks to a lower bound, in units of the loss of the original targets.
-    """
+    """A question with moved targets."""
 
     question: Question
     constant: Fraction
+    """What its optimum lacks to a lower bound, in units of the loss of the original targets."""
 
 
 def moved_targets(question: Question, rule: ValueRule, prices: Floats) -> Moved | None:

@@ -17,19 +17,12 @@ class LeafRow:
 
 @dataclass(frozen=True)
 class BestValues:
-    """The best values of leaves under rows.
-
-    Attributes
-    ----------
-    of_leaf : tuple of Fraction
-    cost : Fraction
-    multipliers : dict of int to Fraction
-        Of the rows that bind, by number.
-    """
+    """The best values of leaves under rows."""
 
     of_leaf: tuple[Fraction, ...]
     cost: Fraction
     multipliers: dict[int, Fraction]
+    """Of the rows that bind, by number."""
 
 
 def product(coef: Sequence[int], values: Sequence[Fraction]) -> Fraction:

@@ -50,29 +50,19 @@ class Test:
 
 @dataclass
 class Found:
-    """What a search found.
-
-    Attributes
-    ----------
-    graph : DecisionGraph or None
-        The best tree, if it is better than what was known.
-    value : Fraction or None
-        Its loss and prices, in units of the loss; of what was known, if there is none.
-    fit : Fit or None
-    lower : float
-        No tree costs less by more than the costs may be off.
-    complete : bool
-        Whether nothing is below ``value``.
-    trees : int
-        Trees whose values were fitted.
-    """
+    """What a search found."""
 
     graph: DecisionGraph | None
+    """The best tree, if it is better than what was known."""
     value: Fraction | None
+    """Its loss and prices, in units of the loss; of what was known, if there is none."""
     fit: Fit | None
     lower: float
+    """No tree costs less by more than the costs may be off."""
     complete: bool
+    """Whether nothing is below ``value``."""
     trees: int
+    """Trees whose values were fitted."""
 
 
 def costs_of(part: Relaxation, rule: ValueRule, prices: Floats) -> Costs:
@@ -88,11 +78,8 @@ class DepthTwo:
     ----------
     part : Relaxation
         Of depth one or two.
-    fits : LeafFits
-    costs : Costs
     known : Fraction or None
         The value of a tree in hand, in units of the loss: only better ones are wanted.
-    stop : callable
     """
 
     def __init__(

@@ -15,17 +15,12 @@ if TYPE_CHECKING:
 
 
 class TableOfTests(Protocol):
-    """The tests of a table.
-
-    Attributes
-    ----------
-    bits : (P, T) array
-        1 where a point of the data fails a test, and goes right.
-    feature : (T,) array
-    """
+    """The tests of a table."""
 
     bits: NDArray[Any]
+    """(P, T) array: 1 where a point of the data fails a test, and goes right."""
     feature: NDArray[Any]
+    """(T,) array"""
 
 
 class Rules:

@@ -44,15 +44,10 @@ class Step:
 
 @dataclass
 class Steps:
-    """Steps that are written one after the other.
-
-    Attributes
-    ----------
-    prefix : str
-        What names of steps begin with.
-    """
+    """Steps that are written one after the other."""
 
     prefix: str
+    """What names of steps begin with."""
     made: list[Step] = field(default_factory=list)
 
     def add(self, operator: str, left: Operand, right: Operand) -> str:
@@ -96,18 +91,14 @@ class Steps:
 def sign_steps(asked: Sum, inputs: Sequence[str], prefix: str) -> list[Step]:
     """Steps whose last one has the sign of the sum minus its limit.
 
+    Raises SpecError if a weight or the threshold is out of `RANGE`.
+
     Parameters
     ----------
-    asked : Sum
     inputs : sequence of str
         For each of its terms, what holds the value.
     prefix : str
         What the steps are called.
-
-    Raises
-    ------
-    SpecError
-        If a weight or the threshold is out of `RANGE`.
     """
     for number in (asked.threshold, *(term.weight for term in asked.terms)):
         if number and not 1.0 / RANGE <= abs(number) <= RANGE:

@@ -11,26 +11,18 @@ from treeform.graph.export.sums import Sum
 
 @dataclass(frozen=True)
 class Syntax:
-    """How a language writes branches.
-
-    Attributes
-    ----------
-    condition : callable
-        A condition as an expression.
-    leaf : callable
-        The statement that ends with a class code.
-    call : callable
-        The statement that goes on at a shared node.
-    opening, otherwise, closing : str
-        ``if {}``, between the branches, after them; an empty closing is left out.
-    """
+    """How a language writes branches."""
 
     condition: Callable[[Condition | Sum], str]
+    """A condition as an expression."""
     leaf: Callable[[int], str]
+    """The statement that ends with a class code."""
     call: Callable[[int], str]
+    """The statement that goes on at a shared node."""
     opening: str
     otherwise: str
     closing: str
+    """``if {}``, between the branches, after them; an empty closing is left out."""
 
 
 def body(program: Program, node: int, syntax: Syntax, indent: int = 1) -> list[str]:

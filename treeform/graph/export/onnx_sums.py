@@ -16,20 +16,13 @@ _OPERATORS = {"+": "Add", "-": "Sub", "*": "Mul", "min": "Min", "max": "Max"}
 
 @dataclass
 class Signs:
-    """Nodes and constants, and the name of the column (m, 1) of each sum.
-
-    Attributes
-    ----------
-    program : Program
-    codes : mapping of str to str
-        By column of levels, what holds the positions of its levels.
-    prefix : str
-        What names begin with, and no column's does.
-    """
+    """Nodes and constants, and the name of the column (m, 1) of each sum."""
 
     program: Program
     codes: Mapping[str, str]
+    """By column of levels, what holds the positions of its levels."""
     prefix: str
+    """What names begin with, and no column's does."""
     nodes: list[Any] = field(default_factory=list)
     constants: list[Any] = field(default_factory=list)
     outputs: list[str] = field(default_factory=list)

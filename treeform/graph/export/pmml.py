@@ -100,13 +100,7 @@ def _label_type(program: Program) -> str:
 
 
 def _type_of(name: str, levels: tuple[Level, ...]) -> str:
-    """The type of a column of levels.
-
-    Raises
-    ------
-    SpecError
-        If some are text and others are not.
-    """
+    """The type of a column of levels. Raises SpecError if some are text and others are not."""
     kinds = {
         "string" if isinstance(x, str) else "boolean" if isinstance(x, bool) else "double" for x in levels
     }

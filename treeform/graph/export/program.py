@@ -39,22 +39,14 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Condition:
-    """A question about one column of the user's table.
-
-    Attributes
-    ----------
-    kind : Kind
-    source : str
-        Name of the column.
-    value : float, level, tuple of levels or None
-    or_missing : bool
-        Whether the answer is yes for a missing value as well.
-    """
+    """A question about one column of the user's table."""
 
     kind: Kind
     source: str
+    """Name of the column."""
     value: float | Level | tuple[Level, ...] = None
     or_missing: bool = False
+    """Whether the answer is yes for a missing value as well."""
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -73,42 +65,25 @@ class Branch:
 
 @dataclass(frozen=True)
 class Program:
-    """Conditions and class codes by node.
-
-    Attributes
-    ----------
-    nodes : dict of int to Branch or int
-        Only nodes that can be reached; a pass-through is replaced by its child. An int is a class code.
-    root : int
-    classes : tuple
-        Labels by class code; empty where leaves predict values.
-    values : tuple of float
-        Predicted values by code, as doubles; empty where leaves predict classes.
-    columns : dict of str to Column
-        The tested columns of the user's table, with the meaning of one of their features.
-    refusing : tuple of str
-        Tested columns that had no missing value in training: a row without a value there has no prediction.
-    levels : dict of str to tuple
-        Of tested columns that have some.
-    """
+    """Conditions and class codes by node."""
 
     nodes: dict[int, Branch | int]
+    """Only nodes that can be reached; a pass-through is replaced by its child. An int is a class code."""
     root: int
     classes: tuple[object, ...]
+    """Labels by class code; empty where leaves predict values."""
     values: tuple[float, ...]
+    """Predicted values by code, as doubles; empty where leaves predict classes."""
     columns: dict[str, Column]
+    """The tested columns of the user's table, with the meaning of one of their features."""
     refusing: tuple[str, ...]
+    """Tested columns that had no missing value in training: a row without a value there has no prediction."""
     levels: dict[str, tuple[Level, ...]]
+    """Of tested columns that have some."""
 
     @classmethod
     def of(cls, graph: FlatGraph) -> Program:
-        """Read a model.
-
-        Raises
-        ------
-        SpecError
-            If a hyperplane reads a column with missing values.
-        """
+        """Read a model. Raises SpecError if a hyperplane reads a column with missing values."""
         nodes: dict[int, Branch | int] = {}
         columns: dict[str, Column] = {}
         waiting = [root := _asking(graph, 0)]

@@ -77,10 +77,7 @@ def _unrolled(graph: FlatGraph) -> list[tuple[int, int, int]]:
 def _thresholds(graph: FlatGraph, X: Floats) -> dict[int, float]:
     """For each test of the graph, the nearest threshold that parts the rows in single precision alike.
 
-    Raises
-    ------
-    SpecError
-        If rows on both sides round to the same number.
+    Raises SpecError if rows on both sides round to the same number.
     """
     found: dict[int, float] = {}
     differing: list[tuple[int, int]] = []

@@ -18,18 +18,14 @@ def unrolled_size(program: Program) -> int:
 def check_size(program: Program, what: str, most: int) -> int:
     """The number of nodes of the tree.
 
+    Raises SpecError if it has more.
+
     Parameters
     ----------
-    program : Program
     what : str
         What is made, such as "a PMML tree".
     most : int
         Nodes that it may have.
-
-    Raises
-    ------
-    SpecError
-        If it has more.
     """
     size = unrolled_size(program)
     if size > most:

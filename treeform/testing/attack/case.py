@@ -37,36 +37,23 @@ DEALINGS = ("honest", "independent", "forged", "mutated", "exchanged", "other da
 
 @dataclass(frozen=True)
 class Case:
-    """One attack; all of it follows from its number.
-
-    Attributes
-    ----------
-    number : int
-    verb : str
-        One of `VERBS`.
-    aim : Aim
-    specs : tuple of Spec
-    solver, formulation : str or None
-    hand : str
-        One of `hands.HANDS`.
-    limit : str
-        One of `LIMITS`.
-    at : float
-        The reading of the clock at which it strikes; seconds of a real limit.
-    more : mapping
-        What one verb needs.
-    """
+    """One attack; all of it follows from its number."""
 
     number: int
     verb: str
+    """One of `VERBS`."""
     aim: Aim
     specs: tuple[Spec, ...]
     solver: str | None = None
     formulation: str | None = None
     hand: str = "lists"
+    """One of `hands.HANDS`."""
     limit: str = "none"
+    """One of `LIMITS`."""
     at: float = 0
+    """The reading of the clock at which it strikes; seconds of a real limit."""
     more: Mapping[str, Any] = field(default_factory=dict)
+    """What one verb needs."""
 
     @property
     def who(self) -> str:

@@ -20,17 +20,11 @@ SECONDS = 1000.0
 
 @dataclass
 class Readings:
-    """What the clock saw.
-
-    Attributes
-    ----------
-    count : int
-    phase : str
-        Who read it when it struck; empty when it did not.
-    """
+    """What the clock saw."""
 
     count: int = 0
     phase: str = ""
+    """Who read it when it struck; empty when it did not."""
 
 
 @contextmanager

@@ -29,27 +29,17 @@ MOST_MUTATIONS = 80
 
 @dataclass(frozen=True)
 class Truth:
-    """All models of the widest problem, and what is bounded of them.
-
-    Attributes
-    ----------
-    asked : Asked
-    aim : Aim
-    specs : sequence of Spec
-    ranked : Models
-        Each with its value.
-    measure : callable or None
-        Of a model, where the bound of a requirement is moved.
-    lower : bool
-        Whether that is a bound from below.
-    """
+    """All models of the widest problem, and what is bounded of them."""
 
     asked: Asked
     aim: Aim
     specs: Sequence[Spec]
     ranked: Models
+    """Each with its value."""
     measure: Callable[[Facts], Fraction] | None = None
+    """Of a model, where the bound of a requirement is moved."""
     lower: bool = False
+    """Whether that is a bound from below."""
 
     def optimum(self, at: Body, models: Models | None = None) -> Fraction | None:
         """The least value of the models at a place."""

@@ -32,18 +32,12 @@ class Node(NamedTuple):
 
 @dataclass(frozen=True)
 class Facts:
-    """A model.
-
-    Attributes
-    ----------
-    nodes : tuple of Node
-        Its tests, parents before children.
-    predicted : tuple of int
-        The code of the prediction of each point: a class, or the number of a leaf.
-    """
+    """A model."""
 
     nodes: tuple[Node, ...]
+    """Its tests, parents before children."""
     predicted: tuple[int, ...]
+    """The code of the prediction of each point: a class, or the number of a leaf."""
 
     @property
     def tests(self) -> int:

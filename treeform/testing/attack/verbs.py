@@ -21,30 +21,20 @@ from treeform.testing.attack.world import World
 
 @dataclass
 class Verdict:
-    """What came of an attack.
-
-    Attributes
-    ----------
-    status : str
-        Of the answer, or "refused", "raised".
-    wrong : list of str
-        What disagrees; empty when all is well.
-    phase : str
-        Who read the clock when the limit ended, or Ctrl-C was pressed.
-    by : str
-        Who answered.
-    refusal : str
-        What treeform said when it refused.
-    family : str
-        What was done with the certificate of several models, and what came of it.
-    """
+    """What came of an attack."""
 
     status: str = ""
+    """Of the answer, or "refused", "raised"."""
     wrong: list[str] = field(default_factory=list)
+    """What disagrees; empty when all is well."""
     phase: str = ""
+    """Who read the clock when the limit ended, or Ctrl-C was pressed."""
     by: str = ""
+    """Who answered."""
     refusal: str = ""
+    """What treeform said when it refused."""
     family: str = ""
+    """What was done with the certificate of several models, and what came of it."""
 
 
 @dataclass

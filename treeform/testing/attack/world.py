@@ -24,31 +24,19 @@ SLICED = 4
 
 @dataclass
 class World:
-    """A table and a shape, with all models.
-
-    Attributes
-    ----------
-    plain : Plain
-    depth : int
-    widths : tuple of int or None
-        Of a diagram; None of a tree.
-    of_values, abstain : bool
-    data_kind, weight_kind : str
-    models : list of Facts
-    pool : list of Spec
-        The requirements that questions draw from.
-    aims : list of Aim
-    """
+    """A table and a shape, with all models."""
 
     plain: Plain
     depth: int
     widths: tuple[int, ...] | None
+    """Of a diagram; None of a tree."""
     of_values: bool
     abstain: bool
     data_kind: str
     weight_kind: str
     models: list[Facts]
     pool: list[Spec]
+    """The requirements that questions draw from."""
     aims: list[Aim]
     _lacks: dict[str, list[Fraction]] = field(default_factory=dict)
     _values: dict[str, list[Fraction | None]] = field(default_factory=dict)

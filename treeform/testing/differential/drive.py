@@ -25,26 +25,17 @@ Number = Fraction | int
 
 @dataclass
 class Verdict:
-    """What came of a case.
-
-    Attributes
-    ----------
-    status : str
-        Of the answer, or "refused", "raised".
-    wrong : list of str
-        What disagrees with the reference; empty when all is well.
-    refusal : str or None
-        The text of the error that treeform raised on purpose.
-    seconds : float
-    checked : str or None
-        What `tf.check` answered, where it was asked.
-    """
+    """What came of a case."""
 
     status: str = ""
+    """Of the answer, or "refused", "raised"."""
     wrong: list[str] = field(default_factory=list)
+    """What disagrees with the reference; empty when all is well."""
     refusal: str | None = None
+    """The text of the error that treeform raised on purpose."""
     seconds: float = 0.0
     checked: str | None = None
+    """What `tf.check` answered, where it was asked."""
 
 
 def run(case: Case, world: World) -> Verdict:

@@ -12,21 +12,14 @@ from treeform.testing.differential.table import Split, Table
 
 @dataclass(frozen=True)
 class Judged:
-    """A model in normal form.
-
-    Attributes
-    ----------
-    outcome : Outcome
-        All parts of it, in the terms of the reference.
-    misfit : str or None
-        Why it is no admissible model of the shape.
-    normal : bool
-        Whether the graph is in normal form: what is read off its arrays is what counts.
-    """
+    """A model in normal form."""
 
     outcome: Outcome
+    """All parts of it, in the terms of the reference."""
     misfit: str | None
+    """Why it is no admissible model of the shape."""
     normal: bool
+    """Whether the graph is in normal form: what is read off its arrays is what counts."""
 
 
 @dataclass(frozen=True)

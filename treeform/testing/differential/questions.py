@@ -189,26 +189,18 @@ def make(spec: Spec, groups: Any) -> Any:
 
 @dataclass(frozen=True)
 class Goal:
-    """A weighted sum: a price for each true and predicted class, for a test, and for the depth.
-
-    Attributes
-    ----------
-    matrix : tuple of tuple of str, or None
-        Prices by true and predicted class per unit of weight; None without such a term.
-    error : str
-        Price of an error per unit of weight; "0" for none.
-    nodes, leaves, depth : str
-        Prices of a test, of a leaf and of a level; "0" for none.
-    term : RateTerm or None
-        A rate that is added to these.
-    """
+    """A weighted sum: a price for each true and predicted class, for a test, and for the depth."""
 
     error: str = "1"
+    """Price of an error per unit of weight; "0" for none."""
     matrix: tuple[tuple[str, ...], ...] | None = None
+    """Prices by true and predicted class per unit of weight; None without such a term."""
     nodes: str = "0"
     leaves: str = "0"
     depth: str = "0"
+    """Prices of a test, of a leaf and of a level; "0" for none."""
     term: RateTerm | None = None
+    """A rate that is added to these."""
 
     @property
     def text(self) -> str:

@@ -25,32 +25,21 @@ class TooLarge(Exception):
 
 
 class Outcome(NamedTuple):
-    """What requirements and objectives can see of a model; 0 where the question does not ask.
-
-    Attributes
-    ----------
-    predicted : int
-        Masks of the rows predicted each class, side by side: class k from bit ``k * points``.
-    tests : int
-    depth : int
-        Most tests on a path.
-    side : Fraction or int
-        Least weight on a side of a test.
-    flow : Fraction or int
-        Least weight that reaches a test.
-    columns : int
-        Mask of the columns that tests read.
-    broken : int
-        Which of the watched directions some test breaks.
-    """
+    """What requirements and objectives can see of a model; 0 where the question does not ask."""
 
     predicted: int
+    """Masks of the rows predicted each class, side by side: class k from bit ``k * points``."""
     tests: int
     depth: int
+    """Most tests on a path."""
     side: Fraction | int
+    """Least weight on a side of a test."""
     flow: Fraction | int
+    """Least weight that reaches a test."""
     columns: int
+    """Mask of the columns that tests read."""
     broken: int
+    """Which of the watched directions some test breaks."""
 
 
 @dataclass(frozen=True)
@@ -78,13 +67,10 @@ class Reference:
 
     Parameters
     ----------
-    table : Table
     widths : tuple of int or None
         Of a diagram; None for a tree.
-    depth : int
     hyperplanes : bool
         Whether tests are weighted sums of columns.
-    tracked : Tracked
     most_steps : int
         Combinations after which `TooLarge` is raised.
     """

@@ -125,11 +125,8 @@ def attack(
 
     Parameters
     ----------
-    cases : range or list of int
     out : Path
         JSON lines, appended to.
-    seed : int
-    processes : int
     again : bool
         Whether the cases whose last record disagrees are run again.
     announce : callable

@@ -33,8 +33,6 @@ def shrink(
 
     Parameters
     ----------
-    case : Case
-    most_runs : int
     wrong : callable
         Gives the complaints about a case.
     """

@@ -17,22 +17,15 @@ MOST_WEIGHT = 4
 
 @dataclass(frozen=True)
 class Split:
-    """One way to part the distinct rows by a test.
-
-    Attributes
-    ----------
-    right : int
-        Mask of the rows that go right.
-    columns : int
-        Mask of the user's columns that the test reads.
-    rising, falling : int
-        Masks of the columns whose greater values go right, or left. Categorical columns are in neither.
-    """
+    """One way to part the distinct rows by a test."""
 
     right: int
+    """Mask of the rows that go right."""
     columns: int
+    """Mask of the user's columns that the test reads."""
     rising: int
     falling: int
+    """Masks of the columns whose greater values go right, or left. Categorical columns are in neither."""
 
 
 @dataclass(frozen=True)

@@ -15,17 +15,11 @@ OF_GROUPS = ("group_error", "max_group_error")
 
 @dataclass(frozen=True)
 class RateTerm:
-    """One of these objectives.
-
-    Attributes
-    ----------
-    name : {"f1_loss", "balanced_error", "group_error", "max_group_error"}
-    of : label, str or None
-        The positive class of the F1 loss; the column that makes groups, or None for the problem's own.
-    """
+    """One of these objectives."""
 
     name: str
     of: Any = None
+    """The positive class of the F1 loss; the column that makes groups, or None for the problem's own."""
 
     @property
     def text(self) -> str:

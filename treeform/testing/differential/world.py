@@ -25,13 +25,7 @@ class World:
         self.data = tf.Dataset.from_user(self.frame, self.labels, self.weights)
 
     def problem(self, case: Case, groups: Any = None) -> tf.Problem:
-        """The problem of a case, stated as a user would.
-
-        Raises
-        ------
-        TreeformError
-            If treeform refuses to state it.
-        """
+        """The problem of a case, stated as a user would. Raises TreeformError if treeform refuses to state it."""
         groups = self.groups if groups is None else groups
         problem = tf.Problem(self.data, None, shape=case.shape.text, sensitive_features=groups)
         problem.minimize(case.goal.text)
