@@ -44,7 +44,7 @@ class Tree:
             raise SpecError(
                 f"a tree of depth {self.depth!r} is not possible",
                 cause=f"the depth counts tests on a path and is a whole number from 1 to {MAX_DEPTH}",
-                fix="use for example tf.Tree(depth=3)",
+                fix="use for example tf.Tree(depth=3), as text tree:3",
             )
 
     @property
@@ -109,13 +109,13 @@ class Diagram:
             raise SpecError(
                 f"a diagram with layer widths ({text}) is not possible",
                 cause="each width is a whole number of nodes, at least 1",
-                fix="use for example tf.Diagram(1, 2, 4, 4, 4)",
+                fix="use for example tf.Diagram(1, 2, 4, 4, 4), as text diagram:1,2,4,4,4",
             )
         if self.widths[0] != 1:
             raise SpecError(
                 f"the first layer of a diagram has {count_of(self.widths[0], 'node')}",
                 cause="layer 0 holds the root and nothing else",
-                fix=f"use tf.Diagram({', '.join(map(str, (1, *self.widths)))})",
+                fix=f"use tf.Diagram({', '.join(map(str, (1, *self.widths)))}), as text diagram:1,{text}",
             )
         if len(self.widths) > MAX_DEPTH:
             raise SpecError(

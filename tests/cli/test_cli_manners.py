@@ -159,3 +159,30 @@ def test_drawings_have_titles_and_axes_in_words() -> None:
         "errors on the training rows",
     ):
         assert words in svg
+
+
+def test_a_report_of_another_kind_is_refused_before_the_work(table: Path, tmp_path: Path) -> None:
+    refused = run("fit", table, "--target", "y", "--report", tmp_path / "r.pdf")
+    assert refused.exit_code == 2 and "r.pdf is no kind of report" in refused.stderr
+    assert ".html, .md, .json" in refused.stderr and not (tmp_path / "r.pdf").exists()
+
+
+def test_a_model_of_another_table_names_the_columns(table: Path, tmp_path: Path) -> None:
+    model = tmp_path / "m.json"
+    assert run("fit", table, "--target", "y", "--shape", "tree:1", "--model", model, "-q").exit_code == 0
+    judged = run("judge", table, "--model", model, "--target", "y", "--exclude", "town")
+    assert judged.exit_code == 2 and "here is no column 'town'" in judged.stderr
+    run("fit", table, "--target", "y", "--shape", "tree:1", "--exclude", "town", "--model", model, "-q")
+    judged = run("judge", table, "--model", model, "--target", "y", "--exclude", "x")
+    assert judged.exit_code == 2 and "here is no column 'x'" in judged.stderr
+    whole = ["--exclude", "constant_1"]
+    judged = run("judge", table, "--model", model, "--target", "y", *whole)
+    assert "here is no column 'constant_1'" in judged.stderr
+
+
+def test_the_certificate_of_several_models_is_no_model(table: Path, tmp_path: Path) -> None:
+    whole = tmp_path / "table.json"
+    assert run("size-table", table, "--target", "y", "--shape", "tree:1", "--certificate", whole).exit_code == 0
+    for words in (("judge", table, "--model", whole, "--target", "y"), ("report", whole, table)):
+        refused = run(*words)
+        assert refused.exit_code == 2 and "the certificate holds several models" in refused.stderr

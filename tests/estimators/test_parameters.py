@@ -85,10 +85,21 @@ def test_a_grid_searches_over_the_bound_of_a_requirement(table):
     named = tf.OptimalTreeClassifier(requirements={"small": tf.MaxNodes(3), "few": tf.FeatureBudget(2)})
     named.set_params(requirements__small__at_most=1)
     assert [r.at_most for r in named.requirements.values()] == [1, 2]
-    with pytest.raises(ValueError, match="no requirement 'large'"):
+    with pytest.raises(ValueError, match="requirements__large__.* names no requirement"):
         named.set_params(requirements__large__at_most=1)
     with pytest.raises(ValueError, match="no parameter 'n'"):
         named.set_params(requirements__small__n=1)
+
+
+def test_requirements_as_text_have_parameters_too():
+    for given in (["min_support:0.05"], {"min_support": "min_support:0.05"}):
+        clf = tf.OptimalTreeClassifier(requirements=given)
+        assert clf.get_params()["requirements__min_support__at_least"] == Fraction(1, 20)
+        changed = clf.set_params(requirements__min_support__fraction=0.1).requirements
+        (one,) = changed.values() if isinstance(changed, dict) else changed
+        assert one == tf.MinSupport(fraction=0.1)
+    assert "requirements" in tf.OptimalTreeClassifier(requirements="none of them").get_params()
+
 
 
 def test_not_proved_is_a_convergence_warning():

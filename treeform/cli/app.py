@@ -98,6 +98,8 @@ def fit(
     """
     written = [path for path in (settings.model, settings.certificate, settings.report) if path is not None]
     check_writable(written, inputs=[*settings.inputs, *([about] if about else [])])
+    if settings.report is not None:
+        format_of(settings.report)
     about_model = report.NOTHING if about is None else report.read_about(about)
     with ProgressDisplay(err_console(), enabled=not quiet, log=verbose) as display:
         chosen = ""

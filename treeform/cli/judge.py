@@ -53,6 +53,8 @@ def judge_model(
     """
     written = [path for path in (certificate, report_file) if path is not None]
     check_writable(written, inputs=[*settings.inputs, model, *([about] if about else [])])
+    if report_file is not None:
+        format_of(report_file)
     described = report.NOTHING if about is None else report.read_about(about)
     with shown_as(f"judging {model}", enabled=not quiet):
         rows = load_rows(settings, columns_read(model))

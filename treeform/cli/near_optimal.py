@@ -88,6 +88,8 @@ def near_optimal(
 
     written = [path for path in (plot, report_file, disagreement) if path is not None]
     check_writable(written, inputs=settings.inputs)
+    if report_file is not None:
+        format_of(report_file)
     if disagreement is not None:
         check_kind(disagreement)
     over: list[Requirement | str] = []

@@ -15,7 +15,7 @@ from treeform.cli.files import check_writable, new_file
 from treeform.cli.stored import held_out_rows, question_for, read_certificate, read_model_or_certificate
 from treeform.errors import SpecError, did_you_mean
 from treeform.report.facts import Facts
-from treeform.utils.files import write_text
+from treeform.utils.files import is_special, write_text
 
 FORMATS: dict[str, Callable[[Facts], str]] = {
     "html": report.render_html,
@@ -25,9 +25,23 @@ FORMATS: dict[str, Callable[[Facts], str]] = {
 
 
 def format_of(path: Path) -> str:
-    """The format that a file name ends in; HTML for any other."""
+    """The format that a file name ends in; HTML where it ends in none.
+
+    Raises
+    ------
+    SpecError
+        If it is another one.
+    """
     suffix = path.suffix.lower().removeprefix(".")
-    return suffix if suffix in FORMATS else "html"
+    if suffix in ("", "htm") or is_special(path.resolve()):
+        return "html"
+    if suffix not in FORMATS:
+        raise SpecError(
+            f"{path} is no kind of report that treeform writes",
+            cause=f"a report is {', '.join(f'.{name}' for name in FORMATS)}",
+            fix=f"write {path.with_suffix('.html')}; a browser prints it to a file",
+        )
+    return suffix
 
 
 def report_model(
@@ -71,6 +85,7 @@ def report_model(
     output = output or new_file(Path(f"report.{form or 'html'}"))
     inputs = [path for path in (model, data, certificate, held_out, about) if path is not None]
     check_writable([output], inputs=inputs)
+    form = form or format_of(output)
     about_model = report.NOTHING if about is None else report.read_about(about)
     graph, body = read_model_or_certificate(model)
     if certificate is not None:
@@ -96,5 +111,5 @@ def report_model(
         rows_of=rows_of,
         equal_rows=equal,
     )
-    write_text(output, FORMATS[form or format_of(output)](facts))
+    write_text(output, FORMATS[form](facts))
     print(output)

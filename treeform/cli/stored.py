@@ -13,7 +13,7 @@ from treeform.certify.certificate import read, read_any
 from treeform.certify.check import question_from
 from treeform.certify.groups import parameters_of
 from treeform.certify.rows import rows_of_training
-from treeform.certify.schema import DataPart
+from treeform.certify.schema import FAMILY, DataPart
 from treeform.certify.statements import data_of as read_as_stated
 from treeform.cli.foreign import foreign_model, is_foreign
 from treeform.cli.groups import take_groups
@@ -61,12 +61,22 @@ def model_of(value: Any, rows: Dataset) -> DecisionGraph:
         if graph.columns != rows.columns or graph.classes.tolist() != rows.classes.tolist():
             raise SpecError(
                 "the model was fitted on another table",
-                cause="its columns, levels or labels are not those of this one",
+                cause=_difference(graph, rows),
                 fix="give the table that it was fitted on, with the same --exclude, or describe the model "
                 "(DecisionGraph.to_dict)",
             )
         return graph
     return DecisionGraph.from_dict(value, rows)
+
+
+def _difference(graph: DecisionGraph, rows: Dataset) -> str:
+    """What the table of a model has and these rows have not, or the other way round."""
+    theirs, ours = ({column.source: None for column in columns} for columns in (graph.columns, rows.columns))
+    if missing := [repr(name) for name in theirs if name not in ours]:
+        return f"here is no column {listing(missing)}"
+    if more := [repr(name) for name in ours if name not in theirs]:
+        return f"it was fitted without the column {listing(more)}"
+    return "its levels or labels, or the order of its columns, are not those of this one"
 
 
 def read_model(path: Path, rows: Dataset) -> DecisionGraph:
@@ -211,6 +221,12 @@ def read_model_or_certificate(path: Path) -> tuple[DecisionGraph, dict[str, Any]
 
 
 def _stored_model(value: Any) -> DecisionGraph:
+    if isinstance(value, dict) and value.get("format") == FAMILY:
+        raise SpecError(
+            "the certificate holds several models",
+            cause="it is that of a size table, a Pareto curve or a frontier",
+            fix="verify it with treeform check; for a single model, give what treeform fit --model wrote",
+        )
     if not (isinstance(value, dict) and str(value.get("format")).startswith("treeform.certificate/")):
         return DecisionGraph.from_json(value)
     read(value)

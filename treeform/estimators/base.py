@@ -224,6 +224,13 @@ class OptimalEstimator(BaseEstimator):  # type: ignore[misc]
         refuse_repeated_names(X)
         labels = row_labels(X)
         y = in_row_order(y, labels, "the target", "y")
+        columns = getattr(y, "shape", (0,))[1:]
+        if columns and columns[0] > 1:
+            raise SpecError(
+                f"the target has {columns[0]} columns",
+                cause="one label or value is learned for each row",
+                fix="give one of them as y, or fit an estimator for each (sklearn.multioutput)",
+            )
         return as_pandas(X), y, in_row_order(sample_weight, labels, "sample_weight", "sample_weight")
 
     def _for_prediction(self, X: Any) -> Any:

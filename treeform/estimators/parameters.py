@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import Any
@@ -117,10 +118,13 @@ def monotone_of(monotonic_cst: Any, names: Sequence[str], positive: Any) -> list
 
 
 def nested_parameters(requirements: Any) -> dict[str, Any]:
-    """``requirements__NAME__PARAMETER`` for each parameter of each requirement."""
+    """``requirements__NAME__PARAMETER`` for each parameter of each requirement; what is none is refused by ``fit``."""
+    by_name: dict[str, Requirement] = {}
+    with contextlib.suppress(SpecError):
+        by_name = named(requirements)
     return {
         f"{PREFIX}{name}__{parameter}": value
-        for name, requirement in named(requirements).items()
+        for name, requirement in by_name.items()
         if isinstance(requirement, Requirement)
         for parameter, value in parameters_of(requirement).items()
     }

@@ -30,9 +30,10 @@ def arrays_of(tree: Any, data: Dataset) -> dict[str, Any]:
     """
     inner, classes = getattr(tree, "tree_", None), getattr(tree, "classes_", None)
     wanted = "DecisionTreeClassifier" if data.quantity is None else "DecisionTreeRegressor"
+    given = type(tree).__name__
     if inner is None or (classes is None) != (data.quantity is not None):
         raise SpecError(
-            f"{type(tree).__name__} is no fitted {wanted}",
+            f"{given} is not fitted" if given == wanted else f"{given} is no fitted {wanted}",
             cause="it has no attribute tree_"
             if inner is None
             else f"the data have {'classes' if data.quantity is None else 'numbers'} as their target",

@@ -10,9 +10,9 @@ from treeform.graph.decision import DecisionGraph
 
 
 def is_model(given: Any) -> bool:
-    """Whether ``given`` is a model that `read_model` reads."""
+    """Whether ``given`` is a model that `read_model` reads, or an estimator, of which it says why it does not."""
     return isinstance(given, DecisionGraph | Mapping) or any(
-        hasattr(given, name) for name in ("graph_", "tree_")
+        hasattr(given, name) for name in ("graph_", "tree_", "predict")
     )
 
 

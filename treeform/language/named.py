@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from treeform.errors import SpecError
+from treeform.errors import SpecError, did_you_mean
 from treeform.language.component import parameters_of
 from treeform.language.objective import Objective
 from treeform.language.requirement import Requirement
@@ -53,9 +53,9 @@ def held_or_paid(given: Any) -> list[Any]:
 def named(requirements: Any) -> dict[str, Requirement]:
     """Requirements by the names that parameters use: the user's, or those of their classes, numbered on repeats."""
     if isinstance(requirements, Mapping):
-        return {str(name): requirement for name, requirement in requirements.items()}
+        return {str(name): _read(requirement) for name, requirement in requirements.items()}
     by_name: dict[str, Requirement] = {}
-    for requirement in listed(requirements):
+    for requirement in map(_read, listed(requirements)):
         base = name = getattr(requirement, "name", type(requirement).__name__)
         count = 1
         while name in by_name:
@@ -70,30 +70,40 @@ def with_parameters(requirements: Any, changes: Mapping[str, Any]) -> Any:
 
     Raises
     ------
-    ValueError
-        If there is no such requirement or parameter; scikit-learn expects this type.
+    SpecError
+        If there is no such requirement or parameter.
     """
-    if not isinstance(requirements, Mapping):
-        requirements = [_read(one) for one in listed(requirements)]
     current = named(requirements)
     by_name: dict[str, dict[str, Any]] = {}
     for key, value in changes.items():
         name, _, parameter = key.partition("__")
         if name not in current:
-            raise ValueError(
-                f"there is no requirement {name!r} to set {parameter!r} of; there are {', '.join(current) or 'none'}"
+            raise SpecError(
+                f"requirements__{key} names no requirement",
+                cause=f"it is requirements__NAME__PARAMETER, and there are {', '.join(current) or 'none'}",
+                fix=_example(current) or "pass requirements first",
             )
         known = parameters_of(current[name])
         kind = type(current[name])
         parameter = next(iter(current_names(kind.__init__, {parameter: None}, kind.__name__)))
         if parameter not in known:
-            raise ValueError(f"{name} has no parameter {parameter!r}; it has {', '.join(known)}")
+            raise SpecError(
+                f"{name} has no parameter {parameter!r}",
+                cause=f"it has {', '.join(known) or 'none'}",
+                fix=did_you_mean(parameter, known) or _example(current),
+            )
         by_name.setdefault(name, {})[parameter] = value
     made = {
         name: type(requirement)(**_changed(requirement, by_name[name])) if name in by_name else requirement
         for name, requirement in current.items()
     }
     return made if isinstance(requirements, Mapping) else list(made.values())
+
+
+def _example(current: Mapping[str, Requirement]) -> str | None:
+    """A parameter that can be set."""
+    names = [f"requirements__{name}__{key}" for name, one in current.items() for key in parameters_of(one)]
+    return f"set for example {names[0]}" if names else None
 
 
 def _changed(requirement: Requirement, changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational
 from typing import TYPE_CHECKING, Any
@@ -41,9 +43,13 @@ def as_fraction(value: Any, what: str) -> Fraction:
             return _meant(value)
     except (ValueError, ZeroDivisionError, OverflowError):
         pass
-    raise SpecError(
-        f"{value!r} cannot be {what}", cause="it is no finite number", fix="use for example 0.8 or 4/5"
-    )
+    raise SpecError(f"{value!r} cannot be {what}", cause="it is no finite number", fix=number_instead(value))
+
+
+def number_instead(value: Any) -> str:
+    """What to write in the place of what is no number: per cent as a decimal."""
+    share = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*%\s*", value) if isinstance(value, str) else None
+    return "use for example 0.8 or 4/5" if share is None else f"write {value.strip()} as {Decimal(share[1]) / 100}"
 
 
 LARGEST = 2**53

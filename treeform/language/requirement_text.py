@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Annotated, Any
 
-from treeform.errors import SpecError, did_you_mean
+from treeform.errors import SpecError, TreeformError, did_you_mean
 from treeform.language.numbers import as_fraction
 from treeform.language.objective import Objective
 from treeform.language.requirement import Requirement, class_of
@@ -106,12 +106,14 @@ def make(name: str, parameters: Mapping[str, Any]) -> Requirement:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"])) or kind.name
+        form, inner = f"{kind.name}:{','.join(f'{f}=...' for f in fields)}", first.get("ctx", {}).get("error")
+        own = inner if isinstance(inner, TreeformError) else None
         raise SpecError(
             f"the parameter {where!r} of {kind.name} cannot be {first.get('input')!r}"
             if first["type"] != "missing"
             else f"{kind.name} lacks its parameter {where!r}",
-            cause=first["msg"],
-            fix=f"write it as {kind.name}:{','.join(f'{f}=...' for f in fields)}",
+            cause=first["msg"] if own is None else own.cause,
+            fix=f"write it as {form}" if own is None or own.fix is None else own.fix,
         ) from None
     return kind(**{key: getattr(values, key) for key in parameters})
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from numbers import Real
 from types import FrameType
 
+from treeform.data.rows import setting_text
 from treeform.errors import SpecError
 from treeform.solve.result import Limit, Progress
 
@@ -44,7 +45,7 @@ class Budget:
                 if is_number
                 else f"{time_limit!r} is no time limit",
                 cause="the limit is a positive number of seconds",
-                fix="use for example time_limit=60, or None for no limit",
+                fix=f"use for example {setting_text('time_limit', 60)}, or no limit (in Python None)",
             )
         self._start = time.monotonic()
         # Some solvers hold seconds in 32 bits; a larger number means no limit.

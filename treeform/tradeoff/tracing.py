@@ -144,7 +144,7 @@ def _range(axis: Bounded, between: tuple[Any, Any]) -> tuple[Fraction | None, Fr
         raise SpecError(
             f"the frontier cannot begin at {loosest} and end at {tightest}",
             cause=f"{loosest} is the tighter bound of {axis}",
-            fix=f"use between=({tightest}, {loosest})",
+            fix=f"begin at {tightest} and end at {loosest}",
         )
     for side in (loosest, tightest):
         if side is not None:
