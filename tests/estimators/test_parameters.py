@@ -85,7 +85,7 @@ def test_a_grid_searches_over_the_bound_of_a_requirement(table):
     named = tf.OptimalTreeClassifier(requirements={"small": tf.MaxNodes(3), "few": tf.FeatureBudget(2)})
     named.set_params(requirements__small__at_most=1)
     assert [r.at_most for r in named.requirements.values()] == [1, 2]
-    with pytest.raises(ValueError, match="requirements__large__.* names no requirement"):
+    with pytest.raises(ValueError, match=r"requirements__large__.* names no requirement"):
         named.set_params(requirements__large__at_most=1)
     with pytest.raises(ValueError, match="no parameter 'n'"):
         named.set_params(requirements__small__n=1)
