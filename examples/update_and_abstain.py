@@ -2,8 +2,8 @@
 An update of a model in use
 ===========================
 
-A credit model is in use. Its successor may hand cases to a person, may not differ much, and pays for what it lacks of
-parity between women and men. Everything is exact: the optimum, what is lacking, and the proof.
+A credit model is in use. Its successor may hand cases to a person, may not differ much, and pays for each violation of
+parity between the age groups. Everything is exact: the optimum, the violation, and the proof.
 """
 
 # %%
@@ -32,6 +32,6 @@ print(result.graph)
 print(result.notes[-1])
 
 # %%
-# What is left of each requirement, and the check of the proof.
+# By how much each requirement is violated, and the check of the proof.
 print(result.violations)
 print(tf.check(result.certificate(), table).verdict)

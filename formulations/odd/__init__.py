@@ -73,7 +73,7 @@ class ODD(Formulation, Variants, FirstModels, FirstBounds):
     symmetry : {"first_arc", "in_degree"}
         How the nodes of a diagram's layers are numbered; see `SymmetryBreaking`.
     disaggregate : bool, optional
-        State the last layer test by test; see `UnivariateSplits`. Left out: yes for solvers that work by linear
+        State the last layer test by test; see `UnivariateSplits`. By default yes for solvers that work by linear
         relaxation, unless a requirement reads the sides of all nodes, which then are there anyway; no for
         solvers that work by propagation, where smaller rows matter more than a tight relaxation.
 

@@ -108,7 +108,7 @@ class Cube:
         slope : (F',) float64
             Weights over the scaled features.
         signs : pair of (F',) bool, optional
-            Which weights may be below 0, and which above; others stay 0. Left out: all may be either.
+            Which weights may be below 0, and which above; others stay 0. By default all may be either.
 
         Returns
         -------

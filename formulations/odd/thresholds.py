@@ -45,7 +45,7 @@ class Tests(Shared):
 
     @classmethod
     def of(cls, data: Dataset, wanted: frozenset[str], least: int) -> Tests:
-        """Tests that separate something; equal partitions once, unless features are read.
+        """Distinct tests; equal partitions once, unless features are read.
 
         A test whose lighter side has less weight than ``least``, a minimum support, can be at no node at all.
         """

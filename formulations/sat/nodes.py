@@ -51,7 +51,7 @@ class NodeFeatures(Component):
     ----------
     at_most_one : {"none", "pairwise", "sequential", "auto"} or None
         How (2) is stated: not at all, as it stands, with auxiliary variables, or as the solver's route has it.
-        A node with two features is consistent with either, so by default (None) it is left out unless somebody
+        A node with two features is consistent with either, so by default (None) it is omitted unless a component
         reads `feature`.
     tests : {"each", "ordered", "auto"}
         One literal for each distinct test, or ordered thresholds; "auto" takes the latter when columns have many

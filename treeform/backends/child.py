@@ -244,7 +244,7 @@ def _gone(process: subprocess.Popen[bytes]) -> bool:
         return process.poll() is not None
     try:
         ended = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-    except ChildProcessError:  # somebody else reaped it
+    except ChildProcessError:  # it was reaped elsewhere
         return process.poll() is not None
     return ended is not None
 

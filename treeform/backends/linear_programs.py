@@ -1,6 +1,6 @@
 """Linear programs that are solved again and again, each time from the last basis.
 
-HiGHS solves them in this process, or in a child where it clashes with OR-Tools: then it is in nobody's way here. The
+HiGHS solves them in this process, or in a child where it clashes with OR-Tools: which keeps them apart. The
 child serves all linear programs of the process and stays alive between them.
 """
 
@@ -32,7 +32,7 @@ __all__ = ["LinearProgram", "LinearSolution"]
 
 @dataclass(frozen=True)
 class LinearSolution:
-    """What the simplex method claims; whoever uses it has to check it."""
+    """What the simplex method claims; its user has to check it."""
 
     x: Floats
     """(n,) float64"""
@@ -166,7 +166,7 @@ class _Server:
         return self._child.pid
 
     def call(self, task: dict[str, Any]) -> Any:
-        """What the child returns; it is gone after an error, since nobody knows what it holds then."""
+        """What the child returns; it is gone after an error, since its state is unknown then."""
         task["forget"] = [self._forgotten.popleft() for _ in range(len(self._forgotten))]
         try:
             return self._child.call(__name__, "solve_in_child", task, _Never())
@@ -175,7 +175,7 @@ class _Server:
             raise
 
     def forget(self, number: int) -> None:
-        """Nobody asks for this one any more; the child learns of it with the next question."""
+        """This one is no longer asked for; the child learns of it with the next question."""
         self._forgotten.append(number)
 
 

@@ -78,7 +78,7 @@ def shared_library_clash(module: str) -> str | None:
 def shared_libraries(package: str) -> frozenset[str]:
     """Names of the shared libraries of HiGHS that a distribution brings, such as ``libhighs.so.1``.
 
-    The system loads one library of a name into a process, and whoever comes second gets that one. highspy brings one
+    The system loads one library of a name into a process, and the second package gets that one. highspy brings one
     from 1.15 on, ortools from 9.15 on; packages of a Linux distribution or of conda share the system's and bring none.
     """
     try:

@@ -37,7 +37,7 @@ class Detached(threading.Thread):
     def __init__(self, name: str, work: Callable[[], None]) -> None:
         super().__init__(name=name, daemon=True)
         self._work = work
-        # Not is_alive(): Python takes a thread for ended when Ctrl-C comes while somebody joins it.
+        # Not is_alive(): Python takes a thread for ended when Ctrl-C comes while it is joined.
         self._ended = threading.Event()
         _detached.add(self)
 
@@ -72,7 +72,7 @@ def _join_detached() -> None:
 
 
 def any_detached() -> bool:
-    """Whether a search goes on that nobody waits for."""
+    """Whether a detached search goes on."""
     return any(thread.going_on for thread in list(_detached))
 
 
@@ -168,7 +168,7 @@ class Watch:
         except BaseException as error:
             self._end("interrupted")
             cancel()
-            # After a second Ctrl-C nobody wants to wait for a solver.
+            # After a second Ctrl-C no solver is waited for.
             thread.wait(POLL if isinstance(error, KeyboardInterrupt) else self.patience)
             raise
 

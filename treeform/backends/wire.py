@@ -13,7 +13,7 @@ _MOST = 2**40
 
 
 class Garbled(Exception):
-    """What came is no message: somebody else wrote into the pipe."""
+    """What came is no message: something else wrote into the pipe."""
 
 
 def send(pipe: IO[bytes], message: Any) -> None:

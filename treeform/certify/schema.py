@@ -41,7 +41,7 @@ class ReadingPart(_Part):
     dates: Literal["days"] | None
     abstain: str | None = Field(None, description="label of leaves that decide nothing")
     weight_grid: Annotated[str, Field(pattern=f"^auto$|{EXACT}")] | None = Field(
-        None, description="sample weights are rounded to multiples of it; left out: they are exact"
+        None, description="sample weights are rounded to multiples of it; default: exact"
     )
 
     def options(self) -> TableOptions:
@@ -89,8 +89,8 @@ class DataPart(_Part):
     weighted: bool
     groups: list[GroupsPart]
     rows: RowsPart | None = Field(None, description="left out by older versions")
-    weights: WeightsPart | None = Field(None, description="left out: exact")
-    quantity: QuantityPart | None = Field(None, description="left out: the target is a class")
+    weights: WeightsPart | None = Field(None, description="default: exact")
+    quantity: QuantityPart | None = Field(None, description="default: the target is a class")
 
 
 class TreePart(_Part):
@@ -98,7 +98,7 @@ class TreePart(_Part):
 
     type: Literal["tree"]
     depth: Annotated[int, Field(ge=1)]
-    splits: Literal["multivariate"] | None = Field(None, description="left out: univariate")
+    splits: Literal["multivariate"] | None = Field(None, description="default: univariate")
 
 
 class DiagramPart(_Part):
@@ -106,7 +106,7 @@ class DiagramPart(_Part):
 
     type: Literal["diagram"]
     widths: list[Annotated[int, Field(ge=1)]]
-    splits: Literal["multivariate"] | None = Field(None, description="left out: univariate")
+    splits: Literal["multivariate"] | None = Field(None, description="default: univariate")
 
 
 class RequirementPart(_Part):
@@ -130,7 +130,7 @@ class ProblemPart(_Part):
     shape: Annotated[TreePart | DiagramPart, Field(discriminator="type")]
     objective: str
     requirements: list[RequirementPart]
-    restriction: RestrictionPart | None = Field(None, description="left out: there is none")
+    restriction: RestrictionPart | None = Field(None, description="default: there is none")
 
 
 class AnswerPart(_Part):

@@ -154,7 +154,7 @@ def stated_head(body: DocumentPart, question: Question) -> list[CheckRow]:
     for part in body.problem.requirements:
         if other_arrays(part.parameters, lengths):
             detail = "it holds a value for each sample, which the digest of the data does not cover"
-            rows.append(on_trust(f"array of {part.label}", detail, "whoever wrote the certificate"))
+            rows.append(on_trust(f"array of {part.label}", detail, "the writer of the certificate"))
     if question.restriction is not None:
         detail = (
             f"{question.restriction} narrow the problem; they are code, which a certificate does not hold"

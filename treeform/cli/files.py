@@ -29,7 +29,7 @@ def check_writable(outputs: Iterable[Path], inputs: Iterable[Path] = ()) -> None
 
 
 def new_file(path: Path) -> Path:
-    """The path, if no file is there: what nobody named is not overwritten. Raises SpecError if there is one."""
+    """The path, if no file is there: only a file that was named is overwritten. Raises SpecError if there is one."""
     if path.exists():
         raise SpecError(
             f"{path} is there already",

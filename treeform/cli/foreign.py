@@ -36,7 +36,7 @@ def is_foreign(path: Path) -> bool:
         with path.open("rb") as stream:
             start = stream.read(2)
     except OSError:
-        return False  # whoever reads it as JSON says so
+        return False  # reading it as JSON gives the error
     return start == b"PK" or start[:1] == b"\x80"
 
 

@@ -27,7 +27,7 @@ def run(program: Callable[[], None]) -> int:
 
     def terminate(signum: int, frame: FrameType | None) -> None:
         came.append(signum)
-        # Whoever waits for Ctrl-C at the moment handles it.
+        # The handler installed at the moment gets it.
         signal.raise_signal(signal.SIGINT)
 
     for sent, handler in ((signal.SIGINT, interrupt), (signal.SIGTERM, terminate)):

@@ -338,7 +338,7 @@ class Dataset:
 
     @cached_property
     def n_tests(self) -> int:
-        """Number of tests that separate something, over all features; `splits` lists them."""
+        """Number of distinct tests, over all features; `splits` lists them."""
         return count_tests(self.X)
 
     def has_more_tests_than(self, most: int) -> bool:

@@ -2,7 +2,7 @@
 
 A print depends on what a row holds, column by column and by name, and not on how a table was encoded: a level that
 occurs in one row only, or the first missing value of a column, changes the features of all rows, and the print of one.
-Prints tell rows apart; they are no protection against somebody who makes up rows with equal prints.
+Prints tell rows apart; rows with equal prints can be made up.
 """
 
 from __future__ import annotations

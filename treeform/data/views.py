@@ -1,4 +1,4 @@
-"""Views of a data set: merged points, ranks, and the tests that separate something."""
+"""Views of a data set: merged points, ranks, and the distinct tests."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ def rank_values(X: Floats) -> Ranks:
 
 
 def count_tests(X: Floats, enough: int | None = None) -> int:
-    """How many tests separate something, over all columns, or more than ``enough`` of them.
+    """The number of distinct tests, over all columns, or more than ``enough`` of them.
 
     Hashing takes a part of the time of ranks. Columns of few rows are sorted, many at a time: there a call takes longer
     than the column.

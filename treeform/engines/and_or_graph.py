@@ -310,7 +310,7 @@ def _thresholds(data: Dataset, columns: NDArray[np.int64]) -> Tests:
 
 
 def _tests(data: Dataset, task: TreeTask, apart: Apart) -> Tests:
-    """All tests that separate something and read features that the task allows."""
+    """All distinct tests of features that the task allows."""
     if apart == "feature" and not data.points.are_bits:
         splits = data.splits(None)
         bits = np.ascontiguousarray(~splits.left.T).view(np.uint8)

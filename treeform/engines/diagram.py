@@ -133,7 +133,7 @@ class DiagramSearch(NativeSettings, OneSearch):
             With univariate splits.
         prices : sequence of Fraction or int, optional
             Prices of a test in weight units, to be proved one after the other in descending order: a number of
-            tests is solved only as far as it matters for one of them. Left out, every number is solved.
+            tests is solved only as far as it matters for one of them. By default every number is solved.
         free : int
             So many tests have no price; 1 for the objective (18) of the paper, which prices all but the root.
         cost : (K, K) int64 array, optional

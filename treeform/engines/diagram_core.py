@@ -25,7 +25,7 @@ MOST_PARTS = 64
 USUAL_MEMORY = 2**30
 USUAL_START_SECONDS = 5.0
 LEAST_TESTS = 4
-"""Searches for fewer tests than that stay in one process: they take no longer than a message."""
+"""Searches for fewer tests than that stay in one process: they take less time than communication."""
 _MOST_CLASSES = 256
 
 

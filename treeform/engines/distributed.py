@@ -1,7 +1,7 @@
 """What an engine offers whose search can be shared by several processes or machines.
 
 The search itself stays in one place. It hands out *questions*, parts that are independent of each other, and goes on
-from the replies. A question and its reply are int64 arrays. What a reply states is true whoever answers, and when: so
+from the replies. A question and its reply are int64 arrays. What a reply states is true for any worker and any time: so
 an answer that was kept is as good as a new one.
 
 Engines differ in what they ask. The questions of ConTree say all that a reply depends on. Those of the others are

@@ -115,7 +115,7 @@ def prunings(question: Question, graph: DecisionGraph, depth: int | None = None)
 
 
 class _Pruning:
-    """One tree, its nodes' costs as leaves, and what is left of it."""
+    """One tree, its nodes' costs as leaves, and its remaining nodes."""
 
     def __init__(self, data: Dataset, graph: DecisionGraph, costs: LeafCosts) -> None:
         self.graph, self.data = graph, data

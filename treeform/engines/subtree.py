@@ -33,7 +33,7 @@ def task_of(
     tests : int
         Tests of the rest of the tree, which a limit on their number counts.
     others : list of K int, optional
-        The totals of the rest of the tree, which the rows count. Left out: the rows are not part of the subtree's task.
+        The totals of the rest of the tree, which the rows count. By default the subtree's task has no rows.
     """
     totals = None
     if task.totals is not None and others is not None:

@@ -23,7 +23,7 @@ class TableOfTotals:
     """The arrays of one task.
 
     Samples whose costs and totals are equal, whatever is predicted, are of one kind. ``tests`` are as `tests_of` gives
-    them, where not all that separate something are wanted.
+    them, where not all distinct tests are wanted.
 
     Raises SpecError if a row's sums could leave 64 bits.
 
@@ -107,7 +107,7 @@ class TableOfTotals:
 
 
 def tests_of(data: Dataset) -> Tests:
-    """All tests that separate something: (P, T) bits of the merged points, their features and thresholds."""
+    """All distinct tests: (P, T) bits of the merged points, their features and thresholds."""
     if data.points.are_bits:
         bits = data.points.X.astype(np.uint8)
         varying = np.flatnonzero(bits.any(axis=0) & ~bits.all(axis=0))

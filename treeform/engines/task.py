@@ -164,7 +164,7 @@ class Engine(ABC):
     shapes : frozenset of type
         The shapes for which it is chosen.
     few_tests : int or None
-        Distinct tests of a table up to which it is chosen where nobody names it; None: any number.
+        Distinct tests of a table up to which it is chosen by default; None: any number.
     chosen_for : str
         What a note says of it where it is chosen, about the number of tests.
     few_to_prove : int or None

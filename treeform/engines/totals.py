@@ -48,7 +48,7 @@ LEAST_STEPS = 2e7
 class TotalsSearch(NativeSettings, OneSearch):
     """Exact search for trees under linear constraints over sums: parity, equal opportunity, budgets, costs.
 
-    It looks at all tests that separate something, so it is meant for tables of few of them (hundreds).
+    It enumerates all distinct tests, and is meant for tables of some hundreds of them.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class TotalsSearch(NativeSettings, OneSearch):
     plain_title: ClassVar[str] = "with multipliers only"
     prices_rows: ClassVar[bool] = False
     chosen_for: ClassVar[str] = (
-        "proves optima under linear constraints over sums; it takes tables of few tests"
+        "proves optima under linear constraints over sums; it enumerates the distinct tests"
     )
     bounded: ClassVar[bool] = True
     understands: ClassVar[frozenset[str]] = frozenset(

@@ -21,7 +21,7 @@ class OptimalTreeClassifierCV(CrossValidatedTree, OptimalClassifier):
     max_depth : sequence of int, or int, default (1, 2, 3, 4, 5, 6)
         The depths to choose from.
     ccp_alphas : sequence of float, optional
-        Complexity penalties to choose from, as shares of the total weight for each test. Left out, up to twelve for
+        Complexity penalties to choose from, as shares of the total weight for each test. By default, up to twelve for
         each depth are taken from the tree's own pruning path (Breiman et al., 1984).
     cv : int, splitter or iterable of (train, test), optional
         As in scikit-learn; five stratified folds by default.
@@ -108,8 +108,8 @@ class OptimalTreeRegressorCV(CrossValidatedTree, OptimalTreeRegressor):
     max_depth : sequence of int, or int, default (1, 2, 3, 4, 5, 6)
         The depths to choose from.
     ccp_alphas : sequence of float, optional
-        Complexity penalties to choose from: what a test has to save of the loss, over the total weight. Left out, up to
-        twelve for each depth are taken from the tree's own pruning path (Breiman et al., 1984).
+        Complexity penalties to choose from: what a test has to save of the loss, over the total weight. By default,
+        up to twelve for each depth are taken from the tree's own pruning path (Breiman et al., 1984).
     cv : int, splitter or iterable of (train, test), optional
         As in scikit-learn; five folds by default.
     scoring : str or callable, optional

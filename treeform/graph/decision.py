@@ -244,7 +244,7 @@ class DecisionGraph(FlatGraph):
         Parameters
         ----------
         table : str, optional
-            Left out: the expression alone.
+            By default the expression alone.
         dialect : str, default "postgres"
             What sqlglot knows, such as "sqlite", "duckdb", "bigquery", "snowflake" or "tsql".
         keep : str or sequence of str

@@ -159,7 +159,7 @@ class FlatGraph:
         return copy._count(data)
 
     def _count(self, data: Dataset) -> Self:
-        """Put the counts in, while nobody else has the graph."""
+        """Put the counts in, before the graph is given away."""
         self._check_fits(data)
         counts: NDArray[Any] = routing.counts(self, data)
         whole = data.weight_unit.denominator == 1 and data.total_weight * data.weight_unit < 2**62

@@ -67,7 +67,7 @@ class Meetings:
 
     Examples
     --------
-    Whoever passes the test of feature 0 and is rejected must not meet somebody approved who fails it:
+    A rejected sample that passes the test of feature 0 must not meet an approved one that fails it:
 
     >>> per_sample = np.zeros((4, 2, 2), dtype=bool)
     >>> per_sample[:, 0, 0] = per_sample[:, 1, 1] = True

@@ -262,7 +262,7 @@ def _whole_array(value: Any, ndim: int, width: int, name: str) -> NDArray[np.int
 
 
 def _frozen(value: NDArray[Any]) -> NDArray[np.int64]:
-    """The array as one that nobody can write to; itself where it is one already."""
+    """The array as a read-only one; itself where it is one already."""
     array = np.ascontiguousarray(value, dtype=np.int64)
     if array is value and array.flags.writeable:
         array = array.copy()

@@ -23,7 +23,7 @@ class ValueRow:
 
 @dataclass(frozen=True, eq=False)
 class ValueOrder:
-    """At every test of some features, nobody on one side is predicted more than anybody on the other."""
+    """At every test of some features, no row on one side is predicted more than any row on the other."""
 
     features: frozenset[int]
     """Encoded features of the tests."""

@@ -28,7 +28,7 @@ class AbstainCost(ClassCost):
     price : float, str or Fraction
         Of a unit of weight without a decision, at least 0; taken as the decimal that it is written as.
     cost : Cost or (K, K) array, optional
-        Costs of the other predictions by true and predicted class. Left out, an error costs 1.
+        Costs of the other predictions by true and predicted class. By default an error costs 1.
 
     Raises
     ------

@@ -24,7 +24,7 @@ class F1Loss(OfClass, RatioTerm):
     Parameters
     ----------
     positive : label, optional
-        The class whose F1 score counts. With two classes it may be left out: the greater label then, as in
+        The class whose F1 score counts. By default, with two classes, the greater label, as in
         scikit-learn's ``f1_score``.
 
     Raises

@@ -82,7 +82,7 @@ def html(
     prices : Prices, optional
         What `treeform.Result.prices` found.
     frontiers : sequence of Frontier, optional
-        Curves of the best objective against the bound of a requirement, from `Problem.frontier`. Left out,
+        Curves of the best objective against the bound of a requirement, from `Problem.frontier`. By default,
         those that a native engine finds in as long as the solve took; see `trace_curves`.
     near_optimal : NearOptimal, optional
         Models that are almost as good, from `Problem.near_optimal`: what they have in common and where they differ.

@@ -1,4 +1,4 @@
-"""The guarantee in plain words: what is proved, what rests on somebody's word, and what was not asked."""
+"""The guarantee in plain words: what is proved, what is on trust, and what was not asked."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Guarantee:
     on_trust: tuple[str, ...]
     """What rests on a program alone."""
     not_asked: tuple[str, ...]
-    """What nobody has looked at."""
+    """What was not verified."""
 
 
 NO_WITNESS = "no witness"
@@ -71,8 +71,8 @@ def guarantee_of(
     ]
     if question.restriction is not None:
         on_trust.append(
-            f"The problem is narrowed by {question.restriction}. They are code: that the model satisfies them rests on "
-            "whoever stated them, and what is said of other models is said of those that do."
+            f"The problem is narrowed by {question.restriction}. They are code: that the model satisfies them is on "
+            "trust, and what is said of other models is said of those that satisfy them."
         )
     for claim in {claim.kind: claim for claim in claims}.values():  # the last claim of a kind is the best one
         stated = _sentence_of(claim, question)

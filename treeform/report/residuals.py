@@ -1,4 +1,4 @@
-"""Residuals of a regression model: by leaf, and by group of the columns that somebody asked about."""
+"""Residuals of a regression model: by leaf, and by group of the sensitive columns."""
 
 from __future__ import annotations
 

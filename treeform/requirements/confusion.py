@@ -40,7 +40,7 @@ class RateBound(LinearRequirement, Bounded, listed=False):
         The bound; of an upper bound the parameter is called ``at_most``.
         Within [0, 1]; taken as the decimal that it is written as.
     positive : label, optional
-        The positive class; all others count as negative. With two classes it may be left out: the greater label then.
+        The positive class; all others count as negative. By default, with two classes, the greater label.
     """
 
     name: ClassVar[str] = "rate_bound"

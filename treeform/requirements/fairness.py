@@ -51,7 +51,7 @@ class StatisticalParity(RateParity):
     difference : float, str or Fraction, optional
         Within [0, 1). Exactly one of ``ratio`` and ``difference`` is given.
     positive : label, optional
-        The positive class. With two classes it may be left out: the greater label then (the second of the
+        The positive class. By default, with two classes, the greater label (the second of the
         sorted labels, scikit-learn's positive class); with more it has to be given.
 
     Raises
@@ -89,7 +89,7 @@ class EqualOpportunity(RateParity):
     difference : float, str or Fraction, optional
         Within [0, 1): ``rate(a) - rate(b) <= difference``. Exactly one of the two is given.
     positive : label, optional
-        The positive class. With two classes it may be left out: the greater label then.
+        The positive class. By default, with two classes, the greater label.
 
     Raises
     ------

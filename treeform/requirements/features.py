@@ -102,7 +102,7 @@ class Monotone(Requirement):
     direction : {"increasing", "decreasing"}
         Whether greater values are for or against the positive class, or a greater prediction.
     positive : label, optional
-        With two classes it may be left out: the greater label then. None under losses of regression.
+        By default, with two classes, the greater label. None under losses of regression.
 
     Raises
     ------

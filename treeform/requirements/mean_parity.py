@@ -42,7 +42,7 @@ class MeanParity(ByGroups, Bounded):
     difference : float, str or Fraction
         At least 0, in the units of the target; taken as the decimal that it is written as.
     whole : bool, optional
-        Whether values of leaves are whole. When left out: under `AbsoluteError`, whose best values are whole without a
+        Whether values of leaves are whole. By default: under `AbsoluteError`, whose best values are whole without a
         bound, so that solvers can state it; not under `SquaredError`.
 
     Raises

@@ -93,7 +93,7 @@ def candidates(
     ----------
     question : Question
     shape : Shape, optional
-        Engines for this one count: a diagram unrolls to a tree. Left out: those for the question's own.
+        Engines for this one count: a diagram unrolls to a tree. By default those for the question's own.
     any_size : bool
         Whether engines count that are chosen on fewer tests only.
     """
@@ -115,7 +115,7 @@ def usual_engine(question: Question, shape: Shape | None = None) -> Engine | Non
     ----------
     question : Question
     shape : Shape, optional
-        Among the engines for this one; left out: for the question's own.
+        Among the engines for this one; by default for the question's own.
     """
     best: tuple[Engine, Relaxation] | None = None
     for engine, part in candidates(question, shape):

@@ -219,7 +219,7 @@ class SolveResult:
     errors : int or None
         Misclassified training rows (unweighted), recounted; None in regression.
     violations : dict of str to int or Fraction
-        What is left of each requirement on ``graph``: 0 is satisfied.
+        By how much each requirement is violated on ``graph``: 0 is satisfied.
     claims : tuple of Claim
         Who proved what, relative to which relaxation.
     trace : tuple of (seconds, upper, lower)

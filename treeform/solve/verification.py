@@ -130,7 +130,7 @@ def _narrow(graph: DecisionGraph, data: Dataset) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Verified:
-    """The exact value of a model and what is left of each requirement."""
+    """The exact value of a model and the violation of each requirement."""
 
     value: int | Fraction
     """Objective times ``question.scale``: whole, except for a ratio."""

@@ -1,4 +1,4 @@
-"""Rows of a sweep as its runs end, whoever solves them.
+"""Rows of a sweep as its runs end, by any executor.
 
 A worker hands its rows back when its chain of runs has ended, which may be hours after the first one. So it also
 leaves each row in a folder, as a file, where the process that waits finds it.

@@ -52,7 +52,7 @@ def from_certificate(
 ) -> Neighbour | None:
     """A run that ended in an earlier sweep with the same folder, from its certificate; None where it is damaged.
 
-    The model is judged again by whoever starts from it. The bound is a claim, as that of a run of this sweep is.
+    The model is judged again where it starts a search. The bound is a claim, as that of a run of this sweep is.
     """
     try:
         body = read(certificate)

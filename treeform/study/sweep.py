@@ -142,7 +142,7 @@ def _runs(
 
 
 def _chains(subject: Subject, runs: list[Run]) -> list[list[Run]]:
-    """Runs that learn from each other; the same whoever does the work.
+    """Runs that learn from each other; the same for every executor.
 
     With several folds, shapes learn from each other. Without, each shape is a chain, so that there is work for several.
     """

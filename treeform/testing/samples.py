@@ -1,4 +1,4 @@
-"""A requirement of each kind, for the cells of the matrix: whoever adds a requirement adds it here."""
+"""A requirement of each kind, for the cells of the matrix: a new requirement is added here."""
 
 from __future__ import annotations
 

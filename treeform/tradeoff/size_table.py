@@ -189,7 +189,7 @@ class SizeBounds:
     question : Question
         Its shape gives the depth; a price on tests is left out.
     family : Family, optional
-        By number of tests, and maybe by depth; what is found is entered there. Left out: one of its own.
+        By number of tests, and maybe by depth; what is found is entered there. By default one of its own.
     """
 
     def __init__(self, question: Question, family: Family | None = None) -> None:

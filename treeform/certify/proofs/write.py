@@ -111,7 +111,7 @@ class Proofs:
         statement = Statement(question.shape, at_most, examples)
         standard = _as_installed(formulation)
         if standard is None:
-            return f"{formulation.name} is not installed under that name, so that nobody could derive its formula"
+            return f"{formulation.name} is not installed under that name, so that a check could not derive its formula"
         if budget.stop():
             return _why_not(None, formulation)
         start = budget.seconds

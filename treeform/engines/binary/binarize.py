@@ -46,7 +46,7 @@ def normalised(stated: Any, engine: str) -> Binarisation:
     Parameters
     ----------
     given : "all", int or mapping
-        All thresholds that separate something; at most so many per numeric column, at quantiles; or
+        All distinct tests; at most so many per numeric column, at quantiles; or
         thresholds by column name (columns left out keep all of theirs), as text ``age@30+50``.
 
     Raises

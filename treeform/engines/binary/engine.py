@@ -38,7 +38,7 @@ class BinaryEngine(NativeSettings, Engine):
     Parameters
     ----------
     binarize : "all", int or mapping
-        How numeric columns become tests: all thresholds that separate something (nothing is lost), at most so
+        How numeric columns become tests: all distinct tests (nothing is lost), at most so
         many per column, at quantiles, or thresholds by column name. Under the latter two the tree is optimal
         for that binarisation only, as the counters show.
     order : str
@@ -88,7 +88,7 @@ class BinaryEngine(NativeSettings, Engine):
         """Solve `task` on `data`; see `Engine.run`.
 
         Apart from those of the search, the counters hold ``tests`` (how many were offered), ``lossless`` (1 when
-        they are all that separate something), ``optimal_for_binarisation`` and ``lower_for_binarisation``.
+        they are all the distinct tests), ``optimal_for_binarisation`` and ``lower_for_binarisation``.
 
         Raises SpecError if the task is not possible, or its costs exceed 2**60.
         """

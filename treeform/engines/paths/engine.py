@@ -33,7 +33,7 @@ EXACT = 2**53
 class PathSearch(Engine):
     """Exact search for trees under rules on paths: what may be tested next, by what was tested above.
 
-    It looks at all tests that separate something, and counts all pairs of them: it is meant for tables of few tests
+    It enumerates all distinct tests and counts all pairs of them: it is meant for tables of few tests
     (hundreds), and for depths of up to about four.
 
     Parameters
@@ -57,7 +57,7 @@ class PathSearch(Engine):
     few_tests: ClassVar[int] = 500  # its work grows with their square and more
     few_to_prove: ClassVar[int] = 500
     plain_title: ClassVar[str] = "test by test"
-    chosen_for: ClassVar[str] = "proves optima under rules on paths; it takes tables of few tests"
+    chosen_for: ClassVar[str] = "proves optima under rules on paths; it enumerates the distinct tests"
     understands: ClassVar[frozenset[str]] = frozenset(
         {"features", "cost", "node_penalty", "min_support", "min_flow", "sample_cost", "paths", "weights"}
     )

@@ -77,7 +77,7 @@ class Tree:
         values : str
             Name of the matrix.
         outputs : list of str
-            Names of the code (m,) and of the weights of the classes, which nobody reads.
+            Names of the code (m,) and of the weights of the classes, which are not read.
         classes : int
         """
         from onnx import TensorProto, helper
