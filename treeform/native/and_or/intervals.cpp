@@ -62,10 +62,10 @@ public:
 
     TREEFORM_COLD SearchAs(const Thresholds& given, const totals::Settings& settings,
                            continuous_totals::Control& control, const std::vector<std::int32_t>& group,
-                           std::vector<contree::RankedColumn>& columns, RowsOfPoints& rows)
+                           contree::RankedTable& ranked, RowsOfPoints& rows)
         : table_(given.table), settings_(settings), control_(control), group_(group), rows_(rows),
           pricing_(table_, settings_), scans_(contree::choose_scans<typename W::Key, typename W::Sum>(settings.simd.c_str())),
-          data_(rows.samples, columns, unit_weights() ? settings.min_support : 0, control),
+          data_(rows.samples, ranked, unit_weights() ? settings.min_support : 0, control),
           searches_(table_.columns), whole_by_(table_.columns), turn_(table_.columns), work_(int(table_.columns)),
           words_((table_.points + 63) / 64), way_(data_.table, settings.simd, control) {
         rules_.simd = settings.simd, rules_.min_support = data_.support;
@@ -417,22 +417,15 @@ private:
 
 IntervalGraph::IntervalGraph(const Thresholds& given, const totals::Settings& settings,
                              continuous_totals::Control& control, const std::vector<std::int32_t>& group) {
-    std::vector<contree::RankedColumn> columns(given.table.columns);
     rows_ = std::make_unique<RowsOfPoints>(given);
     const auto& samples = rows_->samples;
-    std::size_t values = 0;
-    contree::RankSorter sorter;
-    for (std::size_t f = 0; f < columns.size(); ++f) {
-        control.check();
-        sorter.rank(samples.x + f, samples.n, samples.features, columns[f]);
-        values = std::max(values, columns[f].distinct);
-    }
-    const bool small = given.table.rows == 0 && samples.n < 65535 && values < 65535
+    contree::RankedTable ranked(samples.x, samples.n, samples.features, contree::kSlack, control);
+    const bool small = given.table.rows == 0 && samples.n < 65535 && ranked.most_values < 65535
                        && totals::Pricing(given.table, settings).most() < kSmall;
     if (small)
-        search_ = std::make_unique<SearchAs<contree::Priced>>(given, settings, control, group, columns, *rows_);
+        search_ = std::make_unique<SearchAs<contree::Priced>>(given, settings, control, group, ranked, *rows_);
     else
-        search_ = std::make_unique<SearchAs<contree::Huge>>(given, settings, control, group, columns, *rows_);
+        search_ = std::make_unique<SearchAs<contree::Huge>>(given, settings, control, group, ranked, *rows_);
 }
 IntervalGraph::~IntervalGraph() = default;
 Relaxed IntervalGraph::relax(Amount upper) { return search_->relax(upper); }

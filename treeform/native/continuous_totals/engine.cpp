@@ -4,18 +4,19 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "../contree/divide.hpp"
 #include "../contree/ranks.hpp"
 #include "../contree/width.hpp"
 
 namespace treeform::continuous_totals {
 
 template <class W>
-void solve_as(const Samples&, const Settings&, std::vector<contree::RankedColumn>&, Amount, Control&, Outcome&);
-extern template void solve_as<contree::Priced>(const Samples&, const Settings&, std::vector<contree::RankedColumn>&,
+void solve_as(const Samples&, const Settings&, contree::RankedTable&, Amount, Control&, Outcome&);
+extern template void solve_as<contree::Priced>(const Samples&, const Settings&, contree::RankedTable&,
                                                Amount, Control&, Outcome&);
-extern template void solve_as<contree::PricedWide>(const Samples&, const Settings&, std::vector<contree::RankedColumn>&,
+extern template void solve_as<contree::PricedWide>(const Samples&, const Settings&, contree::RankedTable&,
                                                    Amount, Control&, Outcome&);
-extern template void solve_as<contree::Huge>(const Samples&, const Settings&, std::vector<contree::RankedColumn>&,
+extern template void solve_as<contree::Huge>(const Samples&, const Settings&, contree::RankedTable&,
                                              Amount, Control&, Outcome&);
 
 namespace {
@@ -37,19 +38,12 @@ double dearest(const Samples& s, int depth) {
 void search(const Samples& samples, const Settings& settings, Control& control, Outcome& out) {
     // A rank and a place in the order of each cell: what sorting leaves, before any search.
     control.check_table(samples.n * samples.features * 2 * sizeof(std::uint32_t));
-    std::vector<contree::RankedColumn> columns(samples.features);
-    std::size_t values = 0;
-    contree::RankSorter sorter;
-    for (std::size_t f = 0; f < samples.features; ++f) {
-        control.check();
-        sorter.rank(samples.x + f, samples.n, samples.features, columns[f]);
-        values = std::max(values, columns[f].distinct);
-    }
+    contree::RankedTable ranked(samples.x, samples.n, samples.features, contree::kSlack, control);
     if (dearest(samples, settings.depth) * kFineUnit >= kSmall)
-        return solve_as<contree::Huge>(samples, settings, columns, kLarge, control, out);
-    if (samples.n < 65535 && values < 65535)
-        return solve_as<contree::Priced>(samples, settings, columns, kSmall, control, out);
-    solve_as<contree::PricedWide>(samples, settings, columns, kSmall, control, out);
+        return solve_as<contree::Huge>(samples, settings, ranked, kLarge, control, out);
+    if (samples.n < 65535 && ranked.most_values < 65535)
+        return solve_as<contree::Priced>(samples, settings, ranked, kSmall, control, out);
+    solve_as<contree::PricedWide>(samples, settings, ranked, kSmall, control, out);
 }
 
 }  // namespace

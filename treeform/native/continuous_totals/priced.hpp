@@ -28,7 +28,7 @@ struct Priced {
     std::vector<Cost> row_price;  // [row * labels + label], with the weight
     Cost support = 0;  // that every leaf has; 0 where the weights of samples are too large for the widths of prices
 
-    TREEFORM_COLD Priced(const Samples& s, std::vector<contree::RankedColumn>& columns, Amount min_support,
+    TREEFORM_COLD Priced(const Samples& s, contree::RankedTable& ranked, Amount min_support,
                          Control& control)
         : samples(s) {
         const std::vector<std::int32_t> none(s.n, 0);
@@ -36,7 +36,7 @@ struct Priced {
         rows.x = s.x, rows.n = s.n, rows.features = s.features, rows.label = none.data();
         rows.classes = classes();
         rows.cost.assign(static_cast<std::size_t>(rows.classes) * rows.classes, 0);
-        contree::load(rows, contree::Losses::of(rows), columns, table, root, control);
+        contree::load(rows, contree::Losses::of(rows), ranked, table, root, control);
         table.plain = false;
         table.predictions = s.labels;
         table.weight.assign(s.n + 1, 0), table.mass.assign(s.n + 1, 0);

@@ -4,11 +4,11 @@
 
 namespace treeform::continuous_totals {
 
-template void solve_as<contree::Priced>(const Samples&, const Settings&, std::vector<contree::RankedColumn>&, Amount,
+template void solve_as<contree::Priced>(const Samples&, const Settings&, contree::RankedTable&, Amount,
                                         Control&, Outcome&);
-template void solve_as<contree::PricedWide>(const Samples&, const Settings&, std::vector<contree::RankedColumn>&,
+template void solve_as<contree::PricedWide>(const Samples&, const Settings&, contree::RankedTable&,
                                             Amount, Control&, Outcome&);
-template void solve_as<contree::Huge>(const Samples&, const Settings&, std::vector<contree::RankedColumn>&, Amount,
+template void solve_as<contree::Huge>(const Samples&, const Settings&, contree::RankedTable&, Amount,
                                       Control&, Outcome&);
 
 }  // namespace treeform::continuous_totals

@@ -31,11 +31,11 @@ class Solve {
 public:
     using Cost = typename W::Cost;
 
-    TREEFORM_COLD Solve(const Samples& samples, const Settings& settings, std::vector<contree::RankedColumn>& columns,
+    TREEFORM_COLD Solve(const Samples& samples, const Settings& settings, contree::RankedTable& ranked,
                         Amount most_price, Control& control, Outcome& out)
         : samples_(samples), settings_(settings), control_(control), out_(out),
           scans_(contree::choose_scans<typename W::Key, typename W::Sum>(settings.simd.c_str())),
-          pricing_(samples, settings, most_price), data_(samples, columns, settings.min_support, control),
+          pricing_(samples, settings, most_price), data_(samples, ranked, settings.min_support, control),
           multipliers_(samples, pricing_) {
         rules_.simd = settings.simd, rules_.min_support = data_.support;
         rules_.neighbourhood = settings.neighbourhood, rules_.shrinking = settings.shrinking;
@@ -383,9 +383,9 @@ private:
 
 /// Ranks the columns and solves in the widths of W.
 template <class W>
-void solve_as(const Samples& samples, const Settings& settings, std::vector<contree::RankedColumn>& columns,
+void solve_as(const Samples& samples, const Settings& settings, contree::RankedTable& ranked,
               Amount most_price, Control& control, Outcome& out) {
-    Solve<W> run(samples, settings, columns, most_price, control, out);
+    Solve<W> run(samples, settings, ranked, most_price, control, out);
     struct Count {
         Solve<W>& run;
         ~Count() { run.count(); }

@@ -10,7 +10,7 @@ namespace treeform::contree {
 extern template class DepthTwo<Huge>;
 extern template class Search<Huge>;
 extern template class Rebuild<Huge>;
-extern template void load<Huge>(const Rows&, const Losses&, std::vector<RankedColumn>&, Table<Huge>&, Node<Huge>&,
+extern template void load<Huge>(const Rows&, const Losses&, RankedTable&, Table<Huge>&, Node<Huge>&,
                                 Control&);
 
 }  // namespace treeform::contree

@@ -17,7 +17,7 @@ namespace treeform::contree {
 template class DepthTwo<Huge>;
 template class Search<Huge>;
 template class Rebuild<Huge>;
-template void load<Huge>(const Rows&, const Losses&, std::vector<RankedColumn>&, Table<Huge>&, Node<Huge>&, Control&);
+template void load<Huge>(const Rows&, const Losses&, RankedTable&, Table<Huge>&, Node<Huge>&, Control&);
 
 /// A search, whatever the width of its numbers.
 class WidthSearch {
@@ -37,10 +37,10 @@ template <class W>
 class SearchAs final : public WidthSearch {
 public:
     TREEFORM_COLD SearchAs(const Rows& rows, const Settings& settings, const Losses& losses,
-                           std::vector<RankedColumn>& columns, Control& control, const Desk& desk, const char* width)
+                           RankedTable& ranked, Control& control, const Desk& desk, const char* width)
         : settings_(settings), control_(control), width_(width),
           scans_(choose_scans<typename W::Key, typename W::Sum>(settings.simd.c_str())) {
-        load(rows, losses, columns, table_, node_, control);
+        load(rows, losses, ranked, table_, node_, control);
         root_ = std::make_unique<Root<W>>(table_, node_, settings_, control_, scans_, desk);
         if (settings.improve && !desk && is_worth_improving(rows))
             improver_ = deep::improver_of<W>(table_, node_, settings_, control_, scans_);
@@ -118,19 +118,12 @@ std::unique_ptr<WidthSearch> prepare(const Rows& rows, const Settings& settings,
                                      const Desk& desk) {
     // A rank and a place in the order of each cell: what sorting leaves, before any search.
     control.check_table(rows.n * rows.features * 2 * sizeof(std::uint32_t));
-    std::vector<RankedColumn> columns(rows.features);
-    std::size_t values = 0;
-    RankSorter sorter;
-    for (std::size_t f = 0; f < rows.features; ++f) {
-        control.check();
-        sorter.rank(rows.x + f, rows.n, rows.features, columns[f]);
-        values = std::max(values, columns[f].distinct);
-    }
+    RankedTable ranked(rows.x, rows.n, rows.features, kSlack, control);
     const auto lane = static_cast<std::int64_t>((rows.n + kLanes - 1) / kLanes);
-    const bool small_sums = values < 65535 && losses.max_step < 32000 && lane * losses.max_step < 32000;
+    const bool small_sums = ranked.most_values < 65535 && losses.max_step < 32000 && lane * losses.max_step < 32000;
     const bool small_costs = std::max(losses.total_mass, losses.total_weight) < (std::int64_t{1} << 28);
     const auto as = [&]<class W>(const char* width) -> std::unique_ptr<WidthSearch> {
-        return std::make_unique<SearchAs<W>>(rows, settings, losses, columns, control, desk, width);
+        return std::make_unique<SearchAs<W>>(rows, settings, losses, ranked, control, desk, width);
     };
     if (small_sums && small_costs && rows.n < 65535) return as.template operator()<Narrow>("narrow");
     if (small_sums && small_costs) return as.template operator()<Medium>("medium");

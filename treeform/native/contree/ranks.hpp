@@ -2,18 +2,15 @@
 // From float64 values to dense ranks, exactly: two values share a rank when they are equal and only then, whatever
 // their scale. The sort is a least-significant-digit radix sort on the bits of the float, mapped so that unsigned
 // order is numeric order; digits that all values share are skipped.
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
 #include <vector>
 
-namespace treeform::contree {
+#include "../common/stoppable.hpp"
 
-struct RankedColumn {
-    std::vector<std::uint32_t> order;   // rows by value; equal values keep the row order
-    std::vector<std::uint32_t> rank;    // dense rank of each row
-    std::size_t distinct = 0;           // values
-};
+namespace treeform::contree {
 
 inline std::uint64_t ordered_bits(double value) {
     const auto bits = std::bit_cast<std::uint64_t>(value + 0.0);  // + 0.0 turns -0.0 into 0.0
@@ -22,21 +19,23 @@ inline std::uint64_t ordered_bits(double value) {
 
 class RankSorter {
 public:
-    /// Rank `n` values that lie `stride` doubles apart.
-    void rank(const double* column, std::size_t n, std::size_t stride, RankedColumn& out) {
+    /// Rank `n` values that lie `stride` doubles apart: the rows by value, where equal values keep the row order, and the
+    /// dense rank of each row. Returns the number of values.
+    std::size_t rank(const double* column, std::size_t n, std::size_t stride, std::uint32_t* order,
+                     std::vector<std::uint32_t>& rank) {
         load(column, n, stride);
         for (int digit = 0; digit < kDigits; ++digit) pass(digit);
-        out.order.resize(n);
-        out.rank.reserve(n + 1), out.rank.resize(n);  // a table adds a row
-        out.distinct = 0;
+        rank.reserve(n + 1), rank.resize(n);  // a table adds a row
+        std::size_t distinct = 0;
         std::uint64_t previous = 0;
         for (std::size_t k = 0; k < n; ++k) {
             const auto [bits, row] = items_[k];
-            out.distinct += k == 0 || bits != previous;
+            distinct += k == 0 || bits != previous;
             previous = bits;
-            out.order[k] = row;
-            out.rank[row] = static_cast<std::uint32_t>(out.distinct - 1);
+            order[k] = row;
+            rank[row] = static_cast<std::uint32_t>(distinct - 1);
         }
+        return distinct;
     }
 
 private:
@@ -73,6 +72,25 @@ private:
         }
         for (const auto& item : items_) other_[table[digit_of(item.bits, digit)]++] = item;
         items_.swap(other_);
+    }
+};
+
+/// The ranks of all columns of a table. The orders lie one after the other with `slack` more places each, as a node of all
+/// rows has them (table.hpp).
+struct RankedTable {
+    std::vector<std::uint32_t> order;
+    std::vector<std::vector<std::uint32_t>> rank;  // [feature][row]
+    std::vector<std::size_t> distinct;             // [feature]: values
+    std::size_t most_values = 0;
+
+    RankedTable(const double* x, std::size_t n, std::size_t features, std::size_t slack, const Stoppable& control)
+        : order((n + slack) * features), rank(features), distinct(features) {
+        RankSorter sorter;
+        for (std::size_t f = 0; f < features; ++f) {
+            control.check();
+            distinct[f] = sorter.rank(x + f, n, features, order.data() + (n + slack) * f, rank[f]);
+            most_values = std::max(most_values, distinct[f]);
+        }
     }
 };
 

@@ -117,7 +117,8 @@ struct Node {
     void reserve(std::size_t size, int features) {
         stride = size + kSlack;
         const std::size_t all = stride * features;
-        if (rows.size() < all) renew(rows, all), renew(keys, all), renew(labels, all);
+        if (rows.size() < all) renew(rows, all);
+        if (keys.size() < all) renew(keys, all), renew(labels, all);
     }
 
 private:
@@ -300,7 +301,7 @@ void partition(const Table<W>& table, const Node<W>& node, Test test, Outer<W>& 
 
 /// The table in the widths of W, and the node of all rows.
 template <class W>
-TREEFORM_COLD void load(const Rows& rows, const Losses& losses, std::vector<RankedColumn>& columns, Table<W>& table,
+TREEFORM_COLD void load(const Rows& rows, const Losses& losses, RankedTable& ranked, Table<W>& table,
                         Node<W>& root, Control& control) {
     using Key = typename W::Key;
     table.n = rows.n, table.features = static_cast<int>(rows.features),
@@ -325,30 +326,34 @@ TREEFORM_COLD void load(const Rows& rows, const Losses& losses, std::vector<Rank
             table.delta[i] = static_cast<typename W::Sum>(w * (losses.cost[y * 2] - losses.cost[y * 2 + 1]));
     }
     add_totals(table, root);
-    table.rank.resize(rows.features), table.distinct.resize(rows.features), table.x = rows.x;
+    table.rank.resize(rows.features), table.x = rows.x;
     const std::size_t cells = rows.n * rows.features;
     control.check_memory(cells * (2 * sizeof(Key) + sizeof(typename W::Id) + 2));
     // Beside it are the sorted columns: 8 bytes a cell, which are given back column by column.
     control.check_table(cells * (8 + sizeof(Key) + sizeof(typename W::Id) + 2));
+    constexpr bool same_ids = std::is_same_v<typename W::Id, std::uint32_t>;
+    if constexpr (same_ids) root.rows = std::move(ranked.order);
     control.keep_free(rows.n * (3 * sizeof(typename W::Id) + 1));  // see rebuild.hpp
     root.reserve(rows.n, table.features);
     for (std::size_t f = 0; f < rows.features; ++f) {
         control.check();
-        auto& column = columns[f];
+        auto& rank = ranked.rank[f];
         if constexpr (std::is_same_v<Key, std::uint32_t>)
-            table.rank[f] = std::move(column.rank);
+            table.rank[f] = std::move(rank);
         else
-            table.rank[f].assign(column.rank.begin(), column.rank.end());
+            table.rank[f].assign(rank.begin(), rank.end());
+        rank = {};
         table.rank[f].push_back(static_cast<Key>(~Key{0}));
         const int feature = static_cast<int>(f);
-        std::copy(column.order.begin(), column.order.end(), root.order(feature));
+        if constexpr (!same_ids) std::copy_n(ranked.order.data() + root.stride * f, rows.n, root.order(feature));
         for (std::size_t k = 0; k < rows.n; ++k) {
-            root.key(feature)[k] = table.rank[f][column.order[k]];
-            root.label(feature)[k] = table.label[column.order[k]];
+            const auto row = root.order(feature)[k];
+            root.key(feature)[k] = table.rank[f][row];
+            root.label(feature)[k] = table.label[row];
         }
-        table.distinct[f] = column.distinct;
-        column = {};
     }
+    table.distinct = std::move(ranked.distinct);
+    ranked.order = {};
 }
 
 }  // namespace treeform::contree

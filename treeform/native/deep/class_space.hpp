@@ -6,6 +6,7 @@
 
 #include "../contree/search.hpp"
 #include "each_feature.hpp"
+#include "listed_rows.hpp"
 #include "pruned.hpp"
 #include "random.hpp"
 #include "tree.hpp"
@@ -19,13 +20,15 @@ public:
     using Rows = contree::Node<W>;
     using Ptr = TreePtr<Cost>;
     using Scans = contree::ScanTable<typename W::Key, typename W::Sum>;
+    static constexpr std::size_t kLarge = std::size_t{1} << 19;  // cells whose scratch is not kept
     static constexpr Cost kInf = contree::IntervalSearch<W>::kInf;
 
-    ClassSpace(const contree::Table<W>& table, const contree::Settings& rules, contree::Control& control,
-               const Scans& scans)
+    /// `all` holds the rows of the table.
+    ClassSpace(const contree::Table<W>& table, const Rows& all, const contree::Settings& rules,
+               contree::Control& control, const Scans& scans)
         : table_(table), rules_(rules), control_(control), penalty_(static_cast<Cost>(rules.node_penalty)),
           support_(static_cast<Cost>(rules.min_support)), search_(table, rules, control, scans),
-          each_(table, rules, control, counters_, scans), stump_(table), divider_(contree::choose_divider("auto")),
+          each_(table, rules, control, counters_, scans), listed_(table, all), stump_(table), divider_(contree::choose_divider("auto")),
           by_(table.features), gain_(table.n), below_(table.classes), one_(table.classes), other_(table.classes) {}
 
     static Cost infinite() { return kInf; }
@@ -54,29 +57,34 @@ public:
     /// The best tree of that depth if it costs less than `cutoff`; else null.
     Ptr solve(const Rows& rows, int depth, Cost cutoff) {
         const auto budget = contree::full_tree(depth);
+        const Rows& whole = listed_.whole(rows);
         const auto reply =
-            search_.solve(0, {rows, depth, budget, cutoff, support_, 0, 0, nullptr, {}}, by_.data());
-        return reply.found ? written_out(rows, reply.as_plan()) : nullptr;
+            search_.solve(0, {whole, depth, budget, cutoff, support_, 0, 0, nullptr, {}}, by_.data());
+        const Ptr tree = reply.found ? written_out(whole, reply.as_plan()) : nullptr;
+        if (is_large(whole)) search_.release();
+        return tree;
     }
 
     /// For each feature its best test by the trees of depth two that begin with it.
     std::vector<Candidate<Cost>> tests(const Rows& rows) {
-        return each_.best({rows, 2, 3, kInf, support_, 0, 0, nullptr, {}});
+        const Rows& whole = listed_.whole(rows);
+        const auto found = each_.best({whole, 2, 3, kInf, support_, 0, 0, nullptr, {}});
+        if (is_large(whole)) each_.release();
+        return found;
     }
 
     /// Whether both sides have rows, and enough weight for a leaf.
     bool split(const Rows& rows, Test test, Rows& left, Rows& right) {
-        contree::weigh_sides(table_, rows, test, left, right);
+        const bool listed = weigh_sides(rows, test, left, right);
         if (left.n == 0 || right.n == 0) return false;
-        if (support_ > 0 && !supported(rows, test, left.n)) return false;
+        if (support_ > 0 && !supported(rows, test)) return false;
         work_ += rows.n * static_cast<std::size_t>(table_.features) * 2;
-        divide_(table_, rows, test, divider_, left, right, &control_);
+        if (!listed) divide_(table_, rows, test, divider_, left, right, &control_);
         return true;
     }
 
     /// A part of the rows that is not asked for again before the next split: a large one is not kept for that.
     static void give_back(Rows& rows) {
-        constexpr std::size_t kLarge = std::size_t{1} << 20;  // cells
         if (rows.keys.size() > kLarge) rows = {};
     }
 
@@ -92,7 +100,7 @@ public:
         work_ += 2 * rows.n * static_cast<std::size_t>(table_.features);
         for (int f = 0; f < table_.features; ++f) {
             control_.check();
-            const auto* from = rows.order(f);
+            const auto* from = listed_.by(rows, f).order(f);
             auto *order = out.order(f), *end = order;
             for (std::size_t k = 0; k < rows.n; ++k)
                 if (taken(from[k])) *end++ = from[k];
@@ -140,10 +148,11 @@ public:
         contree::Cuts<W> cuts;
         for (int f = 0; f < table_.features; ++f) {
             control_.check();
-            cuts.take(table_, rows, f, support_);
+            const Rows& sorted = listed_.by(rows, f);
+            cuts.take(table_, sorted, f, support_);
             if (cuts.empty()) continue;
-            const auto* order = rows.order(f);
-            const auto* key = rows.key(f);
+            const auto* order = sorted.order(f);
+            const auto* key = sorted.key(f);
             Cost sum = 0, most = -kInf;
             std::uint32_t at = 0;
             for (int k = 1; k <= cuts.last(); ++k) {
@@ -159,12 +168,12 @@ public:
     Test random_test(const Rows& rows, Random& random) {
         const int f = static_cast<int>(random.below(static_cast<std::uint64_t>(table_.features)));
         const auto k = static_cast<std::size_t>(random.below(rows.n));
-        return {f, rows.key(f)[k]};
+        return {f, listed_.is_list(rows) ? table_.rank[f][rows.order(0)[k]] : rows.key(f)[k]};
     }
 
     /// The same feature, and a threshold nearby; without a feature if that leaves the rows.
-    Test near_test(const Rows& rows, Test test, Random& random) const {
-        const auto* key = rows.key(test.feature);
+    Test near_test(const Rows& rows, Test test, Random& random) {
+        const auto* key = listed_.by(rows, test.feature).key(test.feature);
         const auto at = static_cast<std::size_t>(std::lower_bound(key, key + rows.n, test.key) - key);
         const std::size_t to = random.near(at, rows.n);
         return to < rows.n ? Test{test.feature, key[to]} : Test{};
@@ -194,11 +203,11 @@ public:
         if (plan->kind == Plan::leaf) return leaf(rows);
         if (plan->kind == Plan::best_stump) return stump(rows, {}, true, rows.weight);
         Rows left, right;
-        contree::weigh_sides(table_, rows, plan->test, left, right);
+        const bool listed = weigh_sides(rows, plan->test, left, right);
         const bool low = plan->left->kind != Plan::split && plan->right->kind != Plan::split;
         if (low) return join(plan->test, low_side(rows, plan->test, true, plan->left, left.weight),
                              low_side(rows, plan->test, false, plan->right, right.weight));
-        divide_(table_, rows, plan->test, divider_, left, right, &control_);
+        if (!listed) divide_(table_, rows, plan->test, divider_, left, right, &control_);
         return join(plan->test, written_out(left, plan->left), written_out(right, plan->right));
     }
 
@@ -210,21 +219,37 @@ private:
     contree::Counters counters_;
     contree::Search<W> search_;
     EachFeature<W> each_;
+    ListedRows<W> listed_;
     contree::StumpScan<W> stump_;
     contree::Divider divider_;
     contree::DivideOnce<W> divide_;
     std::vector<Cost> by_, gain_, below_, one_, other_;
     std::uint64_t work_ = 0;
 
+    bool is_large(const Rows& rows) const { return rows.n * static_cast<std::size_t>(table_.features) > kLarge; }
     Ptr leaf_of(const std::vector<Cost>& weight) const {
         int label = 0;
         const Cost cost = stump_.leaf(weight, &label);
         return std::make_shared<const Tree<Cost>>(Tree<Cost>{{}, cost, double(label), 0, nullptr, nullptr});
     }
-    bool supported(const Rows& rows, Test test, std::size_t left) const {
+    /// Numbers and weights of both sides; whether they are divided already.
+    bool weigh_sides(const Rows& rows, Test test, Rows& left, Rows& right) {
+        if (listed_.lists_sides(rows)) {
+            listed_.divide(rows, test, left, right);
+            return true;
+        }
+        for (Rows* side : {&left, &right})
+            if (listed_.is_list(*side)) *side = {};
+        contree::weigh_sides(table_, rows, test, left, right);
+        return false;
+    }
+    bool supported(const Rows& rows, Test test) const {
+        const auto* rank = table_.rank[test.feature].data();
         Cost below = 0, above = 0;
-        for (std::size_t k = 0; k < rows.n; ++k)
-            (k < left ? below : above) += table_.support_of(rows.order(test.feature)[k]);
+        for (std::size_t k = 0; k < rows.n; ++k) {
+            const auto row = rows.order(0)[k];
+            (rank[row] < test.key ? below : above) += table_.support_of(row);
+        }
         return below >= support_ && above >= support_;
     }
     bool passes(const Tree<Cost>& tree, const std::vector<int>& path, typename W::Id row) const {
@@ -254,7 +279,7 @@ private:
         contree::Stump<Cost> best;
         for (int f = 0; f < table_.features; ++f) {
             control_.check();
-            stump_.improve(rows, f, outer, left, weight, support_, best);
+            stump_.improve(listed_.by(rows, f), f, outer, left, weight, support_, best);
         }
         work_ += rows.n * static_cast<std::size_t>(table_.features) * 4;
         if (best.test.feature < 0 || penalty_ + best.cost >= alone->cost) return alone;
@@ -272,10 +297,11 @@ private:
 
     /// Sum over the classes of both sides of weight^2 / (weight of the side): the most is the least Gini impurity.
     void greedy_test_of(const Rows& rows, int f, double& most, Test& best) {
-        const auto* order = rows.order(f);
-        const auto* key = rows.key(f);
+        const Rows& sorted = listed_.by(rows, f);
+        const auto* order = sorted.order(f);
+        const auto* key = sorted.key(f);
         contree::Cuts<W> cuts;
-        cuts.take(table_, rows, f, support_);
+        cuts.take(table_, sorted, f, support_);
         if (cuts.empty()) return;
         std::fill(below_.begin(), below_.end(), Cost{0});
         double low = 0, high = 0, low_squares = 0, high_squares = 0;

@@ -66,7 +66,7 @@ private:
         if (space_) before_ += space_->work();
         search_.reset(), space_.reset();
         settings_.node_penalty = price_ + more;
-        space_ = std::make_unique<Space>(table_, settings_, control_, scans_);
+        space_ = std::make_unique<Space>(table_, root_, settings_, control_, scans_);
         const int depth = static_cast<int>(std::min<std::int64_t>(settings_.depth, settings_.max_nodes));
         search_ = std::make_unique<DeepSearch<Space>>(*space_, root_, depth, settings_.seed,
                                                       Surroundings<Ptr>{[this](const Ptr& tree) { report(tree); },
@@ -115,7 +115,7 @@ public:
     void first() override {
         Screening screening(table_.features);
         {
-            Space space(table_, settings_, control_, scans_);
+            Space space(table_, root_, settings_, control_, scans_);
             for (const int feature : settings_.start.feature)
                 if (feature >= 0) screening.take(feature);
             const Ptr tree = grown(space, root_, settings_.depth, screening);

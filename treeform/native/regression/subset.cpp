@@ -57,14 +57,14 @@ Table table_of(const Rows& rows, Loss loss, const Stoppable& control) {
     table.weight.assign(rows.n, 1);
     if (rows.weight) table.weight.assign(rows.weight, rows.weight + rows.n);
     contree::RankSorter sorter;
-    contree::RankedColumn column;
+    std::vector<std::uint32_t> order(rows.n), rank;
     for (std::size_t f = 0; f < rows.features; ++f) {
         control.check();
         const double* x = rows.x + f;
-        sorter.rank(x, rows.n, rows.features, column);
-        std::vector<double>& values = table.values.emplace_back(column.distinct);
-        for (std::size_t i = 0; i < rows.n; ++i) values[column.rank[i]] = x[i * rows.features] + 0.0;
-        table.rank.push_back(column.rank);
+        std::vector<double>& values =
+            table.values.emplace_back(sorter.rank(x, rows.n, rows.features, order.data(), rank));
+        for (std::size_t i = 0; i < rows.n; ++i) values[rank[i]] = x[i * rows.features] + 0.0;
+        table.rank.push_back(rank);
     }
     if (loss == Loss::absolute) {
         const std::vector<Row> order = by_target(table);

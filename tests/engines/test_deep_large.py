@@ -1,0 +1,41 @@
+"""The search for deep trees on tables whose large parts are lists of rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.tree import DecisionTreeClassifier
+
+import treeform as tf
+
+ROWS = 70_000
+"""More than the search holds as sorted columns at every node."""
+
+
+def table(values: int) -> tuple[np.ndarray, np.ndarray]:
+    """Labels of a tree of depth four, one of eight wrong; `values` is how many numbers a column has."""
+    pick = np.random.default_rng(5)
+    X = np.floor(pick.random((ROWS, 4)) * values)
+    a, b, c, d = (X < np.array([0.2, 0.4, 0.6, 0.8]) * values).T
+    y = np.where(a, b ^ c, np.where(d, c, b & c))
+    return X, y ^ (pick.random(ROWS) < 0.125)
+
+
+@pytest.mark.parametrize("values", [20, 10**9])
+def test_first_trees_of_many_rows(values: int) -> None:
+    X, y = table(values)
+    problem = tf.Problem(X, y, shape=tf.Tree(4))
+    problem += tf.MinSupport(500)
+    result = problem.solve(tf.DeepTreeSearch(work_limit=1))
+    greedy = DecisionTreeClassifier(max_depth=4, min_samples_leaf=500, random_state=0).fit(X, y)
+    assert result.errors <= (greedy.predict(X) != y).sum()
+    assert np.bincount(result.graph.apply(X))[result.graph.feature < 0].min() >= 500
+    assert result.errors < 0.13 * ROWS  # the planted tree has an eighth
+
+
+def test_longer_search_of_many_rows() -> None:
+    X, y = table(20)
+    problem = tf.Problem(X, y, shape=tf.Tree(4))
+    first, later = (problem.solve(tf.DeepTreeSearch(work_limit=work)) for work in (1, 4 * 10**8))
+    assert later.errors <= first.errors
+    assert later.errors == (later.graph.predict(X) != y).sum()

@@ -1,0 +1,103 @@
+#pragma once
+// Large parts of a large table as lists of their rows. The sorted columns of a node take more than the table that they are
+// of, and a tree in work has a node and its sides at every level. So a part of more than a sixteenth of the rows is a list in
+// the order of the first feature; a feature's order is picked out of that of all rows when it is asked for.
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "../contree/table.hpp"
+
+namespace treeform::deep {
+
+template <class W>
+class ListedRows {
+public:
+    using Rows = contree::Node<W>;
+    using Id = typename W::Id;
+    using Test = contree::Test;
+
+    /// `root` holds all rows of the table.
+    ListedRows(const contree::Table<W>& table, const Rows& root) : table_(table), root_(root), here_(table.n) {}
+
+    /// Whether the rows are a list; then no feature has its order in them, and there are no keys and labels.
+    static bool is_list(const Rows& rows) { return rows.stride == 0; }
+    /// Whether the sides of these rows are made from a list of them.
+    bool lists_sides(const Rows& rows) const { return root_.n > kLeast && rows.n > most(); }
+
+    /// The sides of a test on rows for which `lists_sides`, with their numbers and weights: lists, or whole where they
+    /// are small.
+    void divide(const Rows& rows, Test test, Rows& left, Rows& right) {
+        const auto* rank = table_.rank[test.feature].data();
+        begin_list(left), begin_list(right);
+        std::size_t below = 0;
+        for (std::size_t k = 0; k < rows.n; ++k) below += rank[rows.order(0)[k]] < test.key;
+        left.rows.resize(below), right.rows.resize(rows.n - below);
+        for (std::size_t k = 0; k < rows.n; ++k) {
+            const Id row = rows.order(0)[k];
+            Rows& side = rank[row] < test.key ? left : right;
+            side.rows[side.n++] = row;
+            contree::weigh(table_, side, row, table_.label[row]);
+        }
+        contree::add_totals(table_, left), contree::add_totals(table_, right);
+        for (Rows* side : {&left, &right})
+            if (side->n <= most()) write_out(*side);
+    }
+
+    /// The same rows with the orders of all features, which stay until the next call.
+    const Rows& whole(const Rows& rows) {
+        if (!is_list(rows)) return rows;
+        whole_ = rows;
+        write_out(whole_);
+        return whole_;
+    }
+
+    /// The same rows in the order of one feature, with their keys; they stay until the next call.
+    const Rows& by(const Rows& rows, int feature) {
+        if (!is_list(rows)) return rows;
+        column_.n = rows.n;
+        if (column_.rows.size() < rows.n) column_.rows.resize(rows.n), column_.keys.resize(rows.n);
+        mark(rows.rows.data(), rows.n, 1);
+        pick(feature, column_.rows.data(), column_.keys.data());
+        mark(rows.rows.data(), rows.n, 0);
+        return column_;
+    }
+
+private:
+    static constexpr std::size_t kLeast = std::size_t{1} << 16;  // rows of a table with lists
+
+    const contree::Table<W>& table_;
+    const Rows& root_;
+    Rows whole_, column_;             // `column_` has a stride of 0: each feature's order is the one that it holds
+    std::vector<std::uint8_t> here_;  // [row]: whether it is among those that are picked
+
+    std::size_t most() const { return root_.n / 16; }
+
+    void begin_list(Rows& rows) const {
+        rows = {};
+        rows.weight.assign(static_cast<std::size_t>(table_.classes), 0);
+    }
+    void mark(const Id* rows, std::size_t n, std::uint8_t value) {
+        for (std::size_t k = 0; k < n; ++k) here_[rows[k]] = value;
+    }
+    /// The marked rows in the order of a feature.
+    void pick(int feature, Id* rows, typename W::Key* keys) const {
+        const Id* order = root_.order(feature);
+        const auto* key = root_.key(feature);
+        for (std::size_t k = 0; k < root_.n; ++k)
+            if (here_[order[k]]) *rows++ = order[k], *keys++ = key[k];
+    }
+    void write_out(Rows& rows) {
+        const std::vector<Id> list = std::move(rows.rows);
+        rows.rows = {};
+        rows.reserve(rows.n, table_.features);
+        mark(list.data(), rows.n, 1);
+        for (int f = 0; f < table_.features; ++f) {
+            pick(f, rows.order(f), rows.key(f));
+            for (std::size_t k = 0; k < rows.n; ++k) rows.label(f)[k] = table_.label[rows.order(f)[k]];
+        }
+        mark(list.data(), rows.n, 0);
+    }
+};
+
+}  // namespace treeform::deep
