@@ -16,7 +16,7 @@ def table(values: int) -> tuple[np.ndarray, np.ndarray]:
     """Labels of a tree of depth four, one of eight wrong; `values` is how many numbers a column has."""
     pick = np.random.default_rng(5)
     X = np.floor(pick.random((ROWS, 4)) * values)
-    a, b, c, d = (X < np.array([0.2, 0.4, 0.6, 0.8]) * values).T
+    a, b, c, d = (share * values > column for share, column in zip((0.2, 0.4, 0.6, 0.8), X.T, strict=True))
     y = np.where(a, b ^ c, np.where(d, c, b & c))
     return X, y ^ (pick.random(ROWS) < 0.125)
 
