@@ -212,9 +212,9 @@ def lines(name: str, folder: Path) -> list[dict[str, str]]:
 
 
 def test_deep(folder: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from benchmarks.deep import bounds, fair, targets, unseen
+    from benchmarks.deep import bounds, fair, memory, targets, unseen
 
-    for module in (bounds, fair, targets, unseen):
+    for module in (bounds, fair, memory, targets, unseen):
         monkeypatch.setattr(module, "in_child", lambda work, *given, **_: Ended(work(*given), "done", 0, 0))
     targets.main("wilt", "3", "0,1", 20)  # depth three ends by itself
     (line,) = lines("deep_targets", folder)
@@ -226,6 +226,9 @@ def test_deep(folder: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None
     bounds.main("continuous/wilt", "2", "1,2", 20)
     (line,) = lines("deep_bounds", folder)
     assert int(line["2 parts"].split(" ")[0]) <= int(line["proof"]) == int(line["errors"])
+    memory.main("500x3", 2)
+    (line,) = lines("deep_memory", folder)
+    assert int(line["treeform, errors"]) <= int(line["CART, errors"]) and float(line["treeform, tables"]) >= 0
     monkeypatch.setattr(unseen, "DEPTHS", (1, 2))
     monkeypatch.setattr(unseen, "PENALTIES", 2)
     unseen.main("wilt", "0", 20)
