@@ -6,12 +6,15 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from treeform.backends.checker import TOLERANCE, integral_objective
 from treeform.model import Form, Kind, Linear, Model, concatenate_linear
+
+if TYPE_CHECKING:
+    from treeform.language.objective import Objective
 
 Reason = Literal["time", "memory", "interrupted", "solver"]
 
@@ -57,6 +60,10 @@ class Capabilities:
     """Whether the objective may hold positive multiples of squares of columns."""
     largest: float = math.inf
     """Values of an objective beyond this lose units in its arithmetic. Where no solver is named, another goes first."""
+
+    def takes(self, objective: Objective) -> bool:
+        """Whether it can be given such an objective, as it is or bound by bound."""
+        return self.squares or not objective.is_squared
 
 
 @dataclass

@@ -140,6 +140,19 @@ def find_solver(value: Backend | Engine | type | str) -> Backend | Engine:
     return _find_backend(value) if engine is None else construct(load_engine(engine), plain, settings)
 
 
+def engine_or_backend(value: Backend | Engine | type | str | None) -> tuple[Engine | None, Backend | None]:
+    """What ``solver=`` names: a native engine, or a backend; neither where it is left open.
+
+    Raises
+    ------
+    SpecError
+    SolverNotAvailable
+        As `find_solver`.
+    """
+    found = None if value is None else find_solver(value)
+    return (found, None) if isinstance(found, Engine) else (None, found)
+
+
 def _find_backend(name: str) -> Backend:
     try:
         return by_name(name)

@@ -24,6 +24,7 @@ from treeform.certify.prices import Prices, Table
 from treeform.certify.provers import multipliers_of
 from treeform.engines.graph_paths import FREE, PathStates, states_of
 from treeform.errors import CertificateError
+from treeform.language.numbers import is_whole
 from treeform.language.question import Question
 from treeform.solve.columns_on_demand import priced_part
 from treeform.utils.text import count_of
@@ -55,8 +56,9 @@ def count_left_out(
         Of the claim; a graph that is not the one counted here raises.
     """
     named = details.get("graph")
-    keys = {"up_to": int, "nodes": int, "alternatives": int, "by_feature": bool}
-    if not isinstance(named, dict) or any(type(named.get(key)) is not kind for key, kind in keys.items()):
+    if not isinstance(named, dict) or not isinstance(named.get("by_feature"), bool):
+        return None
+    if not all(is_whole(named.get(key)) for key in ("up_to", "nodes", "alternatives")):
         return None
     relaxation = priced_part(question)
     if relaxation is None or value is None or relaxation.task.max_features == 0:
@@ -66,7 +68,7 @@ def count_left_out(
         raise CertificateError(f"the graph states models below {reach} only")
     numbers, unit = multipliers_of(details.get("witness"))
     levels, sets = named.get("path_levels", 0), named.get("column_sets", 0)
-    if type(levels) is not int or type(sets) is not int:
+    if not (is_whole(levels) and is_whole(sets)):
         return None
     task = replace(relaxation.task, paths=relaxation.task.paths if levels else ())
     if sets and len(_sets_of_columns(question.data, task)) != sets:

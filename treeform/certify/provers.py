@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import ClassVar
 
 from treeform.backends import Backend
 from treeform.certify.diagrams import cheapest_diagram
@@ -26,11 +25,12 @@ from treeform.engines import (
     Engine,
     EngineRun,
     RegressionSearch,
-    TotalsSearch,
 )
 from treeform.engines.relaxation import predicts_alike, relax
+from treeform.engines.totals import OfPrices
 from treeform.errors import CertificateError
 from treeform.graph import DecisionGraph
+from treeform.language.numbers import is_whole
 from treeform.language.objective import Depth, Objective
 from treeform.language.question import Question, ceiling
 from treeform.language.totals import of_prediction_rows
@@ -255,12 +255,6 @@ def _bound(by: str, ledger: Ledger, finished: bool) -> Bound:
     return Bound(by, lower, best, finished)
 
 
-class _Listed(TotalsSearch):
-    """What the search by prices knows of a question."""
-
-    understands: ClassVar[frozenset[str]] = TotalsSearch.understands | {"paths"}
-
-
 def by_prices(
     question: Question, value: Fraction | None, hint: object, stop: Callable[[], bool]
 ) -> Bound | None:
@@ -281,7 +275,7 @@ def by_prices(
     """
     if not question.shape.own_leaves:
         return _diagrams_by_prices(question, value, hint, stop)
-    relaxation = None if is_least_depth(question.objective) else relax(question, _Listed())
+    relaxation = None if is_least_depth(question.objective) else relax(question, OfPrices())
     if relaxation is None or (relaxation.task.totals is None and not relaxation.task.paths):
         return None
     target = math.floor(ceiling(question)) + 1 if value is None else math.ceil(value * question.scale)
@@ -320,9 +314,9 @@ def multipliers_of(hint: object) -> tuple[list[int], int]:
     """Multipliers and their unit, from the entry of a claim in a certificate; unit 0 prices the rows alone."""
     stored = hint if isinstance(hint, dict) else {}
     numbers, unit = stored.get("multipliers"), stored.get("unit")
-    if not isinstance(numbers, list) or type(unit) is not int or unit < 0:
+    if not isinstance(numbers, list) or not is_whole(unit) or unit < 0:
         return [], 1
-    return (list(numbers), unit) if all(type(one) is int for one in [*numbers, unit]) else ([], 1)
+    return (list(numbers), unit) if all(map(is_whole, numbers)) else ([], 1)
 
 
 def is_least_depth(objective: Objective) -> bool:

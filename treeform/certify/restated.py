@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from itertools import combinations
 from typing import Any, ClassVar
 
@@ -257,13 +258,24 @@ def _worst_group(one: WorstGroup, data: Dataset) -> Totals:
     return table.totals()
 
 
-def _rates(one: Any, data: Dataset) -> Totals:
-    """Of each set of samples and group: the weight of which something is predicted, over the weight of all."""
-    groups, table = Groups.of(one.groups, data), _Table(data)
-    accuracy = type(one) is known.AccuracyParity
-    positive = 0 if accuracy else class_code(one.positive, data)
-    event = table.right if accuracy else table.predicted(positive)
-    for among in _compared(one, data, positive):
+Within = Callable[[Any, Dataset], "list[Mask]"]
+
+
+def _rates(one: Any, data: Dataset, within: Within) -> Totals:
+    """Of each set of samples and group: the weight that is predicted the positive class, over the weight of all."""
+    table = _Table(data)
+    return _compared(one, data, table, table.predicted(class_code(one.positive, data)), within(one, data))
+
+
+def _accuracies(one: known.AccuracyParity, data: Dataset) -> Totals:
+    """Of each group: the weight that is predicted right, over the weight of all."""
+    table = _Table(data)
+    return _compared(one, data, table, table.right, _all_samples(one, data))
+
+
+def _compared(one: Any, data: Dataset, table: _Table, event: Mask, sets: list[Mask]) -> Totals:
+    groups = Groups.of(one.groups, data)
+    for among in sets:
         weight, counted = [], []
         for g in range(len(groups.labels)):
             own = among & (groups.codes == g)
@@ -284,35 +296,56 @@ def _rates(one: Any, data: Dataset) -> Totals:
     return table.totals()
 
 
-def _compared(one: Any, data: Dataset, positive: int) -> list[Mask]:
-    """The sets of samples within which rates are compared."""
-    truth, kind = np.asarray(data.y), type(one)
-    if kind is known.EqualOpportunity:
-        return [truth == positive]
-    if kind is known.PredictiveEquality:
-        return [truth != positive]
-    if kind is known.EqualizedOdds:
-        return [truth == code for code in range(data.n_classes)]
-    if kind is known.ConditionalParity:
-        strata = Groups.of(one.given, data)
-        return [strata.codes == s for s in range(len(strata.labels))]
-    return [np.ones(len(truth), dtype=bool)]
+def _all_samples(_: Any, data: Dataset) -> list[Mask]:
+    return [np.ones(data.n_samples, dtype=bool)]
 
 
-def _confusion_rate(one: Any, data: Dataset) -> Totals:
-    """Rates of nothing satisfy every bound; a rate has a denominator of at most the whole weight."""
+def _positives(one: Any, data: Dataset) -> list[Mask]:
+    return [np.asarray(data.y) == class_code(one.positive, data)]
+
+
+def _negatives(one: Any, data: Dataset) -> list[Mask]:
+    return [~positive for positive in _positives(one, data)]
+
+
+def _each_class(_: Any, data: Dataset) -> list[Mask]:
+    return [np.asarray(data.y) == code for code in range(data.n_classes)]
+
+
+def _strata(one: known.ConditionalParity, data: Dataset) -> list[Mask]:
+    strata = Groups.of(one.given, data)
+    return [strata.codes == s for s in range(len(strata.labels))]
+
+
+def _precision(one: known.MinPrecision, data: Dataset) -> Totals:
+    table, positive, predicted = _confusion(one, data)
+    return _share(table, positive & predicted, predicted, one.rate)
+
+
+def _recall(one: known.MinRecall, data: Dataset) -> Totals:
+    table, positive, predicted = _confusion(one, data)
+    return _share(table, positive & predicted, positive, one.rate)
+
+
+def _specificity(one: known.MinSpecificity, data: Dataset) -> Totals:
+    table, positive, predicted = _confusion(one, data)
+    return _share(table, ~positive & ~predicted, ~positive, one.rate)
+
+
+def _false_positives(one: known.MaxFalsePositiveRate, data: Dataset) -> Totals:
+    """The share of negatives that are not predicted positive is one less this rate."""
+    table, positive, predicted = _confusion(one, data)
+    return _share(table, ~positive & ~predicted, ~positive, 1 - one.rate)
+
+
+def _confusion(one: Any, data: Dataset) -> tuple[_Table, Mask, Mask]:
     table, code = _Table(data), class_code(one.positive, data, "positive")
-    positive, predicted = (table.truth == code)[:, None], table.predicted(code)
-    every = sum(table.weights)
-    kind = type(one)
-    if kind is known.MinPrecision:
-        good, among = positive & predicted, predicted
-    elif kind is known.MinRecall:
-        good, among = positive & predicted, positive
-    else:  # the share of negatives that are not predicted positive is one less the false positive rate
-        good, among = ~positive & ~predicted, ~positive
-    rate = 1 - one.rate if kind is known.MaxFalsePositiveRate else one.rate
-    p, q = least_at_least(rate, every).as_integer_ratio()
+    return table, (table.truth == code)[:, None], table.predicted(code)
+
+
+def _share(table: _Table, good: Mask, among: Mask, rate: Fraction) -> Totals:
+    """Shares of nothing satisfy every bound; a share has a denominator of at most the whole weight."""
+    p, q = least_at_least(rate, sum(table.weights)).as_integer_ratio()
     short = p * np.broadcast_to(among, table.right.shape).astype(np.int64) - q * good.astype(np.int64)
     return _one_row(table, short, 0)
 
@@ -347,8 +380,7 @@ def _on_rows(one: known.OnRows, data: Dataset) -> Totals | None:
     """What the requirement says of a table with the rows of a slice only; other rows add nothing to its totals."""
     stated = []
     for part in one.parts(data):
-        state = ROWS.get(type(part.requirement))
-        totals = None if state is None else state(part.requirement, part.data)
+        totals = Restated(part.requirement).totals(part.data)
         if totals is None:
             return None
         added = np.zeros((data.n_samples, *totals.per_sample.shape[1:]), dtype=np.int64)
@@ -367,21 +399,16 @@ ROWS: dict[type, Callable[[Any, Dataset], Totals | None]] = {
     WorstGroup: _worst_group,
     known.OnRows: _on_rows,
     BoundedOnRows: _on_rows,
-    **dict.fromkeys(
-        (
-            known.StatisticalParity,
-            known.EqualOpportunity,
-            known.PredictiveEquality,
-            known.EqualizedOdds,
-            known.AccuracyParity,
-            known.ConditionalParity,
-        ),
-        _rates,
-    ),
-    **dict.fromkeys(
-        (known.MinPrecision, known.MinRecall, known.MinSpecificity, known.MaxFalsePositiveRate),
-        _confusion_rate,
-    ),
+    known.StatisticalParity: partial(_rates, within=_all_samples),
+    known.EqualOpportunity: partial(_rates, within=_positives),
+    known.PredictiveEquality: partial(_rates, within=_negatives),
+    known.EqualizedOdds: partial(_rates, within=_each_class),
+    known.ConditionalParity: partial(_rates, within=_strata),
+    known.AccuracyParity: _accuracies,
+    known.MinPrecision: _precision,
+    known.MinRecall: _recall,
+    known.MinSpecificity: _specificity,
+    known.MaxFalsePositiveRate: _false_positives,
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from fractions import Fraction
@@ -101,14 +102,8 @@ def _not_as_written(what: str, stated: str, read: str) -> CertificateError:
 
 
 def same_json(a: Any, b: Any) -> bool:
-    """Whether two JSON values are equal, their types included (1, 1.0 and true are three values)."""
-    if type(a) is not type(b):
-        return False
-    if isinstance(a, dict):
-        return set(a) == set(b) and all(same_json(a[key], b[key]) for key in a)
-    if isinstance(a, list):
-        return len(a) == len(b) and all(map(same_json, a, b))
-    return bool(a == b)
+    """Whether two JSON values are written alike: 1, 1.0 and true are three values."""
+    return json.dumps(a, sort_keys=True) == json.dumps(b, sort_keys=True)
 
 
 def statements(body: CertificatePart, question: Question, graph: DecisionGraph | None) -> list[CheckRow]:

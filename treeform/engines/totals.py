@@ -195,6 +195,18 @@ class TotalsSearch(NativeSettings, OneSearch):
         }
 
 
+class OfPrices(TotalsSearch):
+    """What a search of trees by the prices of their rows knows of a question."""
+
+    understands: ClassVar[frozenset[str]] = TotalsSearch.understands | {"paths"}
+
+
+class OfGraphs(TotalsSearch):
+    """What prices of rows on a graph of trees know of a question; the rest is left to a solver."""
+
+    understands: ClassVar[frozenset[str]] = OfPrices.understands - {"meetings"}
+
+
 def _most_cost(data: Dataset, task: TreeTask) -> float:
     """What a tree can cost at most, in floats: every sample its dearest label, and all tests."""
     if task.sample_cost is not None:

@@ -53,6 +53,11 @@ def others_of(objective: Objective) -> tuple[tuple[Fraction, Term], ...]:
     return tuple(item for item in objective.terms if not item[1].is_sum)
 
 
+def cases_of(objective: Objective) -> tuple[tuple[Fraction, CasesTerm], ...]:
+    """Those of them that are sums case by case."""
+    return tuple((weight, term) for weight, term in others_of(objective) if isinstance(term, CasesTerm))
+
+
 class UnstatedTerm(Term):
     """A term that no model for a solver states: it is minimised by solving for costs, again and again."""
 
@@ -172,6 +177,10 @@ class CasesTerm(Term):
     def cases(self, data: Dataset, shape: Shape) -> Sequence[Case]:
         """The cases; every model of the shape is one of some case that costs it what the term does."""
 
+    def counted(self, data: Dataset) -> tuple[Term, int] | None:
+        """A sum and what is free of it, where the amount is the sum's value beyond that, or 0; None where it is not."""
+        return None
+
 
 class LargestTerm(CasesTerm):
     """The largest of several sums."""
@@ -227,7 +236,3 @@ class SteppedTerm(CasesTerm):
 
         A model that satisfies one of them satisfies all before it, and the amounts fall to 0.
         """
-
-    def counted(self, data: Dataset) -> tuple[Term, int] | None:
-        """A sum and what is free of it, where the amount is the sum's value beyond that, or 0; None where it is not."""
-        return None

@@ -45,6 +45,11 @@ class SampleCost(Term):
         each = self.per_sample(data)[np.arange(data.n_samples), guess].astype(object)
         return self.unit(data) * (int((each * np.asarray(data.weights)).sum()) + self.constant(data))
 
+    def least(self, data: Dataset, classes: int) -> Fraction:
+        at_point = np.zeros((data.points.n_points, data.n_classes), dtype=np.int64)
+        np.add.at(at_point, data.points.index, self.per_sample(data) * data.weights[:, None])
+        return self.unit(data) * (int(at_point.min(axis=1).sum()) + self.constant(data))
+
     def build(self, model: Model, ports: Ports) -> Expr:
         cost: Expr = (ports.predicted * (self.per_sample(ports.data) * ports.weights[:, None])).sum()
         constant = self.constant(ports.data)

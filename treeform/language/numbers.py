@@ -6,7 +6,7 @@ import re
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
@@ -70,3 +70,8 @@ def require_exact_sum(term: object, part: Expr, factor: int, scale: int, terms: 
             cause="solvers hold objectives in float64, exact up to 2**53",
             fix="round sample weights and coefficients to fewer digits",
         )
+
+
+def is_whole(value: object) -> TypeGuard[int]:
+    """Whether it is a whole number, and not true or false, which Python counts among these."""
+    return isinstance(value, int) and not isinstance(value, bool)

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
-from treeform.errors import SpecError, did_you_mean
+from treeform.errors import SpecError
 from treeform.graph.routing import codes_of_points
 from treeform.language.numbers import as_fraction, require_exact_sum
-from treeform.language.objective_text import terms_in
+from treeform.language.objective_text import not_a_term, terms_in
 from treeform.language.subtraction import NotSubtracted
 from treeform.model import Expr, Model, Quadratic, constant
 from treeform.shape import Tree
@@ -71,6 +71,8 @@ class Term(_Arithmetic):
         Whether every value is a whole multiple of `unit`.
     of_values : bool
         Whether leaves predict values under it, and not classes: then the problem is one of regression.
+    per_test : int
+        What the value is at least for each test of a model.
     has_whole_values : bool
         Whether the best of these are whole multiples of the target's unit.
     is_squared : bool
@@ -82,6 +84,7 @@ class Term(_Arithmetic):
     is_sum: ClassVar[bool] = True
     is_whole: ClassVar[bool] = True
     of_values: ClassVar[bool] = False
+    per_test: ClassVar[int] = 0
     has_whole_values: ClassVar[bool] = False
     is_squared: ClassVar[bool] = False
 
@@ -104,6 +107,10 @@ class Term(_Arithmetic):
     @abstractmethod
     def largest(self, data: Dataset, shape: Shape) -> Fraction:
         """No model of ``shape`` has a greater value."""
+
+    def least(self, data: Dataset, classes: int) -> Fraction:
+        """No model that predicts at most so many classes has a smaller value; rows alike in all features share one."""
+        return Fraction(0)
 
     @classmethod
     def from_text(cls, inside: str | None) -> Term:
@@ -151,6 +158,11 @@ class Error(Term):
     def unit(self, data: Dataset) -> Fraction:
         return data.weight_unit
 
+    def least(self, data: Dataset, classes: int) -> Fraction:
+        at_point = data.points.weights
+        missing = np.sort(data.class_weights)[: max(0, data.n_classes - classes)].sum()
+        return data.weight_unit * int(max((at_point.sum(axis=1) - at_point.max(axis=1)).sum(), missing))
+
     def build(self, model: Model, ports: Ports) -> Expr:
         # (18), first term: sum_i sum_v phi_iv w_iv, with phi = 1 at the terminals of other classes.
         return ((1 - ports.correct) * ports.weights).sum()
@@ -164,6 +176,7 @@ class Nodes(Term):
     """Number of tests (internal nodes) of the model."""
 
     name: ClassVar[str] = "nodes"
+    per_test: ClassVar[int] = 1
     needs: ClassVar[Set[str]] = frozenset({"active"})
 
     def evaluate(self, graph: DecisionGraph, data: Dataset) -> Fraction:
@@ -413,17 +426,13 @@ class Objective(_Arithmetic):
         return f"Objective({str(self)!r})"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Objective) and dict(_swapped(self)) == dict(_swapped(other))
+        return isinstance(other, Objective) and set(self.terms) == set(other.terms)
 
     def __hash__(self) -> int:
-        return hash(frozenset(_swapped(self)))
+        return hash(frozenset(self.terms))
 
 
 _TERMS: dict[str, type[Term]] = {c.name: c for c in (Error, Nodes, Leaves, Depth)}
-
-
-def _swapped(objective: Objective) -> list[tuple[Term, Fraction]]:
-    return [(term, weight) for weight, term in objective.terms]
 
 
 def _names() -> list[str]:
@@ -436,14 +445,6 @@ def _term(name: str, inside: str | None) -> Term:
     if kind is None and (extension := find(OBJECTIVES, name)) is not None:
         kind = extension.load()
     if kind is None:
-        raise _not_a_term(name)
+        raise not_a_term(name, _names())
     term: Term = kind.from_text(inside)
     return term
-
-
-def _not_a_term(part: str) -> SpecError:
-    return SpecError(
-        f"{part!r} in the objective is not understood",
-        cause=f"an objective is a sum of NUMBER*TERM; terms: {', '.join(_names())}",
-        fix=did_you_mean(part, _names()) or "use for example 'error + 2*nodes' or 'cost[0 5; 1 0]'",
-    )

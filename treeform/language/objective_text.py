@@ -90,3 +90,12 @@ def only(settings: dict[str, str], known: Sequence[str], owner: str) -> dict[str
                 fix=did_you_mean(key, known),
             )
     return settings
+
+
+def not_a_term(part: str, names: list[str]) -> SpecError:
+    """The error of a text that names no term of an objective."""
+    return SpecError(
+        f"{part!r} in the objective is not understood",
+        cause=f"an objective is a sum of NUMBER*TERM; terms: {', '.join(names)}",
+        fix=did_you_mean(part, names) or "use for example 'error + 2*nodes' or 'cost[0 5; 1 0]'",
+    )

@@ -9,7 +9,7 @@ from treeform import backends
 from treeform.backends import Backend
 from treeform.backends.isolated import apart, isolated
 from treeform.backends.run import LINEAR
-from treeform.catalogue.solvers import find_formulation, find_solver, with_threads
+from treeform.catalogue.solvers import engine_or_backend, find_formulation, with_threads
 from treeform.engines import DL85, Engine
 from treeform.engines.relaxation import predicts_alike
 from treeform.errors import SolverNotAvailable, SpecError
@@ -124,7 +124,8 @@ def _chosen(question: Question, options: SolveOptions) -> Plan:
     question.objective.check(question.data, question.shape)
     if question.objective.is_sum:
         return _choose(question, options)
-    if options.solver is not None and isinstance(engine := find_solver(options.solver), Engine):
+    engine, _ = engine_or_backend(options.solver)
+    if engine is not None:
         require_exact(first_part(question), engine, question)
     plan = _choose(first_part(question), options)
     if stated_whole(question) and options.solver is None and too_many_parts(question):
@@ -146,13 +147,12 @@ def _stated_whole(question: Question, options: SolveOptions, in_parts: Plan) -> 
 def _choose(question: Question, options: SolveOptions) -> Plan:
     solver, formulation, warm_start = options.solver, options.formulation, options.warm_start
     notes: list[str] = []
-    chosen = None if solver is None else find_solver(solver)
+    named, chosen = engine_or_backend(solver)
     model = None if formulation is None else find_formulation(formulation)
-    if isinstance(chosen, Engine):
-        _refuse_formulation(chosen, model)
-        require_exact(question, chosen)
-        start = _start(question, warm_start)
-        return Plan(chosen, None, None, None, start, ())
+    if named is not None:
+        _refuse_formulation(named, model)
+        require_exact(question, named)
+        return Plan(named, None, None, None, _start(question, warm_start), ())
     depth = question.objective.is_depth
     if chosen is None and model is None and (engine := _engine_for(question)) is not None:
         notes.append(f"solver: {engine.name}, a native engine that supports all of the problem")
@@ -222,8 +222,8 @@ def _engine_alone(question: Question, warm_start: Any, notes: list[str]) -> Plan
 
 
 def _engine_for(question: Question) -> Engine | None:
-    """An engine that supports all of the question; the least depth is a question for each depth."""
-    engine = None if question.objective.is_depth else usual_engine(question)
+    """An engine that supports all of the question."""
+    engine = usual_engine(question)
     part = None if engine is None or goes_on_by_solvers(question, engine) else lowered(question, engine)
     return engine if part is not None and part.exact else None
 
@@ -254,7 +254,7 @@ def _usual_solver(question: Question, model: Formulation, depth: bool, notes: li
         if uneven and not backend.capabilities.continuous:
             passed_over.append(f"{name} takes whole numbers only, and {uneven[0]} has other columns")
             continue
-        if question.objective.is_squared and not backend.capabilities.squares:
+        if not backend.capabilities.takes(question.objective):
             passed_over.append(f"{name} takes no squares")
             continue
         if largest > backend.capabilities.largest:
@@ -323,7 +323,7 @@ def _refuse_unstated_values(question: Question, solver: Backend | None) -> None:
             if question.shape.own_leaves
             else "minimise tf.AbsoluteError(), or use shape=tf.Tree(depth)",
         )
-    if objective.is_squared and solver is not None and not solver.capabilities.squares:
+    if solver is not None and not solver.capabilities.takes(objective):
         raise SpecError(
             f"{solver.name} cannot minimise {objective}",
             cause="the value of a leaf is a mean, squares of distances from it are no linear rows, and this solver "
@@ -379,8 +379,8 @@ def _names_engine(warm_start: Any) -> bool:
 
 
 def _start_engine(warm_start: Any) -> Engine:
-    engine = find_solver(warm_start)
-    if not isinstance(engine, Engine):
+    engine, _ = engine_or_backend(warm_start)
+    if engine is None:
         raise SpecError(
             f"{warm_start!r} gives no warm start",
             cause="warm starts come from native engines or from a model in hand",

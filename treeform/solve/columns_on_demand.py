@@ -10,17 +10,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from treeform.backends import Backend
 from treeform.backends.watch import build_beside
-from treeform.engines import TotalsSearch
 from treeform.engines.and_or_graph import MOST_ALTERNATIVES, Apart, Priced, reason_against_graph
 from treeform.engines.graph_columns import graph_of
 from treeform.engines.graph_fixing import Fixing
 from treeform.engines.relaxation import Relaxation, relax
+from treeform.engines.totals import OfGraphs
 from treeform.language.abilities import ColumnsOnDemand
 from treeform.language.alternatives import AndOrGraph
 from treeform.language.formulation import Compiled, Formulation
@@ -53,15 +53,9 @@ ROUNDS = 4
 """Of such prices, each for what the one before leaves."""
 
 
-class _Priced(TotalsSearch):
-    """What the prices of the graph know of a question; the rest is left to the solver."""
-
-    understands: ClassVar[frozenset[str]] = TotalsSearch.understands - {"meetings"} | {"paths"}
-
-
 def priced_part(question: Question) -> Relaxation | None:
     """The part of a question that prices know; None where nothing can be priced."""
-    relaxation = relax(question, _Priced())
+    relaxation = relax(question, OfGraphs())
     if relaxation is None or reason_against_graph(question.data, relaxation.task) is not None:
         return None
     return relaxation

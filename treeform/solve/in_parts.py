@@ -31,10 +31,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from typing import Any
+from typing import Any, cast
 
 from treeform.graph import DecisionGraph
-from treeform.language.composed import CasesTerm, RatioTerm, SteppedTerm, TwoCountTerm, others_of, sums_of
+from treeform.language.composed import (
+    CasesTerm,
+    RatioTerm,
+    TwoCountTerm,
+    cases_of,
+    others_of,
+    sums_of,
+)
 from treeform.language.objective import Objective, Term
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
@@ -51,11 +58,11 @@ PRICE = "price"
 
 def soft_count(question: Question) -> tuple[Fraction, Term, int] | None:
     """The weight of the one soft count, the sum that counts, and what is free of it; None where there is none."""
-    composed = others_of(question.objective)
-    if len(composed) != 1 or len(question.objective.terms) == 1:
+    with_cases = cases_of(question.objective)
+    if len(with_cases) != 1 or len(others_of(question.objective)) > 1 or len(question.objective.terms) == 1:
         return None
-    weight, term = composed[0]
-    counted = term.counted(question.data) if isinstance(term, SteppedTerm) else None
+    weight, term = with_cases[0]
+    counted = term.counted(question.data)
     return None if counted is None else (weight, *counted)
 
 
@@ -188,12 +195,8 @@ def _choices(question: Question) -> list[list[_Choice]]:
             )
             for i, case in enumerate(term.cases(question.data, question.shape))
         ]
-        for weight, term in _with_cases(question)
+        for weight, term in cases_of(question.objective)
     ]
-
-
-def _with_cases(question: Question) -> list[tuple[Fraction, CasesTerm]]:
-    return [(w, term) for w, term in others_of(question.objective) if isinstance(term, CasesTerm)]
 
 
 def _part(question: Question, chosen: Sequence[_Choice], value: Fraction | None) -> Part:
@@ -213,12 +216,12 @@ def first_part(question: Question) -> Question:
 
 def stated_whole(question: Question) -> bool:
     """Whether solvers can state the whole as it is, with a variable for what is no sum."""
-    return bool(_with_cases(question))
+    return bool(cases_of(question.objective))
 
 
 def is_largest(question: Question) -> bool:
     """Whether some term is the largest of several sums, which only solvers with linear rows can state."""
-    return any(not term.nested for _, term in _with_cases(question))
+    return any(not term.nested for _, term in cases_of(question.objective))
 
 
 def too_many_parts(question: Question) -> bool:
@@ -239,8 +242,7 @@ class _Ratio(Reduction):
     @staticmethod
     def _term(question: Question) -> tuple[Fraction, RatioTerm]:
         weight, term = question.objective.terms[0]
-        assert isinstance(term, RatioTerm)
-        return weight, term
+        return weight, cast(RatioTerm, term)
 
     @classmethod
     def parts(cls, question: Question, value: Fraction | None) -> list[Part]:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from treeform.graph import DecisionGraph
 from treeform.language.composed import Count, TwoCountTerm
 from treeform.language.forms import Inequality, Rows
 from treeform.language.linear import LinearRequirement
+from treeform.language.numbers import is_whole
 from treeform.language.objective import Objective
 from treeform.language.question import Question
 from treeform.solve.part_ledger import Part, PartLedger, Reduction
@@ -139,13 +140,12 @@ def parts_of_claim(question: Question, value: Fraction | None, shown: Any) -> li
 
 
 def _whole_numbers(row: Any, length: int) -> bool:
-    return isinstance(row, list) and len(row) == length and all(type(v) is int and v >= 0 for v in row)
+    return isinstance(row, list) and len(row) == length and all(is_whole(v) and v >= 0 for v in row)
 
 
 def _term(question: Question) -> tuple[Fraction, TwoCountTerm]:
     weight, term = question.objective.terms[0]
-    assert isinstance(term, TwoCountTerm)
-    return weight, term
+    return weight, cast(TwoCountTerm, term)
 
 
 def _question(question: Question, a: int, b: int) -> Question:

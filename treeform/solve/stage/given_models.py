@@ -5,13 +5,9 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-import numpy as np
-
 from treeform.engines.pruning import prunings
 from treeform.graph import DecisionGraph
 from treeform.language import losses
-from treeform.language.costs import SampleCost
-from treeform.language.objective import Error, Nodes
 from treeform.language.question import Question
 from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node
@@ -28,57 +24,30 @@ def floor_bound(question: Question) -> int:
 
     Each distinct feature vector pays at least for its cheapest class; other terms are at least 0.
     """
-    data = question.data
-    total = Fraction(0)
-    for weight, term in question.objective.terms:
-        if isinstance(term, Error):
-            at_point = data.points.weights
-            cheapest = at_point.sum(axis=1) - at_point.max(axis=1)
-        elif isinstance(term, SampleCost):  # its costs of all samples together stay below 2**60
-            cheapest = _at_points(question, term).min(axis=1)
-            total += weight * term.unit(data) * term.constant(data)
-        else:
-            continue
-        total += weight * term.unit(data) * int(cheapest.sum())
-    return math.ceil(total * question.scale)
-
-
-def _at_points(question: Question, term: SampleCost) -> np.ndarray:
-    """(P, K) int64: what the samples of each distinct feature vector cost together when predicted each class."""
-    data = question.data
-    out = np.zeros((data.points.n_points, data.n_classes), dtype=np.int64)
-    np.add.at(out, data.points.index, term.per_sample(data) * data.weights[:, None])
-    return out
+    return _bound_with(question, question.data.n_classes, 0)
 
 
 def classes_bound(question: Question) -> int:
     """A scaled lower bound: a model of m tests ends in at most m + 1 classes, and all others are errors.
 
     The arcs of m tests in a tree or a diagram, but those into m - 1 tests, lead to at most m + 1 terminals. Of the
-    objective, errors and the number of tests count; other terms are at least 0.
+    objective, errors, costs and the number of tests count; other terms are at least 0.
     """
     # With as many ends as classes nothing is missing, and further tests only cost.
-    if not any(isinstance(term, Error) for _, term in question.objective.terms):
-        return floor_bound(question)  # nothing is missing
-    last, identical = min(most_tests(question), question.data.n_classes - 1), floor_bound(question)
-    return min(_bound_with(question, m, identical) for m in range(last + 1))
+    last = max(0, min(most_tests(question), question.data.n_classes - 1))
+    free = not any(term.per_test for _, term in question.objective.terms)
+    return min(bound_with(question, tests) for tests in range(last if free else 0, last + 1))
 
 
 def bound_with(question: Question, tests: int) -> int:
     """The scaled lower bound of `classes_bound` for models of exactly so many tests, identical rows included."""
-    return _bound_with(question, tests, floor_bound(question))
+    return _bound_with(question, tests + 1, tests)
 
 
-def _bound_with(question: Question, tests: int, floor: int) -> int:
-    lightest = np.sort(question.data.class_weights)[: max(0, question.data.n_classes - tests - 1)]
-    identical, missing = Fraction(floor, question.scale), Fraction(0)
-    price = Fraction(0)
-    for weight, term in question.objective.terms:
-        if isinstance(term, Error):
-            missing += weight * term.unit(question.data) * int(lightest.sum())
-        elif isinstance(term, Nodes):
-            price += weight
-    return math.ceil((max(identical, missing) + price * tests) * question.scale)
+def _bound_with(question: Question, classes: int, tests: int) -> int:
+    terms, data = question.objective.terms, question.data
+    total = sum((w * (term.least(data, classes) + term.per_test * tests) for w, term in terms), Fraction(0))
+    return math.ceil(total * question.scale)
 
 
 def most_tests(question: Question) -> int:
