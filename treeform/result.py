@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from treeform.certify.answer import CertifiedResult
 from treeform.errors import SpecError
+from treeform.solve.options import SolveOptions
 from treeform.solve.result import Progress, SolveResult
 from treeform.tradeoff.conflict import Conflict
-from treeform.tradeoff.explain_conflict import conflict_of
+from treeform.tradeoff.explain_conflict import explain_conflict
 from treeform.tradeoff.prices import Prices, price_requirements
 
 
@@ -42,7 +43,8 @@ class Result(CertifiedResult):
         Prices
             Each price is proved, or given as a range.
         """
-        return price_requirements(self, solver, formulation, time_limit, on_progress)
+        options = SolveOptions(solver, formulation, time_limit=time_limit, on_progress=on_progress)
+        return price_requirements(self, options)
 
     def predict(self, X: Any, **options: Any) -> NDArray[Any]:
         """Labels, or in regression values, for the rows of a table: ``result.graph.predict``.
@@ -82,4 +84,6 @@ class Result(CertifiedResult):
         on_progress: Callable[[Progress], None] | None = None,
     ) -> Conflict | None:
         """Why no model satisfies all requirements; None when one does. See `treeform.Problem.conflict`."""
-        return conflict_of(self, solver, formulation, time_limit, on_progress)
+        assert self.question is not None
+        options = SolveOptions(solver, formulation, time_limit=time_limit, on_progress=on_progress)
+        return explain_conflict(self.question, options, self)

@@ -8,7 +8,7 @@ columns to the model, never change or remove one. A solution is therefore read b
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 from treeform.model import Block, Form, Kind, Model
 
@@ -30,6 +30,14 @@ class Bridge(ABC):
     cost: float = 1.0
     """What the router adds up, positive: small for a change of notation, larger for a relaxation that is weaker than
     the original, largest for an encoding with new columns."""
+
+    of_both: ClassVar[tuple[tuple[Form, set[Form]], tuple[Form, set[Form]]] | None] = None
+    """Source and target of plain rows, and those of enforced ones, where a class rewrites both."""
+
+    def __init__(self, enforced: bool = False) -> None:
+        if self.of_both is not None:
+            self.source, target = self.of_both[enforced]
+            self.target = frozenset(target)
 
     @property
     def name(self) -> str:

@@ -32,20 +32,12 @@ Clauses = list[list[int]]
 
 
 class CardinalityToClauses(Bridge):
-    """Clauses over the literals and new variables; enforcement literals are kept.
-
-    Parameters
-    ----------
-    enforced : bool
-        Which of the two forms is rewritten.
-    """
+    """Clauses over the literals and new variables; enforcement literals are kept."""
 
     adds_columns = True
     cost = 6.0
 
-    def __init__(self, enforced: bool) -> None:
-        self.source = ENFORCED_CARDINALITY if enforced else CARDINALITY
-        self.target = frozenset({ENFORCED_CLAUSE if enforced else CLAUSE})
+    of_both = (CARDINALITY, {CLAUSE}), (ENFORCED_CARDINALITY, {ENFORCED_CLAUSE})
 
     def apply(self, block: Cardinality, model: Model) -> list[Block]:
         shapes = np.stack([np.diff(block.indptr), block.lo, block.hi], axis=1)

@@ -16,17 +16,9 @@ from treeform.model.blocks import negated_per_row
 
 
 class CardinalityToLinear(Bridge):
-    """One linear row for each cardinality; enforcement literals are kept.
+    """One linear row for each cardinality; enforcement literals are kept."""
 
-    Parameters
-    ----------
-    enforced : bool
-        Which of the two forms is rewritten.
-    """
-
-    def __init__(self, enforced: bool) -> None:
-        self.source = ENFORCED_CARDINALITY if enforced else CARDINALITY
-        self.target = frozenset({ENFORCED_LINEAR if enforced else LINEAR})
+    of_both = (CARDINALITY, {LINEAR}), (ENFORCED_CARDINALITY, {ENFORCED_LINEAR})
 
     def apply(self, block: Cardinality, model: Model) -> list[Block]:
         negated = negated_per_row(block.indptr, block.lits)

@@ -31,21 +31,12 @@ from treeform.model.specs import NO_LIMIT
 
 
 class LinearToClauses(Bridge):
-    """Cardinality and clause rows with the same solutions.
-
-    Parameters
-    ----------
-    enforced : bool
-        Which of the two forms is rewritten.
-    """
+    """Cardinality and clause rows with the same solutions."""
 
     adds_columns = True
     cost = 12.0
 
-    def __init__(self, enforced: bool) -> None:
-        self.source = ENFORCED_LINEAR if enforced else LINEAR
-        kinds = {CLAUSE, ENFORCED_CLAUSE, ENFORCED_CARDINALITY}
-        self.target = frozenset(kinds if enforced else {CLAUSE, CARDINALITY})
+    of_both = (LINEAR, {CLAUSE, CARDINALITY}), (ENFORCED_LINEAR, {CLAUSE, ENFORCED_CLAUSE, ENFORCED_CARDINALITY})
 
     def apply(self, block: Linear, model: Model) -> list[Block]:
         _refuse_other_columns(block, model)

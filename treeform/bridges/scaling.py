@@ -27,15 +27,12 @@ def integer_rows(block: Linear) -> Linear:
 
     Raises RouteError if the scaled coefficients of a row sum to more than 2**53.
 
+    Returns the same rows; all finite numbers are whole. A row that no integer point satisfies becomes ``0 >= 1``.
+
     Parameters
     ----------
     block : Linear
         Rows over integer columns.
-
-    Returns
-    -------
-    Linear
-        The same rows; all finite numbers are whole. A row that no integer point satisfies becomes ``0 >= 1``.
     """
     vals, lo, hi = block.vals.copy(), block.lo.copy(), block.hi.copy()
     fractional = vals != np.rint(vals)

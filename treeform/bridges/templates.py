@@ -46,10 +46,7 @@ class Family:
 def instantiate(name: str, families: Iterable[Family], model: Model) -> list[Clause]:
     """Write out all families; their new variables become one family of columns of ``model``.
 
-    Returns
-    -------
-    list of Clause
-        A plain block and, if assertions are enforced, a second block with enforcement literals.
+    Returns a plain block and, if assertions are enforced, a second block with enforcement literals.
     """
     todo = list(families)
     total = sum(f.template.n_new * len(f.lits) for f in todo)

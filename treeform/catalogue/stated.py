@@ -55,17 +55,14 @@ class StatedModel:
 
         Raises SpecError if a function names no port, or the formulation does not offer it.
 
+        Returns a new one.
+
         Parameters
         ----------
         rows : Component, function, or several of them
             A function takes the model and the ports that it reads, by their names:
             ``def few(model, active): model.add(active.sum() <= 3)``. Its rows narrow the problem; a
             `treeform.model.Component` can declare that they do not.
-
-        Returns
-        -------
-        StatedModel
-            A new one.
         """
         several = [rows] if callable(rows) or isinstance(rows, Component) else list(rows)
         formulation = self.formulation
@@ -129,15 +126,12 @@ class StatesModel(ABC):
 
         Raises SpecError if there is no such formulation, or it cannot state the problem.
 
+        The answer has ``show()``, ``to_lp(path)``, ``to_mps(path)``, ``add(rows)`` and ``formulation``.
+
         Parameters
         ----------
         formulation : Formulation, class or str, optional
             As in `solve`; ``"odd"`` by default.
-
-        Returns
-        -------
-        StatedModel
-            With ``show()``, ``to_lp(path)``, ``to_mps(path)``, ``add(rows)`` and ``formulation``.
 
         Examples
         --------

@@ -36,17 +36,14 @@ def _settings(require: list[str] | None = None, spec: Path | None = None, **give
 def states_problem(*without: str, of_fit: bool = False) -> Callable[[Callable[..., T]], Callable[..., T]]:
     """Give a command the options that state a problem, and call it with the `Settings` that they make.
 
+    The decorator is for a function whose first parameter is ``settings``; its other parameters are options of its own.
+
     Parameters
     ----------
     *without : str
         Options that the command has no use for.
     of_fit : bool
         Whether it takes those that are for `fit` only.
-
-    Returns
-    -------
-    decorator
-        For a function whose first parameter is ``settings``; its other parameters are options of its own.
     """
     shared = shared_options((*without, *(() if of_fit else OF_FIT)))
 

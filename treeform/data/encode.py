@@ -82,17 +82,14 @@ class Encoder:
         Raises DataError if columns are missing, their number is wrong, a value is infinite, or one is missing in a
         column that had no missing value in training.
 
+        Returns (m, F) float64: finite, C-contiguous, no -0.0.
+
         Parameters
         ----------
         X : DataFrame or array of shape (m, number of sources)
             A DataFrame is read by column name, in any order, and may have other columns, too; an array by position.
         unseen : Unseen
             What to do about levels that were not there in training.
-
-        Returns
-        -------
-        (m, F) float64
-            Finite, C-contiguous, no -0.0.
         """
         table = read_table(X)
         if table.named:

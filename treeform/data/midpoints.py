@@ -22,16 +22,13 @@ _WHOLE = 2.0**53
 def midpoint(lo: float, hi: float) -> float:
     """Choose a threshold ``t`` with ``lo <= t < hi`` in float64.
 
+    Returns the shortest decimal in the middle half of the gap where there is one (37.5, not 37.49999), else the mean,
+    else `lo`. Never -0.0.
+
     Parameters
     ----------
     lo, hi : float
         Finite, ``lo < hi``.
-
-    Returns
-    -------
-    float
-        The shortest decimal in the middle half of the gap where there is one (37.5, not 37.49999),
-        else the mean, else `lo`. Never -0.0.
 
     Raises
     ------

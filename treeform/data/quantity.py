@@ -97,10 +97,6 @@ def read_quantity(
     grid : Fraction, "auto" or None
         Targets are rounded to multiples of it; with "auto" only where they have too many digits, to as many as there
         is room for.
-
-    Returns
-    -------
-    Quantity
     """
     exact = _fractions(labels, codes)
     weight = np.bincount(codes, weights=weights, minlength=len(labels))

@@ -24,6 +24,8 @@ def in_row_order(values: Any, labels: pd.Index | None, what: str, name: str) -> 
 
     Raises DataError if the labels are not the same, or do not tell which rows belong together.
 
+    Returns the very same object where nothing had to be moved, or the number of rows differs.
+
     Parameters
     ----------
     values : Series, DataFrame, array, list or anything else
@@ -32,11 +34,6 @@ def in_row_order(values: Any, labels: pd.Index | None, what: str, name: str) -> 
         Of the rows of the table.
     what, name : str
         What is given, and the argument's name, for the message.
-
-    Returns
-    -------
-    values
-        The very same object where nothing had to be moved, or the number of rows differs.
     """
     if labels is None or not isinstance(values, pd.Series | pd.DataFrame) or len(values) != len(labels):
         return values

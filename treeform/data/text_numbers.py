@@ -81,17 +81,14 @@ def take_apart(entry: str) -> tuple[str, str]:
 def read_numbers(entries: Sequence[str], enough: float) -> Reading | None:
     """Find the notation of a column of text.
 
+    Returns None where fewer are numbers.
+
     Parameters
     ----------
     entries : sequence of str
         Without those that stand for no value.
     enough : float
         The share of entries that have to be numbers.
-
-    Returns
-    -------
-    Reading or None
-        None where fewer are numbers.
     """
     units: Counter[str] = Counter()
     for entry, count in Counter(entries).items():

@@ -52,15 +52,12 @@ def dense(codes: Codes, size: int) -> tuple[Codes, int]:
 def with_columns(codes: Codes, size: int, columns: Iterable[NDArray[np.integer]]) -> tuple[Codes, int]:
     """Codes of tuples (code, a value of each column), ordered by the code and then by the values.
 
+    Returns (n,) int64, int: dense codes, and how many there are.
+
     Parameters
     ----------
     codes : (n,) int64
         From 0 to ``size - 1``.
-
-    Returns
-    -------
-    (n,) int64, int
-        Dense codes, and how many there are.
     """
     largest = max(_SMALL_TABLE, _ENTRIES_PER_ROW * len(codes))
     for column in columns:

@@ -95,10 +95,6 @@ def read_weights(values: Any, n_rows: int, grid: Fraction | str | None = None) -
         None: the weights are exact, and refused where they sum to more than 2**53 of their common unit. A number: they
         are rounded to multiples of it. "auto": they are rounded only where they would be refused, to a power of ten of
         which their sum has at least 10**9. No positive weight becomes 0: it has at least one unit.
-
-    Returns
-    -------
-    Weights
     """
     if values is None:
         return Weights(np.ones(n_rows, dtype=np.int64), Fraction(1))

@@ -214,6 +214,8 @@ class GraphOfTrees:
     ) -> AndOrGraph | None:
         """All alternatives of trees of at most this cost that satisfy the rows, after `relax` or `price`.
 
+        Returns None when it was stopped, when there are more than ``most`` alternatives, or they do not fit in memory.
+
         Parameters
         ----------
         cost : int, optional
@@ -223,11 +225,6 @@ class GraphOfTrees:
         short_by : int
             By how much the limit on prices stays below that of the cost, less than the ``unit`` of `Priced`: of the
             trees of that cost, only those that are cheap at the multipliers are in the graph then.
-
-        Returns
-        -------
-        AndOrGraph or None
-            None when it was stopped, when there are more than ``most`` alternatives, or they do not fit in memory.
         """
         return self._written(cost, short_by, most, _limits_of(seconds, stop))
 

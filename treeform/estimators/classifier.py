@@ -55,10 +55,6 @@ class OptimalClassifier(ClassifierMixin, OptimalEstimator):  # type: ignore[misc
         sensitive_features : array of shape (n_samples,), optional
             Groups for fairness requirements that name none; routed as scikit-learn metadata.
 
-        Returns
-        -------
-        self
-
         Warns
         -----
         ConvergenceWarning

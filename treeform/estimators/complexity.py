@@ -8,8 +8,7 @@ from numbers import Real
 from typing import Any
 
 from treeform.data import Dataset
-from treeform.errors import SpecError
-from treeform.language.numbers import as_fraction
+from treeform.language.numbers import not_negative
 from treeform.language.objective import Nodes, Objective
 
 MOST_DENOMINATOR = 10_000
@@ -29,13 +28,13 @@ def price_of(alpha: Any, data: Dataset) -> Fraction:
 
     Raises SpecError if ``alpha`` is negative or no finite number.
     """
-    share = as_fraction(alpha, "ccp_alpha")
-    if share < 0:
-        raise SpecError(
-            f"ccp_alpha={alpha!r} is negative",
-            cause="it is the price of a test, as a share of the total weight",
-            fix="use 0 for no penalty, or for example ccp_alpha=0.001",
-        )
+    share = not_negative(
+        alpha,
+        "ccp_alpha",
+        "ccp_alpha={!r} is negative",
+        cause="it is the price of a test, as a share of the total weight",
+        fix="use 0 for no penalty, or for example ccp_alpha=0.001",
+    )
     in_units = share * data.total_weight
     simple = in_units.limit_denominator(MOST_DENOMINATOR)
     is_float = isinstance(alpha, Real) and not isinstance(alpha, Fraction)

@@ -17,16 +17,13 @@ def impurity_importances(graph: DecisionGraph, data: Dataset) -> NDArray[np.floa
     This is scikit-learn's definition (Breiman et al., 1984): a test that parts weight w into w_l and w_r contributes
     ``w gini - w_l gini_l - w_r gini_r``. In a diagram all rows that arrive at a node count there.
 
+    Returns (columns of the table,) float64 that sum to 1; zeros where no test decreases the impurity, NaN where tests
+    are hyperplanes, for a test on a weighted sum cannot be credited to one column.
+
     Parameters
     ----------
     data : Dataset
         The training rows.
-
-    Returns
-    -------
-    (columns of the table,) float64
-        Summing to 1; zeros where no test decreases the impurity, NaN where tests are hyperplanes, for a test on a
-        weighted sum cannot be credited to one column.
     """
     classes = np.eye(data.n_classes)[data.y] * data.weights[:, None]
     return _decreases(graph, data, lambda rows: _impurity(classes[rows].sum(axis=0)))
@@ -35,15 +32,12 @@ def impurity_importances(graph: DecisionGraph, data: Dataset) -> NDArray[np.floa
 def variance_importances(graph: DecisionGraph, data: Dataset) -> NDArray[np.float64]:
     """The decrease of the squared error by the tests of each column, as shares of the whole, whatever the loss.
 
+    Returns (columns of the table,) float64: as in `impurity_importances`.
+
     Parameters
     ----------
     data : Dataset
         The training rows, their target a quantity.
-
-    Returns
-    -------
-    (columns of the table,) float64
-        As in `impurity_importances`.
     """
     assert data.quantity is not None
     targets, weights = data.quantity.deviations.astype(np.float64), data.weights.astype(np.float64)

@@ -17,12 +17,9 @@ def pruning_path(table: SizeTable) -> Bunch:
     With e(m) the least error of a model with at most m tests, the models that are best at some price are those on the
     lower convex hull of the points (m, e(m)).
 
-    Returns
-    -------
-    Bunch
-        ``ccp_alphas`` (k,), increasing: from this price per test on, in shares of the total weight, the model is best;
-        ``errors`` (k,), the share of the total weight that it gets wrong; ``n_nodes`` (k,), its number of tests;
-        ``graphs``, the models; ``proved``, whether all of it is.
+    Returns ``ccp_alphas`` (k,), increasing: from this price per test on, in shares of the total weight, the model is
+    best; ``errors`` (k,), the share of the total weight that it gets wrong; ``n_nodes`` (k,), its number of tests;
+    ``graphs``, the models; ``proved``, whether all of it is.
     """
     points = [
         (row.graph.n_nodes, Fraction(row.upper), row.graph)

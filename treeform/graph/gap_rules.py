@@ -12,15 +12,12 @@ from treeform.data.columns import LARGEST_PRESENT, NUMERIC, Column, number_text
 def gaps_text(bounds: Sequence[tuple[Column, float, float]]) -> str | None:
     """Conditions ``lo < x <= hi`` on the two features of a column, as one condition on the column.
 
+    For example ``20 < age <= 37.5 or missing``; None where nothing satisfies all of them.
+
     Parameters
     ----------
     bounds : sequence of (Column, float, float)
         Features whose missing values stand below or above all others.
-
-    Returns
-    -------
-    str or None
-        For example ``20 < age <= 37.5 or missing``; None where nothing satisfies all of them.
     """
     low, high, missing, present = -math.inf, math.inf, True, True
     for column, lo, hi in bounds:

@@ -106,15 +106,12 @@ def tidy_order(root: Any, children: Any) -> list[Any]:
 
     Raises ValueError if the nodes form a cycle; its argument is a node on it.
 
+    Returns every node that the root leads to, parents before children.
+
     Parameters
     ----------
     children : callable
         Gives ``(left, right)`` of a node, or ``()`` for a leaf.
-
-    Returns
-    -------
-    list
-        Every node that the root leads to, parents before children.
     """
     below = _parents_first(root, children)
     level = dict.fromkeys(below, 0)

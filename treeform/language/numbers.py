@@ -52,6 +52,17 @@ def number_instead(value: Any) -> str:
     return "use for example 0.8 or 4/5" if share is None else f"write {value.strip()} as {Decimal(share[1]) / 100}"
 
 
+def not_negative(value: Any, what: str, refused: str, cause: str, fix: str) -> Fraction:
+    """A number of at least 0, as `as_fraction` reads it; ``refused`` is the error's sentence with a place for it.
+
+    Raises SpecError if it is negative or no finite number.
+    """
+    number = as_fraction(value, what)
+    if number < 0:
+        raise SpecError(refused.format(value), cause=cause, fix=fix)
+    return number
+
+
 LARGEST = 2**53
 """Solvers hold objectives in float64: whole numbers up to here are exact."""
 

@@ -137,10 +137,6 @@ class AffineArray:
         ----------
         x : array of float, shape (n_cols,)
             A value for each column of the model.
-
-        Returns
-        -------
-        ndarray of float64, of the expression's shape
         """
         point = np.asarray(x, dtype=np.float64)
         out = csr.as_matrix(self.rows, len(point)) @ point + self.const

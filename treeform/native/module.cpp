@@ -6,43 +6,20 @@
 
 namespace treeform {
 
-namespace and_or {
-void bind(nanobind::module_& m);
-}
-namespace binary {
-void bind(nanobind::module_& m);
-}
-namespace continuous_totals {
-void bind(nanobind::module_& m);
-}
-namespace contree {
-void bind(nanobind::module_& m);
-}
-namespace diagram {
-void bind(nanobind::module_& m);
-}
-namespace regression {
-void bind(nanobind::module_& m);
-}
-namespace rup {
-void bind(nanobind::module_& m);
-}
-namespace totals {
-void bind(nanobind::module_& m);
-}
+#define TREEFORM_ENGINES(each) \
+    each(and_or) each(binary) each(continuous_totals) each(contree) each(diagram) each(regression) each(rup) each(totals)
+#define TREEFORM_DECLARE(engine)      \
+    namespace engine {                \
+    void bind(nanobind::module_& m); \
+    }
+TREEFORM_ENGINES(TREEFORM_DECLARE)
 
 }  // namespace treeform
 
 NB_MODULE(_core, m) {
     m.doc() = "The native core of treeform.";
-    treeform::and_or::bind(m);
-    treeform::binary::bind(m);
-    treeform::continuous_totals::bind(m);
-    treeform::contree::bind(m);
-    treeform::diagram::bind(m);
-    treeform::regression::bind(m);
-    treeform::rup::bind(m);
-    treeform::totals::bind(m);
+#define TREEFORM_BIND(engine) treeform::engine::bind(m);
+    TREEFORM_ENGINES(TREEFORM_BIND)
     m.def("group_rows", &treeform::group_rows_of, nanobind::arg("x"),
           "Number groups of equal rows of an (n, F) float64 matrix, compared bit by bit, in order of first appearance: "
           "(n,) "

@@ -25,6 +25,8 @@ MOST_PATHS = 20_000
 def ask_values(graph: DecisionGraph, data: Dataset, yes_no: frozenset[str]) -> dict[str, Any] | None:
     """Fields of the form, and the nodes.
 
+    Returns None where a hyperplane reads a column with missing values, for which there is no sum.
+
     Parameters
     ----------
     graph : DecisionGraph
@@ -33,11 +35,6 @@ def ask_values(graph: DecisionGraph, data: Dataset, yes_no: frozenset[str]) -> d
         Gives the ranges, and the usual value of each field.
     yes_no : frozenset of str
         Columns of 0 and 1.
-
-    Returns
-    -------
-    dict or None
-        None where a hyperplane reads a column with missing values, for which there is no sum.
     """
     try:
         program = Program.of(graph)

@@ -34,6 +34,8 @@ def explore_values(
 ) -> dict[str, Any] | None:
     """The drawing and the facts of each node.
 
+    Returns None where the model has too many nodes to click through.
+
     Parameters
     ----------
     graph : DecisionGraph
@@ -42,11 +44,6 @@ def explore_values(
         The same nodes, with the columns worded.
     positive : int
         Class code; without meaning in regression.
-
-    Returns
-    -------
-    dict or None
-        None where the model has too many nodes to click through.
     """
     if len(graph.feature) > MOST_NODES:
         return None

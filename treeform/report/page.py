@@ -50,19 +50,16 @@ def environment() -> Any:
 def render_html(facts: Facts, created: datetime | None = None) -> str:
     """Render a report page.
 
+    Returns a page that any browser shows without a network; all text of the data is escaped. Its content security
+    policy admits this one style sheet and this one script, by their digests. Without a script it shows everything but
+    the form and what a click on a node shows.
+
     Parameters
     ----------
     facts : Facts
         From `treeform.report.facts.of_result` or `of_model`.
     created : datetime, optional
         The time to state; by default that of the call.
-
-    Returns
-    -------
-    str
-        A page that any browser shows without a network; all text of the data is escaped. Its content security policy
-        admits this one style sheet and this one script, by their digests. Without a script it shows everything but the
-        form and what a click on a node shows.
     """
     style = page_style()
     script = "\n".join(_text(f"scripts/{name}") for name in SCRIPTS)

@@ -19,18 +19,15 @@ Point = tuple[float, float]
 def trace_svg(trace: Sequence[tuple[float, Number | None, Number | None]], seconds: float) -> str | None:
     """Draw the trace of a search.
 
+    Returns an ``<svg>`` element; None when there is nothing to draw. Colours come from the CSS variables ``--upper``,
+    ``--lower`` and ``--ink``, with fallbacks.
+
     Parameters
     ----------
     trace : sequence of (seconds, upper, lower)
         Every improvement, in order.
     seconds : float
         When the search ended.
-
-    Returns
-    -------
-    str or None
-        An ``<svg>`` element; None when there is nothing to draw. Colours come from the CSS variables
-        ``--upper``, ``--lower`` and ``--ink``, with fallbacks.
     """
     upper = [(t, float(u)) for t, u, _ in trace if u is not None and math.isfinite(u)]
     lower = [(t, float(v)) for t, _, v in trace if v is not None and math.isfinite(v)]

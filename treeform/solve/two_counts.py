@@ -98,6 +98,8 @@ def any_model(question: Question) -> Part:
 def parts_of_claim(question: Question, value: Fraction | None, shown: Any) -> list[Part] | None:
     """What has to be shown for "no model has a loss below ``value``", by a claim's lines or steps.
 
+    Returns None: the claim would not follow even if all of them were shown.
+
     Parameters
     ----------
     question : Question
@@ -106,11 +108,6 @@ def parts_of_claim(question: Question, value: Fraction | None, shown: Any) -> li
         In the user's units; None: there is no model.
     shown : dict
         ``lines``: triples (a, b, c), or ``steps``: pairs (x, y), see `TwoCounts`.
-
-    Returns
-    -------
-    list of Part or None
-        None: the claim would not follow even if all of them were shown.
     """
     if value is None:
         return [any_model(question)]

@@ -27,15 +27,12 @@ _ENOUGH = 0.97
 def misfit(graph: DecisionGraph, shape: Shape, data: Dataset | None = None) -> str | None:
     """Why `graph` is no model of `shape`, or None when it is one.
 
+    Returns the first condition that is not met, as a sentence.
+
     Parameters
     ----------
     data : Dataset, optional
         Training samples. Without them, tests that send all samples one way and margins are not examined.
-
-    Returns
-    -------
-    str or None
-        The first condition that is not met, as a sentence.
 
     Notes
     -----
@@ -166,6 +163,8 @@ def judge_candidate(
     graph as given. A requirement, or the layers of a diagram, may need a test that changes no prediction. See
     "Admissible models" in the design documents.
 
+    The second one that is returned says whether the first one is admissible.
+
     Parameters
     ----------
     graph : DecisionGraph
@@ -173,11 +172,6 @@ def judge_candidate(
     is_point : bool
         Whether a point that satisfies all rows of the question's own formulation stands for the graph, so that it
         satisfies the question's restriction.
-
-    Returns
-    -------
-    DecisionGraph, Verified
-        The second one holds whether the first one is admissible.
     """
     own_leaves = question.shape.own_leaves
     simple = _adapted(

@@ -105,17 +105,14 @@ def _cell(x: float, y: float, cell: Mean | None, limits: tuple[float, float]) ->
 def size_plot(means: Sequence[Mean], up: str) -> str:
     """Mean error against the mean number of tests, with standard errors and the front of both.
 
+    Returns an ``<svg>`` element.
+
     Parameters
     ----------
     means : sequence of Mean
         At least one.
     up : str
         What the error is called.
-
-    Returns
-    -------
-    str
-        An ``<svg>`` element.
     """
     ends = [m.error + sign * m.spread for m in means for sign in (-1, 1)]
     x, y = Axis([m.tests for m in means], LEFT, WIDTH - RIGHT), Axis(ends, HEIGHT - BOTTOM, TOP)

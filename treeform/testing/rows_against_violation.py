@@ -89,17 +89,14 @@ def compare_faces(
 
     Raises AssertionError on the first model on which they differ.
 
+    Returns how many models were compared.
+
     Parameters
     ----------
     requirement : Requirement
         Bound to ``case.data`` or not.
     **context
         Passed to ``bind``.
-
-    Returns
-    -------
-    int
-        How many models were compared.
     """
     bound = requirement.bind(case.data, **context)
     free, held = Fixer(case, formulation, backend), Fixer(case, formulation, backend, [bound])

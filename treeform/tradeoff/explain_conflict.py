@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from treeform.certify.answer import CertifiedResult
 from treeform.language.bounded import Bounded
@@ -45,19 +44,6 @@ def explain_conflict(
             return None
         search.run()
     return search.conflict()
-
-
-def conflict_of(
-    result: CertifiedResult,
-    solver: Any = None,
-    formulation: Any = None,
-    time_limit: float | None = None,
-    on_progress: Callable[[Progress], None] | None = None,
-) -> Conflict | None:
-    """The conflict behind a result; see `treeform.Result.conflict`."""
-    assert result.question is not None
-    options = SolveOptions(solver, formulation, time_limit=time_limit, on_progress=on_progress)
-    return explain_conflict(result.question, options, result)
 
 
 _Step = tuple[Callable[..., None], str]

@@ -21,7 +21,7 @@ from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.graph.svg import Drawing
 from treeform.language.bounded import Bounded, Value
-from treeform.language.numbers import as_fraction
+from treeform.language.numbers import as_fraction, not_negative
 from treeform.language.question import Question
 from treeform.solve.result import Limit, Number, as_number
 from treeform.tradeoff.frontier_plot import bound_words, objective_words, step_plot
@@ -171,13 +171,13 @@ class Frontier(Printed):
         least as much. The best compromise is therefore a point.
         """
         asked = as_fraction(bound, f"a bound of {self.axis.bound_name}")
-        each = as_fraction(price, "the price of what is lacking")
-        if each < 0:
-            raise SpecError(
-                f"a price of {each} is not possible",
-                cause="what a model lacks is never rewarded",
-                fix="use a price of 0 or more",
-            )
+        each = not_negative(
+            price,
+            "the price of what is lacking",
+            "a price of {} is not possible",
+            cause="what a model lacks is never rewarded",
+            fix="use a price of 0 or more",
+        )
         if not self.points:
             return None
 

@@ -30,6 +30,8 @@ def step_plot(
 ) -> str:
     """Draw points and the steps between them.
 
+    Returns an ``<svg>`` element.
+
     Parameters
     ----------
     steps : sequence of (measure, objective, proved)
@@ -40,11 +42,6 @@ def step_plot(
         A bound that is marked by a dashed line.
     title : str
         Above the drawing; cut to its width.
-
-    Returns
-    -------
-    str
-        An ``<svg>`` element.
     """
     parts = names_of_axes(across, up) + ([heading(title)] if title else [])
     if steps:

@@ -19,7 +19,7 @@ from treeform.engines.tree_counts import Stopped
 from treeform.engines.tree_lists import TreeList
 from treeform.engines.tree_sets import TreeSet
 from treeform.errors import SpecError
-from treeform.language.numbers import as_fraction
+from treeform.language.numbers import not_negative
 from treeform.language.question import Question
 from treeform.requirements.excluded import NoTestOn
 from treeform.solve import schedule
@@ -233,13 +233,13 @@ def _counting(options: SolveOptions, budget: Budget, best: CertifiedResult) -> C
 
 
 def _checked(within: Any, limit: Any) -> Fraction:
-    share = as_fraction(within, "a share of the optimum")
-    if share < 0:
-        raise SpecError(
-            f"models within {share} of the optimum are not possible",
-            cause="no model is better than the optimum",
-            fix="use for example within=0.01",
-        )
+    share = not_negative(
+        within,
+        "a share of the optimum",
+        "models within {} of the optimum are not possible",
+        cause="no model is better than the optimum",
+        fix="use for example within=0.01",
+    )
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
         raise SpecError(
             f"limit={limit!r} is no number of models",

@@ -147,10 +147,7 @@ class NearOptimal(Printed):
         models compare. The range over near-optimal models is that of A. Fisher, C. Rudin, F. Dominici, "All models are
         wrong, but many are useful", JMLR 20, 2019, there for another measure.
 
-        Returns
-        -------
-        DataFrame
-            ``column``, ``models``, ``least``, ``best`` (in the best model), ``largest``; the largest first.
+        Returns ``column``, ``models``, ``least``, ``best`` (in the best model), ``largest``; the largest first.
         """
         trees = self._counted_trees("the range of an importance")
         rows = []
@@ -176,11 +173,8 @@ class NearOptimal(Printed):
     def disagreement(self) -> pd.DataFrame:
         """What all models that were counted predict for each training row: predictive multiplicity.
 
-        Returns
-        -------
-        DataFrame
-            ``row`` (its position), ``best`` (the prediction of the best model), ``others`` (how many of the models
-            predict something else), ``share`` (of all models), and a column ``share of CLASS`` for each class.
+        Returns ``row`` (its position), ``best`` (the prediction of the best model), ``others`` (how many of the models
+        predict something else), ``share`` (of all models), and a column ``share of CLASS`` for each class.
         """
         data = self.question.data
         predicted = self._counted_trees("disagreement on rows").predicted()

@@ -24,17 +24,14 @@ Bar = tuple[str, float, float, float]
 def range_plot(bars: Sequence[Bar], across: str) -> str:
     """Draw a bar from the least to the largest number of each column, and a dot for the best model.
 
+    Returns an ``<svg>`` element.
+
     Parameters
     ----------
     bars : sequence of (name, least, best, largest)
         The first `MOST` are drawn.
     across : str
         What the numbers are.
-
-    Returns
-    -------
-    str
-        An ``<svg>`` element.
     """
     shown = bars[:MOST]
     height = TOP + ROW * max(1, len(shown)) + BELOW

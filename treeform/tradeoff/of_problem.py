@@ -55,6 +55,9 @@ class HasTradeoffs(ABC):
         Raises SpecError if a price is negative, ``start`` is of another problem, or solver, formulation and problem do
         not fit together.
 
+        Returns ``table.at(price)`` and ``table.at_alpha(alpha)`` give the best model and the proved bound. A price on
+        tests in the objective of the problem is left out. ``table.certificate()`` certifies all of it.
+
         Parameters
         ----------
         solver, formulation, warm_start, time_limit, on_progress
@@ -66,12 +69,6 @@ class HasTradeoffs(ABC):
         start : SizeTable, or its certificate (dict or path), optional
             An earlier table of this problem; its models and bounds are entered first. Bounds of a certificate are not
             proved again before `treeform.check` is asked; the table names them as taken from one.
-
-        Returns
-        -------
-        SizeTable
-            ``table.at(price)`` and ``table.at_alpha(alpha)`` give the best model and the proved bound. A price on
-            tests in the objective of the problem is left out. ``table.certificate()`` certifies all of it.
         """
         return fill_size_table(
             self.question,
@@ -125,6 +122,8 @@ class HasTradeoffs(ABC):
         Raises SpecError if ``over`` has no numeric bound or names no requirement of the problem, ``between`` is no
         range, or ``start`` is of another problem.
 
+        Returns all points where the best objective changes, each with a certificate.
+
         Parameters
         ----------
         over : Requirement or str
@@ -138,11 +137,6 @@ class HasTradeoffs(ABC):
         start : Frontier, or its certificate (dict or path), optional
             An earlier frontier of this problem over the same requirement; its answers are entered first, as in
             `size_table`.
-
-        Returns
-        -------
-        Frontier
-            All points where the best objective changes, each with a certificate.
         """
         question, axis = find_axis(self.question, over, self._sensitive)
         options = SolveOptions(solver, formulation, self._start(warm_start), time_limit, on_progress)
@@ -158,17 +152,14 @@ class HasTradeoffs(ABC):
     ) -> Conflict | None:
         """Why no model satisfies all requirements: a smallest set that conflicts, and how far each bound would move.
 
+        Returns None when some model satisfies all requirements. Each part has a certificate.
+
         Parameters
         ----------
         solver, formulation, on_progress
             As in `solve`.
         time_limit : float, optional
             Seconds for all of it.
-
-        Returns
-        -------
-        Conflict or None
-            None when some model satisfies all requirements. Each part has a certificate.
         """
         options = SolveOptions(solver, formulation, time_limit=time_limit, on_progress=on_progress)
         return explain_conflict(self.question, options)

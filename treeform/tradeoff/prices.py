@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,7 +12,7 @@ from treeform.language.question import Question
 from treeform.solve import schedule
 from treeform.solve.choice import refuse_restriction
 from treeform.solve.options import SolveOptions
-from treeform.solve.result import Limit, Number, Progress, Status
+from treeform.solve.result import Limit, Number, Status
 from treeform.solve.schedule import Budget, interruptible
 from treeform.tradeoff.asking import Solves, part_of
 from treeform.utils.notebook import Printed
@@ -111,16 +110,9 @@ class Prices(Printed):
         return "\n".join(lines)
 
 
-def price_requirements(
-    result: CertifiedResult,
-    solver: Any = None,
-    formulation: Any = None,
-    time_limit: float | None = None,
-    on_progress: Callable[[Progress], None] | None = None,
-) -> Prices:
+def price_requirements(result: CertifiedResult, options: SolveOptions) -> Prices:
     """The optimum without each requirement of an answered question; see `treeform.Result.prices`."""
     question = result.question
-    options = SolveOptions(solver, formulation, time_limit=time_limit, on_progress=on_progress)
     assert question is not None
     refuse_restriction(question, options, "the price of a requirement")
     search = _Search(result, question, options)

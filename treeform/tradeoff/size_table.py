@@ -26,7 +26,7 @@ from treeform.certify.files import read_json_file
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.losses import leaf_loss, without_tests
-from treeform.language.numbers import as_fraction
+from treeform.language.numbers import not_negative
 from treeform.language.question import Question, ceiling
 from treeform.solve.result import Limit, Number, SolveResult, StageRun, as_number
 from treeform.solve.stage.given_models import bound_with, most_tests
@@ -381,11 +381,10 @@ def price_of_alpha(question: Question, alpha: Fraction | float | str) -> Fractio
 
 def checked_price(value: Fraction | float | str, what: str = "the price of a test") -> Fraction:
     """``value`` as an exact number that is at least 0."""
-    price = as_fraction(value, what)
-    if price < 0:
-        raise SpecError(
-            f"{what} cannot be {value}",
-            cause="below 0, tests that do nothing would pay",
-            fix="use a number that is at least 0",
-        )
-    return price
+    return not_negative(
+        value,
+        what,
+        f"{what} cannot be {{}}",
+        cause="below 0, tests that do nothing would pay",
+        fix="use a number that is at least 0",
+    )

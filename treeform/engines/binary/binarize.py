@@ -95,10 +95,6 @@ def binarise(data: Dataset, how: Binarisation) -> Binarised:
     ----------
     how : "all", int or tuple
         See `normalised`.
-
-    Returns
-    -------
-    Binarised
     """
     if isinstance(how, str) and ((data.X == 0) | (data.X == 1)).all():
         return _already_binary(data)

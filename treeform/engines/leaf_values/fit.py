@@ -56,6 +56,8 @@ class LeafFits:
     def fit(self, leaves: Sequence[Rows], pairs: Pairs, below: Fraction | None = None) -> Fit | None:
         """The best values.
 
+        Returns None where there are no values, or none that are wanted.
+
         Parameters
         ----------
         leaves : sequence of int arrays
@@ -64,11 +66,6 @@ class LeafFits:
             Leaves of which the first one has no greater value than the second one.
         below : Fraction, optional
             Values whose loss is not below it are not wanted.
-
-        Returns
-        -------
-        Fit or None
-            None where there are no values, or none that are wanted.
         """
         free = [self.loss.best(self.targets[rows], self.weights[rows]) for rows in leaves]
         least = sum((self._cost(rows, v) for rows, v in zip(leaves, free, strict=True)), Fraction(0))

@@ -7,16 +7,13 @@
 #include <vector>
 
 #include "../common/cold.hpp"
+#include "../totals/active.hpp"
 #include "../totals/solution.hpp"
 #include "priced.hpp"
 
 namespace treeform::continuous_totals {
 
-/// A row that takes part; `both`: its other side counts, too.
-struct Active {
-    int row = 0, sign = 1;
-    bool both = false;
-};
+using totals::Active;
 
 constexpr int kMostActive = 16;
 /// Solutions with room for many rows have room for marks, too: another size would have to be compiled for them.

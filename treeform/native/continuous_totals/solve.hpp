@@ -251,7 +251,7 @@ private:
             if (!value.admissible) throw std::logic_error("a tree differs from its front");
             note(value.cost);
             if (value.satisfied) break;
-            activate(active, value.row);
+            out_.counters.activated += totals::activate(active, value.row, samples_.rows, samples_.lo, samples_.hi);
         }
         if (final_)
             for (const Active& a : active) out_.active[a.row] = a.both ? 2 : a.sign;
@@ -363,21 +363,6 @@ private:
                 active.push_back({r, sign, !settings_.lazy && low && high});
         }
         return active;
-    }
-    /// The sides that a relaxation's optimum violates become active.
-    TREEFORM_COLD void activate(std::vector<Active>& active, const std::vector<Amount>& row) {
-        for (int r = 0; r < samples_.rows; ++r) {
-            const int side = row[r] > samples_.hi[r] ? 1 : row[r] < samples_.lo[r] ? -1 : 0;
-            if (side == 0) continue;
-            ++out_.counters.activated;
-            const auto known = std::find_if(active.begin(), active.end(), [&](const Active& a) { return a.row == r; });
-            if (known == active.end())
-                active.push_back({r, side, false});
-            else if (known->sign != side && !known->both)
-                known->both = true;
-            else
-                throw std::logic_error("an active row was violated");
-        }
     }
 };
 

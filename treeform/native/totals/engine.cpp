@@ -180,23 +180,11 @@ private:
         }
         return active;
     }
-    /// The sides that a relaxation's optimum violates become active; false when there are none.
-    bool activate(std::vector<Active>& active, const std::vector<Amount>& row) {
-        bool any = false;
-        for (int r = 0; r < table_.rows; ++r) {
-            const int side = row[r] > table_.hi[r] ? 1 : row[r] < table_.lo[r] ? -1 : 0;
-            if (side == 0) continue;
-            any = true;
-            ++out_.counters.activated;
-            const auto known = std::find_if(active.begin(), active.end(), [&](const Active& a) { return a.row == r; });
-            if (known == active.end())
-                active.push_back({r, side, false});
-            else if (known->sign != side && !known->both)
-                known->both = true;
-            else
-                throw std::logic_error("an active row was violated");
-        }
-        return any;
+    /// Whether the optimum of a relaxation violates sides, which become active.
+    bool violates(std::vector<Active>& active, const std::vector<Amount>& row) {
+        const int more = activate(active, row, table_.rows, table_.lo, table_.hi);
+        out_.counters.activated += more;
+        return more > 0;
     }
     /// The active row whose price weighs most: by it the pairs at the root are sorted.
     int main_row(const std::vector<Active>& active) const {
@@ -233,7 +221,7 @@ private:
             const FlatTree tree = fronts->tree();
             const Valued v = value_of(tree, table_, settings_);
             if (!v.admissible || v.cost > fronts->cost()) throw std::logic_error("a tree differs from its front");
-            if (!activate(active, v.row)) {
+            if (!violates(active, v.row)) {
                 offer(tree, v);
                 break;
             }

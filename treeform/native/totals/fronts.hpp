@@ -3,17 +3,11 @@
 #include <memory>
 #include <vector>
 
+#include "active.hpp"
 #include "control.hpp"
 #include "team.hpp"
 
 namespace treeform::totals {
-
-/// A row that takes part. `sign` turns it so that its active side is the upper one; `both`: the other side counts too.
-struct Active {
-    int row = 0, sign = 1;
-    bool both = false;
-    bool operator==(const Active&) const = default;
-};
 
 class Fronts {
 public:

@@ -123,6 +123,8 @@ def attack(
 ) -> dict[int, Record]:
     """Run the cases that ``out`` has no record of.
 
+    Returns the last record of every case asked for that has one.
+
     Parameters
     ----------
     out : Path
@@ -133,11 +135,6 @@ def attack(
         Takes a line of progress.
     seconds : float, optional
         Stop after so long; what is left is run the next time.
-
-    Returns
-    -------
-    dict
-        The last record of every case asked for that has one.
     """
     records = read_records(out)
     alien = {record["seed"] for record in records.values()} - {seed}
