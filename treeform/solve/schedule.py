@@ -92,7 +92,7 @@ class Budget:
 
     @property
     def interrupted(self) -> bool:
-        """Whether Ctrl-C, or whoever holds this budget, asked for a stop."""
+        """Whether Ctrl-C, or the holder of this budget, asked for a stop."""
         return self.reason is Limit.INTERRUPTED
 
     def stop(self) -> bool:
