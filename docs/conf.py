@@ -32,6 +32,7 @@ extensions = [
     "numpydoc",
     "sphinx_gallery.gen_gallery",
     "treeform_docs",
+    "gallery_examples",
     "benchmark_tables",
     "project_pages",
     "number_columns",

@@ -271,7 +271,7 @@ class Problem(StatesModel, HasTradeoffs):
         return judge(self.question, model)
 
     def explain(self, solver: Any = None, *, formulation: Any = None) -> Explanation:
-        """How the problem would reach the solver: route and size of each block. Nothing is solved."""
+        """The stages of a solve, and the sizes and rewrites of the model; nothing is solved."""
         return explain_plan(self.question, choose(self.question, SolveOptions(solver, formulation)))
 
     def _repr_html_(self) -> str:

@@ -9,8 +9,12 @@ from pathlib import Path
 import pytest
 from repository import ROOT
 
+import treeform as tf
+from treeform.language.objective import Term
+
 sys.path.append(str(ROOT / "docs" / "_ext"))
 
+import gallery_examples
 import project_pages
 import site_versions
 
@@ -51,3 +55,19 @@ def test_the_markdown_of_the_change_log_becomes_restructuredtext() -> None:
     assert shown == "\n".join(
         ["", "New", "---", "", "", r"- ``a*b``\ s of x\_ and \*y\* `there <https://a.b>`__", "  more ``c``."]
     )
+
+
+def test_every_requirement_and_objective_has_an_example_in_the_reference() -> None:
+    calls = gallery_examples.constructed()
+    kinds = [
+        getattr(tf, name)
+        for name in dir(tf)
+        if isinstance(getattr(tf, name), type) and issubclass(getattr(tf, name), tf.Requirement | Term)
+    ]
+    without = {kind.__name__ for kind in kinds if kind.__name__ not in calls and ">>>" not in (kind.__doc__ or "")}
+    assert without == {"MeanParity", "Requirement", "Soft"}
+    lines: list[str] = []
+    gallery_examples.add_example(None, "class", "treeform.MinSupport", tf.MinSupport, None, lines)
+    assert "   problem += tf.MinSupport('0.1')" in lines
+    gallery_examples.add_example(None, "class", "treeform.Tree", tf.Tree, None, others := [])
+    assert not others

@@ -50,7 +50,7 @@ NOISE = (b"SCIPcatchEvent does not support variable or row change events", b"gsc
 
 
 class MathOpt(Backend):
-    """SCIP, as it comes with OR-Tools.
+    """SCIP, by OR-Tools' MathOpt.
 
     It reports no points before it is done; what it has found when it is stopped is kept.
 

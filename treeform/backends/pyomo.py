@@ -53,7 +53,7 @@ EXACT: dict[str, dict[str, Any]] = {"cbc": {"ratioGap": 0, "allowableGap": 0.0},
 
 
 class Pyomo(Backend):
-    """A solver that Pyomo knows, such as "cbc", "glpk" or "appsi_highs".
+    """A solver that Pyomo supports, such as "cbc", "glpk" or "appsi_highs".
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ class CertifiedResult(SolveResult):
     """A `SolveResult` with its certificate."""
 
     def certificate(self) -> Certificate:
-        """Everything needed to re-verify this answer from scratch, as plain JSON values; ``.save(path)`` writes it.
+        """The certificate: all that a check needs, as plain JSON values; ``.save(path)`` writes it.
 
         See Also
         --------

@@ -50,7 +50,7 @@ def check(
     independent: bool = False,
     confirm: Backend | str | None = None,
 ) -> CheckReport:
-    """Re-verify a certificate against data.
+    """Verify a certificate on the data: counts, requirements and bounds.
 
     Parameters
     ----------

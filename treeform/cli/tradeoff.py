@@ -119,7 +119,7 @@ def size_table(
     verbose: opt.Verbose = False,
     quiet: opt.Quiet = False,
 ) -> Exit:
-    """The least error with at most m tests, for m = 0, 1, 2, ...: one table that answers every price of a test."""
+    """The least error with at most m tests, for m = 0, 1, 2, ...: the optimum at every complexity penalty."""
     refuse_threads_alone(settings)
     shown: dict[str, Any] = {"quiet": quiet, "verbose": verbose, "certificate": certificate, "start": start}
     table: SizeTable = run_tradeoff(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, init=False)
 class AbstainCost(ClassCost):
-    """Cost of predictions where a leaf may decide nothing: errors cost 1, or as a matrix says, abstaining the price.
+    """Errors, or costs by a matrix, and a price for each sample whose leaf abstains.
 
     The problem has to name the label of such leaves: ``tf.Problem(..., abstain="ask")``.
 

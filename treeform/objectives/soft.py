@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Soft(Term):
-    """The violation of a requirement: `Requirement.lacking`, 0 if it is satisfied.
+    """The violation of a requirement as a term of the objective; 0 if it is satisfied.
 
     Made by `Requirement.soft`, which gives it a price. What is the largest excess of sum constraints is minimised by
     the native engines, row by row, and a count bound by bound; what else can be stated over ports by solvers.

@@ -75,7 +75,7 @@ class StatisticalParity(RateParity):
 
 
 class EqualOpportunity(RateParity):
-    """Among samples whose true class is the positive one, every group is predicted it at a similar rate.
+    """Among samples of the positive class, every group is predicted it at a similar rate.
 
     The rates compared are true positive rates. A group without such samples has no rate and is compared with no other
     one. A constant model always satisfies it.
@@ -111,7 +111,7 @@ class EqualOpportunity(RateParity):
 
 
 class PredictiveEquality(RateParity):
-    """Among samples whose true class is not the positive one, every group is predicted it at a similar rate.
+    """Among samples of the other classes, every group is predicted the positive class at a similar rate.
 
     The rates compared are false positive rates. A group without such samples is compared with no other one. A constant
     model always satisfies it.
@@ -141,7 +141,7 @@ class PredictiveEquality(RateParity):
 
 
 class EqualizedOdds(RateParity):
-    """Equal opportunity and predictive equality together: similar rates among the samples of every true class.
+    """Within each true class, every group is predicted the positive class at a similar rate.
 
     Parameters
     ----------

@@ -161,7 +161,7 @@ def add_counted(model: Model, ports: Ports, tests: Any, most: int, owner: str) -
 
 
 class Below(Requirement):
-    """A column is tested only below a test of another one: first whether there is income, then how much.
+    """A column is tested only below a test of another one.
 
     On each path that a row of the training data takes; in a tree these are all paths.
 

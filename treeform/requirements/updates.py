@@ -105,7 +105,7 @@ class StayCloseTo(AtMostNumber, LinearRequirement):
 
 
 class Fix(Requirement):
-    """The upper part of the model is given: each of its tests is in the model, at the same rows.
+    """The model begins with given tests, at the same rows.
 
     For each test of ``graph`` there is one in the model that reads the same column and no other, is reached by the same
     training rows, and parts them in the same way. Below the leaves of ``graph`` the model is free.

@@ -256,7 +256,7 @@ class SolveResult:
 
     @classmethod
     def of(cls, result: SolveResult) -> Self:
-        """The same answer, as a kind of result that knows more."""
+        """The same answer as a result of this class."""
         made = object.__new__(cls)  # its fields are those of an answer that was made
         vars(made).update({field.name: getattr(result, field.name) for field in fields(SolveResult)})
         return made
@@ -288,7 +288,7 @@ class SolveResult:
             object.__setattr__(self, name, value)
 
     def without_data(self) -> Self:
-        """The same answer without the training rows; it cannot make a certificate any more."""
+        """The same answer without the training rows; it cannot make a certificate."""
         return replace(self, question=None)
 
     def __repr__(self) -> str:

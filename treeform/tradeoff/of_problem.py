@@ -50,7 +50,7 @@ class HasTradeoffs(ABC):
         start: Any = None,
         on_progress: Callable[[Progress], None] | None = None,
     ) -> SizeTable:
-        """The least error with at most m tests, for m = 0, 1, 2, ...: one table that answers every price of a test.
+        """The least error with at most m tests, for m = 0, 1, 2, ...: the optimum at every complexity penalty.
 
         Raises SpecError if a price is negative, ``start`` is of another problem, or solver, formulation and problem do
         not fit together.
@@ -88,7 +88,7 @@ class HasTradeoffs(ABC):
         start: Any = None,
         on_progress: Callable[[Progress], None] | None = None,
     ) -> Pareto:
-        """The models that no other one beats in depth, number of tests and errors at once.
+        """The nondominated models in depth, number of tests and errors.
 
         A `size_table` for every depth up to that of the shape.
 
@@ -150,7 +150,7 @@ class HasTradeoffs(ABC):
         time_limit: float | None = None,
         on_progress: Callable[[Progress], None] | None = None,
     ) -> Conflict | None:
-        """Why no model satisfies all requirements: a smallest set that conflicts, and how far each bound would move.
+        """Why no model satisfies all requirements: an irreducible conflicting set, and the smallest relaxation of each.
 
         Returns None when some model satisfies all requirements. Each part has a certificate.
 
@@ -175,7 +175,7 @@ class HasTradeoffs(ABC):
         time_limit: float | None = None,
         on_progress: Callable[[Progress], None] | None = None,
     ) -> NearOptimal:
-        """All near-optimal models, and the columns that none of them does without.
+        """All near-optimal models (the Rashomon set), and the columns that all of them test.
 
         Raises SpecError if ``within`` is negative, or models of this shape, objective or table cannot be listed.
 
