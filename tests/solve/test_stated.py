@@ -101,3 +101,21 @@ def test_what_is_no_port_or_no_model_is_refused(problem):
         problem.model("hypergraph-flow")
     with pytest.raises(tf.errors.SpecError, match="there is no formulation"):
         problem.model("oddd")
+
+
+def test_rows_that_are_returned_or_no_rows_are_refused(problem):
+    """What a function returns would be lost without a word."""
+    stated = problem.model("odd")
+    with pytest.raises(tf.errors.SpecError, match="returns rows, and does not add them"):
+        stated.add(lambda model, active: active.sum() <= 1)
+    for rows in (3, stated.ports.active.sum() <= 1, [few, 3]):
+        with pytest.raises(tf.errors.SpecError, match="states no rows"):
+            stated.add(rows)
+
+
+def test_forms_of_a_plain_requirement_name_the_base_that_reads_them():
+    with pytest.raises(tf.errors.SpecError, match=r"write class Share\(tf.LinearRequirement\)"):
+
+        class Share(tf.Requirement):
+            def forms(self, rows):
+                yield rows.weight() <= 3

@@ -64,9 +64,15 @@ class StatedModel:
             ``def few(model, active): model.add(active.sum() <= 3)``. Its rows narrow the problem; a
             `treeform.model.Component` can declare that they do not.
         """
-        several = [rows] if callable(rows) or isinstance(rows, Component) else list(rows)
+        several = rows if isinstance(rows, list | tuple) else [rows]
         formulation = self.formulation
         for one in several:
+            if not (callable(one) or isinstance(one, Component)):
+                raise SpecError(
+                    f"{type(one).__name__} states no rows",
+                    cause="rows are added by a function or a component, each time that the problem is stated",
+                    fix="write for example def few(model, active): model.add(active.sum() <= 3)",
+                )
             formulation = formulation + (one if isinstance(one, Component) else OwnRows(one))
         return StatedModel(self.question, formulation)
 
@@ -93,7 +99,7 @@ class StatedModel:
 class OwnRows(Component):
     """Rows that a function adds: ``function(model, port, port, ...)``."""
 
-    def __init__(self, function: Callable[..., None]) -> None:
+    def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
         _, *names = inspect.signature(function).parameters or [""]
         unknown = [name for name in names if name not in PORTS]
@@ -106,8 +112,8 @@ class OwnRows(Component):
         self.names = tuple(names)
         self.needs = frozenset(names)
 
-    def build(self, model: Model, ports: Ports) -> None:
-        self.function(model, *(getattr(ports, name) for name in self.names))
+    def build(self, model: Model, ports: Ports) -> Any:
+        return self.function(model, *(getattr(ports, name) for name in self.names))
 
     def __repr__(self) -> str:
         return getattr(self.function, "__name__", "rows of one's own")

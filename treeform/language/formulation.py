@@ -16,6 +16,7 @@ from treeform.language.objective import Depth, Objective
 from treeform.language.ports import PORTS, Ports, SharedValues, derivable
 from treeform.language.requirement import Requirement, asks_for_tests
 from treeform.model import Expr, Model, Quadratic
+from treeform.model.expr import Relation
 from treeform.shape import UNIVARIATE
 from treeform.utils.extensions import FORMULATIONS, extensions
 
@@ -261,7 +262,13 @@ class Formulation:
         for component in (*in_order(components), *bound):
             before, blocks = model.mark()
             with ports.used_by(component):
-                component.build(model, ports)
+                returned: object = component.build(model, ports)  # type: ignore[func-returns-value]
+            if isinstance(returned, Relation):
+                raise SpecError(
+                    f"build of {component!r} returns rows, and does not add them",
+                    cause="only what model.add() is given is part of the model",
+                    fix="write model.add(...) in place of return ...",
+                )
             if any(component is one for one in self.restrictions):
                 restricting.update(block.name for block in model.blocks[blocks:])
             if isinstance(component, Requirement):

@@ -79,6 +79,12 @@ class Requirement(Component, ABC):
     def __init_subclass__(cls, listed: bool = True, **kwargs: Any) -> None:
         """Enter the class under its name; ``listed=False`` for what is a part of something else."""
         super().__init_subclass__(**kwargs)
+        if "forms" in cls.__dict__ and cls.build is Requirement.build:
+            raise SpecError(
+                f"{cls.__name__} states forms, and Requirement reads none",
+                cause="tf.LinearRequirement derives rows, bounds and violations from them",
+                fix=f"write class {cls.__name__}(tf.LinearRequirement)",
+            )
         if not listed:
             return
         if "name" not in cls.__dict__:
