@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import re
 
 import numpy as np
@@ -40,6 +42,26 @@ def test_the_page_draws_them_and_marks_the_bound():
     assert len(re.findall(r'<line class="mark"', page)) == 3
     assert f"at the bound asked for (0.1) {result.objective}" in page
     assert 'class="frontier"' not in report.html(result, frontiers=())
+
+
+def test_the_page_carries_the_certificate_of_each_curve(monkeypatch):
+    result = problem().solve()
+    frontiers = report.trace_curves(result, time_limit=100)
+    page = report.html(result, frontiers=frontiers)
+    links = re.findall(r'download="curve_(\d).json" href="data:application/json;base64,([^"]+)"', page)
+    assert [number for number, _ in links] == ["1", "2", "3"]
+    data = result.question.data
+    groups = result.question.requirements[0].groups.codes
+    for frontier, (_, text) in zip(frontiers, links, strict=True):
+        body = json.loads(base64.b64decode(text))
+        assert body["members"] == json.loads(json.dumps(frontier.certificate()))["members"]
+        given = {"sensitive_features": groups} if body["data"]["groups"] else {}
+        assert tf.check(body, data.X.astype(int), data.classes[data.y], **given).verdict == "verified"
+    facts = report.of_result(result, frontiers=frontiers)
+    shown = json.loads(report.render_json(facts))["curves"]
+    assert [set(one) for one in shown] == [{"requirement", "sentence", "certificate"}] * 3
+    monkeypatch.setattr("treeform.report.curves.LONGEST_CERTIFICATE", 100)
+    assert "curve_1.json" not in report.html(result, frontiers=frontiers)
 
 
 def test_curves_of_ones_own():

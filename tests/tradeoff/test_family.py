@@ -233,13 +233,16 @@ def test_the_commands_write_certificates_that_the_command_verifies(
     X, y = table()
     path, out = tmp_path / "table.csv", tmp_path / "it.json"
     X.assign(y=y).to_csv(path, index=False)
+    rows = tmp_path / "rows.json"
     words = [verb, str(path), "--target", "y", "--shape", "tree:2", "-q", "--certificate", str(out), *more]
+    words += ["--output", str(rows)]
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 0, done.output
     checked = CliRunner().invoke(app, ["check", str(out), str(path)])
     assert checked.exit_code == 0, checked.output
     assert "family: the optima of" in checked.output
     body = json.loads(out.read_text())
+    assert json.loads(rows.read_text())["certificate"]["members"] == body["members"]
     raised(body)
     out.write_text(json.dumps(sign(copy.deepcopy(body))))
     refused = CliRunner().invoke(app, ["check", str(out), str(path), "--independent"])

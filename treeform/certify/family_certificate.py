@@ -95,6 +95,15 @@ def certify_family(
     return written(FAMILY, family.question, run, content, moved)
 
 
+def certificate_or_none(view: Any) -> Certificate | None:
+    """The certificate of a table or curve; None where nothing was found or proved."""
+    try:
+        made: Certificate = view.certificate()
+    except CertificateError:
+        return None
+    return made
+
+
 def answers_in(certificate: Any, family: Family) -> list[tuple[Place, SolveResult]]:
     """The answers of an earlier certificate of the same family.
 

@@ -73,7 +73,10 @@ def run_tradeoff(
             **more,
         )
     if output is not None and answer is not None:
-        write_text(output, json.dumps(answer.to_json(), indent=1) + "\n")
+        written = answer.to_json()
+        if written.get("certificate") is not None:
+            written["certificate"] = written["certificate"].with_weight(settings.weight)
+        write_text(output, json.dumps(written, indent=1) + "\n")
     if certificate is not None and answer is not None:
         answer.certificate().with_weight(settings.weight).save(certificate)
     return answer

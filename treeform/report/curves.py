@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -30,6 +31,12 @@ class Curve:
     """The drawing; the bound asked for is marked in it."""
     sentence: str
     """What it says at its ends and at the bound asked for."""
+    certificate: Mapping[str, Any] | None = None
+    """That of the whole curve, for `treeform.check`; None where it is too long for a page."""
+
+
+LONGEST_CERTIFICATE = 300_000
+"""Characters of a certificate that a page carries."""
 
 
 def time_for(result: SolveResult, time_limit: float | None) -> Budget:
@@ -106,7 +113,9 @@ def _curve(frontier: Frontier, question: Question, best: Number | None) -> Curve
     mark = None if asked is None else float(asked)
     title = _in_words(frontier.axis if asked is None else frontier.axis.with_bound(asked))
     svg = step_plot(steps, across, objective, mark)
-    return Curve(title, svg, _sentence(frontier, asked, best))
+    certificate = frontier.certificate()
+    short = len(json.dumps(certificate)) <= LONGEST_CERTIFICATE
+    return Curve(title, svg, _sentence(frontier, asked, best), certificate if short else None)
 
 
 def _in_words(requirement: Any) -> str:

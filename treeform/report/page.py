@@ -35,7 +35,7 @@ def environment() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"cell": _cell, "breakable": _breakable}
+    made.filters |= {"cell": _cell, "breakable": _breakable, "as_link": _as_link}
     made.globals |= {
         "percent": percent,
         "interval": interval_text,
@@ -174,3 +174,9 @@ def _breakable(value: object) -> Any:
 
     parts = re.split(r"(?<=[,:])", str(value))
     return Markup("<wbr>").join(escape(part) for part in parts)
+
+
+def _as_link(value: Any) -> str:
+    """A JSON file within the page, as the address of a link."""
+    text = json.dumps(value, separators=(",", ":"), allow_nan=False)
+    return "data:application/json;base64," + base64.b64encode(text.encode("utf-8")).decode("ascii")

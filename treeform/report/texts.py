@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Mapping
 from datetime import datetime
 from fractions import Fraction
 from typing import Any
@@ -12,7 +13,7 @@ from treeform.report.facts import Facts
 from treeform.report.page import environment, when
 
 FORMAT = "treeform.report/1"
-_DRAWINGS = frozenset({"svg", "trace", "curves", "explore", "ask", "wide"})
+_DRAWINGS = frozenset({"svg", "trace", "explore", "ask", "wide"})
 
 
 def render_markdown(facts: Facts, created: datetime | None = None) -> str:
@@ -46,10 +47,11 @@ def render_json(facts: Facts, created: datetime | None = None) -> str:
 
 def _plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        names = [field.name for field in dataclasses.fields(value) if field.name not in _DRAWINGS]
+        return {name: _plain(getattr(value, name)) for name in names}
     if hasattr(value, "model_dump"):
         return _plain(value.model_dump())
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {str(key): _plain(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(inner) for inner in value]

@@ -15,7 +15,12 @@ from typing import Any
 from treeform.catalogue.solvers import find_solver
 from treeform.certify.certificate import Certificate
 from treeform.certify.family import Family
-from treeform.certify.family_certificate import answers_in, certify_family, enter_answer
+from treeform.certify.family_certificate import (
+    answers_in,
+    certificate_or_none,
+    certify_family,
+    enter_answer,
+)
 from treeform.errors import BREAKDOWNS, SpecError, broke_down, is_breakdown
 from treeform.graph import DecisionGraph
 from treeform.language.losses import without_tests
@@ -111,6 +116,7 @@ class Pareto(Printed):
         return {
             "objective": str(self.question.objective),
             "requirements": list(self.question.labels),
+            "certificate": certificate_or_none(self),
             "digest": self.question.data.digest,
             "seconds": round(self.seconds, 3),
             "limit": None if self.limit is None else str(self.limit),

@@ -18,6 +18,7 @@ from treeform.certify.family import IMPOSSIBLE, Family, Known, Place, Proof
 from treeform.certify.family_certificate import (
     answer_of,
     answers_in,
+    certificate_or_none,
     certify_family,
     enter_answer,
     other_problem,
@@ -157,6 +158,7 @@ class SizeTable(Printed):
             "shape": self.question.shape.to_json(),
             "objective": str(self.question.objective),
             "requirements": list(self.question.labels),
+            "certificate": certificate_or_none(self),
             "digest": self.question.data.digest,
             "seconds": round(self.seconds, 3),
             "limit": None if self.limit is None else str(self.limit),
