@@ -15,7 +15,7 @@ from typing import Any
 from unittest.mock import PropertyMock, patch
 
 from treeform.backends.watch import Watch
-from treeform.engines.session import Session, time_limit_of
+from treeform.engines.native_call import Session, time_limit_of
 
 
 @contextmanager

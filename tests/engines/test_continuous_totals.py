@@ -9,7 +9,7 @@ from totals_samples import RATES, AtMostApproved, NoMeeting, TestPrice
 import treeform as tf
 from treeform.engines import EngineRun, TreeTask
 from treeform.engines.continuous_totals import NO_TREE, PARTS, RULES
-from treeform.engines.conversion import cost_of_admissible_tree
+from treeform.engines.native_call import cost_of_admissible_tree
 from treeform.engines.relaxation import relax
 from treeform.errors import SpecError
 

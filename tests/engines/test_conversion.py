@@ -9,7 +9,7 @@ import pytest
 
 import treeform as tf
 from treeform.data import Dataset
-from treeform.engines.conversion import admissible_diagram, cost_of_admissible_tree
+from treeform.engines.native_call import admissible_diagram, cost_of_admissible_tree
 from treeform.engines.task import TreeTask
 
 X = np.array([[a, b] for a in range(4) for b in range(4)], dtype=float)

@@ -14,7 +14,7 @@ from layered_reference import random_data
 import treeform as tf
 from treeform.data import Dataset
 from treeform.engines import DiagramSearch, EngineRun, TreeTask
-from treeform.engines.conversion import admissible_diagram
+from treeform.engines.native_call import admissible_diagram
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.shape import Shape

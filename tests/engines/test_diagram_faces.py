@@ -22,7 +22,7 @@ import treeform as tf
 from treeform.cli.app import app
 from treeform.data import Dataset
 from treeform.engines import DiagramHeuristic, DiagramSearch, EngineRun, TreeTask
-from treeform.engines.conversion import admissible_diagram
+from treeform.engines.native_call import admissible_diagram
 from treeform.errors import SpecError
 
 SHAPE = tf.Diagram(1, 2, 4, 4, 4)

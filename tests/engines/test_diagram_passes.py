@@ -16,8 +16,8 @@ from test_diagram_engine import limits_of, runs_here, shape_of
 import treeform as tf
 from treeform.data import Dataset
 from treeform.engines import DiagramHeuristic, DiagramSearch, EngineRun, TreeTask
-from treeform.engines.conversion import admissible_diagram
 from treeform.engines.diagram import TECHNIQUES
+from treeform.engines.native_call import admissible_diagram
 from treeform.graph import DecisionGraph
 
 WIDTHS = [

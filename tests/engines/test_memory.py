@@ -14,7 +14,7 @@ import pytest
 import treeform as tf
 from treeform import _core
 from treeform.data import Dataset
-from treeform.engines.session import LEAST, Room, bytes_of_tests, note_of
+from treeform.engines.native_call import LEAST, Room, bytes_of_tests, note_of
 from treeform.engines.task import EngineRun, TreeTask
 
 

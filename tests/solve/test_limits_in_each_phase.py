@@ -11,7 +11,7 @@ import pytest
 from ended_early import ends
 
 import treeform as tf
-from treeform.engines.conversion import Start
+from treeform.engines.native_call import Start
 from treeform.engines.size_outcome import SizeOutcome
 
 rng = np.random.default_rng(1)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from treeform.data import midpoints
 from treeform.engines.graph_paths import states_of
-from treeform.engines.session import Room, bytes_of_tests
+from treeform.engines.native_call import Room, bytes_of_tests
 from treeform.engines.table_of_totals import TableOfTotals, Tests, tests_of
 from treeform.engines.task import binding_features
 from treeform.engines.totals import TotalsSearch

@@ -23,8 +23,15 @@ from treeform.engines.checks import (
 )
 from treeform.engines.column_sets import Found, search_column_sets
 from treeform.engines.contributions import Clashes, Contributions
-from treeform.engines.conversion import cost_of_admissible_tree, start_over_ranks, tree_between_values
-from treeform.engines.session import Room, Session, counters_of, time_limit_of
+from treeform.engines.native_call import (
+    Room,
+    Session,
+    cost_of_admissible_tree,
+    counters_of,
+    start_over_ranks,
+    time_limit_of,
+    tree_between_values,
+)
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, binding_features, check_task
 from treeform.engines.totals import TotalsSearch
 from treeform.errors import SpecError

@@ -21,10 +21,16 @@ from treeform.engines.checks import (
     check_seed,
     some_of,
 )
-from treeform.engines.conversion import cost_of_admissible_tree, start_over_ranks, tree_between_values
 from treeform.engines.distributed import desk_of
 from treeform.engines.fewest import with_fewest_tests
-from treeform.engines.session import Room, Session, time_limit_of
+from treeform.engines.native_call import (
+    Room,
+    Session,
+    cost_of_admissible_tree,
+    start_over_ranks,
+    time_limit_of,
+    tree_between_values,
+)
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, check_task
 from treeform.errors import SpecError
 

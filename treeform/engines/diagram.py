@@ -15,9 +15,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from treeform.engines.checks import NativeSettings, check_memory, is_whole, some_of
-from treeform.engines.conversion import admissible_diagram
 from treeform.engines.diagram_core import CoreCall, DiagramSession, known_costs
 from treeform.engines.distributed import OneSearch
+from treeform.engines.native_call import admissible_diagram
 from treeform.engines.size_outcome import SizeOutcome
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, check_task
 from treeform.errors import SpecError

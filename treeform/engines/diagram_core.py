@@ -8,8 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeform.engines.conversion import Start, admissible_diagram, to_diagram
-from treeform.engines.session import Room, Session, counters_of, time_limit_of
+from treeform.engines.native_call import (
+    Room,
+    Session,
+    Start,
+    admissible_diagram,
+    counters_of,
+    time_limit_of,
+    to_diagram,
+)
 from treeform.engines.task import EngineOutcome, EngineRun, TreeTask
 from treeform.errors import SpecError
 from treeform.utils.text import count_of

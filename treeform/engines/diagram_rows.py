@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.engines.conversion import to_diagram
 from treeform.engines.diagram_core import MOST_PARTS, NEVER, USUAL_MEMORY
-from treeform.engines.session import time_limit_of
+from treeform.engines.native_call import time_limit_of, to_diagram
 
 if TYPE_CHECKING:
     from treeform.data import Dataset

@@ -22,10 +22,16 @@ from treeform.engines.checks import (
     check_seed,
     one_of,
 )
-from treeform.engines.conversion import start_over_ranks
+from treeform.engines.native_call import (
+    Room,
+    counters_of,
+    notes_of,
+    reason_for_end,
+    start_over_ranks,
+    time_limit_of,
+)
 from treeform.engines.regression_columns import ColumnBudget
 from treeform.engines.regression_task import BOUND_UNIT, RegressionTask
-from treeform.engines.session import Room, counters_of, notes_of, reason_for_end, time_limit_of
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph

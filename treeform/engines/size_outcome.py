@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from treeform.engines.conversion import Start, to_diagram
-from treeform.engines.session import counters_of, reason_for_end
+from treeform.engines.native_call import Start, counters_of, reason_for_end, to_diagram
 from treeform.errors import Infeasible
 
 if TYPE_CHECKING:

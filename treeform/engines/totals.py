@@ -17,9 +17,16 @@ from treeform.engines.checks import (
     not_exact,
     some_of,
 )
-from treeform.engines.conversion import tree_of_tests, tree_over_tests
 from treeform.engines.distributed import OneSearch
-from treeform.engines.session import Room, Session, bytes_of_tests, refused, time_limit_of
+from treeform.engines.native_call import (
+    Room,
+    Session,
+    bytes_of_tests,
+    refused,
+    time_limit_of,
+    tree_of_tests,
+    tree_over_tests,
+)
 from treeform.engines.table_of_totals import LARGEST_WEIGHT, TableOfTotals
 from treeform.engines.task import EngineOutcome, EngineRun, TreeTask, binding_features, check_task
 

@@ -53,6 +53,11 @@ class Plan:
     distribution: Distribution | None = None
     """Who shares the work of the engine; None: this process does it all."""
 
+    @property
+    def is_stated(self) -> bool:
+        """Whether a formulation is stated to a solver."""
+        return self.backend is not None and self.formulation is not None
+
 
 def as_asked(question: Question, options: SolveOptions) -> Question:
     """The question with what the rows of a formulation of one's own demand beside it.
@@ -147,7 +152,7 @@ def _stated_whole(question: Question, options: SolveOptions, in_parts: Plan) -> 
 def _choose(question: Question, options: SolveOptions) -> Plan:
     solver, formulation, warm_start = options.solver, options.formulation, options.warm_start
     notes: list[str] = []
-    named, chosen = engine_or_backend(solver)
+    named, chosen = (None, None) if solver is None else engine_or_backend(solver)
     model = None if formulation is None else find_formulation(formulation)
     if named is not None:
         _refuse_formulation(named, model)

@@ -95,7 +95,7 @@ PIPELINE: tuple[Stage[Node], ...] = (
     ),
     Stage(
         "values of leaves", leaf_values.fitted_values,
-        applies=leaf_values.asks_for_values, ready=lambda node: node.relaxed is not None, by=leaf_values.by_engine,
+        applies=engine_search.asks_for_values, ready=lambda node: node.relaxed is not None, by=leaf_values.by_engine,
     ),
     Stage(
         "Lagrangian bound", engine_search.lagrangian_bound,
@@ -118,7 +118,7 @@ PIPELINE: tuple[Stage[Node], ...] = (
     Stage("smaller shapes", steps.smaller(search), needed=True, applies=steps.takes_smaller_shapes, by=steps.by_parts),
     Stage(
         "solver", by_solver.solver, needed=True,
-        applies=by_solver.has_solver, skipped=by_solver.not_started, by=by_solver.by_solver,
+        applies=lambda node: node.plan.is_stated, skipped=by_solver.not_started, by=by_solver.by_solver,
     ),
     Stage(
         "neighbourhoods after the solver", engine_search.neighbourhoods,

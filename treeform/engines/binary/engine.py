@@ -11,13 +11,17 @@ import numpy as np
 
 from treeform.engines.binary.binarize import Binarisation, Binarised, binarise, normalised
 from treeform.engines.checks import NativeSettings, one_of
-from treeform.engines.conversion import (
+from treeform.engines.native_call import (
+    Room,
+    Session,
+    bytes_of_tests,
     cost_of_admissible_tree,
     number_of_test,
+    refused,
+    time_limit_of,
     tree_of_tests,
     tree_over_tests,
 )
-from treeform.engines.session import Room, Session, bytes_of_tests, refused, time_limit_of
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, check_task
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeform.engines.distributed import Message
-from treeform.engines.session import Room
+from treeform.engines.native_call import Room
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -12,10 +12,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.engines.native_call import Room
 from treeform.engines.paths.pairs import Floats, Node, Pairs
 from treeform.engines.paths.rules import Rules
 from treeform.engines.paths.table import Table
-from treeform.engines.session import Room
 from treeform.engines.task import TreeTask
 from treeform.utils.progress import report_step
 

@@ -34,11 +34,6 @@ def by_formulation(node: Node) -> Worker | None:
     return None if node.plan.formulation is None else (node.plan.formulation.name, ())
 
 
-def has_solver(node: Node) -> bool:
-    """Whether a formulation is stated to a solver."""
-    return node.plan.backend is not None and node.plan.formulation is not None
-
-
 def solver(node: Node, budget: Budget) -> Limit | None:
     """The whole problem, stated to a solver."""
     plan, ledger = node.plan, node.ledger

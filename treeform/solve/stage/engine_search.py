@@ -14,7 +14,7 @@ from treeform.graph import DecisionGraph, structure
 from treeform.language.question import Question
 from treeform.requirements import Fix
 from treeform.solve import schedule
-from treeform.solve.engines import FEW_TESTS, engine_beyond, run_engine
+from treeform.solve.engines import FEW_TESTS, engine_beyond, run_engine, value_part
 from treeform.solve.in_parts import search_in_parts
 from treeform.solve.lagrangian import Lagrangian, rows_of, tighten
 from treeform.solve.ledger import Ledger
@@ -22,7 +22,6 @@ from treeform.solve.neighbourhoods import improve
 from treeform.solve.node import Node, Relaxed, Worker
 from treeform.solve.result import Limit, limit_of
 from treeform.solve.schedule import Budget
-from treeform.solve.stage.leaf_values import without_values
 from treeform.solve.stage.unrolled_trees import submit_fitting_trees
 
 COUNTED_DEPTH = 2
@@ -55,6 +54,21 @@ def exact_search(node: Node, budget: Budget) -> Limit | None:
         return budget.reason or limit_of(error)
     node.relaxed = Relaxed(engine, relaxation, outcome, budget)
     return budget.reason or (Limit.MEMORY if outcome.reason == "memory" else None)
+
+
+def asks_for_values(node: Node) -> bool:
+    """Whether something is required of the values of leaves, and an engine searches the trees without it."""
+    engine = node.plan.engine or node.plan.warm_engine
+    return (
+        engine is not None
+        and node.question.restriction is None
+        and value_part(node.question, engine) is not None
+    )
+
+
+def without_values(node: Node, budget: Budget) -> Budget:
+    """The part of the time of a search before values are fitted to its trees."""
+    return schedule.WITHOUT_VALUES.of(budget) if asks_for_values(node) else budget
 
 
 def by_engine(node: Node) -> Worker | None:

@@ -235,21 +235,6 @@ def _written(prices: Floats) -> dict[str, object]:
     return {"multipliers": [round(float(price) * unit) for price in prices], "unit": unit}
 
 
-def asks_for_values(node: Node) -> bool:
-    """Whether something is required of the values of leaves, and an engine searches the trees without it."""
-    engine = node.plan.engine or node.plan.warm_engine
-    return (
-        engine is not None
-        and node.question.restriction is None
-        and value_part(node.question, engine) is not None
-    )
-
-
-def without_values(node: Node, budget: Budget) -> Budget:
-    """The part of the time of that search."""
-    return schedule.WITHOUT_VALUES.of(budget) if asks_for_values(node) else budget
-
-
 def fitted_values(node: Node, budget: Budget) -> Limit | None:
     """Trees with the best values that satisfy the requirements, and bounds under these, in the rest of its time."""
     found = node.relaxed
