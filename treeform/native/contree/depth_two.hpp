@@ -95,6 +95,7 @@ protected:
     std::vector<Cost> open_left_, open_right_;  // bounds of the features not scanned yet on a split, else kInf
     Lowest<Cost> lowest_left_, lowest_right_;
     std::vector<int> turn_;
+    int best_feature_left_ = -1, best_feature_right_ = -1;  // of the sides of the cut in work
     std::vector<Sum> scratch_;
     std::vector<std::uint32_t> confined_;
     Side<Cost> left_, right_;
@@ -286,6 +287,7 @@ protected:
         if (penalty_ + value >= best.value) return;
         best.found = true, best.value = penalty_ + value, best.kind = Plan::split;
         best.test = {f, cut.key};
+        best.left_feature = best_feature_left_, best.right_feature = best_feature_right_;
         best.left = test_left && best_left < left_.leaf ? Plan::best_stump : Plan::leaf;
         best.right = test_right && best_right < right_.leaf ? Plan::best_stump : Plan::leaf;
     }
@@ -309,11 +311,11 @@ protected:
             const int g = by_left ? at_left : at_right;
             lanes_.need_keys(f, g, counters_);
             if (supported) {
-                auto& best = by_left ? best_left : best_right;
                 Cost value = kInf;
                 supported_scan(g, by_left ? keys.left : keys.right, by_left ? keys.left_weight : keys.right_weight,
-                               by_left, best - penalty_, value);
-                best = std::min<Cost>(best, penalty_ + value);
+                               by_left, (by_left ? best_left : best_right) - penalty_, value);
+                by_left ? lower(best_left, best_feature_left_, value, g)
+                        : lower(best_right, best_feature_right_, value, g);
                 (by_left ? open_left_ : open_right_)[g] = kInf;
             } else {
                 scan_feature(g, keys.left, best_left, best_right);
@@ -339,12 +341,16 @@ protected:
              value_left, lower_left, value_right, lower_right);
         if (want_left) {
             by_left_[g] = std::max(by_left_[g], std::min<Cost>(left_.leaf, penalty_ + lower_left));
-            best_left = std::min<Cost>(best_left, penalty_ + value_left);
+            lower(best_left, best_feature_left_, value_left, g);
         }
         if (want_right) {
             by_right_[g] = std::max(by_right_[g], std::min<Cost>(right_.leaf, penalty_ + lower_right));
-            best_right = std::min<Cost>(best_right, penalty_ + value_right);
+            lower(best_right, best_feature_right_, value_right, g);
         }
+    }
+    /// A test on feature g costs `value` without its price.
+    void lower(Cost& best, int& feature, Cost value, int g) const {
+        if (penalty_ + value < best) best = penalty_ + value, feature = g;
     }
 
     /// The best single test for the sides in `in`: what was found, and a lower bound. Pairs of predictions that cannot

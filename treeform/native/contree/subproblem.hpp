@@ -31,6 +31,7 @@ struct Answer {
     Cost proven = 0;            // no tree of the required support costs less
     Plan::Kind kind = Plan::leaf, left = Plan::leaf, right = Plan::leaf;
     Test test;
+    int left_feature = -1, right_feature = -1;  // of depth two: features of the best tests of the sides
     PlanPtr plan;               // set by the deeper search
 
     Test as_test() const { return plan ? plan->test : kind == Plan::split ? test : Test{}; }

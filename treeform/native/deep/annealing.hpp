@@ -67,7 +67,7 @@ public:
             const std::uint64_t before = space_.work();
             path_ = spot.path;
             const Rows* rows = rows_here();
-            const Ptr better = rows ? build_.exact(*rows, 3, spot.cost) : nullptr;
+            const Ptr better = rows ? build_.exact(*rows, 3, spot.cost, node()->test) : nullptr;
             if (better) accept(better);
             polished_ += space_.work() - before;
         }
@@ -198,7 +198,7 @@ private:
     Ptr side_of(const Rows& rows, const Ptr& now, int height, Cost limit) {
         const Ptr same = build_.refit(now, rows, height, 2, limit);
         if (height < 3 || random_.below(2)) return same;
-        const Ptr other = build_.discrepancies(rows, height, 2, 0, 1, same ? same->cost : limit);
+        const Ptr other = build_.lookahead(rows, height, same ? same->cost : limit);
         return other ? other : same;
     }
 };

@@ -7,15 +7,12 @@
 //
 // and so on; ClassSpace is one, for classes. What is built from the answers:
 //
-//   lookahead       at every node the root test of the exact tree of depth two (or three) of its rows; the lowest levels
-//                   are exact trees
+//   lookahead       at every node the root test of the exact tree of depth two of its rows; the lowest two levels are
+//                   exact trees
 //   pilot           at every node that of the best tests of each feature whose sides have the cheapest lookahead trees
 //                   (the pilot method: Duin and Voss, Networks 34, 1999; for trees Babbar, McTavish, Rudin and Seltzer,
 //                   arXiv 2502.15988)
 //   refit           the tests of a given tree above, exact trees below
-//   discrepancies   at every node one of the best tests of each feature; all choices whose ranks add up to at most so
-//                   many are tried (limited discrepancy search: Harvey and Ginsberg, IJCAI 1995; for trees Kiossou,
-//                   Schaus and Nijssen, arXiv 2601.14765)
 //
 // Of very many rows a sample is solved: its tests with leaves for all rows stand for the exact tree.
 //
@@ -44,7 +41,7 @@ public:
 
     /// `pace` is called between questions; it may wait, or end the search by an exception.
     Builder(Space& space, std::size_t most_kept, std::uint64_t seed, std::function<void()> pace)
-        : space_(space), pace_(std::move(pace)), exact_(most_kept), known_(most_kept), tests_(most_kept / 4 + 1),
+        : space_(space), pace_(std::move(pace)), exact_(most_kept), known_(most_kept), tests_(most_kept / 4 + 1), first_(most_kept),
           random_(~seed) {}
 
     /// The sides of a test at a node of that height; they stay until the next split at that height.
@@ -56,8 +53,8 @@ public:
         return space_.split(rows, test, sides_[at]->left, sides_[at]->right) ? sides_[at].get() : nullptr;
     }
 
-    /// The best tree of that height if it costs less than `cutoff`; else null.
-    Ptr exact(const Rows& rows, int height, Cost cutoff) {
+    /// The best tree of that height if it costs less than `cutoff`; else null. `hint` is a root test to try first.
+    Ptr exact(const Rows& rows, int height, Cost cutoff, Test hint = {}) {
         const Ptr leaf = space_.leaf(rows);
         if (height <= 0 || !worth_tests(rows, leaf)) return below(leaf, cutoff);
         Kept_& kept = exact_.at({space_.hash(rows), static_cast<std::uint64_t>(height)});
@@ -66,7 +63,7 @@ public:
         pace_();
         ++solved;
         if (is_large(rows)) return below(of_large(rows, height), cutoff);
-        Ptr found = space_.solve(rows, height, cutoff);
+        Ptr found = space_.solve(rows, height, cutoff, hint);
         if (found)
             kept.tree = found;
         else
@@ -79,49 +76,53 @@ public:
         Candidates& kept = tests_.at({space_.hash(rows), 0});
         if (!kept.empty()) return kept;
         pace_();
-        if (is_large(rows)) space_.sample(rows, kLargeSample, random_, sample_);
-        kept = space_.tests(is_large(rows) ? sample_ : rows);
+        kept = space_.tests(is_large(rows) ? sampled(rows) : rows);
         std::stable_sort(kept.begin(), kept.end(), [](const auto& a, const auto& b) { return a.cost < b.cost; });
         return kept;
     }
 
-    /// See above.
-    Ptr lookahead(const Rows& rows, int height, int horizon, int bottom) {
+    /// See above; the cheapest tree that is known of these rows, if it is no worse. Null if it does not cost less than
+    /// `cutoff`.
+    Ptr lookahead(const Rows& rows, int height, Cost cutoff, bool quick = true) {
         const Ptr leaf = space_.leaf(rows);
-        if (!worth_tests(rows, leaf)) return leaf;
-        if (height <= bottom) return exact(rows, height, Space::infinite());
-        const Ptr near = horizon == 2 ? exact(rows, 2, Space::infinite()) : of_sample(rows, horizon, kSample);
-        Test test = near->test;
-        if (near->is_leaf()) {
-            const Candidates& all = tests(rows);
-            if (all.empty()) return leaf;
-            test = all[0].test;
-        }
-        Sides* sides = split(rows, test, height);
-        if (!sides) return leaf;
-        const Ptr left = lookahead(sides->left, height - 1, horizon, bottom);
-        space_.give_back(sides->left);
-        const Ptr right = lookahead(sides->right, height - 1, horizon, bottom);
-        space_.give_back(sides->right);
-        return learn(rows, height, best_of(space_.join(test, left, right), leaf));
+        if (!worth_tests(rows, leaf)) return below(leaf, cutoff);
+        if (height <= kExact) return exact(rows, height, cutoff);
+        Ptr best;
+        const auto take = [&](const Ptr& tree) {
+            if (tree && Space::better(tree->cost, cutoff)) best = tree, cutoff = tree->cost;
+        };
+        take(known(rows, height)), take(leaf);
+        const Test test = first_test(rows, leaf, quick);
+        Sides* sides = test.feature < 0 ? nullptr : split(rows, test, height);
+        if (!sides) return best;
+        const bool left_first = space_.size(sides->left) >= space_.size(sides->right);
+        Rows& one = left_first ? sides->left : sides->right;
+        Rows& other = left_first ? sides->right : sides->left;
+        const Ptr first = lookahead(one, height - 1, cutoff, quick);
+        space_.give_back(one);
+        if (!first) return best;
+        const Ptr second = lookahead(other, height - 1, cutoff - first->cost, quick);
+        space_.give_back(other);
+        if (second) take(left_first ? space_.join(test, first, second) : space_.join(test, second, first));
+        return best ? learn(rows, height, best) : best;
     }
 
     /// Lookahead trees on the sides of a test; null where it does not divide the rows.
     Ptr from_root(Test test, const Rows& rows, int height) {
         Sides* sides = split(rows, test, height);
         if (!sides) return nullptr;
-        const Ptr left = lookahead(sides->left, height - 1, 2, 2);
+        const Ptr left = lookahead(sides->left, height - 1, Space::infinite());
         space_.give_back(sides->left);
-        const Ptr right = lookahead(sides->right, height - 1, 2, 2);
+        const Ptr right = lookahead(sides->right, height - 1, Space::infinite());
         space_.give_back(sides->right);
         return learn(rows, height, space_.join(test, left, right));
     }
 
     /// See above; of each node the `width` best tests at most. Begins with the known bounds of the rows.
-    Ptr pilot(const Rows& rows, int height, int width, int bottom) {
+    Ptr pilot(const Rows& rows, int height, int width) {
         const Ptr leaf = space_.leaf(rows);
         if (!worth_tests(rows, leaf)) return leaf;
-        if (height <= bottom) return exact(rows, height, Space::infinite());
+        if (height <= kExact) return exact(rows, height, Space::infinite());
         const Candidates all = tests(rows);
         Ptr best = known(rows, height);
         if (!best) best = leaf;
@@ -129,15 +130,17 @@ public:
             const Test test = all[static_cast<std::size_t>(rank)].test;
             Sides* sides = split(rows, test, height);
             if (!sides) continue;
-            const Ptr left = lookahead(sides->left, height - 1, 2, bottom);
-            if (!Space::better(left->cost, best->cost)) continue;
-            const Ptr tree = space_.join(test, left, lookahead(sides->right, height - 1, 2, bottom));
+            const Ptr left = lookahead(sides->left, height - 1, best->cost);
+            if (!left) continue;
+            const Ptr right = lookahead(sides->right, height - 1, best->cost - left->cost);
+            if (!right) continue;
+            const Ptr tree = space_.join(test, left, right);
             if (Space::better(tree->cost, best->cost)) best = tree;
         }
         Sides* sides = best->is_leaf() ? nullptr : split(rows, best->test, height);
         if (!sides) return best;
-        const Ptr left = pilot(sides->left, height - 1, width, bottom);
-        const Ptr right = pilot(sides->right, height - 1, width, bottom);
+        const Ptr left = pilot(sides->left, height - 1, width);
+        const Ptr right = pilot(sides->right, height - 1, width);
         const Ptr tree = space_.join(best->test, left, right);
         return learn(rows, height, best_of(tree, best));
     }
@@ -151,7 +154,7 @@ public:
     Ptr of_sample(const Rows& rows, int height, std::size_t size) {
         if (space_.size(rows) <= size * 5 / 4) return exact(rows, height, Space::infinite());
         space_.sample(rows, size, random_, sample_);
-        return space_.solve(sample_, height, Space::infinite());
+        return space_.solve(sample_, height, Space::infinite(), {});
     }
 
     /// CART's tree, from the top by the least impurity.
@@ -173,10 +176,10 @@ public:
     Ptr refit(const Ptr& tree, const Rows& rows, int height, int bottom, Cost cutoff) {
         const Ptr leaf = space_.leaf(rows);
         if (!worth_tests(rows, leaf)) return below(leaf, cutoff);
-        if (height <= bottom) return exact(rows, height, cutoff);
+        if (height <= bottom) return exact(rows, height, cutoff, tree->test);
         Sides* sides = tree->is_leaf() ? nullptr : split(rows, tree->test, height);
         if (!sides && bottom == 0) return below(leaf, cutoff);
-        if (!sides) return discrepancies(rows, height, bottom, 0, 1, cutoff);
+        if (!sides) return lookahead(rows, height, cutoff);
         const Ptr left = refit(tree->left, sides->left, height - 1, bottom, cutoff);
         space_.give_back(sides->left);
         if (!left) return below(leaf, cutoff);
@@ -184,32 +187,6 @@ public:
         space_.give_back(sides->right);
         if (!right) return below(leaf, cutoff);
         return below(learn(rows, height, best_of(space_.join(tree->test, left, right), leaf)), cutoff);
-    }
-
-    /// See above; of each node the `width` best tests at most.
-    Ptr discrepancies(const Rows& rows, int height, int bottom, int most, int width, Cost cutoff) {
-        const Ptr leaf = space_.leaf(rows);
-        if (!worth_tests(rows, leaf)) return below(leaf, cutoff);
-        if (height <= bottom) return exact(rows, height, cutoff);
-        Ptr best;
-        const auto take = [&](const Ptr& tree) {
-            if (tree && Space::better(tree->cost, cutoff)) best = tree, cutoff = tree->cost;
-        };
-        take(known(rows, height)), take(leaf);
-        const Candidates all = tests(rows);
-        for (int rank = 0; rank < static_cast<int>(all.size()) && rank < width && rank <= most; ++rank) {
-            const Test test = all[static_cast<std::size_t>(rank)].test;
-            Sides* sides = split(rows, test, height);
-            if (!sides) continue;
-            const bool left_first = space_.size(sides->left) >= space_.size(sides->right);
-            const Rows& one = left_first ? sides->left : sides->right;
-            const Rows& other = left_first ? sides->right : sides->left;
-            const Ptr first = discrepancies(one, height - 1, bottom, most - rank, width, cutoff);
-            if (!first) continue;
-            const Ptr second = discrepancies(other, height - 1, bottom, most - rank, width, cutoff - first->cost);
-            if (second) take(left_first ? space_.join(test, first, second) : space_.join(test, second, first));
-        }
-        return best ? learn(rows, height, best) : best;
     }
 
     /// The cheapest tree that was found for these rows.
@@ -231,6 +208,8 @@ public:
     std::uint64_t solved = 0;  // exact trees
 
 private:
+    static constexpr int kExact = 2;  // the lowest levels of a lookahead tree
+    static constexpr int kSlack = 30;  // a test of a lookahead tree may cost that part of a leaf more than the best one
     static constexpr std::size_t kSample = 2'000;         // rows of which trees of depth three are solved
     static constexpr std::size_t kLarge = 40'000, kLargeSample = 10'000;  // more rows than that are sampled
     struct Kept_ {
@@ -243,10 +222,26 @@ private:
     Kept<Kept_> exact_;
     Kept<Ptr> known_;
     Kept<Candidates> tests_;
+    Kept<Test> first_;
     std::vector<std::unique_ptr<Sides>> sides_;
     Random random_;
     Rows sample_;
 
+    /// The root test of the best tree of depth two, or with `quick` of one that costs little more: its proof takes most of
+    /// the time. The best one of any feature where that tree is a leaf.
+    Test first_test(const Rows& rows, const Ptr& leaf, bool quick) {
+        Test& test = first_.at({space_.hash(rows), quick ? 1u : 0u});
+        if (test.feature >= 0) return test;
+        pace_();
+        test = space_.root_test(is_large(rows) ? sampled(rows) : rows, quick ? leaf->cost / kSlack : Cost{0});
+        if (test.feature >= 0) return test;
+        const Candidates& all = tests(rows);
+        return all.empty() ? Test{} : all.front().test;
+    }
+    const Rows& sampled(const Rows& rows) {
+        space_.sample(rows, kLargeSample, random_, sample_);
+        return sample_;
+    }
     static Ptr below(const Ptr& tree, Cost cutoff) { return Space::better(tree->cost, cutoff) ? tree : nullptr; }
     static const Ptr& best_of(const Ptr& a, const Ptr& b) { return Space::better(a->cost, b->cost) ? a : b; }
 };

@@ -54,15 +54,29 @@ public:
                                                              left->tests + right->tests + 1, left, right});
     }
 
-    /// The best tree of that depth if it costs less than `cutoff`; else null.
-    Ptr solve(const Rows& rows, int depth, Cost cutoff) {
+    /// The best tree of that depth if it costs less than `cutoff`; else null. `hint` is a root test to try first.
+    Ptr solve(const Rows& rows, int depth, Cost cutoff, Test hint) {
         const auto budget = contree::full_tree(depth);
         const Rows& whole = listed_.whole(rows);
         const auto reply =
-            search_.solve(0, {whole, depth, budget, cutoff, support_, 0, 0, nullptr, {}}, by_.data());
-        const Ptr tree = reply.found ? written_out(whole, reply.as_plan()) : nullptr;
+            search_.solve(0, {whole, depth, budget, cutoff, support_, 0, 0, nullptr, hint}, by_.data());
+        Ptr tree;
+        if (reply.found)
+            tree = reply.plan || reply.kind != contree::Plan::split
+                       ? written_out(whole, reply.as_plan())
+                       : low_tree(whole, reply.test, reply.left, reply.right, reply.left_feature, reply.right_feature);
         if (is_large(whole)) search_.release();
         return tree;
+    }
+
+    /// The root test of a tree of depth two that costs at most `gap` more than the best one; without a feature if that is
+    /// a leaf.
+    Test root_test(const Rows& rows, Cost gap) {
+        const Rows& whole = listed_.whole(rows);
+        const Test test =
+            search_.solve(0, {whole, 2, 3, kInf, support_, 0, 0, nullptr, {}}, by_.data(), gap).as_test();
+        if (is_large(whole)) search_.release();
+        return test;
     }
 
     /// For each feature its best test by the trees of depth two that begin with it.
@@ -201,12 +215,11 @@ public:
     Ptr written_out(const Rows& rows, const contree::PlanPtr& plan) {
         using contree::Plan;
         if (plan->kind == Plan::leaf) return leaf(rows);
-        if (plan->kind == Plan::best_stump) return stump(rows, {}, true, rows.weight);
+        if (plan->kind == Plan::best_stump) return stump(rows, {}, true, rows.weight, -1);
+        const bool low = plan->left->kind != Plan::split && plan->right->kind != Plan::split;
+        if (low) return low_tree(rows, plan->test, plan->left->kind, plan->right->kind, -1, -1);
         Rows left, right;
         const bool listed = weigh_sides(rows, plan->test, left, right);
-        const bool low = plan->left->kind != Plan::split && plan->right->kind != Plan::split;
-        if (low) return join(plan->test, low_side(rows, plan->test, true, plan->left, left.weight),
-                             low_side(rows, plan->test, false, plan->right, right.weight));
         if (!listed) divide_(table_, rows, plan->test, divider_, left, right, &control_);
         return join(plan->test, written_out(left, plan->left), written_out(right, plan->right));
     }
@@ -269,19 +282,27 @@ private:
                * table_.cost[table_.label[row] * static_cast<std::size_t>(table_.predictions) + label];
     }
 
-    Ptr low_side(const Rows& rows, Test outer, bool left, const contree::PlanPtr& plan,
-                 const std::vector<Cost>& weight) {
-        return plan->kind == contree::Plan::leaf ? leaf_of(weight) : stump(rows, outer, left, weight);
+    /// A test above leaves and best tests, whose features may be known.
+    Ptr low_tree(const Rows& rows, Test test, contree::Plan::Kind on_left, contree::Plan::Kind on_right, int left_feature,
+                 int right_feature) {
+        Rows left, right;
+        weigh_sides(rows, test, left, right);
+        const auto side = [&](contree::Plan::Kind kind, bool at_left, const std::vector<Cost>& weight, int feature) {
+            return kind == contree::Plan::leaf ? leaf_of(weight) : stump(rows, test, at_left, weight, feature);
+        };
+        const Ptr low = side(on_left, true, left.weight, left_feature);
+        return join(test, low, side(on_right, false, right.weight, right_feature));
     }
-    /// The best tree of at most one test on the rows that `outer` sends left (or right).
-    Ptr stump(const Rows& rows, Test outer, bool left, const std::vector<Cost>& weight) {
+    /// The best tree of at most one test on the rows that `outer` sends left (or right), of that feature unless it is -1.
+    Ptr stump(const Rows& rows, Test outer, bool left, const std::vector<Cost>& weight, int feature) {
         const Ptr alone = leaf_of(weight);
         contree::Stump<Cost> best;
-        for (int f = 0; f < table_.features; ++f) {
+        const int first = feature < 0 ? 0 : feature, end = feature < 0 ? table_.features : feature + 1;
+        for (int f = first; f < end; ++f) {
             control_.check();
             stump_.improve(listed_.by(rows, f), f, outer, left, weight, support_, best);
         }
-        work_ += rows.n * static_cast<std::size_t>(table_.features) * 4;
+        work_ += rows.n * static_cast<std::size_t>(end - first) * 4;
         if (best.test.feature < 0 || penalty_ + best.cost >= alone->cost) return alone;
         const auto* rank = table_.rank[best.test.feature].data();
         const auto* outer_rank = outer.feature < 0 ? nullptr : table_.rank[outer.feature].data();

@@ -45,10 +45,10 @@ public:
     /// Trees that take about as long as CART's.
     void first() {
         offer(space_.leaf(root_));
-        if (depth_ <= 3) return offer(build_.lookahead(root_, depth_, 2, std::min(2, depth_)));
+        if (depth_ <= 3) return offer(build_.lookahead(root_, depth_, Space::infinite(), false));
         const Ptr greedy = build_.greedy(root_, depth_);
         offer(greedy);
-        offer(build_.lookahead(root_, depth_, 2, 2));
+        offer(build_.lookahead(root_, depth_, Space::infinite(), false));
         offer(build_.refit(greedy, root_, depth_, 2, Space::infinite()));
     }
     /// The tests of a tree from elsewhere: with the best leaves, and with exact trees of height two below.
@@ -64,7 +64,7 @@ public:
             offer(build_.exact(root_, 3, current_->cost));
             return done_.push_back("exact subtrees of depth three");
         }
-        offer(build_.pilot(root_, depth_, 2, 2));
+        offer(build_.pilot(root_, depth_, 2));
         done_.push_back("the best two tests of each node");
         bool settled = false;
         int others = kFirstOfOthers;

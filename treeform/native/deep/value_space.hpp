@@ -45,11 +45,17 @@ public:
         return std::make_shared<const Tree<double>>(Tree<double>{
             test, left->cost + right->cost + search_.price(), 0, left->tests + right->tests + 1, left, right});
     }
-    Ptr solve(const Rows& rows, int depth, double cutoff) {
+    /// The best tree of that depth if it costs less than `cutoff`; else null. `hint` is a root test to try first.
+    Ptr solve(const Rows& rows, int depth, double cutoff, Test hint) {
+        const regression::Hint first{hint.feature, hint.feature < 0 ? -1 : std::int64_t{hint.key}};
         const auto before = scans();
-        const auto found = search_.solve(rows, depth, regression::full_tree(depth), {}, nullptr, cutoff);
+        const auto found = search_.solve(rows, depth, regression::full_tree(depth), first, nullptr, cutoff);
         work_ += (scans() - before) * rows.n * kScan;
         return found.plan && found.best.cost < cutoff ? written_out(rows, found.plan) : nullptr;
+    }
+    Test root_test(const Rows& rows, double) {
+        const Ptr tree = solve(rows, 2, infinite(), {});
+        return tree ? tree->test : Test{};
     }
     std::vector<Candidate<double>> tests(const Rows& rows) {
         const auto before = scans();
