@@ -86,8 +86,8 @@ class SpecKeys(Directive):
         from treeform.cli.spec import spec_keys
 
         rows = [("key", "type", "meaning")]
-        for name, field in spec_keys().items():
-            rows.append((f"``{name}``", _kind(field.annotation), field.description or ""))
+        for name, (kind, meaning) in spec_keys().items():
+            rows.append((f"``{name}``", _kind(kind), _literals(meaning)))
         return _table(self, rows)
 
 
@@ -117,15 +117,19 @@ class ParameterNames(Directive):
     """The parameters of the public interface by subject."""
 
     def run(self) -> list[nodes.Node]:
-        from treeform.catalogue.vocabulary import VOCABULARY
+        from vocabulary import VOCABULARY
 
         rows = [("subject", "parameter", "meaning")]
         for subject, meanings in VOCABULARY.items():
             for index, (names, meaning) in enumerate(meanings.items()):
                 written = ", ".join(f"``{name.strip()}``" for name in names.split(","))
-                text = re.sub(r"(?<!`)`(\w+)`(?!`)", r"``\1``", meaning)
-                rows.append((subject if index == 0 else "", written, text))
+                rows.append((subject if index == 0 else "", written, _literals(meaning)))
         return _table(self, rows)
+
+
+def _literals(text: str) -> str:
+    """What stands between single backticks as literals."""
+    return re.sub(r"(?<!`)`([^`]+)`(?!`)", r"``\1``", text)
 
 
 def _kind(annotation: Any) -> str:
@@ -136,6 +140,8 @@ def _kind(annotation: Any) -> str:
         ("list", "list of texts"),
         ("float", "number"),
         ("int", "whole number"),
+        ("Path", "path"),
+        ("bool", "true or false"),
         ("str", "text"),
     ):
         if mark in text:

@@ -14,9 +14,9 @@ from repository import ROOT
 
 import treeform as tf
 from treeform.backends import Backend, Run, Verdict
-from treeform.backends.conformance import check_backend
 from treeform.catalogue import find_solver
 from treeform.model import Model
+from treeform.testing.backends import check_backend
 from treeform.utils.extensions import BUILT_IN, SOLVERS
 
 PLAIN_ROWS = "frozenset(f for f in ALL_FORMS if f.kind.name == 'LINEAR' and not f.enforced)"

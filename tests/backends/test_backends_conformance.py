@@ -6,12 +6,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from treeform.backends import CPSAT, SAT, Backend, HiGHS, MathOpt, MaxSAT, Pyomo, check_backend
+from treeform.backends import CPSAT, SAT, Backend, HiGHS, MathOpt, MaxSAT, Pyomo
 from treeform.backends.base import Session
 from treeform.backends.run import Answer, Run, Verdict
 from treeform.backends.TEMPLATE import Enumeration, EnumerationSession
 from treeform.backends.watch import Watch
 from treeform.model import Kind, Model
+from treeform.testing import check_backend
 
 
 def test_the_template_is_a_solver() -> None:

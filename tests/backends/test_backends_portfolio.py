@@ -12,13 +12,14 @@ import pytest
 from timing import Timed
 
 import treeform as tf
-from treeform.backends import MaxSAT, Run, Verdict, by_name, check_backend
+from treeform.backends import MaxSAT, Run, Verdict, by_name
 from treeform.backends.base import Session
 from treeform.backends.run import Answer
 from treeform.backends.TEMPLATE import Enumeration, EnumerationSession
 from treeform.backends.watch import Watch
 from treeform.errors import RouteError, SolverFailed, SpecError
 from treeform.model import Model, at_least
+from treeform.testing import check_backend
 
 BROKEN = threading.Event()
 

@@ -25,13 +25,13 @@ from treeform.backends import (
     Portfolio,
     Run,
     Verdict,
-    check_backend,
 )
 from treeform.backends.isolated import isolated
 from treeform.backends.portfolio import PortfolioSession
 from treeform.backends.TEMPLATE import Enumeration
 from treeform.errors import SolverFailed, SpecError
 from treeform.model import Model
+from treeform.testing import check_backend
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and limits of POSIX systems")
 

@@ -76,3 +76,7 @@ def _command(name: str):
     from typer.main import get_command
 
     return get_command(app).commands[name]  # type: ignore[attr-defined]
+
+
+def test_every_key_of_the_spec_has_a_meaning() -> None:
+    assert all(meaning for _, meaning in spec_keys().values())

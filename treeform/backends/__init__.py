@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from treeform.backends.base import Backend, Session
-from treeform.backends.conformance import ConformanceReport, check_backend
 from treeform.backends.cpsat import CPSAT
 from treeform.backends.highs import HiGHS
 from treeform.backends.isolated import Isolated
@@ -24,7 +23,6 @@ __all__ = [
     "Availability",
     "Backend",
     "Capabilities",
-    "ConformanceReport",
     "HiGHS",
     "Isolated",
     "MathOpt",
@@ -38,5 +36,4 @@ __all__ = [
     "Watch",
     "backend_classes",
     "by_name",
-    "check_backend",
 ]

@@ -9,6 +9,8 @@ from typing import Annotated, Any, get_args
 
 import typer
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictStr, ValidationError
+from pydantic.fields import FieldInfo
+from typer.models import ParameterInfo
 
 from treeform.cli import options as opt
 from treeform.cli.modules import import_modules
@@ -162,8 +164,12 @@ OF_FIT = ("executor", "workers", "journal", "model", "certificate", "report", "p
 class Spec(Stated):
     """A specification file. Each key is optional; the command line takes precedence."""
 
-    modules: list[str] | None = Field(None, alias="import")
-    requirements: list[RequirementTable | str] = []
+    modules: list[str] | None = Field(
+        None,
+        alias="import",
+        description="Modules or files with your own requirements, solvers or formulations.",
+    )
+    requirements: list[RequirementTable | str] = Field([], description="Requirements.")
 
 
 class Settings(Stated):
@@ -182,9 +188,15 @@ class Settings(Stated):
         return [path for path in (self.data, self.spec) if path is not None]
 
 
-def spec_keys() -> dict[str, Any]:
-    """The keys of a specification file as they are written."""
-    return {field.alias or name: field for name, field in Spec.model_fields.items()}
+def spec_keys() -> dict[str, tuple[Any, str]]:
+    """The keys of a specification file as they are written, with the type and the meaning of each."""
+    return {one.alias or name: (one.annotation, _meaning(one)) for name, one in Spec.model_fields.items()}
+
+
+def _meaning(key: FieldInfo) -> str:
+    """The help of the option, which says nothing of how to repeat it, or the description of a key without one."""
+    helps = [one.help or "" for one in key.metadata if isinstance(one, ParameterInfo)]
+    return (helps[0] if helps else key.description or "").removesuffix(" Repeatable.")
 
 
 def read_spec(path: Path) -> Settings:

@@ -6,7 +6,7 @@ as code that reproduces it.
 
 from __future__ import annotations
 
-from treeform.backends import check_backend
+from treeform.testing.backends import ConformanceReport, check_backend
 from treeform.testing.bridges import check_bridge
 from treeform.testing.brute import all_models, brute_force
 from treeform.testing.cases import Case, draw_cases
@@ -17,6 +17,7 @@ from treeform.testing.solver_bugs import check_solver_bugs
 
 __all__ = [
     "Case",
+    "ConformanceReport",
     "Mutation",
     "Report",
     "all_models",

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from treeform.backends import Backend
-from treeform.backends.conformance import CLOSE, written
 from treeform.backends.run import Outcome, Run, Verdict
 from treeform.errors import RouteError
 from treeform.model import Model, any_of, exactly, sum_of_squares
+from treeform.testing.backends import CLOSE, written
 
 TIME_LIMIT = 30.0
 

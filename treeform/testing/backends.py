@@ -11,8 +11,8 @@ import numpy as np
 
 from treeform.backends.base import Backend, Session
 from treeform.backends.run import Outcome, Run, Verdict
-from treeform.backends.samples import Sample, draw
 from treeform.model import Model
+from treeform.testing.backend_samples import Sample, draw
 
 CLOSE = 1e-5
 
