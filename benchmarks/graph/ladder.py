@@ -27,9 +27,13 @@ PAIRS: dict[str, Backend] = {
     "hypergraph-flow cadical195": tf.SAT("cadical195"),
     "odd highs": tf.HiGHS(threads=1),
     "odd cp-sat": tf.CPSAT(threads=1),
+    "odd mathopt:scip": tf.MathOpt("scip", threads=1),
+    "odd pyomo:cbc": tf.Pyomo("cbc"),
     "odd cadical195": tf.SAT("cadical195"),
     "flow-oct highs": tf.HiGHS(threads=1),
     "flow-oct cp-sat": tf.CPSAT(threads=1),
+    "flow-oct mathopt:scip": tf.MathOpt("scip", threads=1),
+    "flow-oct pyomo:cbc": tf.Pyomo("cbc"),
     "flow-oct cadical195": tf.SAT("cadical195"),
     "benders-oct cp-sat": tf.CPSAT(threads=1),
 }

@@ -9,6 +9,7 @@ import treeform as tf
 from treeform.certify.left_out import count_alternatives
 from treeform.engines import TreeTask, and_or_graph
 from treeform.engines.and_or_graph import GraphOfTrees, reason_against_graph, takes_intervals
+from treeform.engines.enumeration import Enumeration
 from treeform.solve.columns_on_demand import priced_part
 
 APART = ("feature", "column", "partition")
@@ -173,3 +174,26 @@ def test_the_same_models_are_near_optimal(seed: int, monkeypatch: pytest.MonkeyP
     searched = stated(seed, 3, rows=24).near_optimal(within="0.1")
     assert (listed.count, listed.complete) == (searched.count, searched.complete)
     assert [m.objective for m in listed.models] == [m.objective for m in searched.models]
+
+
+@pytest.mark.drawn(8)
+@pytest.mark.parametrize("depth", [1, 2, 3, 4])
+@pytest.mark.parametrize("seed", range(12))
+def test_trees_are_counted_without_their_graph(
+    seed: int, depth: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = stated(seed, depth, rows=36 if depth < 4 else 14)
+    relaxation = priced_part(problem.question)
+    assert relaxation is not None
+    search_intervals(monkeypatch)
+    trees = GraphOfTrees(problem.data, relaxation.task, "column")
+    priced = trees.relax()
+    assert priced is not None
+    if trees.n_rows:
+        assert trees.count(priced.lower) is None
+        return
+    listed = Enumeration(trees, priced, 10**6)
+    assert trees.count(priced.lower - 1) == 0
+    for cost in (priced.lower, priced.lower + 3, priced.lower + 5):
+        assert trees.count(cost) == listed.trees(cost).size
+    assert trees.count(priced.lower, stop=lambda: True) in (None, listed.trees(priced.lower).size)

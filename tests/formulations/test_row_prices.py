@@ -73,7 +73,7 @@ def test_what_is_left_out_is_used_by_no_better_model(rule: type[FewTests], night
         assert priced is not None
         graph = search.trees.up_to(priced.lower + 4)
         assert graph is not None
-        compiled = search._compiled(graph)
+        compiled = search._rest(graph)
         columns = search.formulation.columns_of(compiled)  # type: ignore[attr-defined]
         most = search.relaxation.lower(priced.lower + 5) - 1
         part = search.row_prices.needed(compiled, columns, graph, most, None)

@@ -7,6 +7,7 @@ import pytest
 
 import treeform as tf
 from treeform.engines import enumeration
+from treeform.errors import SpecError
 
 
 def stated() -> tf.Problem:
@@ -29,6 +30,12 @@ def test_a_graph_that_does_not_fit_is_made_once(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(enumeration.GraphOfTrees, "up_to", counting)
     found = stated().near_optimal(within="0.1")
     assert len(asked) == len(set(asked))
-    assert not found.counted and found.count <= whole.count
+    assert found.counted and found.count == whole.count > len(found.models) > 0
     assert found.best.objective == whole.best.objective
+    assert found.trees is None and "of those listed" in str(found)
+    with pytest.raises(SpecError, match="more than 40 alternatives, or fills the memory"):
+        found.importance()
+    monkeypatch.setattr(enumeration.GraphOfTrees, "count", lambda *_: None)
+    found = stated().near_optimal(within="0.1")
+    assert not found.counted and found.count <= whole.count
     assert "more than 40 alternatives, or fills the memory" in str(found)

@@ -165,7 +165,7 @@ def test_what_needs_a_list_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
             asked()
     monkeypatch.setattr("treeform.engines.and_or_graph.MOST_TESTS", 0)
     uncounted = stated(0).near_optimal()
-    with pytest.raises(SpecError, match="needs models that were counted"):
+    with pytest.raises(SpecError, match="needs a set of models that fits"):
         uncounted.disagreement()
     assert uncounted.columns()["models"].max() == 1
 

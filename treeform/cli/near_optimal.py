@@ -119,8 +119,8 @@ def near_optimal(
             _show("drawn", model)
         if plot is not None:
             found.plot().save(plot)
-    elif disagreement is not None:
-        print(f"{disagreement} was not written: there are no models that were counted")
+    elif importance or multiplicity or disagreement is not None or over or sparsest or sample or plot is not None:
+        print(f"nothing more is shown or written of them: {found.uncounted or 'none was counted'}")
     if report_file is not None:
         facts = report.of_result(found.best, near_optimal=found)
         write_text(report_file, FORMATS[format_of(report_file)](facts))

@@ -41,6 +41,8 @@ MOST_ALTERNATIVES = 2_000_000
 Apart = Literal["feature", "column", "partition"]
 Limits = tuple[float, Callable[[], bool] | None]
 """Seconds, and what ends a search."""
+EXACT = 2**53
+"""Numbers of trees below it are exact."""
 EVERYTHING = 2**55
 """A cost above that of any tree."""
 _MEMORY = 2**31
@@ -145,6 +147,7 @@ class GraphOfTrees:
             "memory": memory or _MEMORY,
             "simd": simd,
         }
+        self._searches = intervals
         columns = _columns_of(data, task) if intervals else np.zeros(0, dtype=np.int64)
         if intervals and not len(columns):
             self.table = TableOfTotals(data, limited, _one_test_each(data, columns))
@@ -227,6 +230,23 @@ class GraphOfTrees:
             trees of that cost, only those that are cheap at the multipliers are in the graph then.
         """
         return self._written(cost, short_by, most, _limits_of(seconds, stop))
+
+    def count(self, cost: int, stop: Callable[[], bool] | None = None) -> int | None:
+        """How many trees of at most this cost there are, after `relax` or `price`, without their graph.
+
+        A tree is counted once, as in `treeform.engines.enumeration`.
+
+        Returns
+        -------
+        int or None
+            None when it was stopped, when there are 2**53 or more, or where thresholds are not searched as intervals,
+            tests of different features may be one, or sums are constrained.
+        """
+        groups, features = np.unique(_groups(self.table, self.apart)), np.unique(self.table.feature)
+        if not self._searches or self.n_rows or len(groups) < len(features):
+            return None
+        found = self._native.count(cost, *_limits_of(None, stop))
+        return int(found) if found is not None and found < EXACT else None
 
     def _bounded(self, priced: Priced | None, limits: Limits) -> Priced | None:
         """What the native search priced, as it counts for these trees."""

@@ -113,6 +113,19 @@ class Enumeration:
         counts = TreeCounts(graph, graph.sums[:, 0], cost, self.stop)
         return counts if counts.fits() else None
 
+    def count(self, cost: int) -> int | None:
+        """The number of the same trees, where their graph is too large; None where that cannot be counted.
+
+        Raises
+        ------
+        Stopped
+            When ``stop`` answers true.
+        """
+        found = self.of.count(cost, self.stop)
+        if found is None and self.stop():
+            raise Stopped
+        return found
+
     def _satisfying(self, cost: int, levels: list[Level], graph: AndOrGraph) -> TreeList:
         """The trees of the root that cost no more and satisfy the rows."""
         whole, table = levels[-1], self.of.table

@@ -15,7 +15,8 @@ from functools import cached_property
 
 import numpy as np
 
-from treeform.engines.tree_sets import EXACT, Bools, Floats, Ints, Nested, TreeSet
+from treeform.engines.and_or_graph import EXACT
+from treeform.engines.tree_sets import Bools, Floats, Ints, Nested, TreeSet
 from treeform.language.alternatives import AndOrGraph
 
 MOST_NUMBERS = 2**25

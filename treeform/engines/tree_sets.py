@@ -19,8 +19,6 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Nested = int | tuple[int, "Nested", "Nested"]
 """A class code, or (test of the table, left, right)."""
-EXACT = 2**53
-"""Numbers of trees below it are exact."""
 
 
 class TreeSet(ABC):

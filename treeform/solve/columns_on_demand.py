@@ -31,7 +31,7 @@ from treeform.solve.ledger import Ledger
 from treeform.solve.result import Limit
 from treeform.solve.row_prices import RowPrices
 from treeform.solve.schedule import Budget
-from treeform.solve.search import CompiledSearch, StatedPart, without
+from treeform.solve.search import CompiledSearch, StatedPart
 
 FEW = 1000
 """Alternatives, before some are excluded, up to which a larger cost is taken at once: fewer cost a solver nothing."""
@@ -49,7 +49,7 @@ MOST_ENTRIES = 30_000_000
 """Of such a port."""
 PRICES = "prices of the AND/OR graph"
 PRICES_OF_ROWS = "prices of the rows over the AND/OR graph"
-ROUNDS = 4
+ROUNDS = 6
 """Of such prices, each for what the one before leaves."""
 
 
@@ -137,7 +137,7 @@ class GraphSearch:
         self.many, self.written = MANY, AT_FIRST
         self.most = ceiling(question)
         self.ahead, self.reached = 1, -1
-        self.row_prices = RowPrices()
+        self.row_prices = RowPrices(relaxation, self.trees.table.lo, self.trees.table.hi)
 
     def _dropped(self) -> tuple[str, ...]:
         """The requirements that prices do not know."""
@@ -173,7 +173,7 @@ class GraphSearch:
             if step is None and (self.written == MOST_ALTERNATIVES or self._stop()):
                 self._end(self.reached + 1)
                 return
-            if step is None or step.size > MANY:
+            if step is None or (step.size > MANY and not self.dropped):
                 self._try_parts(priced)
                 if self.ledger.stop():
                     return
@@ -181,10 +181,11 @@ class GraphSearch:
                 self.written = MOST_ALTERNATIVES
                 continue
             wanted = self._cost_wanted()
-            if not self._settled(step, priced):
+            settled = self._settled(step, priced)
+            if settled is None:
                 return
-            self.reached = step.up_to
-            if step.up_to >= wanted and not self.ledger.closed:
+            self.reached = settled
+            if settled >= wanted and not self.ledger.closed:
                 self.limit = Limit.SOLVER  # all was stated, and the proof stays within the tolerances
                 return
 
@@ -285,34 +286,36 @@ class GraphSearch:
         wanted = self.most if better is None else min(self.most, better)
         return self.relaxation.upper(int(wanted))
 
-    def _settled(self, step: Stated, priced: Priced) -> bool:
-        """Whether all models of the step were settled: the best one found, or refuted."""
+    def _settled(self, step: Stated, priced: Priced) -> int | None:
+        """The cost up to which all models of the step were settled: the best one found, or refuted; or None."""
         if not step.size:
             self._exclude(step, priced)
-            return True
-        below = self.relaxation.lower(step.up_to + 1)
+            return step.up_to
         recheck = self._recheck(priced) | {"graph": step.counts}
-        graph, most = self._needed(step, below)
+        graph, most = self._needed(step)
+        below = self.relaxation.lower(step.up_to + 1)
         self.many = max(self.many, (2 if 8 * graph.n_alternatives > step.size else 4) * step.size)
         if graph.n_alternatives:
             self.limit = self._search(graph, StatedPart(most + 1, recheck, self.kept))
         else:
             self.ledger.prove_lower(most + 1, PRICES_OF_ROWS, recheck=recheck)
         lower = self.ledger.lower
-        return self.limit is None and (self.ledger.closed or (lower is not None and lower >= below))
+        settled = self.limit is None and (self.ledger.closed or (lower is not None and lower >= below))
+        return step.up_to if settled else None
 
-    def _needed(self, step: Stated, below: int) -> tuple[AndOrGraph, int]:
+    def _needed(self, step: Stated) -> tuple[AndOrGraph, int]:
         """What better models use of a step, and the largest value of a model that it still states.
 
         Rows that the graph has no multipliers for get prices of their own.
         """
         graph, question = step.graph, self.question
+        below = self.relaxation.lower(step.up_to + 1)
         if not self.dropped or step.size < FEW or question.objective.is_squared:
             return graph, below - 1
         better = self.ledger.better
         most = below - 1 if better is None else min(below - 1, better)
         for _ in range(ROUNDS):
-            compiled = build_beside(partial(self._compiled, graph), self.budget.stop)
+            compiled = build_beside(partial(self._rest, graph), self.budget.stop)
             if compiled is None or self._stop():
                 break
             columns = self.formulation.columns_of(compiled)
@@ -324,10 +327,10 @@ class GraphSearch:
                 break
         return graph, most
 
-    def _compiled(self, graph: AndOrGraph) -> Compiled:
-        question = self.question
-        stated = without(question, self.kept)
-        return self.stated(graph).compile(question.data, question.shape, question.objective, stated)
+    def _rest(self, graph: AndOrGraph) -> Compiled:
+        """What prices do not know, over a graph."""
+        question, rest = self.question, self.row_prices.rest(self.question, self.dropped)
+        return self.stated(graph).compile(question.data, question.shape, *rest)
 
     @staticmethod
     def _recheck(priced: Priced) -> dict[str, Any]:

@@ -12,25 +12,38 @@ with other coefficients than whole numbers have none, and all sums are exact.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
+from fractions import Fraction
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.language.objective import Objective
 from treeform.model import Linear, Model
 from treeform.model.csr import as_matrix
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    from treeform.engines.relaxation import Relaxation
     from treeform.language.alternatives import AndOrGraph
     from treeform.language.formulation import Compiled
+    from treeform.language.question import Question
+    from treeform.language.requirement import Requirement
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Blocks = Iterator[tuple[str, "csr_array", Floats, Floats]]
+"""Name, matrix, lower and upper sides of some rows."""
 LARGEST = 2**60
 DEAR = 100.0
 """Times the value of a model that is wanted: what it costs to miss a row by one."""
+KEPT = 6
+"""Prices of earlier graphs that are tried on the next one."""
+ENOUGH = 0.7
+"""The share that these leave where no linear program is solved over the whole."""
 UNIT = 2**20
 """Prices are whole multiples of 1 / UNIT."""
 
@@ -46,10 +59,26 @@ class _Rows(NamedTuple):
 
 
 class RowPrices:
-    """Prices of the rows over one graph after the other, each of which states more than the one before."""
+    """Prices of the rows over one graph after the other, each of which states more than the one before.
 
-    def __init__(self) -> None:
-        self._known: dict[str, Ints] = {}
+    Parameters
+    ----------
+    relaxation : Relaxation
+        What the sums of a graph mean: cost and constrained sums of each alternative are read off it, and need no model.
+    lo, hi : (R,) int
+        The sides of its sum constraints.
+    """
+
+    def __init__(self, relaxation: Relaxation, lo: Ints, hi: Ints) -> None:
+        self.relaxation, self.lo, self.hi = relaxation, lo, hi
+        self._known: list[dict[str, Ints]] = []
+
+    def rest(self, question: Question, dropped: Collection[str]) -> tuple[Objective, tuple[Requirement, ...]]:
+        """What of a question its relaxation does not price: terms of the objective, and requirements."""
+        priced = self.relaxation.part.objective.terms
+        terms = Objective(term for term in question.objective.terms if term not in priced)
+        pairs = zip(question.labels, question.requirements, strict=True)
+        return terms, tuple(requirement for label, requirement in pairs if label in dropped)
 
     def needed(
         self, compiled: Compiled, columns: Ints, graph: AndOrGraph, most: int, seconds: float | None
@@ -59,45 +88,63 @@ class RowPrices:
         Parameters
         ----------
         compiled : Compiled
-            The model over the graph; its objective is linear.
+            The model of the rest over the graph; its objective is linear.
         columns : (A,) int
             The column of each alternative.
         most : int
-            In units of the objective.
+            In units of the question's objective.
         seconds : float, optional
             For the linear program.
         """
-        objective = compiled.linear_objective
-        cost, constant = np.zeros(compiled.model.n_cols), float(np.sum(objective.const))
-        np.add.at(cost, objective.rows.cols, objective.rows.vals)
-        rows = _rows(compiled.model)
+        objective, given = compiled.linear_objective, self.relaxation
+        weight = float(Fraction(given.scale, compiled.scale))
+        cost, constant = (
+            np.zeros(compiled.model.n_cols),
+            weight * float(np.sum(objective.const)) + float(given.offset),
+        )
+        np.add.at(cost, objective.rows.cols, weight * objective.rows.vals)
+        np.add.at(cost, columns, float(given.factor) * graph.sums[:, 0])
+        rows = _rows(compiled.model, self._sums(columns, graph, compiled.model.n_cols))
         if rows is None or not (_whole(cost) and _whole(np.array(constant))):
             return None
         stated = _Stated(compiled.model, rows, cost, columns, graph, most - int(constant))
-        earlier = self._earlier(rows)
-        if earlier is not None:
-            part = stated.left(earlier)
-            if part is not None and 2 * part.n_alternatives < graph.n_alternatives:
-                return part
+        part = stated.left(self._earlier(rows))
+        if part is not None and part.n_alternatives <= ENOUGH * graph.n_alternatives:
+            return part
         prices = _prices(cost, rows, compiled.model, DEAR * (1.0 + abs(most)), seconds)
         if prices is None:
-            return None
-        at = 0
-        for name, number in rows.parts:
-            self._known[name] = prices[at : at + number]
-            at += number
-        return stated.left(prices)
+            return part
+        ends = np.cumsum([number for _, number in rows.parts])[:-1]
+        pieces = zip(rows.parts, np.split(prices, ends), strict=True)
+        self._known = [{name: of for (name, _), of in pieces}, *self._known[: KEPT - 1]]
+        return stated.left([prices])
 
-    def _earlier(self, rows: _Rows) -> Ints | None:
-        """The prices that the same rows had over the graph before; rows of nodes are others, and have none."""
-        out = np.zeros(len(rows.high), dtype=np.int64)
-        at = 0
-        for name, number in rows.parts:
-            known = self._known.get(name)
-            if known is not None and len(known) == number:
-                out[at : at + number] = known
-            at += number
-        return out if out.any() else None
+    def _sums(self, columns: Ints, graph: AndOrGraph, width: int) -> Blocks:
+        """The sum constraints as rows."""
+        from scipy import sparse
+
+        number, rows = len(self.lo), len(columns)
+        where = (np.repeat(np.arange(number), rows), np.tile(columns, number))
+        matrix = sparse.csr_array(
+            (graph.sums[:, 1:].T.ravel().astype(np.float64), where), shape=(number, width)
+        )
+        yield "sums", matrix, self.lo.astype(np.float64), self.hi.astype(np.float64)
+
+    def _earlier(self, rows: _Rows) -> list[Ints]:
+        """What the same rows cost in graphs before; rows of nodes are others there, and cost nothing.
+
+        The last one of a step is of what little the others left, and may say nothing about the next, larger graph.
+        """
+        out = []
+        for known in self._known:
+            parts = [known.get(name, np.zeros(0, dtype=np.int64)) for name, _ in rows.parts]
+            sizes = [number for _, number in rows.parts]
+            fits = [
+                of if len(of) == size else np.zeros(size, dtype=np.int64)
+                for of, size in zip(parts, sizes, strict=True)
+            ]
+            out.append(np.concatenate(fits))
+        return [prices for prices in out if prices.any()]
 
 
 class _Stated(NamedTuple):
@@ -110,8 +157,13 @@ class _Stated(NamedTuple):
     graph: AndOrGraph
     most: int
 
-    def left(self, prices: Ints) -> AndOrGraph | None:
-        """What the prices of the rows leave; None where sums would not be exact."""
+    def left(self, vectors: list[Ints]) -> AndOrGraph | None:
+        """What several prices of the rows leave; None where none of them shows anything."""
+        masks = [mask for prices in vectors if (mask := self._kept(prices)) is not None]
+        return self.graph.part(self.graph.used(np.logical_and.reduce(masks))) if masks else None
+
+    def _kept(self, prices: Ints) -> NDArray[np.bool_] | None:
+        """(A,) whether an alternative is cheap enough; None where sums would not be exact."""
         rows, model, graph = self.rows, self.model, self.graph
         largest = UNIT * np.abs(self.cost) + np.abs(rows.matrix).T @ np.abs(prices).astype(np.float64)
         if largest.max(initial=0.0) * 2 ** (2 + int(graph.depth[0])) >= LARGEST:
@@ -124,23 +176,26 @@ class _Stated(NamedTuple):
             return None
         below = sum(int(p) * int(h) for p, h in zip(prices.tolist(), rows.high.tolist(), strict=True) if p)
         room = UNIT * self.most - below - least
-        kept = graph.through(reduced[self.columns]) <= max(-LARGEST, min(room, LARGEST))
-        return graph.part(graph.used(kept))
+        return np.asarray(graph.through(reduced[self.columns]) <= max(-LARGEST, min(room, LARGEST)))
 
 
-def _rows(model: Model) -> _Rows | None:
+def _blocks(model: Model) -> Blocks:
+    """The rows of a model that hold always and have whole coefficients."""
+    for block in model.blocks:
+        if isinstance(block, Linear) and block.when is None and _whole(block.vals):
+            yield block.name, as_matrix(block.rows, model.n_cols), block.lo, block.hi
+
+
+def _rows(model: Model, sums: Blocks) -> _Rows | None:
     """The rows that hold always, have whole coefficients and sides, and can have a price; None without any."""
     equal: list[tuple[str, csr_array, Floats]] = []
     at_most: list[tuple[str, csr_array, Floats]] = []
-    for block in model.blocks:
-        if not isinstance(block, Linear) or block.when is not None or not _whole(block.vals):
-            continue
-        matrix = as_matrix(block.rows, model.n_cols)
-        same = (block.lo == block.hi) & _whole_each(block.lo)
-        equal.append((f"{block.name} =", matrix[same], block.lo[same]))
-        for sign, side in ((1.0, block.hi), (-1.0, -block.lo)):
+    for name, matrix, lo, hi in chain(_blocks(model), sums):
+        same = (lo == hi) & _whole_each(lo)
+        equal.append((f"{name} =", matrix[same], lo[same]))
+        for sign, side in ((1.0, hi), (-1.0, -lo)):
             usable = np.isfinite(side) & ~same & _whole_each(side)
-            at_most.append((f"{block.name} {sign}", sign * matrix[usable], side[usable]))
+            at_most.append((f"{name} {sign}", sign * matrix[usable], side[usable]))
     if not equal:
         return None
     from scipy import sparse

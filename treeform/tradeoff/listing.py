@@ -327,7 +327,8 @@ class _Listing:
                 trees = self.enumeration.trees(cost)
                 listed = self._listed(self._judged(trees), reach)
             except TooManyTrees as error:
-                return self._counted(threshold) or replace(listed, stopped_by=str(error))
+                whole = self._counted(threshold) or self._number(threshold, listed)
+                return replace(whole or listed, stopped_by=None if whole and whole.trees else str(error))
             except Stopped:
                 break
         return listed
@@ -340,6 +341,15 @@ class _Listing:
             return None if counts is None else self._listed(counts, threshold)
         except Stopped:
             return None
+
+    def _number(self, threshold: Fraction, listed: _Listed) -> _Listed | None:
+        """The number of all models, beside the best of them, where nothing has to be judged."""
+        assert self.enumeration is not None
+        try:
+            number = None if self.judge.is_needed else self.enumeration.count(self._cost(threshold))
+        except Stopped:
+            return None
+        return None if number is None else _Listed(listed.models, number, threshold)
 
     def _cost(self, objective: Fraction) -> int:
         """The largest cost in the engine's units of a model with at most this objective."""

@@ -85,11 +85,11 @@ class NearOptimal(Printed):
     limit: Limit | None = None
     """What ended the work early."""
     uncounted: str | None = None
-    """Why no models, or not all of them, were counted, if there are too many, or too many tests."""
+    """Why no models, or not all of them, were counted or held, if there are too many, or too many tests."""
     notes: tuple[str, ...] = ()
     """What broke down on the way."""
     trees: NearTrees | None = field(default=None, repr=False)
-    """All models up to ``counted_to``, listed or not; None when none were counted."""
+    """All models up to ``counted_to``, listed or not; None when none were counted, or only their number."""
     sensitive: Any = field(default=None, repr=False)
     """Groups for requirements that name none."""
 
@@ -113,9 +113,9 @@ class NearOptimal(Printed):
     def columns(self) -> pd.DataFrame:
         """One row for each column of the table, those that the most models test first.
 
-        ``models`` and ``share`` are over all models that were counted, listed or not. ``indispensable`` is True where
-        every near-optimal model tests the column: no model without it is within the threshold, which ``optimum
-        without`` shows. It is None where that is open.
+        ``models`` and ``share`` are over all models that were counted, listed or not; over those that are listed where
+        ``trees`` is None. ``indispensable`` is True where every near-optimal model tests the column: no model without
+        it is within the threshold, which ``optimum without`` shows. It is None where that is open.
         """
         names, size = self._names(), self._size()
         asked = {demanded.column: demanded for demanded in self.indispensable}
@@ -255,11 +255,11 @@ class NearOptimal(Printed):
 
     def _counted_trees(self, what: str) -> NearTrees:
         if self.trees is None or not self.trees.size:
-            none = self.counted_to is not None or self.best.objective is None
+            none = self.best.objective is None or (self.counted_to is not None and not self.count)
             why = "none is near-optimal" if none else self.uncounted or "too many, or the time was spent"
             raise SpecError(
-                f"{what} needs models that were counted",
-                cause=f"there are none: {why}",
+                f"{what} needs a set of models that fits in memory",
+                cause=f"there is none: {why}",
                 fix="use fewer tests (round or bin columns), a smaller share (within), or more time",
             )
         return self.trees
@@ -325,7 +325,8 @@ class NearOptimal(Printed):
             table["column"], table["models"], table["indispensable"], strict=True
         ):
             if tested:
-                lines.append(f"  {name}: tested by {tested:,}{'  indispensable' if needed is True else ''}")
+                of = " of those listed" if self.trees is None and self.count else ""
+                lines.append(f"  {name}: tested by {tested:,}{of}{'  indispensable' if needed is True else ''}")
         if self.limit is not None:
             lines.append(f"stopped ({self.limit})")
         return "\n".join(lines)

@@ -135,6 +135,15 @@ public:
         answer["cover"] = to_array(std::vector<std::int64_t>(out.cover.begin(), out.cover.end()));
         return answer;
     }
+    nb::object count(std::int64_t cost, double time_limit, const nb::object& poll)
+        requires std::is_same_v<Trees, IntervalGraph>
+    {
+        require_between(cost, 0, kLargestAmount, "cost");
+        require(table_.rows == 0, "no rows have multipliers");
+        double number = 0;
+        const bool ended = search([&] { number = graph().count(cost); }, time_limit, poll);
+        return ended ? nb::object(nb::float_(number)) : nb::none();
+    }
 
 private:
     Trees& graph() {
@@ -219,6 +228,8 @@ void bind(nb::module_& m) {
                                     "(F,) int32. Tests are numbered column by column, by threshold.");
     intervals.def(nb::init<const nb::tuple&, const Array<double, 2>&, const Array<std::int32_t, 1>&, const nb::kwargs&>(),
                   nb::arg("arrays"), nb::arg("x"), nb::arg("group"), nb::arg("keywords"));
+    intervals.def("count", &Intervals::count, nb::arg("cost"), nb::arg("time_limit"), nb::arg("poll").none(),
+                  "How many trees of at most that cost there are, without rows; None when it was stopped.");
     with_methods(intervals);
 }
 

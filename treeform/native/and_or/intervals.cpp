@@ -15,17 +15,17 @@
 #include <array>
 #include <map>
 
-#include "../contree/all_splits.hpp"
 #include "../contree/ranks.hpp"
 #include "../contree/rebuild.hpp"
-#include "../contree/search.hpp"
 #include "../continuous_totals/tree.hpp"
 #include "../continuous_totals/widest.hpp"
 #include "../totals/multipliers.hpp"
 #include "../totals/prices.hpp"
 #include "levels.hpp"
+#include "node_tests.hpp"
 #include "reduced.hpp"
 #include "rows_of_points.hpp"
+#include "tree_numbers.hpp"
 #include "way.hpp"
 
 namespace treeform::and_or {
@@ -47,6 +47,7 @@ public:
     virtual Relaxed relax(Amount upper) = 0;
     virtual Relaxed price(const std::vector<Amount>& multipliers, Amount unit) = 0;
     virtual Alternatives up_to(Amount cost, Amount short_by, std::size_t most) = 0;
+    virtual double count(Amount cost) = 0;
 };
 
 namespace {
@@ -58,16 +59,14 @@ class SearchAs final : public IntervalGraph::Search {
 public:
     using Cost = typename W::Cost;
     using Subset = contree::Node<W>;
-    using Splits = contree::AllSplits<W>;
 
     TREEFORM_COLD SearchAs(const Thresholds& given, const totals::Settings& settings,
                            continuous_totals::Control& control, const std::vector<std::int32_t>& group,
                            contree::RankedTable& ranked, RowsOfPoints& rows)
         : table_(given.table), settings_(settings), control_(control), group_(group), rows_(rows),
-          pricing_(table_, settings_), scans_(contree::choose_scans<typename W::Key, typename W::Sum>(settings.simd.c_str())),
-          data_(rows.samples, ranked, unit_weights() ? settings.min_support : 0, control),
-          searches_(table_.columns), whole_by_(table_.columns), turn_(table_.columns), work_(int(table_.columns)),
-          words_((table_.points + 63) / 64), way_(data_.table, settings.simd, control) {
+          pricing_(table_, settings_), data_(rows.samples, ranked, unit_weights() ? settings.min_support : 0, control),
+          tests_(data_.table, control, settings.simd, int(table_.columns)), words_((table_.points + 63) / 64),
+          way_(data_.table, settings.simd, control) {
         rules_.simd = settings.simd, rules_.min_support = data_.support;
         for (int f = 0; f < data_.table.features; ++f)
             first_test_.push_back(first_test_.empty() ? 0 : last_test_), last_test_ = first_test_[f] + tests_of(f);
@@ -150,6 +149,15 @@ public:
         return out;
     }
 
+    TREEFORM_COLD double count(Amount cost) override {
+        const Amount least = least_of_root() - base_, most = prices_.limit(cost) - base_;
+        if (least > most) return 0;
+        TreeNumbers<W> numbers(table_, settings_, data_.table, rows_, beyond_.leaf, beyond_.test, tests_, control_);
+        double sum = 0;
+        for (const double of_price : numbers.of(data_.root, settings_.depth, least, most)) sum += of_price;
+        return sum;
+    }
+
 private:
     struct Sides {  // what a side of a test costs at least, with all that may stand below it
         Cost left, right;
@@ -161,20 +169,13 @@ private:
     const std::vector<std::int32_t> group_;
     RowsOfPoints& rows_;
     totals::Pricing pricing_;
-    contree::ScanTable<typename W::Key, typename W::Sum> scans_;
     continuous_totals::Priced<W> data_;
+    NodeTests<W> tests_;
     continuous_totals::Settings judging_;
     contree::Settings rules_;
-    contree::Counters counters_;
-    std::unique_ptr<contree::Search<W>> search_;
-    std::unique_ptr<Splits> two_;
     Prices prices_;
     continuous_totals::Prices beyond_;
     Amount base_ = 0;  // what all rows cost with their best labels; prices below are beyond that
-    std::vector<contree::IntervalSearch<W>> searches_;
-    std::vector<Cost> whole_by_;
-    std::vector<int> turn_;
-    contree::SplitWork<W> work_;
     std::size_t words_;
     std::vector<std::int32_t> first_test_;
     std::int32_t last_test_ = 0;
@@ -213,16 +214,10 @@ private:
         prices_ = prices, base_ = Amount(base);
         data_.set(beyond);
         rules_.node_penalty = beyond.test;
-        search_ = std::make_unique<contree::Search<W>>(data_.table, rules_, control_, scans_);
-        two_ = std::make_unique<Splits>(data_.table, rules_, control_, counters_, scans_);
+        tests_.use(rules_, data_.support);
         return true;
     }
-    contree::Answer<Cost> solve_root() {
-        return search_->solve(0,
-                              {data_.root, settings_.depth, contree::full_tree(settings_.depth),
-                               std::numeric_limits<Cost>::max() / 8, data_.support},
-                              whole_by_.data());
-    }
+    contree::Answer<Cost> solve_root() { return tests_.solve(data_.root, settings_.depth); }
     /// A bound, and the least price itself where neither weights in digits nor a minimum flow bind.
     Amount least_of_root() {
         std::vector<Amount> total(table_.kinds, 0);
@@ -296,10 +291,9 @@ private:
         Making making{*this, subset, total, depth, index, below, node.budget, out};
         if (depth == 1)
             stumps(subset, total, static_cast<Cost>(node.budget), making);
-        else if (depth == 2)
-            pairs(subset, static_cast<Cost>(node.budget), making);
         else
-            deep(subset, depth, static_cast<Cost>(node.budget), making);
+            tests_.each(subset, depth, static_cast<Cost>(node.budget),
+                        [&](int f, std::size_t to, Cost left, Cost right) { making.test(f, to, {left, right}); });
     }
 
     /// The tests of one node, as they are found.
@@ -379,38 +373,6 @@ private:
             }
         }
     }
-
-    void pairs(const Subset& subset, Cost budget, Making& making) {
-        if (budget < penalty()) return;
-        two_->for_each({subset, 2, contree::full_tree(2), budget + 1, data_.support}, budget + 1,
-                       [&](const typename Splits::Split& split) {
-                           making.test(split.test.feature, split.rows, {split.left, split.right});
-                           return budget + 1;
-                       });
-    }
-
-    void deep(const Subset& subset, int depth, Cost budget, Making& making) {
-        const Cost room = budget + 1 - penalty();
-        if (room <= 0) return;
-        const auto whole = search_->solve(
-            1, {subset, depth - 1, contree::full_tree(depth - 1), std::numeric_limits<Cost>::max() / 8, data_.support},
-            whole_by_.data());
-        contree::order_features(turn_, static_cast<const Cost*>(nullptr), whole_by_, whole.as_test());
-        search_->turn_to_another(0);
-        for (const int f : turn_) {
-            auto& one = searches_[f];
-            one.cuts.take(data_.table, subset, f, data_.support);
-            one.begin(rules_, data_.table.features, subset.total_mass, whole.lower, whole.proven, whole_by_.data());
-            while (one.next(room, work_.pick, work_.left.by.data(), work_.right.by.data(), counters_)) {
-                control_.check();
-                search_->evaluate(0, {subset, depth, contree::full_tree(depth), budget + 1, data_.support},
-                                  {f, one.cuts.key(work_.pick.cut)}, room, room, work_);
-                if (work_.found)
-                    making.test(f, std::size_t(work_.pick.cut), {work_.left.reply.value, work_.right.reply.value});
-                contree::Search<W>::settle(one, room, work_, counters_);
-            }
-        }
-    }
 };
 
 }  // namespace
@@ -430,6 +392,7 @@ IntervalGraph::IntervalGraph(const Thresholds& given, const totals::Settings& se
 IntervalGraph::~IntervalGraph() = default;
 Relaxed IntervalGraph::relax(Amount upper) { return search_->relax(upper); }
 Relaxed IntervalGraph::price(const std::vector<Amount>& m, Amount unit) { return search_->price(m, unit); }
+double IntervalGraph::count(Amount cost) { return search_->count(cost); }
 Alternatives IntervalGraph::up_to(Amount cost, Amount short_by, std::size_t most) { return search_->up_to(cost, short_by, most); }
 
 }  // namespace treeform::and_or

@@ -24,6 +24,9 @@ public:
     Relaxed relax(Amount upper);
     Relaxed price(const std::vector<Amount>& multipliers, Amount unit);
     Alternatives up_to(Amount cost, Amount short_by, std::size_t most);
+    /// How many trees of at most that cost there are, where no rows have multipliers and all groups differ; exact below
+    /// 2^53.
+    double count(Amount cost);
 
     class Search;
     struct RowsOfPoints;
