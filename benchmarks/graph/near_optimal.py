@@ -135,10 +135,12 @@ def counts(rows: Rows) -> Shown:
     return Shown.of("Near-optimal trees", columns, lines, note)
 
 
-def main(seconds: float = 60, programs: str = ",".join(PROGRAMS)) -> None:
-    """Measure."""
+def main(seconds: float = 60, programs: str = ",".join(PROGRAMS), tables: str = "") -> None:
+    """Measure; ``tables``: only the questions of these."""
     figures = Figures("graph_near_optimal", KEY, seconds=f"{seconds:g}")
     for name, depth, within in QUESTIONS:
+        if tables and name not in tables.split(","):
+            continue
         for program in programs.split(","):
             work = partial(measured, program, name, depth, within, seconds)
             figures.measure(work, table=name, depth=depth, within=within, program=program)
