@@ -99,4 +99,6 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "capture_repr": ("_repr_html_",),
     "min_reported_time": 5,
+    "image_scrapers": ("gallery_examples.draw_model",),
+    "default_thumb_file": str(HERE / "readme_tree.svg"),
 }

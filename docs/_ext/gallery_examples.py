@@ -1,4 +1,4 @@
-"""The reference shows, of each requirement and objective, how the gallery constructs it.
+"""Thumbnails of the gallery, and its calls in the reference: how each requirement and objective is constructed.
 
 The calls are read from ``examples/every_requirement.py`` and ``examples/every_objective.py``, which run when the
 documentation is built.
@@ -43,6 +43,17 @@ def add_example(app: Any, what: str, name: str, obj: Any, options: Any, lines: l
     code = STATED[example].format(calls[0])
     lines += ["", ".. rubric:: Example", "", ".. code-block:: python", "", f"   {code}", ""]
     lines += [f":doc:`/auto_examples/{example}` has its optimum on a table.", ""]
+
+
+def draw_model(block: Any, block_vars: dict[str, Any], gallery_conf: Any) -> str:
+    """Draw the first model of an example: its thumbnail, which is not shown on the page."""
+    paths = block_vars["image_path_iterator"]
+    for value in list(block_vars["example_globals"].values()) if not len(paths) else ():
+        graph = getattr(value, "graph", value)
+        if isinstance(graph, tf.DecisionGraph):
+            Path(next(paths)).with_suffix(".svg").write_text(graph.to_svg(), encoding="utf-8")
+            break
+    return ""
 
 
 def setup(app: Any) -> dict[str, Any]:
