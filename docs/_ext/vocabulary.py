@@ -73,7 +73,7 @@ VOCABULARY: dict[str, dict[str, str]] = {
     "Estimators": {
         "ccp_alpha, ccp_alphas": "scikit-learn's name: price of a test as a share of the total weight",
         "class_weight, min_weight_fraction_leaf, monotonic_cst, scoring": "as in scikit-learn",
-        "select": "``best`` or ``one_standard_error``",
+        "select": "``close``, ``best`` or ``one_standard_error``",
         "unseen": "what is done with levels that training did not have",
         "decision": "``label`` or ``argmax``: how a leaf decides",
         "keep_data": "whether the fitted estimator keeps the training rows",

@@ -13,11 +13,14 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import treeform as tf
 from treeform.errors import SpecError
+from treeform.estimators.candidates import learn
 from treeform.estimators.complexity import simplest_between
+from treeform.solve.schedule import Budget
 
 
 @pytest.mark.drawn(18)
@@ -40,7 +43,8 @@ def iris():
 @pytest.fixture(scope="module")
 def chosen(iris):
     X, y = iris
-    return tf.OptimalTreeClassifierCV(max_depth=range(1, 4), cv=StratifiedKFold(3), time_limit=None).fit(X, y)
+    chosen = tf.OptimalTreeClassifierCV(range(1, 4), cv=StratifiedKFold(3), select="best", time_limit=None)
+    return chosen.fit(X, y)
 
 
 def test_scores_are_those_of_the_single_estimator(iris, chosen):
@@ -81,6 +85,36 @@ def test_a_given_grid_and_one_standard_error(iris):
     tests = smaller.cv_results_["mean_n_tests"]
     assert tests[smaller.best_index_] <= tests[given_grid.best_index_]
     assert smaller.best_score_ <= given_grid.best_score_
+
+
+def test_the_smaller_of_close_trees():
+    scores = np.array([[0.9, 0.7, 0.8], [0.9, 0.68, 0.81], [0.8, 0.6, 0.7], [0.9, 0.7, 0.8]])
+    tests = np.array([6.0, 4.0, 2.0, 5.0])
+    chooses = {
+        select: tf.OptimalTreeClassifierCV(select=select)._is_good(scores, tests).tolist()
+        for select in ("close", "best", "one_standard_error")
+    }
+    # The second differs by 0, 0.02 and -0.01 from the best: 0.003 on average, with a standard error of 0.009.
+    assert chooses["best"] == [True, False, False, True]
+    assert chooses["close"] == [True, False, False, True]
+    assert chooses["one_standard_error"] == [True, True, False, True]
+    nearer = scores.copy()
+    nearer[1] = [0.9, 0.68, 0.819]
+    assert tf.OptimalTreeClassifierCV()._is_good(nearer, tests).tolist() == [True, True, False, True]
+
+
+def test_trees_of_cart_are_among_the_candidates():
+    X, y = load_iris(return_X_y=True)
+    estimators = {depth: tf.OptimalTreeClassifier(depth) for depth in (2, 5)}
+    data = estimators[2]._prepared(X, y, None)
+    found = learn(estimators, data, None, Budget(0.01))  # no time for anything but first trees
+    cart = DecisionTreeClassifier(max_depth=5, random_state=0)
+    for alpha in cart.cost_complexity_pruning_path(X, y).ccp_alphas[:-1].clip(0):
+        greedy = clone(cart).set_params(ccp_alpha=alpha).fit(X, y)
+        wrong, tests = (greedy.predict(X) != y).mean(), greedy.get_n_leaves() - 1
+        for price in (Fraction(1, 1000), Fraction(1, 50)):
+            ours = found.best(5, price)
+            assert float(ours.cost + price * ours.tests) <= wrong + float(price) * tests + 1e-12
 
 
 def test_regression_and_folds_side_by_side():

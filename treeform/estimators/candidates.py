@@ -2,7 +2,8 @@
 
 Each depth is solved from the best tree of the depth before. Where that is proved early, the size table of the depth
 gives the optimum of every size; in any case each tree is pruned at all prices of a test. A tree of one depth serves
-all greater ones.
+all greater ones. For classes CART's tree is pruned, too: where several trees have no errors, its prunings are often the
+smallest.
 """
 
 from __future__ import annotations
@@ -12,6 +13,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
+
+import numpy as np
+from sklearn.tree import DecisionTreeClassifier
 
 from treeform.data import Dataset
 from treeform.engines.pruning import prunings
@@ -32,6 +36,8 @@ MOST_PRICES = 12
 DEEPEST_SIZE_TABLE = 3
 """Greater depths are seldom proved in time, and their size tables take several times as long. Under requirements,
 rows of a table may need a solver."""
+MOST_CELLS = 2_000_000
+"""Of a table for which CART's tree is grown, which takes up to two seconds then and cannot be stopped."""
 
 
 @dataclass(frozen=True)
@@ -117,6 +123,8 @@ def learn(
         start = None if best is None else best.graph
         share = _part_of(budget, len(estimators) - place)
         trees += _of_depth(estimators[depth], depth, data, sensitive_features, start, share)
+    deepest = max(estimators)
+    trees += _greedy(estimators[deepest]._problem(data, sensitive_features).question, deepest)
     return Candidates(data, trees)
 
 
@@ -153,6 +161,19 @@ def _of_depth(
     for graph in found:
         for pruned in prunings(question, graph):
             yield from _admissible(question, pruned.graph, depth)
+
+
+def _greedy(question: Question, depth: int) -> Iterator[Candidate]:
+    """CART's tree and its prunings, each of its own depth."""
+    data = question.data
+    if data.quantity is not None or depth == 0 or data.X.size > MOST_CELLS:
+        return
+    if data.X.size and np.abs(data.X).max() > np.finfo(np.float32).max:  # beyond what it takes
+        return
+    tree = DecisionTreeClassifier(max_depth=depth, random_state=0)
+    tree.fit(data.X, data.classes[data.y], sample_weight=data.weights)
+    for pruned in prunings(question, DecisionGraph.from_sklearn(tree, data)):
+        yield from _admissible(question, pruned.graph, max(pruned.graph.depth, 1))
 
 
 def _of_every_size(problem: Problem, budget: Budget) -> list[DecisionGraph]:

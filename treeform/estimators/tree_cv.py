@@ -29,9 +29,10 @@ class OptimalTreeClassifierCV(CrossValidatedTree, OptimalClassifier):
         As in scikit-learn; the accuracy by default.
     n_jobs : int, optional
         Folds that are learnt at the same time.
-    select : {"best", "one_standard_error"}, default "best"
-        ``"one_standard_error"`` takes the smallest tree whose score is within one standard error of the best
-        (Breiman et al., 1984).
+    select : {"close", "best", "one_standard_error"}, default "close"
+        ``"close"`` takes the smallest tree whose scores on the folds fall short of the best ones by at most a quarter
+        of the standard error of the difference; ``"one_standard_error"`` the smallest one whose score is within one
+        standard error of the best (Breiman et al., 1984); ``"best"`` the best score.
     time_limit : float or None, default 60
         Seconds for everything together, cross-validation included.
     requirements, objective, solver, formulation, warm_start, threads
@@ -116,7 +117,7 @@ class OptimalTreeRegressorCV(CrossValidatedTree, OptimalTreeRegressor):
         As in scikit-learn; R squared by default.
     n_jobs : int, optional
         Folds that are learnt at the same time.
-    select : {"best", "one_standard_error"}, default "best"
+    select : {"close", "best", "one_standard_error"}, default "close"
         As in `OptimalTreeClassifierCV`.
     time_limit : float or None, default 60
         Seconds for everything together, cross-validation included.
