@@ -101,6 +101,7 @@ def test_requirements_as_text_have_parameters_too():
     assert "requirements" in tf.OptimalTreeClassifier(requirements="none of them").get_params()
 
 
+
 def test_not_proved_is_a_convergence_warning():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(3000, 12)), rng.integers(0, 2, 3000)
