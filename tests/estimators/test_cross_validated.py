@@ -112,6 +112,9 @@ def test_trees_of_cart_are_among_the_candidates():
     for alpha in cart.cost_complexity_pruning_path(X, y).ccp_alphas[:-1].clip(0):
         greedy = clone(cart).set_params(ccp_alpha=alpha).fit(X, y)
         wrong, tests = (greedy.predict(X) != y).mean(), greedy.get_n_leaves() - 1
+        for one in found.trees[::7]:
+            assert one.tests == one.graph.n_nodes and one.graph.depth <= one.depth
+            assert one.cost == Fraction(int((one.graph.predict(X) != y).sum()), len(y))
         for price in (Fraction(1, 1000), Fraction(1, 50)):
             ours = found.best(5, price)
             assert float(ours.cost + price * ours.tests) <= wrong + float(price) * tests + 1e-12

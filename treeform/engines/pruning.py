@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,11 +34,28 @@ Leaf = int | Fraction
 
 @dataclass(frozen=True)
 class PrunedTree:
-    """One of the nested trees."""
+    """One of the nested trees.
+
+    Attributes
+    ----------
+    price : Fraction
+        From this price of a test on it is the best of the prunings, in units of the objective.
+    tests : int
+    cost : Fraction or None
+        In units of the objective, tests for nothing; None where that is no sum over samples.
+    make : callable
+        Builds the graph, which takes longer than all the rest.
+    """
 
     price: Fraction
-    """From this price of a test on it is the best of the prunings, in units of the objective."""
-    graph: DecisionGraph
+    tests: int
+    cost: Fraction | None
+    make: Callable[[], DecisionGraph]
+
+    @cached_property
+    def graph(self) -> DecisionGraph:
+        """The tree."""
+        return self.make()
 
 
 @dataclass(frozen=True)
@@ -107,7 +125,7 @@ def prunings(question: Question, graph: DecisionGraph, depth: int | None = None)
     """
     costs = leaf_costs(question)
     if costs is None:
-        return [PrunedTree(Fraction(0), graph)]
+        return [PrunedTree(Fraction(0), graph.n_nodes, None, lambda: graph)]
     pruning = _Pruning(question.data, graph, costs)
     if depth is not None:
         pruning.cut_below(depth)
@@ -146,11 +164,10 @@ class _Pruning:
             self._cut(node)
 
     def all(self) -> list[PrunedTree]:
-        whole = bool((self.kept == self.tests).all())
-        found = [PrunedTree(Fraction(0), self.graph if whole else self._built())]
+        cost, size = self._branches()
         price = Fraction(0)
+        found = [self._pruned(price, cost, size)]
         while self.kept[0]:
-            cost, size = self._branches()
             saved = {
                 node: (self.as_leaf[node] - cost[node]) / size[node]
                 for node in np.flatnonzero(self.kept).tolist()
@@ -159,13 +176,19 @@ class _Pruning:
             for node in [node for node, each in saved.items() if each == least]:
                 self._cut(node)
             price = max(price, least)
-            made = PrunedTree(price, self._built())
+            cost, size = self._branches()
+            made = self._pruned(price, cost, size)
             # A test that saves nothing has no place in the first tree.
             if price == found[-1].price:
                 found[-1] = made
             else:
                 found.append(made)
         return found
+
+    def _pruned(self, price: Fraction, cost: list[Fraction], size: list[int]) -> PrunedTree:
+        kept = self.kept.copy()
+        whole = bool((kept == self.tests).all())
+        return PrunedTree(price, size[0], cost[0], lambda: self.graph if whole else self._built(kept))
 
     def _branches(self) -> tuple[list[Fraction], list[int]]:
         """Cost and number of tests of the branch at each node; children stand after their parents."""
@@ -184,7 +207,7 @@ class _Pruning:
                 self.kept[at] = False
                 below += [int(self.graph.left[at]), int(self.graph.right[at])]
 
-    def _built(self) -> DecisionGraph:
+    def _built(self, kept: NDArray[np.bool_]) -> DecisionGraph:
         nodes: list[dict[str, object]] = []
         values = tuple(sorted({Fraction(p) for p in self.predicted})) if self.graph.values else ()
         position = {value: at for at, value in enumerate(values)}
@@ -192,7 +215,7 @@ class _Pruning:
         def add(node: int) -> int:
             at = len(nodes)
             nodes.append({})
-            if self.kept[node]:
+            if kept[node]:
                 nodes[at] = {
                     "feature": int(self.graph.feature[node]),
                     "threshold": float(self.graph.threshold[node]),

@@ -8,9 +8,10 @@ smallest.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any
 
@@ -18,7 +19,7 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
 from treeform.data import Dataset
-from treeform.engines.pruning import prunings
+from treeform.engines.pruning import PrunedTree, prunings
 from treeform.estimators.base import OptimalEstimator
 from treeform.estimators.complexity import simplest_between, total_weight
 from treeform.estimators.pruning_path import lower_hull, slope
@@ -49,7 +50,13 @@ class Candidate:
     tests: int
     cost: Fraction
     """Its loss as a share of the total weight, tests for nothing."""
-    graph: DecisionGraph
+    make: Callable[[], DecisionGraph]
+    """Builds its graph; most of the candidates are never asked for it."""
+
+    @cached_property
+    def graph(self) -> DecisionGraph:
+        """The tree."""
+        return self.make()
 
 
 class Candidates:
@@ -118,7 +125,7 @@ def learn(
     for place, depth in enumerate(sorted(estimators)):
         constant = estimators[depth]._constant(data)
         if constant is not None:
-            return Candidates(data, [Candidate(0, 0, Fraction(0), constant)])
+            return Candidates(data, [Candidate(0, 0, Fraction(0), lambda: constant)])
         best = min(trees, key=lambda one: one.cost, default=None)
         start = None if best is None else best.graph
         share = _part_of(budget, len(estimators) - place)
@@ -159,12 +166,11 @@ def _of_depth(
         found += _of_every_size(problem, budget)
     question = problem.question
     for graph in found:
-        for pruned in prunings(question, graph):
-            yield from _admissible(question, pruned.graph, depth)
+        yield from _pruned(question, graph, depth)
 
 
 def _greedy(question: Question, depth: int) -> Iterator[Candidate]:
-    """CART's tree and its prunings, each of its own depth."""
+    """CART's tree of each depth and its prunings."""
     data = question.data
     if data.quantity is not None or depth == 0 or data.X.size > MOST_CELLS:
         return
@@ -172,8 +178,29 @@ def _greedy(question: Question, depth: int) -> Iterator[Candidate]:
         return
     tree = DecisionTreeClassifier(max_depth=depth, random_state=0)
     tree.fit(data.X, data.classes[data.y], sample_weight=data.weights)
-    for pruned in prunings(question, DecisionGraph.from_sklearn(tree, data)):
-        yield from _admissible(question, pruned.graph, max(pruned.graph.depth, 1))
+    graph = DecisionGraph.from_sklearn(tree, data)
+    for most in range(1, depth + 1):
+        yield from _pruned(question, graph, most, most)
+
+
+def _pruned(
+    question: Question, graph: DecisionGraph, depth: int, cut: int | None = None
+) -> Iterator[Candidate]:
+    """The prunings of a tree, cut at a depth first; under requirements those that satisfy them."""
+    weight = total_weight(question.data)
+    for pruned in prunings(question, graph, cut):
+        if question.requirements or pruned.cost is None:
+            yield from _admissible(question, pruned.graph, depth)
+        else:
+            yield Candidate(
+                depth, pruned.tests, pruned.cost / weight, partial(_simplified, question, pruned, depth)
+            )
+
+
+def _simplified(question: Question, pruned: PrunedTree, depth: int) -> DecisionGraph:
+    graph, judged = judge_candidate(question.with_(shape=Tree(depth)), pruned.graph)
+    assert judged.ok  # nothing but the shape is asked for
+    return graph
 
 
 def _of_every_size(problem: Problem, budget: Budget) -> list[DecisionGraph]:
@@ -193,4 +220,4 @@ def _admissible(question: Question, graph: DecisionGraph, depth: int) -> Iterato
             if not isinstance(term, Nodes | Leaves)
         )
         cost = losses.evaluate(graph, question.data) / total_weight(question.data)
-        yield Candidate(depth, graph.n_nodes, Fraction(cost), graph)
+        yield Candidate(depth, graph.n_nodes, Fraction(cost), lambda: graph)
