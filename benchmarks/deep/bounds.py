@@ -35,7 +35,7 @@ def run(name: str, depth: int, parts: int, seconds: float) -> dict[str, Any]:
             result = problem.solve(tf.ConTree(threads=1))
         bounds.append(int(result.bound))
         models.append(int(result.objective or 0))
-        proved += result.status == "optimal"
+        proved += str(result.status) == "optimal"
     return {
         "rows": len(X),
         "bound": sum(bounds),

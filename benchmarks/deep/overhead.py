@@ -45,7 +45,7 @@ def _proved(X: Any, y: Any, depth: int, limit: float, improve: bool) -> tuple[in
     began = user_seconds()
     with interrupted_after(limit):
         result = problem.solve(tf.ConTree(improve=improve))
-    return (int(result.objective or 0) if result.status == "optimal" else None), user_seconds() - began
+    return (int(result.objective or 0) if str(result.status) == "optimal" else None), user_seconds() - began
 
 
 @table("deep_overhead")

@@ -38,6 +38,16 @@ def interrupted_after(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGVTALRM, before)
 
 
+def limits_count_work() -> None:
+    """From here on time limits of this process count the seconds that it works, whatever else the machine does."""
+    from treeform.estimators import candidates, cross_validated
+    from treeform.solve import driver
+    from treeform.solve.schedule import ProcessorBudget
+
+    for module in (candidates, cross_validated, driver):
+        module.Budget = ProcessorBudget  # type: ignore[misc]
+
+
 def treeform(X: Floats, y: NDArray[Any], depth: int, seconds: float, solver: Any = None) -> Predict:
     """The model after so many CPU seconds, of `ConTree` unless given; its errors over time are ``CURVE``."""
     import treeform as tf

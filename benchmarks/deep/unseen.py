@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.deep.compare import split_rows
+from benchmarks.deep.programs import limits_count_work
 from benchmarks.harness import (
     Figures,
     Rows,
@@ -36,16 +37,8 @@ def run(name: str, seed: int, seconds: float) -> dict[str, Any]:
     from sklearn.tree import DecisionTreeClassifier
 
     import treeform as tf
-    from treeform.estimators import candidates, cross_validated
-    from treeform.solve import driver
-    from treeform.solve.schedule import ProcessorBudget
 
-    for module in (
-        candidates,
-        cross_validated,
-        driver,
-    ):  # on a busy machine it searches as long as on an idle one
-        module.Budget = ProcessorBudget  # type: ignore[misc]
+    limits_count_work()
     X, X_test, y, y_test = split_rows(name, seed)
     began = user_seconds()
     path = DecisionTreeClassifier(max_depth=DEPTHS[-1], random_state=0).cost_complexity_pruning_path(X, y)

@@ -125,7 +125,7 @@ def learn(
     for place, depth in enumerate(sorted(estimators)):
         constant = estimators[depth]._constant(data)
         if constant is not None:
-            return Candidates(data, [Candidate(0, 0, Fraction(0), lambda: constant)])
+            return Candidates(data, [Candidate(0, 0, Fraction(0), partial(_itself, constant))])
         best = min(trees, key=lambda one: one.cost, default=None)
         start = None if best is None else best.graph
         share = _part_of(budget, len(estimators) - place)
@@ -197,6 +197,10 @@ def _pruned(
             )
 
 
+def _itself(graph: DecisionGraph) -> DecisionGraph:
+    return graph
+
+
 def _simplified(question: Question, pruned: PrunedTree, depth: int) -> DecisionGraph:
     graph, judged = judge_candidate(question.with_(shape=Tree(depth)), pruned.graph)
     assert judged.ok  # nothing but the shape is asked for
@@ -220,4 +224,4 @@ def _admissible(question: Question, graph: DecisionGraph, depth: int) -> Iterato
             if not isinstance(term, Nodes | Leaves)
         )
         cost = losses.evaluate(graph, question.data) / total_weight(question.data)
-        yield Candidate(depth, graph.n_nodes, Fraction(cost), lambda: graph)
+        yield Candidate(depth, graph.n_nodes, Fraction(cost), partial(_itself, graph))

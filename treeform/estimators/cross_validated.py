@@ -28,7 +28,7 @@ DEPTHS = tuple(range(1, 7))
 SELECTIONS = ("close", "best", "one_standard_error")
 CLOSE = 0.25
 """Standard errors of a difference of scores, up to which the smaller tree is taken. Chosen on ten sets, and as good on
-twenty-four others: some six per cent fewer leaves at the errors of the best score."""
+twenty-four others: some six per cent fewer leaves than the best score has, and within one per cent of its errors."""
 OF_CROSS_VALIDATION = ("max_depth", "ccp_alphas", "cv", "scoring", "n_jobs", "select")
 
 
