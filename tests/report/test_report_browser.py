@@ -345,3 +345,27 @@ def test_accessible_by_the_rules_of_axe_and_no_wider_than_the_screen(shown, smal
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     found = axe.Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}).response
     assert [(one["id"], [node["html"] for node in one["nodes"]][:2]) for one in found["violations"]] == []
+
+
+def test_the_phone_has_one_figure_a_line_and_texts_of_charts_that_can_be_read(shown, small):
+    problem, result = small
+    page = shown(report.of_result(result, frontiers=[problem.frontier(over="statistical_parity")]), 390)
+    tops = page.evaluate("[...document.querySelectorAll('.figures div')].map(e => e.getBoundingClientRect().top)")
+    assert len(tops) > 5 and tops == sorted(set(tops))
+    size = page.evaluate("getComputedStyle(document.querySelector('svg.frontier text')).fontSize")
+    assert size == "19px"
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_the_dark_page_has_a_dark_drawing(shown, small):
+    _, result = small
+    page = shown(report.of_result(result))
+    of = "getComputedStyle(document.querySelector('{}')).{}"
+    colours = {}
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        frame = [("#canvas .frame", "fill"), ("#canvas .frame", "stroke")]
+        parts = [("#canvas", "backgroundColor"), *frame, ("#canvas text", "fill")]
+        colours[scheme] = [page.evaluate(of.format(*part)) for part in parts]
+    assert colours["light"][0] == "rgb(255, 255, 255)"
+    assert all(light != dark for light, dark in zip(*colours.values(), strict=True))

@@ -31,7 +31,8 @@ def alternatives(found: NearOptimal | None) -> Alternatives | None:
     sentences = [
         f"Requirements are satisfied by {count_of(f'{found.count:,}', 'model')} with an objective of at most "
         f"{value_text(found.counted_to)}; the best has {value_text(found.best.objective)}.",
-        f"All of them test {_names(needed)}; none tests {_names(unused)}.",
+        f"{f'All of them test {_names(needed)}' if needed else 'No column is tested by all of them'}; "
+        f"{f'none tests {_names(unused)}' if unused else 'each column is tested by some'}.",
         f"Some of them predict {float(spread.ambiguity):.1%} of the training weight otherwise than the best model; "
         f"a single one, {float(spread.discrepancy):.1%} at most.",
     ]
@@ -39,7 +40,5 @@ def alternatives(found: NearOptimal | None) -> Alternatives | None:
 
 
 def _names(names: list[str]) -> str:
-    if not names:
-        return "no column"
     more = len(names) - MOST_NAMES
     return ", ".join(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")

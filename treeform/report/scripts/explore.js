@@ -174,7 +174,7 @@
     if (matches.includes(v)) group.classList.add("found");
     make("rect", {
       class: "frame", width: node.width, height: heightOf(v), rx: leaf ? 12 : 3,
-      stroke: leaf ? data.colours[data.classes ? node.label % data.colours.length : 0] : "#444",
+      stroke: leaf ? data.colours[data.classes ? node.label % data.colours.length : 0] : "var(--edge)",
     }, group);
     const step = indented ? 16 : 17;
     let y = indented ? 3 : 8;
