@@ -186,3 +186,16 @@ def test_the_certificate_of_several_models_is_no_model(table: Path, tmp_path: Pa
     for words in (("judge", table, "--model", whole, "--target", "y"), ("report", whole, table)):
         refused = run(*words)
         assert refused.exit_code == 2 and "the certificate holds several models" in refused.stderr
+
+
+def test_a_solver_is_asked_the_known_bugs(monkeypatch: pytest.MonkeyPatch) -> None:
+    from treeform.testing import solver_bugs
+
+    monkeypatch.setattr(solver_bugs, "BUGS", solver_bugs.BUGS[:2])
+    asked = run("solvers", "--bugs", "highs")
+    assert asked.exit_code == 0 and asked.stdout.count(": right") == 2
+    monkeypatch.setattr(solver_bugs, "_wrong", lambda *args, **more: "optimal at 8, not 9")
+    wrong = run("solvers", "--bugs", "highs")
+    assert wrong.exit_code == 6 and wrong.stdout.count("WRONG: ") == 2
+    refused = run("solvers", "--bugs", "contree")
+    assert refused.exit_code == 2 and "contree is a native engine" in refused.stderr

@@ -13,7 +13,6 @@ from rich.console import Console
 from rich.text import Text
 
 from treeform import __version__, report
-from treeform.catalogue.solvers import solvers as tf_solvers
 from treeform.cli import export, near_optimal, sweep
 from treeform.cli import options as opt
 from treeform.cli.check import check_certificate
@@ -24,6 +23,7 @@ from treeform.cli.predictions import predictions
 from treeform.cli.problems import How, choose_how, load_problem
 from treeform.cli.progress import ProgressDisplay, shown_as
 from treeform.cli.report import FORMATS, format_of, report_model
+from treeform.cli.solvers import list_solvers
 from treeform.cli.spec import Settings
 from treeform.cli.stating import states_problem
 from treeform.cli.stored import load_model, with_policy
@@ -285,12 +285,6 @@ for _name, _function, _help in (
     ("frontier", frontier, "The exact trade-off between objective and a requirement."),
     ("conflict", conflict, "Requirements that cannot hold together."),
     ("near-optimal", near_optimal.near_optimal, "All models near the optimum."),
+    ("solvers", list_solvers, "List solvers: installed or not, and why."),
 ):
     app.command(name=_name, short_help=_help)(command(_function))
-
-
-@app.command(short_help="List solvers: installed or not, and why.")
-@command
-def solvers() -> None:
-    """List solvers: what is installed, what is not and why."""
-    print(tf_solvers())
