@@ -158,3 +158,17 @@ def test_a_solve_that_is_ended_has_its_best_tree() -> None:
 def test_bad_settings(bad: dict[str, Any]) -> None:
     with pytest.raises(SpecError):
         DeepTreeSearch(**bad)
+
+
+@given(st.integers(0, 10**6), st.integers(10, 80), st.integers(2, 5), st.integers(1, 6), st.integers(0, 3))
+@settings(max_examples=12, deadline=None)
+def test_trees_of_depth_two_are_written_out_at_their_costs(
+    seed: int, n: int, classes: int, support: int, price: int
+) -> None:
+    """The search passes on which features the lower tests have; they are placed again among the rows."""
+    rng = np.random.default_rng(seed)
+    x, y = rng.normal(size=(n, 4)).round(1), rng.integers(0, classes, n)
+    problem = tf.Problem(x, y, shape=tf.Tree(depth=2)).minimize(tf.Error() + price * tf.Nodes())
+    problem += tf.MinSupport(support)
+    found, proved = problem.solve(DeepTreeSearch(seed=0)), problem.solve(tf.ConTree(improve=False))
+    assert found.objective == proved.objective
