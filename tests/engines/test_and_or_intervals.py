@@ -196,5 +196,6 @@ def test_trees_are_counted_without_their_graph(
     if priced.lower:
         assert trees.count(priced.lower - 1) == 0
     for cost in (priced.lower, priced.lower + 3, priced.lower + 5):
-        assert trees.count(cost) == listed.trees(cost).size
-    assert trees.count(priced.lower, stop=lambda: True) in (None, listed.trees(priced.lower).size)
+        numbers = listed.counts(cost)
+        assert trees.count(cost) == (listed.trees(cost) if numbers is None else numbers).size
+    assert trees.count(priced.lower, stop=lambda: True) in (None, trees.count(priced.lower))
