@@ -199,3 +199,15 @@ def test_trees_are_counted_without_their_graph(
         numbers = listed.counts(cost)
         assert trees.count(cost) == (listed.trees(cost) if numbers is None else numbers).size
     assert trees.count(priced.lower, stop=lambda: True) in (None, trees.count(priced.lower))
+
+
+def test_trees_of_many_prices_are_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = stated(0, 2, rows=36)
+    relaxation = priced_part(problem.question)
+    assert relaxation is not None
+    search_intervals(monkeypatch)
+    trees = GraphOfTrees(problem.data, relaxation.task, "column")
+    priced = trees.relax()
+    assert priced is not None and not trees.n_rows
+    assert trees.count(priced.lower + 9_999) is not None
+    assert trees.count(priced.lower + 10**15) is None

@@ -251,7 +251,7 @@ def test_it_is_chosen_by_itself_says_why_and_is_checked(benchmark_data):
     problem, X, y = fair(benchmark_data)
     result = problem.solve()
     assert (result.errors, result.bound, result.solver) == (2429, 2429, "totals-search")
-    assert any("few tests (27 here)" in note for note in result.notes)
+    assert any("the distinct tests (27 here)" in note for note in result.notes)
     report = tf.check(result.certificate(), X, y)
     assert report.ok and "proved again by the search by prices: at least 2429" in str(report)
 

@@ -140,7 +140,7 @@ def test_scikit_learn_there_and_back(case):
     near = np.concatenate([X, X + 1e-9, X - 1e-9])
     assert back.predict(near).tolist() == fitted.predict(near).tolist()
     assert all(isinstance(value, Fraction) for value in back.values)
-    with pytest.raises(SpecError, match="no fitted DecisionTreeRegressor"):
+    with pytest.raises(SpecError, match="DecisionTreeRegressor is not fitted"):
         tf.DecisionGraph.from_sklearn(DecisionTreeRegressor(), data)
     classes = tf.Problem(X, y > 0, shape=tf.Tree(1)).data
     with pytest.raises(SpecError, match="no fitted DecisionTreeClassifier") as caught:

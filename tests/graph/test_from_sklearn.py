@@ -56,7 +56,7 @@ def test_judged_and_used_as_a_warm_start():
 def test_others_are_refused():
     X, y = load_iris(return_X_y=True)
     data = Dataset.from_user(X, y)
-    with pytest.raises(SpecError, match="no fitted"):
+    with pytest.raises(SpecError, match="is not fitted"):
         tf.DecisionGraph.from_sklearn(DecisionTreeClassifier(), data)
     with pytest.raises(SpecError, match="other columns"):
         tf.DecisionGraph.from_sklearn(DecisionTreeClassifier().fit(X[:, :2], y), data)

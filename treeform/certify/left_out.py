@@ -81,7 +81,8 @@ def count_left_out(
             f"the graph has {counted[0]:,} nodes and {counted[1]:,} alternatives, the claim names others"
         )
     return (
-        f"all that models below {reach} use was stated: {count_of(counted[1], 'alternative')}, counted again"
+        f"models below {reach} use no others than {count_of(counted[1], 'alternative')}, counted again; "
+        "what further prices left out of these is on trust"
     )
 
 

@@ -149,9 +149,12 @@ public:
         return out;
     }
 
+    /// Infinite where a table of prices would be too long.
     TREEFORM_COLD double count(Amount cost) override {
+        constexpr Amount kMostPrices = 10'000;
         const Amount least = least_of_root() - base_, most = prices_.limit(cost) - base_;
         if (least > most) return 0;
+        if (most - least >= kMostPrices) return std::numeric_limits<double>::infinity();
         TreeNumbers<W> numbers(table_, settings_, data_.table, rows_, beyond_.leaf, beyond_.test, tests_, control_);
         double sum = 0;
         for (const double of_price : numbers.of(data_.root, settings_.depth, least, most)) sum += of_price;
