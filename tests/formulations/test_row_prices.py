@@ -105,3 +105,20 @@ def test_a_requirement_of_ones_own_is_proved_by_prices_of_its_rows(
     other = problem.solve(solver, formulation="odd", warm_start=None)
     assert (result.status, result.objective) == (Status.OPTIMAL, other.objective)
     assert any(columns_on_demand.PRICES_OF_ROWS in claim.by for claim in result.claims)
+
+
+@pytest.mark.parametrize(("largest", "stated"), [(2**40 - 1, True), (2**40, False)])
+def test_sums_beyond_exact_floats_get_no_prices(largest: int, stated: bool) -> None:
+    case = next(iter(draw_cases(1, 17, (tf.Tree(2),))))
+    parity = tf.StatisticalParity(
+        groups=np.arange(case.data.n_samples) % 2, difference="0.01", positive=case.data.classes[0]
+    )
+    requirements = (parity.bind(case.data), FewTests().bind(case.data))
+    search = search_of(Question(case.data, case.shape, case.goal, requirements))
+    priced = search.price()
+    assert priced is not None
+    graph = search.trees.up_to(priced.lower + 4)
+    assert graph is not None and graph.n_alternatives
+    graph.sums[0, 1] = largest
+    columns = np.arange(graph.n_alternatives)
+    assert bool(list(search.row_prices._sums(columns, graph, graph.n_alternatives))) == stated

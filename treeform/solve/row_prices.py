@@ -120,15 +120,15 @@ class RowPrices:
         return stated.left([prices])
 
     def _sums(self, columns: Ints, graph: AndOrGraph, width: int) -> Blocks:
-        """The sum constraints as rows."""
+        """The sum constraints as rows, where they have whole coefficients."""
         from scipy import sparse
 
         number, rows = len(self.lo), len(columns)
         where = (np.repeat(np.arange(number), rows), np.tile(columns, number))
-        matrix = sparse.csr_array(
-            (graph.sums[:, 1:].T.ravel().astype(np.float64), where), shape=(number, width)
-        )
-        yield "sums", matrix, self.lo.astype(np.float64), self.hi.astype(np.float64)
+        sums = graph.sums[:, 1:].T.ravel().astype(np.float64)
+        if _whole(sums):
+            matrix = sparse.csr_array((sums, where), shape=(number, width))
+            yield "sums", matrix, self.lo.astype(np.float64), self.hi.astype(np.float64)
 
     def _earlier(self, rows: _Rows) -> list[Ints]:
         """What the same rows cost in graphs before; rows of nodes are others there, and cost nothing.
