@@ -38,7 +38,7 @@ public:
 
 private:
     static constexpr double kHeat = 0.05;  // see annealing.hpp
-    static constexpr std::size_t kFeatures = 8, kSamples = 3, kTrees = 16;
+    static constexpr std::size_t kFeatures = 12, kSamples = 3, kTrees = 16;
     static constexpr std::size_t kRows = 1'000, kFewRows = 200;  // of a sample
     static constexpr std::size_t kCost = 256'000;  // rows of a sample times the square of the features
 
