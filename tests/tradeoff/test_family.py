@@ -310,3 +310,20 @@ def test_a_table_under_a_bound_on_tests_is_complete(rule: tf.Requirement) -> Non
     assert found.proved and found.rows[-1].tests == (2 if isinstance(rule, tf.MaxNodes) else 1)
     body = found.certificate()
     assert body["complete"] is True
+
+
+def test_what_is_asked_again_counts_what_came_since() -> None:
+    rng, stated = np.random.default_rng(0), problem(3)
+    family = Family(stated.question, by_tests=True, by_depth=True)
+    places = [family.place(depth, tests) for depth in (1, 2, 3) for tests in range(8)]
+    leaf, tree = DecisionGraph.leaf(0, stated.data), stated.solve().graph
+    assert tree is not None
+    for number in range(60):
+        if rng.random() < 0.5:
+            family.prove(places[rng.integers(len(places))], Fraction(int(rng.integers(5))), str(number))
+        else:
+            family.enter((leaf, tree)[rng.integers(2)], Fraction(int(rng.integers(5, 9))))
+        fresh = family.without_knowledge()
+        fresh.models, fresh.proofs = family.models, family.proofs
+        for place in places:
+            assert family.best(place) is fresh.best(place) and family.lower(place) is fresh.lower(place)

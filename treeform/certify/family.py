@@ -69,6 +69,9 @@ class Family:
     """(loosest, tightest): its range; None: no limit."""
     models: list[Known] = field(default_factory=list)
     proofs: list[Proof] = field(default_factory=list)
+    # What was asked before, and how many models and proofs there were then: tables ask for each row again and again.
+    _best: dict[Place, tuple[int, Known | None]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _lower: dict[Place, tuple[int, Proof | None]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     # -- the problems -------------------------------------------------------------------------------
 
@@ -171,14 +174,25 @@ class Family:
     def best(self, place: Place) -> Known | None:
         """The best model known at a place; of equal ones that with the tightest measure, then the fewest tests."""
         tight = 1 if self.axis is None or self.axis.is_upper else -1
-        fitting = [known for known in self.models if self.contains(place, known.needs)]
-        key = lambda k: (k.value, tight * (k.needs.bound or 0), k.needs.tests)  # noqa: E731
-        return min(fitting, key=key, default=None)
+
+        def key(known: Known) -> tuple[Number, Value, int]:
+            return known.value, tight * (known.needs.bound or 0), known.needs.tests or 0
+
+        seen, found = self._best.get(place, (0, None))
+        for known in self.models[seen:]:
+            if self.contains(place, known.needs) and (found is None or key(known) < key(found)):
+                found = known
+        self._best[place] = len(self.models), found
+        return found
 
     def lower(self, place: Place) -> Proof | None:
         """The strongest proof that holds at a place, of its own or of a wider problem."""
-        holding = (proof for proof in self.proofs if self.contains(proof.place, place))
-        return max(holding, key=lambda proof: proof.lower, default=None)
+        seen, found = self._lower.get(place, (0, None))
+        for proof in self.proofs[seen:]:
+            if self.contains(proof.place, place) and (found is None or proof.lower > found.lower):
+                found = proof
+        self._lower[place] = len(self.proofs), found
+        return found
 
     def is_open(self, place: Place) -> bool:
         """Whether its optimum does not follow from models and bounds."""

@@ -201,7 +201,7 @@ class SizeBounds:
         if leaf_loss(self.question.objective) is not None:
             self.family.prove(self.place(self.most), Fraction(0), "counting")
             return
-        for m in range(self.most + 1):
+        for m in reversed(range(self.most + 1)):  # most rows have the bound of the next larger one
             self.raise_lower(m, bound_with(self.question, m), "identical rows and few terminals")
 
     def place(self, m: int) -> Place:

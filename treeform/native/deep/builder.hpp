@@ -41,8 +41,8 @@ public:
 
     /// `pace` is called between questions; it may wait, or end the search by an exception.
     Builder(Space& space, std::size_t most_kept, std::uint64_t seed, std::function<void()> pace)
-        : space_(space), pace_(std::move(pace)), exact_(most_kept), known_(most_kept), tests_(most_kept / 4 + 1), first_(most_kept),
-          random_(~seed) {}
+        : space_(space), pace_(std::move(pace)), exact_(most_kept), known_(most_kept), tests_(most_kept / 4 + 1),
+          first_(most_kept), random_(~seed) {}
 
     /// The sides of a test at a node of that height; they stay until the next split at that height.
     Sides* split(const Rows& rows, Test test, int height) {
@@ -235,8 +235,8 @@ private:
         pace_();
         test = space_.root_test(is_large(rows) ? sampled(rows) : rows, quick ? leaf->cost / kSlack : Cost{0});
         if (test.feature >= 0) return test;
-        const Candidates& all = tests(rows);
-        return all.empty() ? Test{} : all.front().test;
+        if (const Candidates& all = tests(rows); !all.empty()) test = all.front().test;
+        return test;
     }
     const Rows& sampled(const Rows& rows) {
         space_.sample(rows, kLargeSample, random_, sample_);

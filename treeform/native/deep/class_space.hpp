@@ -28,7 +28,8 @@ public:
                contree::Control& control, const Scans& scans)
         : table_(table), rules_(rules), control_(control), penalty_(static_cast<Cost>(rules.node_penalty)),
           support_(static_cast<Cost>(rules.min_support)), search_(table, rules, control, scans),
-          each_(table, rules, control, counters_, scans), listed_(table, all), stump_(table), divider_(contree::choose_divider("auto")),
+          each_(table, rules, control, counters_, scans), listed_(table, all), stump_(table),
+          divider_(contree::choose_divider("auto")),
           by_(table.features), gain_(table.n), below_(table.classes), one_(table.classes), other_(table.classes) {}
 
     static Cost infinite() { return kInf; }
@@ -286,7 +287,10 @@ private:
     Ptr low_tree(const Rows& rows, Test test, contree::Plan::Kind on_left, contree::Plan::Kind on_right, int left_feature,
                  int right_feature) {
         Rows left, right;
-        weigh_sides(rows, test, left, right);
+        if (listed_.is_list(rows))
+            listed_.divide(rows, test, left, right);
+        else
+            contree::weigh_sides(table_, rows, test, left, right);  // no more than that is read of them
         const auto side = [&](contree::Plan::Kind kind, bool at_left, const std::vector<Cost>& weight, int feature) {
             return kind == contree::Plan::leaf ? leaf_of(weight) : stump(rows, test, at_left, weight, feature);
         };
