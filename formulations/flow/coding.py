@@ -24,20 +24,14 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Placed:
-    """A tree on the heap.
-
-    Attributes
-    ----------
-    test : (B,) int64
-        Number of the test, -1 where there is none.
-    passes : (B,) bool
-    label : (N,) int64
-        Class of a node that predicts, else -1.
-    """
+    """A tree on the heap."""
 
     test: Ints
+    """(B,) int64: number of the test, -1 where there is none."""
     passes: Bools
+    """(B,) bool"""
     label: Ints
+    """(N,) int64: class of a node that predicts, else -1."""
 
     def ends(self, heap: Heap, tests: BinaryTests) -> Ints:
         """(P,) the node at which every point is predicted."""

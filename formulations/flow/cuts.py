@@ -21,18 +21,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Guesses(Shared):
-    """What every point is taken to be predicted, and which cuts bound it.
-
-    Attributes
-    ----------
-    g : Expr (P, K)
-    stated : set of (int, int)
-        Point and node of the cuts in the model.
-    """
+    """What every point is taken to be predicted, and which cuts bound it."""
 
     publisher: ClassVar[str] = "CutFlow"
     g: Expr
+    """Expr (P, K)"""
     stated: set[tuple[int, int]] = field(default_factory=set)
+    """set of (int, int): point and node of the cuts in the model."""
 
 
 class CutFlow(Component):

@@ -17,16 +17,11 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Heap(Shared):
-    """Nodes 0, 1, 2, ... level by level; the children of node n are 2n + 1 (left) and 2n + 2 (right).
-
-    Attributes
-    ----------
-    depth : int
-        Levels of nodes that may branch: the set B of the paper; the nodes below them, T, only predict.
-    """
+    """Nodes 0, 1, 2, ... level by level; the children of node n are 2n + 1 (left) and 2n + 2 (right)."""
 
     publisher: ClassVar[str] = "Branching"
     depth: int
+    """Levels of nodes that may branch: the set B of the paper; the nodes below them, T, only predict."""
 
     @property
     def n_branching(self) -> int:

@@ -22,25 +22,17 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class BinaryTests(Shared):
-    """One binary feature f for each test: x_if = 0 where point i goes left.
-
-    Attributes
-    ----------
-    feature : (T,) int64
-        Encoded feature that the test reads.
-    threshold : (T,) float64
-    left : (T, P) bool
-        Whether a point goes left.
-    by_feature : bool
-        Whether tests of different features that part the points alike are different tests.
-    n_features : int
-    """
+    """One binary feature f for each test: x_if = 0 where point i goes left."""
 
     publisher: ClassVar[str] = "Branching"
     feature: Ints
+    """(T,) int64: encoded feature that the test reads."""
     threshold: NDArray[np.float64]
+    """(T,) float64"""
     left: Bools
+    """(T, P) bool: whether a point goes left."""
     by_feature: bool
+    """Whether tests of different features that part the points alike are different tests."""
     n_features: int
 
     @classmethod

@@ -25,18 +25,12 @@ OF_FEATURES = frozenset({"feature", "falling"})
 
 @dataclass(frozen=True)
 class Choice(Shared):
-    """The graph and its columns.
-
-    Attributes
-    ----------
-    graph : AndOrGraph
-    x : Expr (A,)
-        Whether an alternative is chosen.
-    """
+    """The graph and its columns."""
 
     publisher: ClassVar[str] = "NodeFlow"
     graph: AndOrGraph
     x: Expr
+    """Expr (A,): whether an alternative is chosen."""
 
 
 class NodeFlow(Component):

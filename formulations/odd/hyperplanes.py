@@ -33,37 +33,26 @@ class Signs:
 
 @dataclass(frozen=True)
 class Hyperplanes(Shared):
-    """The hyperplanes of the nodes, over features scaled to [0, 1] without those that are constant.
-
-    Attributes
-    ----------
-    cube : Cube
-    centre : float
-        What is subtracted from every feature in the rows.
-    epsilon : float
-        The margin in the rows.
-    reach : float
-        Offsets are within [-reach, reach].
-    upright : bool
-        Whether sides and columns are read, so that hyperplanes of one feature are not turned around.
-    a : Expr (V, F')
-    b : Expr (V,)
-    takes : Expr (P, V, 2), or None
-        Binary copies of the flows, where (13)-(14) are enforced rows.
-    signs : Signs or None
-        Where the columns of hyperplanes over several features are read.
-    """
+    """The hyperplanes of the nodes, over features scaled to [0, 1] without those that are constant."""
 
     publisher: ClassVar[str] = "MultivariateSplits"
     cube: Cube
     centre: float
+    """What is subtracted from every feature in the rows."""
     epsilon: float
+    """The margin in the rows."""
     reach: float
+    """Offsets are within [-reach, reach]."""
     upright: bool
+    """Whether sides and columns are read, so that hyperplanes of one feature are not turned around."""
     a: Expr
+    """Expr (V, F')"""
     b: Expr
+    """Expr (V,)"""
     takes: Expr | None
+    """Expr (P, V, 2), or None: binary copies of the flows, where (13)-(14) are enforced rows."""
     signs: Signs | None
+    """Where the columns of hyperplanes over several features are read."""
 
 
 @dataclass(frozen=True)

@@ -32,25 +32,17 @@ LARGE = 200_000  # entries of the matrix of a linear program that is solved for 
 
 @dataclass(frozen=True)
 class Cube:
-    """The points in the user's units and scaled to [0, 1], without constant features.
-
-    Attributes
-    ----------
-    X : (P, F') float64
-        In the user's units.
-    unit : (P, F') float64
-        Scaled to [0, 1].
-    low, span : (F',) float64
-        Least value and range of each feature.
-    kept : (F',) int64
-        Which encoded features these are.
-    """
+    """The points in the user's units and scaled to [0, 1], without constant features."""
 
     X: Floats
+    """(P, F') float64: in the user's units."""
     unit: Floats
+    """(P, F') float64: scaled to [0, 1]."""
     low: Floats
     span: Floats
+    """(F',) float64: least value and range of each feature."""
     kept: Ints
+    """(F',) int64: which encoded features these are."""
 
     @classmethod
     def of(cls, data: Dataset) -> Cube:

@@ -26,20 +26,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Tests(Shared):
-    """The tests to choose from, sorted by feature and threshold, and where points stand between them.
-
-    Attributes
-    ----------
-    feature : (T,) int64
-    threshold : (T,) float64
-    left : (T, P) bool
-        Whether a point goes left.
-    """
+    """The tests to choose from, sorted by feature and threshold, and where points stand between them."""
 
     publisher: ClassVar[str] = "UnivariateSplits"
     feature: Ints
+    """(T,) int64"""
     threshold: NDArray[np.float64]
+    """(T,) float64"""
     left: NDArray[np.bool_]
+    """(T, P) bool: whether a point goes left."""
     by_feature: bool
     """Whether equal partitions by different features are different tests."""
 

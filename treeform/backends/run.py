@@ -68,33 +68,23 @@ class Capabilities:
 
 @dataclass
 class Run:
-    """One question to a session.
-
-    Attributes
-    ----------
-    time_limit : float or None
-        Seconds of wall-clock time.
-    stop : callable or None
-        Polled from the calling thread about twenty times a second; True ends the run.
-    hint : ndarray of float64, shape (n_cols,), or None
-        A point to start from, NaN where unknown; it may be shorter than the model and need not be feasible.
-    cutoff : float or None
-        Only points with an objective of at most this are wanted.
-    assumptions : sequence of int
-        Signed literals ``+-(col + 1)`` that hold in this run only.
-    on_solution : callable or None
-        Called with each better checked point ``(n_cols,)``, in the thread that called ``solve``.
-    on_bound : callable or None
-        Called with each better lower bound of the objective, in the same thread.
-    """
+    """One question to a session."""
 
     time_limit: float | None = None
+    """Seconds of wall-clock time."""
     stop: Callable[[], bool] | None = None
+    """Polled from the calling thread about twenty times a second; True ends the run."""
     hint: np.ndarray | None = None
+    """ndarray of float64, shape (n_cols,), or None: A point to start from, NaN where unknown; it may be shorter than
+    the model and need not be feasible."""
     cutoff: float | None = None
+    """Only points with an objective of at most this are wanted."""
     assumptions: Sequence[int] = ()
+    """Signed literals ``+-(col + 1)`` that hold in this run only."""
     on_solution: Callable[[np.ndarray], None] | None = None
+    """Called with each better checked point ``(n_cols,)``, in the thread that called ``solve``."""
     on_bound: Callable[[float], None] | None = None
+    """Called with each better lower bound of the objective, in the same thread."""
 
 
 @dataclass(frozen=True)

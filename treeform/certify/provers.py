@@ -52,48 +52,31 @@ FAMILIES = {kind.name: kind.family for kind in _MAKERS}
 
 @dataclass(frozen=True)
 class Means:
-    """How claims are proved again.
-
-    Attributes
-    ----------
-    time_limit : float or None
-        Seconds of work for each claim.
-    proofs : Path or None
-        The folder of proofs.
-    drat_trim : bool
-        Whether drat-trim verifies them.
-    independent : bool
-        Whether engines do not count.
-    confirm : Backend or None
-        Another solver to solve again with.
-    """
+    """How claims are proved again."""
 
     time_limit: float | None = None
+    """Seconds of work for each claim."""
     proofs: Path | None = None
+    """The folder of proofs."""
     drat_trim: bool = False
+    """Whether drat-trim verifies them."""
     independent: bool = False
+    """Whether engines do not count."""
     confirm: Backend | None = None
+    """Another solver to solve again with."""
 
 
 @dataclass(frozen=True)
 class Bound:
-    """What a prover found.
-
-    Attributes
-    ----------
-    by : str
-    lower : Fraction or None
-        No admissible model is below, in the user's units; None: there is no admissible model.
-    best : Fraction or None
-        The value of the best admissible model that it found.
-    finished : bool
-        Whether it came to its end.
-    """
+    """What a prover found."""
 
     by: str
     lower: Fraction | None
+    """No admissible model is below, in the user's units; None: there is no admissible model."""
     best: Fraction | None
+    """The value of the best admissible model that it found."""
     finished: bool
+    """Whether it came to its end."""
 
     def shows(self, value: Fraction | None) -> bool:
         """Whether nothing is below ``value``; None: that there is nothing at all."""

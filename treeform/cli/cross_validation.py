@@ -25,18 +25,12 @@ SECONDS = 60.0
 
 @dataclass(frozen=True)
 class Choice:
-    """What cross-validation chose.
-
-    Attributes
-    ----------
-    settings : Settings
-        With the depth and the penalty.
-    sentence : str
-        What was chosen, and its score on the rows held out.
-    """
+    """What cross-validation chose."""
 
     settings: Settings
+    """With the depth and the penalty."""
     sentence: str
+    """What was chosen, and its score on the rows held out."""
 
 
 def choose_size(settings: Settings, folds: int) -> Choice:

@@ -221,21 +221,14 @@ def count_tests(X: Floats, enough: int | None = None) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Splits:
-    """Tests ``x[feature] <= threshold`` that send at least one point each way.
-
-    Attributes
-    ----------
-    feature : (T,) int32
-        Encoded feature of each test, increasing.
-    threshold : (T,) float64
-        Increasing within a feature.
-    left : (T, P) bool
-        Whether the point goes left.
-    """
+    """Tests ``x[feature] <= threshold`` that send at least one point each way."""
 
     feature: NDArray[np.int32]
+    """(T,) int32: encoded feature of each test, increasing."""
     threshold: Floats
+    """(T,) float64: increasing within a feature."""
     left: NDArray[np.bool_]
+    """(T, P) bool: whether the point goes left."""
 
     def __len__(self) -> int:
         return len(self.feature)

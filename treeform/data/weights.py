@@ -25,21 +25,14 @@ _SIMPLE_DENOMINATOR = 10**6
 
 @dataclass(frozen=True, eq=False)
 class Rounding:
-    """What became of weights that were rounded.
-
-    Attributes
-    ----------
-    note : str
-        To what they were rounded, and by how much.
-    exact : tuple of Fraction
-        The different weights before, ascending.
-    codes : (n,) int64
-        Which of them each row had.
-    """
+    """What became of weights that were rounded."""
 
     note: str
+    """To what they were rounded, and by how much."""
     exact: tuple[Fraction, ...]
+    """The different weights before, ascending."""
     codes: NDArray[np.int64]
+    """(n,) int64: which of them each row had."""
 
     def of(self, rows: NDArray[np.int64]) -> Rounding:
         """The same for some of the rows."""
@@ -55,21 +48,14 @@ class Rounding:
 
 @dataclass(frozen=True)
 class Weights:
-    """Whole numbers and their unit.
-
-    Attributes
-    ----------
-    units : (n,) int64
-        Zero exactly where the weight is zero.
-    unit : Fraction
-        The weight of row i is ``units[i] * unit``.
-    rounding : Rounding or None
-        None where nothing was rounded.
-    """
+    """Whole numbers and their unit."""
 
     units: NDArray[np.int64]
+    """(n,) int64: zero exactly where the weight is zero."""
     unit: Fraction
+    """The weight of row i is ``units[i] * unit``."""
     rounding: Rounding | None = None
+    """None where nothing was rounded."""
 
     @property
     def notes(self) -> list[str]:

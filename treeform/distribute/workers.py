@@ -53,21 +53,13 @@ ONE_SEARCH = ("loky", "threading", "dask")
 
 @dataclass(frozen=True)
 class Work:
-    """What all questions of one search are about; each worker takes it up once.
-
-    Attributes
-    ----------
-    engine : Distributable
-    data : Dataset
-    task : TreeTask
-    key : str
-        Its digest.
-    """
+    """What all questions of one search are about; each worker takes it up once."""
 
     engine: Distributable
     data: Dataset
     task: TreeTask
     key: str
+    """Its digest."""
 
 
 @dataclass(frozen=True)

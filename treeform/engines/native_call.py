@@ -209,20 +209,13 @@ NO_FEATURE = -1
 
 @dataclass(frozen=True)
 class Start:
-    """A model to begin with, in the normal form that it is judged in.
-
-    Attributes
-    ----------
-    graph : DecisionGraph
-    tests : int
-        Pass-throughs included.
-    cost : int
-        Weight units, without the price of tests.
-    """
+    """A model to begin with, in the normal form that it is judged in."""
 
     graph: DecisionGraph
     tests: int
+    """Pass-throughs included."""
     cost: int
+    """Weight units, without the price of tests."""
 
 
 def tree_between_values(tree: dict[str, Any], data: Dataset) -> DecisionGraph:

@@ -34,23 +34,15 @@ Leaf = int | Fraction
 
 @dataclass(frozen=True)
 class PrunedTree:
-    """One of the nested trees.
-
-    Attributes
-    ----------
-    price : Fraction
-        From this price of a test on it is the best of the prunings, in units of the objective.
-    tests : int
-    cost : Fraction or None
-        In units of the objective, tests for nothing; None where that is no sum over samples.
-    make : callable
-        Builds the graph, which takes longer than all the rest.
-    """
+    """One of the nested trees."""
 
     price: Fraction
+    """From this price of a test on it is the best of the prunings, in units of the objective."""
     tests: int
     cost: Fraction | None
+    """In units of the objective, tests for nothing; None where that is no sum over samples."""
     make: Callable[[], DecisionGraph]
+    """Builds the graph, which takes longer than all the rest."""
 
     @cached_property
     def graph(self) -> DecisionGraph:

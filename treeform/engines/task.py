@@ -31,50 +31,35 @@ class TreeTask:
 
     The cost of a tree is ``sum(weights[i] * cost[y[i], predicted[i]]) + node_penalty * tests``, an integer,
     over the weights of the data set; with ``sample_cost``, ``sample_cost[i, predicted[i]]`` in place of the matrix.
-
-    Attributes
-    ----------
-    depth : int
-        Most tests on a path from the root to a leaf.
-    cost : (K, K) int64 array or None
-        ``cost[true, predicted]``, not negative; None counts errors.
-    node_penalty : int
-        Price of a test.
-    min_support : int
-        Least weight of a leaf.
-    max_nodes : int or None
-        Most tests in the tree.
-    widths : tuple of int or None
-        The widths of a layered diagram's skeleton, root first; None for a tree.
-    min_flow : int
-        Least weight that reaches a test.
-    max_features : int or None
-        Most columns of the table that tests use.
-    totals : Totals or None
-        Totals and the rows over them that the tree satisfies.
-    meetings : Meetings or None
-        Marks of samples, and the clashes at tests that the tree does not have.
-    sample_cost : (n, K) int64 array or None
-        Costs that depend on the sample, not negative, in place of ``cost``.
-    features : tuple of frozenset of int, or None
-        Sets of encoded features, at least one: all tests of the tree read features of one of these sets.
-    paths : tuple of PathRule
-        Rules on the paths of the tree.
     """
 
     depth: int
+    """Most tests on a path from the root to a leaf."""
     cost: NDArray[np.int64] | None = None
+    """(K, K) int64 array or None: ``cost[true, predicted]``, not negative; None counts errors."""
     node_penalty: int = 0
+    """Price of a test."""
     min_support: int = 0
+    """Least weight of a leaf."""
     max_nodes: int | None = None
+    """Most tests in the tree."""
     widths: tuple[int, ...] | None = None
+    """The widths of a layered diagram's skeleton, root first; None for a tree."""
     min_flow: int = 0
+    """Least weight that reaches a test."""
     max_features: int | None = None
+    """Most columns of the table that tests use."""
     totals: Totals | None = None
+    """Totals and the rows over them that the tree satisfies."""
     meetings: Meetings | None = None
+    """Marks of samples, and the clashes at tests that the tree does not have."""
     sample_cost: NDArray[np.int64] | None = None
+    """(n, K) int64 array or None: costs that depend on the sample, not negative, in place of ``cost``."""
     features: tuple[frozenset[int], ...] | None = None
+    """tuple of frozenset of int, or None: sets of encoded features, at least one: all tests of the tree read features
+    of one of these sets."""
     paths: tuple[PathRule, ...] = ()
+    """Rules on the paths of the tree."""
 
     def cost_of_samples(self, data: Dataset, rows: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
         """(n, K) cost of a unit of weight of each sample, or of some `rows`, by the class predicted."""
@@ -86,28 +71,19 @@ class TreeTask:
 
 @dataclass
 class EngineRun:
-    """Limits, start and callbacks of one run.
-
-    Attributes
-    ----------
-    time_limit : float or None
-        Wall seconds.
-    stop : callable
-        Called about twenty times a second; true ends the run with the best tree so far.
-    upper : int, callable or None
-        Only trees that cost less are wanted. A callable is called again while the engine runs.
-    start : DecisionGraph or None
-        A tree to begin with; ignored when it does not satisfy the task.
-    on_incumbent : callable or None
-        ``on_incumbent(seconds, upper, lower, graph)`` after improvements; `graph` is None for all but the
-        last of a batch.
-    """
+    """Limits, start and callbacks of one run."""
 
     time_limit: float | None = None
+    """Wall seconds."""
     stop: Callable[[], bool] = lambda: False
+    """Called about twenty times a second; true ends the run with the best tree so far."""
     upper: int | Callable[[], int | None] | None = None
+    """int, callable or None: only trees that cost less are wanted. A callable is called again while the engine runs."""
     start: DecisionGraph | None = None
+    """A tree to begin with; ignored when it does not satisfy the task."""
     on_incumbent: OnIncumbent | None = None
+    """``on_incumbent(seconds, upper, lower, graph)`` after improvements; `graph` is None for all but the last of a
+    batch."""
 
 
 @dataclass(frozen=True)

@@ -45,26 +45,17 @@ LEAST = Semiring(np.inf, np.minimum, np.add)
 
 @dataclass(frozen=True)
 class Tables:
-    """What a pass found.
-
-    Attributes
-    ----------
-    ring : Semiring
-    value : (A,)
-        Of each alternative by itself.
-    tested : (N, W)
-        All trees of a node that begin with a test, by what they cost above the least tree of the node.
-    whole : (N, W)
-        The same with those that are a leaf.
-    leaf : (N, K)
-        Of a node as a leaf of each class.
-    """
+    """What a pass found."""
 
     ring: Semiring
     value: Floats
+    """(A,): of each alternative by itself."""
     tested: Floats
+    """(N, W): all trees of a node that begin with a test, by what they cost above the least tree of the node."""
     whole: Floats
+    """(N, W): the same with those that are a leaf."""
     leaf: Floats
+    """(N, K): of a node as a leaf of each class."""
 
 
 @dataclass(frozen=True)

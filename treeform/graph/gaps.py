@@ -32,25 +32,19 @@ def checked_policy(missing: Any) -> str:
 
 @dataclass(frozen=True)
 class Arrays:
-    """What of a graph says which columns its tests read.
-
-    Attributes
-    ----------
-    feature : (N,) int32
-    threshold : (N,) float64
-    left, right : (N,) int32
-    weight : (N,) float64 or int64
-        Training weight that reaches each node.
-    columns : tuple of F Column
-    forms : tuple of LinearForm
-    """
+    """What of a graph says which columns its tests read."""
 
     feature: NDArray[np.int32]
+    """(N,) int32"""
     threshold: NDArray[np.float64]
+    """(N,) float64"""
     left: NDArray[np.int32]
     right: NDArray[np.int32]
+    """(N,) int32"""
     weight: NDArray[Any]
+    """(N,) float64 or int64: training weight that reaches each node."""
     columns: tuple[Column, ...]
+    """tuple of F Column"""
     forms: tuple[LinearForm, ...]
 
 

@@ -31,48 +31,34 @@ FAR = 2**62
 @dataclass(frozen=True, eq=False)
 class AndOrGraph:
     """Trees that are stated together, as flat arrays: N nodes, children after parents; A alternatives, in their order.
-
-    Attributes
-    ----------
-    depth : (N,) int
-        Tests that a path from the node may have.
-    covers : Covers
-        The points of ``data.points`` that reach a node.
-    node : (A,) int
-        The node of each alternative.
-    feature : (A,) int
-        Encoded feature of a test, -1 for a leaf.
-    threshold : (A,) float
-    label : (A,) int
-        The class of a leaf, -1 for a test.
-    left, right : (A,) int
-        Nodes of the two sides of a test, -1 for a leaf.
-    least : (A,) int
-        A lower bound on the cost of every tree that uses the alternative and satisfies the requirements, in units of
-        the engine's task.
-    by_feature : bool
-        Whether tests of different encoded features that part a node's rows alike are different alternatives.
-    test : (A,) int
-        The number of a test in the table that was searched, -1 for a leaf.
-    sums : (A, 1 + R) int
-        What a leaf or a test adds by itself: to the cost, then to each linear constraint over sums.
-    up_to : int or None
-        Every tree of at most this cost that satisfies the requirements is in the graph; None: every tree is.
     """
 
     depth: Ints
+    """(N,) int: tests that a path from the node may have."""
     covers: Covers
+    """The points of ``data.points`` that reach a node."""
     node: Ints
+    """(A,) int: the node of each alternative."""
     feature: Ints
+    """(A,) int: encoded feature of a test, -1 for a leaf."""
     threshold: NDArray[np.float64]
+    """(A,) float"""
     label: Ints
+    """(A,) int: the class of a leaf, -1 for a test."""
     left: Ints
     right: Ints
+    """(A,) int: nodes of the two sides of a test, -1 for a leaf."""
     least: Ints
+    """(A,) int: A lower bound on the cost of every tree that uses the alternative and satisfies the requirements, in
+    units of the engine's task."""
     by_feature: bool
+    """Whether tests of different encoded features that part a node's rows alike are different alternatives."""
     test: Ints
+    """(A,) int: the number of a test in the table that was searched, -1 for a leaf."""
     sums: Ints
+    """(A, 1 + R) int: what a leaf or a test adds by itself: to the cost, then to each linear constraint over sums."""
     up_to: int | None = None
+    """Every tree of at most this cost that satisfies the requirements is in the graph; None: every tree is."""
 
     @property
     def n_nodes(self) -> int:

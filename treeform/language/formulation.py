@@ -30,28 +30,20 @@ F = TypeVar("F", bound="Formulation")
 
 @dataclass
 class Compiled:
-    """A problem as a model, with what is needed to read its points.
-
-    Attributes
-    ----------
-    model : Model
-        Columns, rows and the objective, ``scale`` times the stated one.
-    ports : Ports
-        Everything that was published.
-    objective_expr : Expr or Quadratic
-        The objective as a scalar expression with whole coefficients, or with squares.
-    scale : int
-        Model value = ``scale`` times the objective in the user's units.
-    """
+    """A problem as a model, with what is needed to read its points."""
 
     model: Model
+    """Columns, rows and the objective, ``scale`` times the stated one."""
     ports: Ports
+    """Everything that was published."""
     data: Dataset
     shape: Shape
     objective: Objective
     requirements: tuple[Requirement, ...]
     objective_expr: Expr | Quadratic
+    """The objective as a scalar expression with whole coefficients, or with squares."""
     scale: int
+    """Model value = ``scale`` times the objective in the user's units."""
     restricting: frozenset[str] = frozenset()
     """Names of the blocks of rows by components that narrow the problem."""
 

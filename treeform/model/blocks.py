@@ -71,27 +71,20 @@ class OfLiterals(Rowed):
 
 @dataclass(frozen=True, eq=False)
 class Linear(Rowed):
-    """Rows ``lo <= sum(vals * x[cols]) <= hi``; each column at most once per row, no zero coefficients.
-
-    Attributes
-    ----------
-    name : str
-    indptr : ndarray of int64, shape (n_rows + 1,)
-        The terms of row ``r`` are at ``indptr[r]:indptr[r + 1]``.
-    cols, vals : ndarray of int64 and of float64, shape (nnz,)
-    lo, hi : ndarray of float64, shape (n_rows,)
-        May be infinite.
-    when : ndarray of int64, shape (n_rows,), or None
-        Signed literals ``+-(col + 1)``: row ``r`` has to hold only if literal ``when[r]`` is true.
-    """
+    """Rows ``lo <= sum(vals * x[cols]) <= hi``; each column at most once per row, no zero coefficients."""
 
     name: str
     indptr: Ints
+    """ndarray of int64, shape (n_rows + 1,): the terms of row ``r`` are at ``indptr[r]:indptr[r + 1]``."""
     cols: Ints
     vals: Floats
+    """ndarray of int64 and of float64, shape (nnz,)"""
     lo: Floats
     hi: Floats
+    """ndarray of float64, shape (n_rows,): may be infinite."""
     when: Ints | None = None
+    """ndarray of int64, shape (n_rows,), or None: signed literals ``+-(col + 1)``: row ``r`` has to hold only if
+    literal ``when[r]`` is true."""
     kind: ClassVar[Kind] = Kind.LINEAR
 
     @property

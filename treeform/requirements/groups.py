@@ -25,21 +25,14 @@ CROSSED = " & "
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """A partition of the kept rows of a data set.
-
-    Attributes
-    ----------
-    codes : (n,) int64
-        Group of each kept row.
-    labels : tuple
-        The label of each group: text, numbers or booleans.
-    name : str or None
-        What the groups are called, where known.
-    """
+    """A partition of the kept rows of a data set."""
 
     codes: np.ndarray
+    """(n,) int64: group of each kept row."""
     labels: tuple[Any, ...]
+    """The label of each group: text, numbers or booleans."""
     name: str | None = None
+    """What the groups are called, where known."""
 
     @classmethod
     def of(cls, values: Any, data: Dataset) -> Groups:

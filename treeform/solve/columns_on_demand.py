@@ -74,18 +74,12 @@ def is_usual(question: Question) -> bool:
 
 @dataclass(frozen=True)
 class Stated:
-    """What is stated in one step.
-
-    Attributes
-    ----------
-    graph : AndOrGraph
-        The alternatives that admissible trees up to a cost may use.
-    counts : dict
-        What a claim says of the graph that the first multipliers leave, so that a check can count it again.
-    """
+    """What is stated in one step."""
 
     graph: AndOrGraph
+    """The alternatives that admissible trees up to a cost may use."""
     counts: dict[str, Any]
+    """What a claim says of the graph that the first multipliers leave, so that a check can count it again."""
 
     @property
     def size(self) -> int:

@@ -28,25 +28,17 @@ LIMITED = 10**6
 
 @dataclass(frozen=True)
 class Explanation:
-    """A printable account of stages, formulation, route and sizes.
-
-    Attributes
-    ----------
-    head : str
-        One line: what is solved by what.
-    rows : tuple of tuple
-        ``(block, kind, route, rows in the model, rows of the solver)``.
-    notes : tuple of str
-        What was chosen for the user.
-    stages : tuple of PlannedStage
-        What a solve does, in order, until the answer is proved: who does it, and what of the problem is left out there.
-        Smaller shapes come in limited time only.
-    """
+    """A printable account of stages, formulation, route and sizes."""
 
     head: str
+    """One line: what is solved by what."""
     rows: tuple[tuple[Any, ...], ...]
+    """``(block, kind, route, rows in the model, rows of the solver)``."""
     notes: tuple[str, ...] = ()
+    """What was chosen for the user."""
     stages: tuple[PlannedStage, ...] = ()
+    """What a solve does, in order, until the answer is proved: who does it, and what of the problem is left out
+    there. Smaller shapes come in limited time only."""
 
     HEADER = ("block", "kind", "route", "rows", "rows to solver")
 

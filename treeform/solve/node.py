@@ -76,33 +76,23 @@ W = TypeVar("W", bound=Work)
 
 @dataclass
 class Node(Work):
-    """One question: its claims, who works on it, and what stages leave to later ones.
-
-    Attributes
-    ----------
-    ledger : Ledger
-        With the question and the budget.
-    plan : Plan
-    options : SolveOptions
-        Of the whole run; the usual ones for a question that is a step of another one.
-    brief : bool
-        Whether a larger question goes on after it, so that its last improvements are left out.
-    relaxed : Relaxed, optional
-        What the relaxed search found.
-    priced : tuple, optional
-        The Lagrangian bound, and the multipliers of its rows.
-    deep : treeform.solve.stage.deep_trees.DeepTrees, optional
-        The search for deep trees, with the prices of rows that it found.
-    """
+    """One question: its claims, who works on it, and what stages leave to later ones."""
 
     ledger: Ledger
+    """With the question and the budget."""
     plan: Plan
     options: SolveOptions = USUAL
+    """Of the whole run; the usual ones for a question that is a step of another one."""
     title: str = ""
     brief: bool = False
+    """Whether a larger question goes on after it, so that its last improvements are left out."""
     relaxed: Relaxed | None = None
+    """What the relaxed search found."""
     priced: tuple[Lagrangian, list[Fraction]] | None = None
+    """The Lagrangian bound, and the multipliers of its rows."""
     deep: Any = None
+    """treeform.solve.stage.deep_trees.DeepTrees, optional: the search for deep trees, with the prices of rows that it
+    found."""
     limit: Limit | None = None
     ran: list[StageRun] = field(default_factory=list)
 
@@ -150,41 +140,27 @@ Worker = tuple[str, tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Stage(Generic[W]):
-    """One step of every solve: a line in `treeform.solve.pipeline.PIPELINE`.
-
-    Attributes
-    ----------
-    name : str
-    run : callable
-        ``run(node, budget)`` enters what it finds and proves; returns what ended it early.
-    applies : callable
-        Whether a plan has this stage, before anything ran.
-    ready : callable
-        Whether what ran before leaves it something to do.
-    share : Share, callable or None
-        Its part of the time; a callable chooses by the node. None: all that is left.
-    by : callable, optional
-        Who does it, for `treeform.Problem.explain`.
-    needed : bool
-        Whether its breakdown is that of the run. Any other stage that breaks down is a note.
-    at_once : bool
-        Whether it begins even if the time is over: it has a model or a bound within milliseconds.
-    last : bool
-        Whether it answers the question, so that no other stage follows.
-    skipped : callable, optional
-        Called in its place where the answer was proved, or the time was over, before.
-    """
+    """One step of every solve: a line in `treeform.solve.pipeline.PIPELINE`."""
 
     name: str
     run: Callable[[W, Budget], Limit | None]
+    """``run(node, budget)`` enters what it finds and proves; returns what ended it early."""
     applies: Callable[[W], bool] = lambda node: True
+    """Whether a plan has this stage, before anything ran."""
     ready: Callable[[W], bool] = lambda node: True
+    """Whether what ran before leaves it something to do."""
     share: Share | Callable[[W], Share | None] | None = None
+    """Share, callable or None: its part of the time; a callable chooses by the node. None: all that is left."""
     by: Callable[[W], Worker | None] = lambda node: None
+    """Who does it, for `treeform.Problem.explain`."""
     needed: bool = False
+    """Whether its breakdown is that of the run. Any other stage that breaks down is a note."""
     at_once: bool = False
+    """Whether it begins even if the time is over: it has a model or a bound within milliseconds."""
     last: bool = False
+    """Whether it answers the question, so that no other stage follows."""
     skipped: Callable[[W], None] | None = None
+    """Called in its place where the answer was proved, or the time was over, before."""
 
     def budget(self, node: W) -> Budget:
         """Its part of the node's time."""

@@ -24,18 +24,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Written:
-    """A proof on disk.
-
-    Attributes
-    ----------
-    recheck : dict
-        The entry for a certificate.
-    counters : dict of str to int
-        Sizes and times: clauses and literals, bytes, milliseconds.
-    """
+    """A proof on disk."""
 
     recheck: dict[str, Any]
+    """The entry for a certificate."""
     counters: dict[str, int]
+    """Sizes and times: clauses and literals, bytes, milliseconds."""
 
 
 class ProofWriter(Protocol):
@@ -57,43 +51,17 @@ class ProofWriter(Protocol):
 
 @dataclass(frozen=True)
 class KnownBound:
-    """A lower bound that was proved elsewhere; it becomes a claim, which a check of the certificate proves again.
-
-    Attributes
-    ----------
-    value : Fraction
-        In units of the objective.
-    by : str
-        Who proved it.
-    """
+    """A lower bound that was proved elsewhere; it becomes a claim, which a check of the certificate proves again."""
 
     value: Fraction
+    """In units of the objective."""
     by: str
+    """Who proved it."""
 
 
 @dataclass(frozen=True)
 class SolveOptions:
     """Solver, formulation, start, time limit and callbacks of one solve; see `treeform.Problem.solve`.
-
-    Attributes
-    ----------
-    solver : Backend, Engine, class, str or None
-    formulation : Formulation, class, str or None
-    warm_start : "auto", None, Engine, str or DecisionGraph
-    time_limit : float or None
-        Seconds for everything together.
-    on_progress : callable or None
-        Called with a `Progress` at each improvement.
-    proofs : ProofWriter or None
-        Where proofs of what is refuted go.
-    isolate : bool
-        Whether a solver runs in a process of its own; see `treeform.Isolated`.
-    distribution : Distribution or None
-        Who shares the work of a native engine, and where its parts are kept; None: this process does it all.
-    bounds : tuple of KnownBound
-        Bounds that were proved before.
-    models : tuple of DecisionGraph
-        Models that are known before.
 
     Raises
     ------
@@ -102,15 +70,25 @@ class SolveOptions:
     """
 
     solver: Any = None
+    """Backend, Engine, class, str or None"""
     formulation: Any = None
+    """Formulation, class, str or None"""
     warm_start: Any = "auto"
+    """"auto", None, Engine, str or DecisionGraph"""
     time_limit: float | None = None
+    """Seconds for everything together."""
     on_progress: Callable[[Progress], None] | None = None
+    """Called with a `Progress` at each improvement."""
     proofs: ProofWriter | None = None
+    """Where proofs of what is refuted go."""
     isolate: bool = False
+    """Whether a solver runs in a process of its own; see `treeform.Isolated`."""
     distribution: Distribution | None = None
+    """Who shares the work of a native engine, and where its parts are kept; None: this process does it all."""
     bounds: tuple[KnownBound, ...] = ()
+    """Bounds that were proved before."""
     models: tuple[DecisionGraph, ...] = ()
+    """Models that are known before."""
 
     def __post_init__(self) -> None:
         if self.on_progress is not None and not callable(self.on_progress):

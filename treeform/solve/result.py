@@ -62,35 +62,25 @@ def as_number(value: Fraction | int) -> Number:
 
 @dataclass(frozen=True)
 class Progress:
-    """The state of a run at one moment, in the user's units.
-
-    Attributes
-    ----------
-    seconds : float
-        Since the run began.
-    upper, lower : int or Fraction or None
-        The objective of the incumbent, and the proved bound.
-    phase : str
-        What is going on: a stage of the solve, as `treeform.Problem.explain` names it, then who works in it, such as
-        ``"contree"`` or ``"building odd"``.
-    limit : float or None
-        The time limit of the run in seconds.
-    step : Step or None
-        How far the phase has come, such as the nodes that a search has opened.
-    rate : float or None
-        Units of the step per second, over the last second or so.
-    parts : (int, int) or None
-        Of work in parts, such as the depths of a Pareto curve: how many are done, and how many there are.
-    """
+    """The state of a run at one moment, in the user's units."""
 
     seconds: float
+    """Since the run began."""
     upper: Number | None
     lower: Number | None
+    """int or Fraction or None: the objective of the incumbent, and the proved bound."""
     phase: str
+    """What is going on: a stage of the solve, as `treeform.Problem.explain` names it, then who works in it, such as
+    ``"contree"`` or ``"building odd"``."""
     limit: float | None = None
+    """The time limit of the run in seconds."""
     step: Step | None = None
+    """How far the phase has come, such as the nodes that a search has opened."""
     rate: float | None = None
+    """Units of the step per second, over the last second or so."""
     parts: tuple[int, int] | None = None
+    """(int, int) or None: of work in parts, such as the depths of a Pareto curve: how many are done, and how many
+    there are."""
 
     @property
     def gap(self) -> float | None:
@@ -120,20 +110,13 @@ def relative_gap(upper: Number | None, lower: Number | None) -> float | None:
 
 @dataclass(frozen=True)
 class PlannedStage:
-    """A stage that a solve would have, as far as it gets there.
-
-    Attributes
-    ----------
-    name : str
-    by : str
-        The engine, formulation or solver that does the work; empty where treeform counts.
-    without : tuple of str
-        What of the problem it leaves out: its answer is a bound, and its model a candidate.
-    """
+    """A stage that a solve would have, as far as it gets there."""
 
     name: str
     by: str = ""
+    """The engine, formulation or solver that does the work; empty where treeform counts."""
     without: tuple[str, ...] = ()
+    """What of the problem it leaves out: its answer is a bound, and its model a candidate."""
 
     def __str__(self) -> str:
         who = f" by {self.by}" if self.by else ""
@@ -142,23 +125,15 @@ class PlannedStage:
 
 @dataclass(frozen=True)
 class StageRun:
-    """A stage of a solve that ran.
-
-    Attributes
-    ----------
-    name : str
-    seconds : float
-        Of wall-clock time.
-    by : tuple of str
-        The engines and solvers that were started.
-    step : str
-        The question that it belongs to, such as a part of the objective or a smaller shape; empty for the problem.
-    """
+    """A stage of a solve that ran."""
 
     name: str
     seconds: float
+    """Of wall-clock time."""
     by: tuple[str, ...] = ()
+    """The engines and solvers that were started."""
     step: str = ""
+    """The question that it belongs to, such as a part of the objective or a smaller shape; empty for the problem."""
 
     def __str__(self) -> str:
         who = f" by {', '.join(self.by)}" if self.by else ""
@@ -171,28 +146,20 @@ CLAIMED = {"upper": "a model of value", "lower": "no model is below", "infeasibl
 
 @dataclass(frozen=True)
 class Claim:
-    """One statement about the optimum.
-
-    Attributes
-    ----------
-    kind : {"upper", "lower", "infeasible"}
-    value : Fraction or None
-        In the user's units.
-    by : str
-        Who makes the claim, with version where known.
-    relaxation : tuple of str
-        Requirements (and objective terms) that the prover ignored; empty for the problem itself.
-    recheck : dict or None
-        How `treeform.check` can prove the claim again: ``kind`` is "engine", "lagrangian" or "proof", and
-        the rest is the witness; None without one. See `treeform.certify.schema`.
-    """
+    """One statement about the optimum."""
 
     kind: str
+    """{"upper", "lower", "infeasible"}"""
     value: Fraction | None
+    """In the user's units."""
     by: str
+    """Who makes the claim, with version where known."""
     seconds: float
     relaxation: tuple[str, ...] = ()
+    """Requirements (and objective terms) that the prover ignored; empty for the problem itself."""
     recheck: dict[str, Any] | None = None
+    """How `treeform.check` can prove the claim again: ``kind`` is "engine", "lagrangian" or "proof", and the rest is
+    the witness; None without one. See `treeform.certify.schema`."""
     counters: dict[str, int] = field(default_factory=dict)
 
     def __str__(self) -> str:
@@ -204,55 +171,39 @@ class Claim:
 
 @dataclass(frozen=True, repr=False)
 class SolveResult:
-    """The answer to one problem, re-evaluated by treeform in exact integers.
-
-    Attributes
-    ----------
-    graph : DecisionGraph or None
-        The best model found that satisfies every requirement.
-    status : Status
-        OPTIMAL, FEASIBLE, INFEASIBLE or UNKNOWN.
-    limit : Limit or None
-        Why the search stopped early, if it did.
-    objective, bound : int or Fraction or None
-        Value of ``graph`` and the proved lower bound, in the user's units.
-    errors : int or None
-        Misclassified training rows (unweighted), recounted; None in regression.
-    violations : dict of str to int or Fraction
-        By how much each requirement is violated on ``graph``: 0 is satisfied.
-    claims : tuple of Claim
-        Who proved what, relative to which relaxation.
-    trace : tuple of (seconds, upper, lower)
-        Every improvement of either side.
-    seconds : float
-        Wall-clock time of the whole solve.
-    notes : tuple of str
-        What was chosen for the user, and what was treated in the data.
-    solver : str
-        The solver or native engine that ran; the engines alone where they settled all before the solver was started,
-        and "none" where counting did.
-    formulation : str or None
-        How the problem was stated to the solver; None where no solver was started.
-    plan : tuple of StageRun
-        The stages that ran, in order, with who worked in them and the seconds of each; see `treeform.Problem.explain`.
-    """
+    """The answer to one problem, re-evaluated by treeform in exact integers."""
 
     graph: DecisionGraph | None
+    """The best model found that satisfies every requirement."""
     status: Status
+    """OPTIMAL, FEASIBLE, INFEASIBLE or UNKNOWN."""
     limit: Limit | None
+    """Why the search stopped early, if it did."""
     objective: Number | None
     bound: Number | None
+    """int or Fraction or None: value of ``graph`` and the proved lower bound, in the user's units."""
     errors: int | None
+    """Misclassified training rows (unweighted), recounted; None in regression."""
     violations: dict[str, Number]
+    """dict of str to int or Fraction: by how much each requirement is violated on ``graph``: 0 is satisfied."""
     claims: tuple[Claim, ...]
+    """Who proved what, relative to which relaxation."""
     trace: tuple[tuple[float, Number | None, Number | None], ...]
+    """tuple of (seconds, upper, lower): every improvement of either side."""
     seconds: float
+    """Wall-clock time of the whole solve."""
     notes: tuple[str, ...] = ()
+    """What was chosen for the user, and what was treated in the data."""
     solver: str = ""
+    """The solver or native engine that ran; the engines alone where they settled all before the solver was started,
+    and "none" where counting did."""
     formulation: str | None = None
+    """How the problem was stated to the solver; None where no solver was started."""
     counters: dict[str, int] = field(default_factory=dict)
     question: Question | None = field(default=None, repr=False)
     plan: tuple[StageRun, ...] = ()
+    """The stages that ran, in order, with who worked in them and the seconds of each; see `treeform.Problem.explain`.
+    """
 
     @classmethod
     def of(cls, result: SolveResult) -> Self:

@@ -167,24 +167,16 @@ def interruptible(budget: Budget) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Share:
-    """A part of the remaining time.
-
-    Attributes
-    ----------
-    part : float
-        The fraction of the remaining time.
-    most : float or None
-        Seconds that it never exceeds.
-    least : float
-        Seconds that it has at least, so that a short run still tries each step once.
-    unlimited : float or None
-        Seconds where the run has no limit; None for no limit there either.
-    """
+    """A part of the remaining time."""
 
     part: float
+    """The fraction of the remaining time."""
     most: float | None = None
+    """Seconds that it never exceeds."""
     least: float = 0.0
+    """Seconds that it has at least, so that a short run still tries each step once."""
     unlimited: float | None = None
+    """Seconds where the run has no limit; None for no limit there either."""
 
     def seconds(self, remaining: float | None) -> float | None:
         """Seconds of so many that are left; None stands for no limit."""

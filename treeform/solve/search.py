@@ -36,25 +36,17 @@ REASONS = {
 
 @dataclass(frozen=True)
 class StatedPart:
-    """A formulation that does not state all models.
-
-    Attributes
-    ----------
-    below : int
-        It states all models of a scaled value below it: no bound beyond it is claimed, and where there is no such
-        model, it is the bound.
-    recheck : dict
-        What a check needs to see that nothing else was left out.
-    kept : frozenset of str
-        Labels of requirements that every model of the formulation satisfies without rows.
-    partly : bool
-        Whether it states only some of the models below that value: models are looked for, and nothing is claimed.
-    """
+    """A formulation that does not state all models."""
 
     below: int
+    """It states all models of a scaled value below it: no bound beyond it is claimed, and where there is no such
+    model, it is the bound."""
     recheck: dict[str, Any]
+    """What a check needs to see that nothing else was left out."""
     kept: frozenset[str] = frozenset()
+    """Labels of requirements that every model of the formulation satisfies without rows."""
     partly: bool = False
+    """Whether it states only some of the models below that value: models are looked for, and nothing is claimed."""
 
 
 def without(question: Question, kept: Collection[str]) -> tuple[Requirement, ...]:

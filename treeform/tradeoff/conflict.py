@@ -50,34 +50,22 @@ class BoundNeeded:
 
 @dataclass(frozen=True, repr=False)
 class Conflict(Printed):
-    """Why no model satisfies all requirements.
-
-    Attributes
-    ----------
-    question : Question
-    requirements : tuple of str
-        Labels of requirements that cannot hold together.
-    result : CertifiedResult
-        The proof: the answer to the question with these requirements alone.
-    witnesses : dict of str to CertifiedResult
-        For each of them, a model that satisfies the others of this set.
-    relaxations : tuple of BoundNeeded
-        For each of them that has a numeric bound: how far it would have to move.
-    seconds : float
-    limit : Limit or None
-        What ended the work early.
-    notes : tuple of str
-        What broke down on the way.
-    """
+    """Why no model satisfies all requirements."""
 
     question: Question
     requirements: tuple[str, ...]
+    """Labels of requirements that cannot hold together."""
     result: CertifiedResult
+    """The proof: the answer to the question with these requirements alone."""
     witnesses: dict[str, CertifiedResult]
+    """For each of them, a model that satisfies the others of this set."""
     relaxations: tuple[BoundNeeded, ...]
+    """For each of them that has a numeric bound: how far it would have to move."""
     seconds: float
     limit: Limit | None = None
+    """What ended the work early."""
     notes: tuple[str, ...] = ()
+    """What broke down on the way."""
 
     @property
     def proved(self) -> bool:

@@ -23,18 +23,11 @@ from treeform.utils.text import count_of
 
 @dataclass(frozen=True)
 class Indispensable:
-    """Whether every near-optimal model tests a column.
-
-    Attributes
-    ----------
-    column : str
-    without : CertifiedResult
-        The answer where no test may read the column.
-    threshold : Fraction
-    """
+    """Whether every near-optimal model tests a column."""
 
     column: str
     without: CertifiedResult
+    """The answer where no test may read the column."""
     threshold: Fraction
 
     @property
@@ -50,18 +43,12 @@ class Indispensable:
 
 @dataclass(frozen=True)
 class Multiplicity:
-    """How far near-optimal models differ in what they predict for training rows.
-
-    Attributes
-    ----------
-    ambiguity : Fraction
-        The share of weight of the rows for which some model predicts another class than the best one.
-    discrepancy : Fraction
-        The largest share of weight of the rows that a single model predicts otherwise than the best one.
-    """
+    """How far near-optimal models differ in what they predict for training rows."""
 
     ambiguity: Fraction
+    """The share of weight of the rows for which some model predicts another class than the best one."""
     discrepancy: Fraction
+    """The largest share of weight of the rows that a single model predicts otherwise than the best one."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -39,18 +39,11 @@ class NearModel:
 
 @dataclass(frozen=True)
 class Judge:
-    """Trees of a graph as models of a question.
-
-    Attributes
-    ----------
-    question : Question
-    relaxation : Relaxation
-        What the trees were found by.
-    of : GraphOfTrees
-    """
+    """Trees of a graph as models of a question."""
 
     question: Question
     relaxation: Relaxation
+    """What the trees were found by."""
     of: GraphOfTrees
 
     @property

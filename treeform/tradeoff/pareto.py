@@ -57,30 +57,20 @@ class ParetoPoint:
 
 @dataclass(frozen=True, repr=False)
 class Pareto(Printed):
-    """The curve, and the size tables that it is taken from.
-
-    Attributes
-    ----------
-    points : tuple of ParetoPoint
-        By depth, then tests.
-    tables : dict of int to SizeTable
-        By depth, up to the first for which the time was not enough.
-    seconds : float
-    depth : int
-        The greatest depth, that of the shape.
-    limit : Limit or None
-        Why the search stopped before everything was proved.
-    notes : tuple of str
-        What broke down on the way.
-    """
+    """The curve, and the size tables that it is taken from."""
 
     question: Question
     points: tuple[ParetoPoint, ...]
+    """By depth, then tests."""
     tables: dict[int, SizeTable]
+    """By depth, up to the first for which the time was not enough."""
     seconds: float
     depth: int
+    """The greatest depth, that of the shape."""
     limit: Limit | None = None
+    """Why the search stopped before everything was proved."""
     notes: tuple[str, ...] = ()
+    """What broke down on the way."""
 
     @property
     def proved(self) -> bool:

@@ -64,23 +64,15 @@ class Price:
 
 @dataclass(frozen=True, repr=False)
 class Prices(Printed):
-    """The optimum without each requirement, and without all of them.
-
-    Attributes
-    ----------
-    rows : tuple of Price
-        In the order of the requirements; the last row is without any.
-    seconds : float
-    limit : Limit or None
-        What ended the work early.
-    notes : tuple of str
-        What broke down on the way.
-    """
+    """The optimum without each requirement, and without all of them."""
 
     rows: tuple[Price, ...]
+    """In the order of the requirements; the last row is without any."""
     seconds: float
     limit: Limit | None = None
+    """What ended the work early."""
     notes: tuple[str, ...] = ()
+    """What broke down on the way."""
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each requirement: objective and proved bound without it, its price, and whether that is proved.

@@ -13,21 +13,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Step:
-    """How far a step has come.
-
-    Attributes
-    ----------
-    done : int
-        So many of the units are done.
-    unit : str
-        What is counted, in the plural: ``nodes``, ``rows``.
-    total : int or None
-        How many there are; None where that is not known.
-    """
+    """How far a step has come."""
 
     done: int
+    """So many of the units are done."""
     unit: str
+    """What is counted, in the plural: ``nodes``, ``rows``."""
     total: int | None = None
+    """How many there are; None where that is not known."""
 
     def __str__(self) -> str:
         return f"{self.done:,} {'' if self.total is None else f'of {self.total:,} '}{self.unit}"

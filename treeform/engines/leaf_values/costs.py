@@ -27,34 +27,25 @@ NEAR = 1e-9
 
 @dataclass(frozen=True)
 class Subtrees:
-    """A leaf (entry 0) and all single tests on some rows.
-
-    Attributes
-    ----------
-    cost : (A,)
-        A lower bound with prices, of tests included.
-    plain : (A,)
-        The same without the prices of rows.
-    column : (A,) int
-        -1 for the leaf.
-    below : (A,)
-        The greatest value that goes left.
-    totals, shares : (R, A)
-        Of each row: the sum of a v at the best values, and the sum of a^2 / n over the leaves; empty where unknown.
-    least, least_weight, most, most_weight : (A,)
-        The smallest and the greatest value of a leaf, and the weights there; empty where unknown.
-    """
+    """A leaf (entry 0) and all single tests on some rows."""
 
     cost: Floats
+    """(A,): A lower bound with prices, of tests included."""
     plain: Floats
+    """(A,): the same without the prices of rows."""
     column: Ints
+    """(A,) int: -1 for the leaf."""
     below: Floats
+    """(A,): the greatest value that goes left."""
     totals: Floats
     shares: Floats
+    """(R, A): of each row: the sum of a v at the best values, and the sum of a^2 / n over the leaves; empty where
+    unknown."""
     least: Floats
     least_weight: Floats
     most: Floats
     most_weight: Floats
+    """(A,): the smallest and the greatest value of a leaf, and the weights there; empty where unknown."""
 
 
 class Costs(ABC):

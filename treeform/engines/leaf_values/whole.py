@@ -18,18 +18,12 @@ MOST_PARTS = 500
 
 @dataclass(frozen=True)
 class Whole:
-    """The best whole point that was found.
-
-    Attributes
-    ----------
-    best : BestValues or None
-        Its multipliers are those of the best point that need not be whole.
-    lower : Fraction or None
-        No whole point costs less; None where there is none.
-    """
+    """The best whole point that was found."""
 
     best: BestValues | None
+    """Its multipliers are those of the best point that need not be whole."""
     lower: Fraction | None
+    """No whole point costs less; None where there is none."""
 
     @property
     def closed(self) -> bool:

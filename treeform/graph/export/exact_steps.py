@@ -24,22 +24,15 @@ Operand = str | float
 
 @dataclass(frozen=True)
 class Step:
-    """One assignment.
-
-    Attributes
-    ----------
-    name : str
-        What the result is called.
-    operator : {"+", "-", "*", "min", "max", "first"}
-        "first" is the left operand, or the right one where that is 0.
-    left, right : str or float
-        The name of an input or of an earlier step, or a constant.
-    """
+    """One assignment."""
 
     name: str
+    """What the result is called."""
     operator: str
+    """{"+", "-", "*", "min", "max", "first"}: "first" is the left operand, or the right one where that is 0."""
     left: Operand
     right: Operand
+    """str or float: the name of an input or of an earlier step, or a constant."""
 
 
 @dataclass

@@ -28,30 +28,21 @@ _SMALLEST = float(np.finfo(np.float64).tiny)
 
 @dataclass(frozen=True)
 class Table:
-    """Nodes by number: the leaves by class code, then the branches, the root last.
-
-    Attributes
-    ----------
-    column : (N,) int32
-        Which of the values each condition reads.
-    low, high : (N,) float64
-        The condition holds from one to the other, both included; nowhere if ``low > high``.
-    missing : (N,) bool
-        Whether it holds for NaN.
-    yes, no : (N,) int32
-    leaves : int
-    steps : int
-        Conditions on the longest path.
-    """
+    """Nodes by number: the leaves by class code, then the branches, the root last."""
 
     column: NDArray[np.int32]
+    """(N,) int32: which of the values each condition reads."""
     low: NDArray[np.float64]
     high: NDArray[np.float64]
+    """(N,) float64: the condition holds from one to the other, both included; nowhere if ``low > high``."""
     missing: NDArray[np.bool_]
+    """(N,) bool: whether it holds for NaN."""
     yes: NDArray[np.int32]
     no: NDArray[np.int32]
+    """(N,) int32"""
     leaves: int
     steps: int
+    """Conditions on the longest path."""
 
     @classmethod
     def of(cls, program: Program, position: Mapping[Condition | Sum, int]) -> Table:
