@@ -28,7 +28,7 @@ SEED = 5000
 def differs(problem: tf.Problem) -> tuple[int, bool]:
     """How many near-optimal trees there are, and whether the search found others."""
     want = near_optimal_forms(problem, WITHIN)
-    found = problem.near_optimal(within=WITHIN, limit=10**6)
+    found = problem.near_optimal(within=WITHIN, max_models=10**6)
     have = {normal_form(model.graph, problem.data): model.objective for model in found.models}
     return len(want), have != want or found.count != len(want) or len(found.models) != len(want)
 

@@ -85,7 +85,7 @@ def own(name: str, depth: int, within: str) -> dict[str, Any]:
     problem.minimize(tf.Error() + round(PRICE * len(X)) * tf.Leaves())
     tf.Problem([[0.0], [1.0]], [0, 1], shape=tf.Tree(1)).near_optimal()  # imports what is used later
     began = time.process_time()
-    found = problem.near_optimal(within=within, limit=1)
+    found = problem.near_optimal(within=within, max_models=1)
     spent = time.process_time() - began
     up_to = float(found.threshold) if found.counted else None
     return {"trees": found.count if found.counted else None, "up to": up_to, "CPU s": round(spent, 2)}

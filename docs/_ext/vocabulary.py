@@ -64,7 +64,7 @@ VOCABULARY: dict[str, dict[str, str]] = {
     "Questions": {
         "over, between": "the requirement whose bound is moved, and from where to where",
         "bound": "a value of that bound",
-        "within, max_models, limit": "how much worse a model may be; how many are listed (``limit`` is the same)",
+        "within, max_models": "how much worse a model may be; how many are listed",
         "alpha, alphas, start, free_root": "of size tables: prices as shares, a table to go on from, a free root",
         "model": "a model that is judged",
         "certificate, independent, confirm, drat_trim": "of `check`: what is checked, and by whom",

@@ -320,6 +320,32 @@ def test_usage_errors_are_code_2() -> None:
     assert run("fit", CREDIT).exit_code == 2
 
 
+@pytest.mark.parametrize(
+    ("words", "what", "fix"),
+    [
+        ("fit --targt y", "treeform fit has no option --targt", "did you mean --target?"),
+        ("fit --dpeth 3", "treeform fit has no option --dpeth", "write --shape tree:3."),
+        ("fit --min-support 5", "no option --min-support", "it is a requirement: write --require min_support:VALUE."),
+        ("fit --within 1", "no option --within", "it is an option of near-optimal."),
+        ("fit --limit 1", "no option --limit", "did you mean --time-limit?"),
+        ("explain --time_limit 1", "no option --time_limit", "it is an option of fit,"),
+        ("fit --time_limit 1", "no option --time_limit", "write --time-limit. treeform fit --help lists the options"),
+        ("fit --shape", "'--shape' requires an argument", "treeform fit --help lists the options"),
+        ("fit --time-limit soon", "Invalid value for '--time-limit'", "treeform fit --help lists the options"),
+        ("fitt", "'fitt'. Did you mean 'fit'?", "treeform --help lists the commands"),
+        ("--verion", "treeform has no option --verion", "did you mean --version?"),
+    ],
+)
+def test_usage_errors_say_what_was_meant(words: str, what: str, fix: str) -> None:
+    done = run(*words.split())
+    assert done.exit_code == 2
+    assert re.match(f"error: .*{re.escape(what)}.*\n  fix: {re.escape(fix)}", done.stderr), done.stderr
+
+
+def test_no_command_shows_the_help() -> None:
+    assert "Commands:" in run().output
+
+
 def test_solver_that_is_not_installed(small: Path) -> None:
     done = fit(small, "--solver", "pyomo:cplex")
     if done.exit_code != 0:  # where CPLEX is there it is simply used

@@ -19,7 +19,7 @@ from treeform.extend import Backend, Engine
 sys.path.append(str(Path(__file__).parents[2] / "docs" / "_ext"))
 from vocabulary import names
 
-FORMER = ("k", "amount", "rate", "changed", "favourable", "workers", "categorical")
+FORMER = ("k", "amount", "rate", "changed", "favourable", "workers", "categorical", "limit")
 ANSWERS = (tf.DecisionGraph, tf.Result, tf.Frontier, tf.SizeTable, tf.Study)
 """Values that a user is given, and does not construct."""
 
@@ -75,4 +75,6 @@ def test_threads_of_a_solve_are_those_of_what_is_chosen():
         assert tf.CPSAT(workers=2).threads == 2
     with pytest.warns(DeprecationWarning, match="categorical of Problem is called categorical_features now"):
         tf.Problem(rows, labels, shape="tree:1", categorical=[])
-    assert problem.near_optimal(max_models=3).count == problem.near_optimal(limit=3).count
+    with pytest.warns(DeprecationWarning, match="limit of Problem.near_optimal is called max_models now"):
+        former = problem.near_optimal(within=5, limit=3)
+    assert len(former.models) == len(problem.near_optimal(within=5, max_models=3).models) > 0

@@ -37,7 +37,7 @@ def test_the_models_are_those_of_enumeration(which: int) -> None:
     compared = 0
     for problem in draw_near_optimal(5, 70 + which, NEAR_OPTIMAL_REQUIREMENTS[which]):
         within = Fraction(3, 10)
-        found = problem.near_optimal(within=within, limit=10**6)
+        found = problem.near_optimal(within=within, max_models=10**6)
         want = near_optimal_forms(problem, within)
         forms = [normal_form(model.graph, problem.data) for model in found.models]
         assert dict(zip(forms, (m.objective for m in found.models), strict=True)) == want
@@ -72,7 +72,7 @@ def test_costs_at_depth_three() -> None:
     X = pd.DataFrame(rng.integers(0, 2, (12, 3)), columns=list("abc"))
     cost = [[Fraction(1, 4), Fraction(1)], [Fraction(3), Fraction(1, 2)]]
     problem = tf.Problem(X, rng.integers(0, 2, 12), shape="tree:3").minimize("cost[1/4 1; 3 1/2]")
-    found = problem.near_optimal(within="1/4", limit=10**6)
+    found = problem.near_optimal(within="1/4", max_models=10**6)
     every = dict(forms(problem.data, 3, np.array(cost, dtype=object)))
     want = {form: value for form, value in every.items() if value <= found.threshold}
     assert len(want) > 20 and min(every.values()) * Fraction(5, 4) == found.threshold
@@ -83,7 +83,7 @@ def test_three_classes() -> None:
     rng = np.random.default_rng(4)
     X = pd.DataFrame({"a": rng.integers(0, 3, 12), "b": list("xyzxyzxxyyzz")})
     problem = tf.Problem(X, rng.integers(0, 3, 12), shape="tree:2")
-    found = problem.near_optimal(within="1/2", limit=10**6)
+    found = problem.near_optimal(within="1/2", max_models=10**6)
     want = near_optimal_forms(problem, Fraction(1, 2))
     assert len(want) > 20
     assert {normal_form(m.graph, problem.data): m.objective for m in found.models} == want and found.complete
@@ -118,8 +118,8 @@ def test_indispensable_columns() -> None:
 
 def test_more_models_than_are_listed() -> None:
     problem = tf.Problem(*table(), shape="tree:2")
-    whole = problem.near_optimal(within=5, limit=10**6)
-    part = problem.near_optimal(within=5, limit=3)
+    whole = problem.near_optimal(within=5, max_models=10**6)
+    part = problem.near_optimal(within=5, max_models=3)
     assert whole.complete and whole.count > 10
     assert part.count == whole.count and part.counted and not part.complete and len(part.models) == 3
     assert [m.objective for m in part.models] == [m.objective for m in whole.models[:3]]
@@ -130,12 +130,12 @@ def test_more_models_than_are_listed() -> None:
 
 def test_too_many_models_are_counted_as_far_as_they_go(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = tf.Problem(*table(), shape="tree:2")
-    whole = problem.near_optimal(within=6, limit=10**6)
+    whole = problem.near_optimal(within=6, max_models=10**6)
     monkeypatch.setattr("treeform.tradeoff.listing.MOST_TREES", 60)
-    counted = problem.near_optimal(within=6, limit=10**6)
+    counted = problem.near_optimal(within=6, max_models=10**6)
     assert counted.complete and [m.objective for m in counted.models] == [m.objective for m in whole.models]
     monkeypatch.setattr("treeform.engines.tree_counts.MOST_NUMBERS", 0)
-    part = problem.near_optimal(within=6, limit=10**6)
+    part = problem.near_optimal(within=6, max_models=10**6)
     assert not part.counted and part.counted_to is not None
     assert part.counted_to < whole.threshold
     assert part.count == sum(m.objective <= part.counted_to for m in whole.models) == len(part.models)
@@ -213,8 +213,8 @@ def test_nothing_satisfies_the_requirements() -> None:
     [
         ({"within": -0.01}, "are not possible"),
         ({"within": "much"}, "cannot be a share"),
-        ({"limit": 0}, "is no number of models"),
-        ({"limit": True}, "is no number of models"),
+        ({"max_models": 0}, "is no number of models"),
+        ({"max_models": True}, "is no number of models"),
     ],
 )
 def test_what_is_refused(arguments, text) -> None:
@@ -276,10 +276,13 @@ def test_the_command(tmp_path: Path) -> None:
     path, out = tmp_path / "table.csv", tmp_path / "models.json"
     X.assign(y=y).to_csv(path, index=False)
     words = ["near-optimal", str(path), "--target", "y", "--shape", "tree:2", "--within", "0.2"]
-    done = CliRunner().invoke(app, [*words, "--limit", "2", "-o", str(out)])
+    done = CliRunner().invoke(app, [*words, "--max-models", "2", "-o", str(out)])
     assert done.exit_code == 0, done.output
     assert "indispensable" in done.stdout and "2 of them listed" in done.stdout
     assert len(json.loads(out.read_text())["models"]) == 2
+    former = CliRunner().invoke(app, [*words, "--limit", "2"])
+    assert former.stdout == done.stdout
+    assert "warning: the option --limit is called --max-models now" in former.stderr
     wrong = CliRunner().invoke(app, [*words[:-1], "-1"])
     assert wrong.exit_code == 2
 

@@ -34,7 +34,7 @@ def stated(seed: int) -> tf.Problem:
 def counted(problem: tf.Problem, monkeypatch: pytest.MonkeyPatch, within: str = WITHIN) -> NearOptimal:
     """The same without a list of the trees."""
     monkeypatch.setattr("treeform.tradeoff.listing.MOST_TREES", 1)
-    found = problem.near_optimal(within=within, limit=10**6)
+    found = problem.near_optimal(within=within, max_models=10**6)
     monkeypatch.undo()
     assert found.trees is not None and isinstance(found.trees.trees, TreeCounts)
     return found
@@ -64,7 +64,7 @@ def impurity(y: np.ndarray, weights: np.ndarray) -> float:
 @pytest.mark.parametrize("seed", range(6))
 def test_answers_are_those_of_the_list(seed: int, in_numbers: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     problem = stated(seed)
-    found = counted(problem, monkeypatch) if in_numbers else problem.near_optimal(within=WITHIN, limit=10**6)
+    found = counted(problem, monkeypatch) if in_numbers else problem.near_optimal(within=WITHIN, max_models=10**6)
     assert found.complete and found.count == len(found.models) > 5 and found.trees is not None
     data, models = problem.data, found.models
     columns, importance = found.columns().set_index("column"), found.importance().set_index("column")
@@ -93,7 +93,7 @@ def test_answers_are_those_of_the_list(seed: int, in_numbers: bool, monkeypatch:
 
 def test_a_tree_has_one_number(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = stated(1)
-    some, every = counted(problem, monkeypatch), problem.near_optimal(within=WITHIN, limit=10**6)
+    some, every = counted(problem, monkeypatch), problem.near_optimal(within=WITHIN, max_models=10**6)
     forms = [[str(model.graph.to_json()) for model in found.models] for found in (some, every)]
     assert sorted(forms[0]) == sorted(forms[1]) and len(set(forms[0])) == len(forms[0])
     assert [m.objective for m in some.models] == [m.objective for m in every.models]
@@ -103,7 +103,7 @@ def test_trees_of_depth_three_and_a_test_that_may_be_a_leaf(monkeypatch: pytest.
     rng = np.random.default_rng(3)
     X = pd.DataFrame(rng.integers(0, 2, (20, 4)), columns=list("abcd"))
     problem = tf.Problem(X, rng.integers(0, 3, 20), shape=tf.Tree(3)).minimize(tf.Error() + tf.Nodes())
-    some, every = counted(problem, monkeypatch, "1/8"), problem.near_optimal(within="1/8", limit=10**6)
+    some, every = counted(problem, monkeypatch, "1/8"), problem.near_optimal(within="1/8", max_models=10**6)
     assert some.count == every.count == every.trees.size > 30
     assert some.columns().equals(every.columns())
     pd.testing.assert_frame_equal(some.disagreement().iloc[:, 4:], every.disagreement().iloc[:, 4:])
@@ -141,8 +141,8 @@ def with_groups(seed: int = 0) -> tf.Problem:
     "requirement", [tf.StatisticalParity(groups="group", difference="0.1"), tf.MaxErrors(16)]
 )
 def test_under_requirements_the_models_are_those_that_satisfy_them(requirement: tf.Requirement) -> None:
-    free = with_groups().near_optimal(within=1, limit=10**6)
-    found = with_groups().add(requirement).near_optimal(within="1/2", limit=10**6)
+    free = with_groups().near_optimal(within=1, max_models=10**6)
+    found = with_groups().add(requirement).near_optimal(within="1/2", max_models=10**6)
     held = found.question.requirements[0]
     data = found.question.data
     want = [m for m in free.models if m.objective <= found.threshold and not held.violation(m.graph, data)]
@@ -174,7 +174,7 @@ def test_estimators() -> None:
     X = pd.DataFrame(np.random.default_rng(0).integers(0, 3, (40, 3)), columns=list("abc"))
     y = np.where(X["a"] + X["b"] > 2, "yes", "no")
     y[:4] = "yes"
-    every = tf.OptimalTreeClassifier(max_depth=2).near_optimal(X, y, within="0.5", limit=7)
+    every = tf.OptimalTreeClassifier(max_depth=2).near_optimal(X, y, within="0.5", max_models=7)
     best = tf.OptimalTreeClassifier(max_depth=2).fit(X, y)
     assert 1 < len(every) <= 7
     assert every[0].score(X, y) == best.score(X, y)

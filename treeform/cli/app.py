@@ -29,6 +29,7 @@ from treeform.cli.stating import states_problem
 from treeform.cli.stored import load_model, with_policy
 from treeform.cli.tables_out import check_kind, write_table
 from treeform.cli.tradeoff import conflict, frontier, pareto, read_problem, size_table
+from treeform.cli.usage import Commands
 from treeform.errors import SpecError
 from treeform.problem import Problem
 from treeform.report.facts import Facts
@@ -40,6 +41,7 @@ from treeform.utils.files import write_text
 from treeform.utils.progress import observe_steps
 
 app = typer.Typer(
+    cls=Commands,
     name="treeform",
     help="Provably optimal decision trees and diagrams under your own requirements.",
     no_args_is_help=True,

@@ -10,7 +10,7 @@ import typer
 from treeform import report
 from treeform.cli import options as opt
 from treeform.cli.files import check_writable
-from treeform.cli.messages import Exit, exit_code
+from treeform.cli.messages import Exit, exit_code, warn
 from treeform.cli.report import FORMATS, format_of
 from treeform.cli.spec import Settings
 from treeform.cli.stating import states_problem
@@ -31,7 +31,8 @@ def near_optimal(
     within: Annotated[
         str, typer.Option(help="The share of the optimum by which a model may be worse.", metavar="NUMBER")
     ] = "0.01",
-    most: Annotated[int, typer.Option("--limit", help="Most models to list.", min=1)] = 1000,
+    max_models: Annotated[int, opt.option("Most models to list.", min=1)] = 1000,
+    limit: Annotated[int | None, typer.Option(min=1, hidden=True)] = None,
     output: opt.Output = None,
     distinct: Annotated[
         bool, typer.Option("--distinct", help="Count models that predict alike for all rows as one.")
@@ -88,6 +89,9 @@ def near_optimal(
 
     written = [path for path in (plot, report_file, disagreement) if path is not None]
     check_writable(written, inputs=settings.inputs)
+    if limit is not None:
+        warn("the option --limit is called --max-models now")
+        max_models = limit
     if report_file is not None:
         format_of(report_file)
     if disagreement is not None:
@@ -98,7 +102,7 @@ def near_optimal(
         if tightest is not None:
             over.append(requirement_of(problem, tightest))
             find_axis(problem.question, over[0])  # refused before anything is solved
-        return problem.near_optimal(solver, within=within, limit=most, **options)
+        return problem.near_optimal(solver, within=within, max_models=max_models, **options)
 
     found: NearOptimal = run_tradeoff(listed, settings, output, quiet=quiet, verbose=verbose)
     if distinct and found.trees is not None:

@@ -12,6 +12,7 @@ from treeform.estimators.classifier import OptimalClassifier
 from treeform.estimators.parameters import depth_of
 from treeform.estimators.pruning_path import pruning_path
 from treeform.shape import Shape, Tree
+from treeform.utils.arguments import renamed
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -94,6 +95,7 @@ class OptimalTreeClassifier(OptimalClassifier):
     def _shape(self) -> Shape:
         return Tree(depth_of(self.max_depth))
 
+    @renamed(limit="max_models")
     def near_optimal(
         self,
         X: Any,
@@ -102,7 +104,7 @@ class OptimalTreeClassifier(OptimalClassifier):
         sensitive_features: Any = None,
         *,
         within: Any = "0.01",
-        limit: int = 100,
+        max_models: int = 100,
     ) -> list[Self]:
         """Fitted classifiers for the near-optimal models, the best first.
 
@@ -110,7 +112,7 @@ class OptimalTreeClassifier(OptimalClassifier):
         ----------
         X, y, sample_weight, sensitive_features
             As in `fit`.
-        within, limit
+        within, max_models
             As in `treeform.Problem.near_optimal`: a share of the optimum, and how many models are listed at most.
 
         Returns
@@ -122,7 +124,7 @@ class OptimalTreeClassifier(OptimalClassifier):
         found = self._problem(self._prepared(X, y, sample_weight), sensitive_features).near_optimal(
             self.solver,
             within=within,
-            limit=limit,
+            max_models=max_models,
             formulation=self.formulation,
             time_limit=self.time_limit,
             on_progress=self.on_progress,

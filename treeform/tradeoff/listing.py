@@ -51,7 +51,7 @@ def list_near_optimal(
     question: Question,
     options: SolveOptions = USUAL,
     within: Any = "0.01",
-    limit: int = 1000,
+    max_models: int = 1000,
     sensitive: Any = None,
 ) -> NearOptimal:
     """The near-optimal models of a question; see `treeform.Problem.near_optimal`.
@@ -60,16 +60,16 @@ def list_near_optimal(
     ----------
     question : Question
     options : SolveOptions
-    within, limit
+    within, max_models
         As there.
     sensitive : array or None
         Groups for requirements that name none.
     """
     refuse_restriction(question, options, "a list of near-optimal models")
-    share = _checked(within, limit)
+    share = _checked(within, max_models)
     relaxation = _countable(question)
     uncounted = _too_many_tests(question, relaxation)
-    search = _Search(question, relaxation, options, share, limit)
+    search = _Search(question, relaxation, options, share, max_models)
     search.uncounted = uncounted
     with interruptible(search.budget):
         search.run()
@@ -232,7 +232,7 @@ def _counting(options: SolveOptions, budget: Budget, best: CertifiedResult) -> C
     return on_step
 
 
-def _checked(within: Any, limit: Any) -> Fraction:
+def _checked(within: Any, max_models: Any) -> Fraction:
     share = not_negative(
         within,
         "a share of the optimum",
@@ -240,11 +240,11 @@ def _checked(within: Any, limit: Any) -> Fraction:
         cause="no model is better than the optimum",
         fix="use for example within=0.01",
     )
-    if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
+    if isinstance(max_models, bool) or not isinstance(max_models, int) or max_models < 1:
         raise SpecError(
-            f"limit={limit!r} is no number of models",
+            f"max_models={max_models!r} is no number of models",
             cause="it is at least 1",
-            fix="use for example limit=1000",
+            fix="use for example max_models=1000",
         )
     return share
 

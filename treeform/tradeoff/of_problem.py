@@ -20,7 +20,7 @@ from treeform.tradeoff.near_optimal import NearOptimal
 from treeform.tradeoff.pareto import Pareto, curve
 from treeform.tradeoff.size_table import SizeTable
 from treeform.tradeoff.tracing import trace_frontier
-from treeform.utils.arguments import clear_calls
+from treeform.utils.arguments import clear_calls, renamed
 
 
 @clear_calls
@@ -164,13 +164,13 @@ class HasTradeoffs(ABC):
         options = SolveOptions(solver, formulation, time_limit=time_limit, on_progress=on_progress)
         return explain_conflict(self.question, options)
 
+    @renamed(limit="max_models")
     def near_optimal(
         self,
         solver: Any = None,
         *,
         within: Any = "0.01",
         max_models: int = 1000,
-        limit: int | None = None,
         formulation: Any = None,
         time_limit: float | None = None,
         on_progress: Callable[[Progress], None] | None = None,
@@ -184,10 +184,9 @@ class HasTradeoffs(ABC):
         within : float, str or Fraction
             The share of the optimum by which a model may be worse; 0.01 is one per cent.
         max_models : int
-            Most models to list; they are counted beyond that. ``limit`` is the same.
+            Most models to list; they are counted beyond that.
         solver, formulation, on_progress, time_limit
             As in `solve`; the time limit is for all of it.
         """
         options = SolveOptions(solver, formulation, time_limit=time_limit, on_progress=on_progress)
-        most = max_models if limit is None else limit
-        return list_near_optimal(self.question, options, within, most, self._sensitive)
+        return list_near_optimal(self.question, options, within, max_models, self._sensitive)

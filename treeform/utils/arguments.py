@@ -60,7 +60,7 @@ def renamed(**former: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
         @functools.wraps(function)
         def called(*args: P.args, **kwargs: P.kwargs) -> R:
             if former.keys() & kwargs.keys():
-                kwargs = current_names(called, kwargs, type(args[0]).__name__, stacklevel=3)  # type: ignore[assignment]
+                kwargs = current_names(called, kwargs, _called(function, args), stacklevel=3)  # type: ignore[assignment]
             return clear(*args, **kwargs)
 
         setattr(called, "former_names", former)  # noqa: B010 (mypy knows no attributes of functions)
@@ -109,6 +109,14 @@ def _elsewhere(args: Any) -> Mapping[str, str]:
     return getattr(type(args[0]), "parameters_elsewhere", {}) if args else {}
 
 
+def _called(function: Callable[..., Any], args: Any) -> str:
+    """What a message calls a function; of a method, with the class that was called, not the one that it comes from."""
+    if "." not in function.__qualname__ or not args:
+        return ".".join(function.__qualname__.split(".")[-2:])
+    owner = type(args[0]).__name__
+    return owner if function.__name__ == "__init__" else f"{owner}.{function.__name__}"
+
+
 def _refusal(function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> CallError | None:
     """What is wrong with the arguments; None where they fit, so that the fault is somewhere else."""
     signature = inspect.signature(function)
@@ -119,10 +127,7 @@ def _refusal(function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) ->
     else:
         return None
     is_method = "." in function.__qualname__
-    name = ".".join(function.__qualname__.split(".")[-2:])
-    if is_method and args:  # the class that was called, and not the one that it inherits this from
-        owner = type(args[0]).__name__
-        name = owner if function.__name__ == "__init__" else f"{owner}.{function.__name__}"
+    name = _called(function, args)
     parameters = list(signature.parameters.values())[1 if is_method else 0 :]
     named = [one.name for one in parameters if one.kind in _BY_NAME]
     takes = f"it takes {', '.join(named)}" if named else "it takes no arguments"
