@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmarks.deep.compare import curve_of, split_rows
 from benchmarks.deep.programs import CURVE, cart, treeform
+from benchmarks.deep.sets import split_rows
+from benchmarks.deep.standing import curve_of
 from benchmarks.harness import Figures, Rows, Shown, commit, in_child, named, table
 
 ASKED = {

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmarks.deep.compare import split_rows
 from benchmarks.deep.programs import limits_count_work
+from benchmarks.deep.sets import split_rows
 from benchmarks.harness import (
     Figures,
     Rows,

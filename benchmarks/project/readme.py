@@ -58,7 +58,8 @@ def fair() -> Cells:
     rows = [row for row in rows_of("totals") if row["times faster"] and row["pystreed"] == "proved"]
     depths = sorted({row["depth"] for row in rows})
     return {
-        str(depth): times([float(row["times faster"]) for row in rows if row["depth"] == depth]) for depth in depths
+        str(depth): times([float(row["times faster"]) for row in rows if row["depth"] == depth])
+        for depth in depths
     }
 
 

@@ -1,0 +1,164 @@
+"""Where treeform stands beside other programs: the tables of what `compare` measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from statistics import geometric_mean
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.deep.programs import OURS
+from benchmarks.deep.sets import family_of
+from benchmarks.harness import Rows, Shown, table
+
+Case = list[dict[str, str]]
+GREEDY = "CART, gini"
+SLACK = 1.25
+"""A run that takes longer than its limit by this factor does not count there."""
+
+
+def cases(rows: Rows, *families: str) -> Iterator[tuple[int, str, Case]]:
+    """The runs of each depth and set of some families that ours ended on."""
+    found: dict[tuple[int, str], Case] = {}
+    for row in rows.frame.to_dict("records"):
+        if row["seed"] == "0" and family_of(row["set"]) in families:
+            found.setdefault((int(row["depth"]), row["set"]), []).append(row)
+    for (depth, name), case in sorted(found.items(), key=lambda item: item[0][0]):
+        if any(r["program"] == OURS and r["errors"] for r in case):
+            yield depth, name, case
+
+
+def in_time(row: dict[str, str], limit: float) -> bool:
+    """Whether a run has a tree, and soon enough."""
+    return bool(row["errors"]) and float(row["seconds"]) <= max(SLACK * limit, limit + 0.1)
+
+
+def best_of_others(case: Case, limit: float) -> tuple[int, str] | None:
+    """The least errors of the other programs within a limit, and whose they are."""
+    found = [(int(r["errors"]), r["program"]) for r in case if r["program"] != OURS and in_time(r, limit)]
+    return min(found, default=None)
+
+
+def errors_of(case: Case, program: str, limit: float) -> int | None:
+    """The errors of a program within a limit; it may have ended long before."""
+    return min(
+        (int(r["errors"]) for r in case if r["program"] == program and in_time(r, limit)), default=None
+    )
+
+
+def limits_of(rows: Rows) -> list[float]:
+    """The limits of our runs."""
+    return sorted({float(r["limit"]) for r in rows.frame.to_dict("records") if r["program"] == OURS})
+
+
+def _compared(rows: Rows, title: str, *families: str) -> Shown:
+    """Sets and depths by limit: ours, the greedy tree, the best of the others."""
+    lines, ratios = [], {}
+    for depth, name, case in cases(rows, *families):
+        greedy = errors_of(case, GREEDY, 1e9)
+        line: dict[str, Any] = {
+            "depth": depth,
+            "set": name.split("/")[-1],
+            "CART": "" if greedy is None else greedy,
+        }
+        for limit in limits_of(rows):
+            own, other = errors_of(case, OURS, limit), best_of_others(case, limit)
+            line[f"{limit:g} s"] = "" if own is None else own
+            line[f"best other, {limit:g} s"] = "" if other is None else f"{other[0]} ({other[1]})"
+            if own is not None and other and greedy is not None:
+                pair = (own + 1) / (other[0] + 1), (own + 1) / (greedy + 1), own > other[0]
+                ratios.setdefault((depth, limit), []).append(pair)
+        lines.append(line)
+    means = "; ".join(
+        f"depth {depth} after {limit:g} s {geometric_mean(r[0] for r in found):.2f} and "
+        f"{geometric_mean(r[1] for r in found):.2f} (worse than another on {sum(r[2] for r in found)} of {len(found)})"
+        for (depth, limit), found in sorted(ratios.items())
+    )
+    note = (
+        "Errors on the rows that were learnt from, 70 % of each set. Seconds are user CPU seconds of one thread. "
+        f"Geometric mean of (errors + 1) in parts of the best other program's and of CART's: {means}."
+    )
+    return Shown(title, pd.DataFrame(lines), note)
+
+
+@table("deep")
+def compared(rows: Rows) -> Shown:
+    """Continuous sets of the folder."""
+    return _compared(rows, "Errors of deep trees", "continuous")
+
+
+@table("deep_made", source="deep")
+def of_made_sets(rows: Rows) -> Shown:
+    """Sets that are not in the folder."""
+    return _compared(rows, "Errors of deep trees on sets of scikit-learn and planted trees", "made")
+
+
+@table("deep_binary", source="deep")
+def of_binary_sets(rows: Rows) -> Shown:
+    """Columns of zeros and ones."""
+    return _compared(rows, "Errors of deep trees on 0/1 columns", "binary")
+
+
+def integral(curve: list[tuple[float, int]], best: int, until: float) -> float:
+    """The primal integral of the errors at some times."""
+    total, at, gap = 0.0, 0.0, 1.0
+    for moment, errors in sorted(curve):
+        if moment >= until:
+            break
+        total += gap * (moment - at)
+        at, gap = moment, min(gap, (errors - best) / (errors + 1))
+    return (total + gap * (until - at)) / until
+
+
+def curve_of(runs: Case) -> list[tuple[float, int]]:
+    """Seconds and errors of the runs of one program, of the longest run with all that it found."""
+    longest = max(runs, key=lambda r: float(r["limit"]))
+    if longest.get("curve"):
+        return [(float(t), int(errors)) for t, errors in (p.split(":") for p in longest["curve"].split(" "))]
+    return [(float(r["seconds"]), int(r["errors"])) for r in runs if r["errors"]]
+
+
+@table("deep_peers", source="deep")
+def of_programs(rows: Rows) -> Shown:
+    """Programs: errors beside ours by depth, primal integral, longest run."""
+    limit = max(limits_of(rows))
+    ratios: dict[str, dict[int, list[float]]] = {}
+    integrals: dict[str, list[float]] = {}
+    late: dict[str, list[bool]] = {}
+    longest: dict[str, float] = {}
+    depths = set()
+    for depth, _, case in cases(rows, "continuous", "made", "binary"):
+        own, best = errors_of(case, OURS, limit), min(int(r["errors"]) for r in case if r["errors"])
+        assert own is not None
+        depths.add(depth)
+        for program in dict.fromkeys(r["program"] for r in case):
+            runs = [r for r in case if r["program"] == program]
+            late.setdefault(program, []).append(not any(in_time(r, limit) for r in runs))
+            integrals.setdefault(program, []).append(integral(curve_of(runs), best, limit))
+            longest[program] = max(longest.get(program, 0), *(float(r["seconds"] or 0) for r in runs))
+            errors = errors_of(case, program, limit)
+            if errors is not None:
+                ratios.setdefault(program, {}).setdefault(depth, []).append((errors + 1) / (own + 1))
+    lines = [
+        {"program": program}
+        | {
+            f"depth {d}": f"{geometric_mean(by[d]):.2f} ({len(by[d])})"
+            if d in (by := ratios.get(program, {}))
+            else ""
+            for d in sorted(depths)
+        }
+        | {"primal integral": f"{np.mean(integrals[program]):.3f}"}
+        | {
+            "not in time": f"{sum(late[program])} of {len(late[program])}",
+            "longest, s": f"{longest[program]:.1f}",
+        }
+        for program in sorted(integrals, key=lambda p: float(np.mean(integrals[p])))
+    ]
+    note = (
+        f"Geometric mean of (errors + 1) after {limit:g} CPU seconds in parts of treeform's, and on how many tables; "
+        f"mean of the primal integrals over {limit:g} seconds (0: the best there is, 1: no tree); runs "
+        f"without a tree after {SLACK * limit:g} seconds."
+    )
+    return Shown("Programs for deep trees", pd.DataFrame(lines), note)
