@@ -244,9 +244,10 @@ def test_deep(folder: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert int(line["treeform, errors"]) <= int(line["CART, errors"]) and float(line["treeform, tables"]) >= 0
     monkeypatch.setattr(unseen, "DEPTHS", (1, 2))
     monkeypatch.setattr(unseen, "PENALTIES", 2)
-    unseen.main("wilt", "0", 20)
-    (line,) = lines("deep_unseen", folder)
-    assert 0 <= float(line["treeform, % wrong"]) <= 100 and float(line["leaves"]) <= 4
+    for sets, name in (("wilt", "deep_unseen"), ("made/wine", "deep_unseen_others")):
+        unseen.main(sets, "0", 20)
+        (line,) = lines(name, folder)
+        assert 0 <= float(line["treeform, % wrong"]) <= 100 and float(line["leaves"]) <= 4
 
 
 def test_contree(folder: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
