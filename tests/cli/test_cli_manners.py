@@ -145,6 +145,21 @@ def test_cross_validation_chooses_depth_and_penalty(table: Path, tmp_path: Path)
     assert refused.exit_code == 2 and "--cv chooses the depth of a tree" in refused.stderr
 
 
+def test_cross_validation_is_told_which_tree_to_take(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = []
+    fitted = tf.OptimalTreeClassifierCV.fit
+    monkeypatch.setattr(
+        tf.OptimalTreeClassifierCV, "fit", lambda self, *a, **k: told.append(self.select) or fitted(self, *a, **k)
+    )
+    words = ("fit", table, "--target", "y", "--shape", "tree:2", "--exclude", "Customer ID", "--time-limit", 10)
+    for select in ((), ("--select", "best")):
+        assert run(*words, "--cv", 2, *select).exit_code == 0
+    assert told == ["close", "best"]
+    unknown, alone = run(*words, "--cv", 2, "--select", "first"), run(*words, "--select", "best")
+    assert unknown.exit_code == alone.exit_code == 2
+    assert "select='first' is not known" in unknown.stderr and "--select is for --cv" in alone.stderr
+
+
 def test_the_penalty_is_a_share_of_the_weight(table: Path) -> None:
     done = run("fit", table, "--target", "y", "--shape", "tree:2", "--ccp-alpha", "0.02")
     assert "minimize error + 6/5*nodes" in done.stderr

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import treeform as tf
@@ -56,6 +56,7 @@ def test_scores_are_those_of_the_single_estimator(iris, chosen):
         found = cross_val_score(alone, X, y, cv=StratifiedKFold(3))
         assert abs(found.mean() - results["mean_test_score"][at]) < 0.05
     assert results["mean_test_score"].max() == chosen.best_score_
+    assert chosen.scorer_(chosen, X, y) == chosen.score(X, y)
     assert results["rank_test_score"][chosen.best_index_] == 1
 
 
@@ -118,6 +119,23 @@ def test_trees_of_cart_are_among_the_candidates():
         for price in (Fraction(1, 1000), Fraction(1, 50)):
             ours = found.best(5, price)
             assert float(ours.cost + price * ours.tests) <= wrong + float(price) * tests + 1e-12
+
+
+@pytest.mark.parametrize(("loss", "grid"), [("squared_error", None), ("absolute_error", 25)])
+def test_trees_of_cart_are_among_the_candidates_of_regression(loss, grid):
+    X, y = load_diabetes(return_X_y=True)
+    X, y = X[:200], 1e6 + 25 * (y[:200] // 25)
+    estimators = {depth: tf.OptimalTreeRegressor(depth, loss=loss, grid=grid) for depth in (1, 4)}
+    data = estimators[1]._prepared(X, y, None)
+    found = learn(estimators, data, None, Budget(0.01))
+    cart = DecisionTreeRegressor(max_depth=4, random_state=0).fit(X, y)
+    for one in found.trees[::9]:
+        assert one.tests == one.graph.n_nodes and one.graph.depth <= one.depth
+        away = np.abs(y - one.graph.predict(X))
+        assert float(one.cost) == pytest.approx((away**2 if loss == "squared_error" else away).mean())
+        assert grid is None or (one.graph.predict(X) % grid == 0).all()
+    if grid is None:
+        assert float(found.best(4, Fraction(0)).cost) <= ((cart.predict(X) - y) ** 2).mean() * (1 + 1e-9)
 
 
 def test_regression_and_folds_side_by_side():

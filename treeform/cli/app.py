@@ -80,6 +80,14 @@ def fit(
             min=2,
         ),
     ] = None,
+    select: Annotated[
+        str | None,
+        opt.option(
+            "With --cv: the smallest tree close to the best score (default), the best score itself, or the smallest "
+            "tree within one standard error of it.",
+            "close|best|one_standard_error",
+        ),
+    ] = None,
     prices: Annotated[
         bool,
         typer.Option("--prices", help="Solve without each requirement too, and show what each costs."),
@@ -105,11 +113,13 @@ def fit(
     about_model = report.NOTHING if about is None else report.read_about(about)
     with ProgressDisplay(err_console(), enabled=not quiet, log=verbose) as display:
         chosen = ""
+        if select is not None and cv is None:
+            raise SpecError("--select is for --cv", fix="add for example --cv 5, or leave out --select")
         if cv is not None:
             from treeform.cli.cross_validation import choose_size  # loads scikit-learn
 
             display.begin(f"cross-validation, {cv} folds")
-            choice = choose_size(settings, cv)
+            choice = choose_size(settings, cv, select)
             settings, chosen = choice.settings, choice.sentence
         problem, how = read_problem(settings, display, verbose=verbose)
         # From the first search to the last file: what was found when Ctrl-C comes is written.

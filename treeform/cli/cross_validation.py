@@ -33,8 +33,8 @@ class Choice:
     """What was chosen, and its score on the rows held out."""
 
 
-def choose_size(settings: Settings, folds: int) -> Choice:
-    """Choose depth and penalty by cross-validation with so many folds.
+def choose_size(settings: Settings, folds: int, select: str | None = None) -> Choice:
+    """Choose depth and penalty by cross-validation with so many folds; `select` as in `OptimalTreeClassifierCV`.
 
     Raises SpecError if the shape is no tree, or the penalty is given already.
     """
@@ -53,6 +53,7 @@ def choose_size(settings: Settings, folds: int) -> Choice:
     parameters: dict[str, Any] = {
         "max_depth": range(1, shape.depth + 1),
         "cv": folds,
+        **({} if select is None else {"select": select}),
         "requirements": [requirement for _, requirement in settings.requirements] or None,
         "objective": objective,
         "formulation": settings.formulation,
@@ -76,9 +77,7 @@ def choose_size(settings: Settings, folds: int) -> Choice:
     rest = None if settings.time_limit is None else (1 - PART) * settings.time_limit
     score = "R squared" if is_regression else "accuracy"
     return Choice(
-        settings.model_copy(
-            update={"shape": f"tree:{depth}", "ccp_alpha": _text(alpha), "time_limit": rest}
-        ),
+        settings.model_copy(update={"shape": f"tree:{depth}", "ccp_alpha": _text(alpha), "time_limit": rest}),
         f"cross-validation, {folds} folds: depth {depth}, complexity penalty {float(alpha):.4g}; "
         f"{score} on the rows held out {estimator.best_score_:.4f}",
     )

@@ -11,7 +11,7 @@ is the next to become a leaf, at the price g(t).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -124,16 +124,35 @@ def prunings(question: Question, graph: DecisionGraph, depth: int | None = None)
     return pruning.all()
 
 
+def prunings_of_tests(
+    question: Question, graph: DecisionGraph, depths: Iterable[int]
+) -> Iterator[tuple[int, PrunedTree]]:
+    """The prunings of a tree that is cut at each of some depths, with the depth; each leaf has its cheapest prediction.
+
+    None under an objective that is no sum over samples.
+    """
+    costs = leaf_costs(question)
+    if costs is None:
+        return
+    pruning = _Pruning(question.data, graph, costs, relabelled=True)
+    for depth in depths:
+        pruning.kept = pruning.tests.copy()
+        pruning.cut_below(depth)
+        yield from ((depth, pruned) for pruned in pruning.all())
+
+
 class _Pruning:
     """One tree, its nodes' costs as leaves, and its remaining nodes."""
 
-    def __init__(self, data: Dataset, graph: DecisionGraph, costs: LeafCosts) -> None:
-        self.graph, self.data = graph, data
+    def __init__(
+        self, data: Dataset, graph: DecisionGraph, costs: LeafCosts, relabelled: bool = False
+    ) -> None:
+        self.graph, self.data, self.relabelled = graph, data, relabelled
         self.tests = graph.feature >= 0
         self.predicted: list[Leaf] = []
         self.as_leaf: list[Fraction] = []
         for node, rows in enumerate(members(graph, data)):
-            if self.tests[node]:
+            if self.tests[node] or relabelled:
                 label, cost = costs.best(rows)
             else:
                 label = self._label(node)
@@ -179,7 +198,7 @@ class _Pruning:
 
     def _pruned(self, price: Fraction, cost: list[Fraction], size: list[int]) -> PrunedTree:
         kept = self.kept.copy()
-        whole = bool((kept == self.tests).all())
+        whole = not self.relabelled and bool((kept == self.tests).all())
         return PrunedTree(price, size[0], cost[0], lambda: self.graph if whole else self._built(kept))
 
     def _branches(self) -> tuple[list[Fraction], list[int]]:

@@ -2,8 +2,7 @@
 
 Each depth is solved from the best tree of the depth before. Where that is proved early, the size table of the depth
 gives the optimum of every size; in any case each tree is pruned at all prices of a test. A tree of one depth serves
-all greater ones. For classes CART's tree is pruned, too: where several trees have no errors, its prunings are often the
-smallest.
+all greater ones. CART's tree is pruned, too: where several trees have no errors, its prunings are often the smallest.
 """
 
 from __future__ import annotations
@@ -16,10 +15,10 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from treeform.data import Dataset
-from treeform.engines.pruning import PrunedTree, prunings
+from treeform.engines.pruning import PrunedTree, prunings, prunings_of_tests
 from treeform.estimators.base import OptimalEstimator
 from treeform.estimators.complexity import simplest_between, total_weight
 from treeform.estimators.pruning_path import lower_hull, slope
@@ -170,31 +169,38 @@ def _of_depth(
 
 
 def _greedy(question: Question, depth: int) -> Iterator[Candidate]:
-    """CART's tree of each depth and its prunings."""
+    """CART's tree, cut at each depth, and its prunings."""
     data = question.data
-    if data.quantity is not None or depth == 0 or data.X.size > MOST_CELLS:
+    if depth == 0 or data.X.size > MOST_CELLS:
         return
     if data.X.size and np.abs(data.X).max() > np.finfo(np.float32).max:  # beyond what it takes
         return
-    tree = DecisionTreeClassifier(max_depth=depth, random_state=0)
-    tree.fit(data.X, data.classes[data.y], sample_weight=data.weights)
+    if data.quantity is None:
+        tree, y = DecisionTreeClassifier(max_depth=depth, random_state=0), data.classes[data.y]
+    else:  # only its tests are used, so that unit and origin of the values do not matter
+        tree, y = (
+            DecisionTreeRegressor(max_depth=depth, random_state=0),
+            data.quantity.deviations.astype(float),
+        )
+    tree.fit(data.X, y, sample_weight=data.weights)
     graph = DecisionGraph.from_sklearn(tree, data)
-    for most in range(1, depth + 1):
-        yield from _pruned(question, graph, most, most)
+    for most, pruned in prunings_of_tests(question, graph, range(1, depth + 1)):
+        yield from _candidates(question, pruned, most)
 
 
-def _pruned(
-    question: Question, graph: DecisionGraph, depth: int, cut: int | None = None
-) -> Iterator[Candidate]:
-    """The prunings of a tree, cut at a depth first; under requirements those that satisfy them."""
-    weight = total_weight(question.data)
-    for pruned in prunings(question, graph, cut):
-        if question.requirements or pruned.cost is None:
-            yield from _admissible(question, pruned.graph, depth)
-        else:
-            yield Candidate(
-                depth, pruned.tests, pruned.cost / weight, partial(_simplified, question, pruned, depth)
-            )
+def _pruned(question: Question, graph: DecisionGraph, depth: int) -> Iterator[Candidate]:
+    """The prunings of a tree."""
+    for pruned in prunings(question, graph):
+        yield from _candidates(question, pruned, depth)
+
+
+def _candidates(question: Question, pruned: PrunedTree, depth: int) -> Iterator[Candidate]:
+    """A pruned tree; under requirements if it satisfies them."""
+    if question.requirements or pruned.cost is None:
+        yield from _admissible(question, pruned.graph, depth)
+    else:
+        make = partial(_simplified, question, pruned, depth)
+        yield Candidate(depth, pruned.tests, pruned.cost / total_weight(question.data), make)
 
 
 def _itself(graph: DecisionGraph) -> DecisionGraph:

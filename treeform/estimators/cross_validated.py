@@ -95,6 +95,7 @@ class CrossValidatedTree(OptimalEstimator):
         self._validated(rows.X, rows.y, rows.sample_weight)
         splits = list(check_cv(self.cv, rows.y, classifier=is_classifier(self)).split(rows.X, rows.y))
         self.n_splits_ = len(splits)
+        self.scorer_ = check_scoring(self, self.scoring)
         budget = Budget(self.time_limit)
         whole = self._learn(depths, rows, _share(budget, len(splits) + 2))
         settings = list(self._settings(depths, whole))
@@ -163,7 +164,6 @@ class CrossValidatedTree(OptimalEstimator):
         if self.missing == "value":
             # A gap in a column that has none in the other folds goes with most of the rows.
             estimator.missing = "majority"
-        scorer = check_scoring(estimator, self.scoring)
         weights = {} if held_out.sample_weight is None else {"sample_weight": held_out.sample_weight}
         score_of: dict[int, float] = {}
         scores, tests = [], []
@@ -171,7 +171,7 @@ class CrossValidatedTree(OptimalEstimator):
             tree = found.best(depth, alpha)
             if id(tree) not in score_of:
                 estimator._keep(tree.graph, data)
-                score_of[id(tree)] = float(scorer(estimator, held_out.X, held_out.y, **weights))
+                score_of[id(tree)] = float(self.scorer_(estimator, held_out.X, held_out.y, **weights))
             scores.append(score_of[id(tree)])
             tests.append(tree.tests)
         return _Fold(scores, tests)

@@ -53,6 +53,8 @@ class OptimalTreeClassifierCV(CrossValidatedTree, OptimalClassifier):
     cv_results_ : dict of arrays
         As in `sklearn.model_selection.GridSearchCV`, with ``mean_n_tests``.
     n_splits_ : int
+    scorer_ : callable
+        What scored the held-out rows.
     graph_, result_, certificate_, classes_, feature_importances_, n_features_in_
         Of the tree that was learnt on all rows with ``best_params_``; see `OptimalTreeClassifier`.
 
@@ -128,7 +130,7 @@ class OptimalTreeRegressorCV(CrossValidatedTree, OptimalTreeRegressor):
 
     Attributes
     ----------
-    best_params_, best_score_, best_index_, cv_results_, n_splits_
+    best_params_, best_score_, best_index_, cv_results_, n_splits_, scorer_
         As in `OptimalTreeClassifierCV`.
     graph_, result_, certificate_, feature_importances_, n_features_in_
         Of the tree that was learnt on all rows with ``best_params_``; see `OptimalTreeRegressor`.
