@@ -87,9 +87,11 @@ linkcheck_retries = 2
 linkcheck_anchors = False
 linkcheck_workers = 4
 
+GROUPS = ("first_steps", "requirements", "fairness", "solvers", "own_parts")
 sphinx_gallery_conf = {
     "examples_dirs": str(HERE.parent / "examples"),
     "gallery_dirs": "auto_examples",
+    "subsection_order": [f"../examples/{group}" for group in GROUPS],
     "filename_pattern": r"/\w+\.py$",
     "ignore_pattern": r"/data/|__init__",
     "reset_modules": ("treeform_docs.name_example",),

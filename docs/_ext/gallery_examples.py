@@ -1,7 +1,7 @@
 """Thumbnails of the gallery, and its calls in the reference: how each requirement and objective is constructed.
 
-The calls are read from ``examples/every_requirement.py`` and ``examples/every_objective.py``, which run when the
-documentation is built.
+The calls are read from ``every_requirement.py`` and ``every_objective.py`` in ``examples/requirements``, which run
+when the documentation is built.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import treeform as tf
 from treeform.language.objective import Term
 
-EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
+EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples" / "requirements"
 STATED = {"every_requirement": "problem += {}", "every_objective": "problem.minimize({})"}
 """What becomes of a call in a problem, by example."""
 
@@ -42,7 +42,7 @@ def add_example(app: Any, what: str, name: str, obj: Any, options: Any, lines: l
     example, calls = found
     code = STATED[example].format(calls[0])
     lines += ["", ".. rubric:: Example", "", ".. code-block:: python", "", f"   {code}", ""]
-    lines += [f":doc:`/auto_examples/{example}` has its optimum on a table.", ""]
+    lines += [f":doc:`/auto_examples/requirements/{example}` has its optimum on a table.", ""]
 
 
 def draw_model(block: Any, block_vars: dict[str, Any], gallery_conf: Any) -> str:

@@ -151,7 +151,7 @@ def _kind(annotation: Any) -> str:
 
 def name_example(gallery_conf: dict[str, Any], fname: str) -> None:
     """Give examples ``__file__``, which scripts have and sphinx-gallery leaves out."""
-    builtins.__file__ = str(EXAMPLES / Path(fname).name)  # type: ignore[attr-defined]
+    builtins.__file__ = str(next(EXAMPLES.rglob(Path(fname).name)))  # type: ignore[attr-defined]
 
 
 def setup(app: Any) -> dict[str, Any]:

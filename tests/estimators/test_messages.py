@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
 
 import treeform as tf
@@ -95,3 +97,42 @@ def test_targets_that_are_quantities_are_sent_to_regression():
 def test_a_class_weight_of_another_type_names_the_label():
     with pytest.raises(tf.errors.SpecError, match="a weight for '1', and the label is 1"):
         tf.OptimalTreeClassifier(1, class_weight={"1": 2, "0": 1}).fit(X, (X["a"] > 0).astype(int))
+
+
+NUMBERS = X.to_numpy()
+FITTED = tf.OptimalTreeClassifier(1).fit(NUMBERS, LABELS)
+CHOOSING = tf.OptimalTreeClassifierCV([1], cv=61)
+
+
+@pytest.mark.parametrize(
+    ("call", "what", "fix"),
+    [
+        (lambda: clone(FITTED).fit(NUMBERS[:, 0], LABELS), "Expected 2D array, got 1D array", "Reshape your data"),
+        (lambda: clone(FITTED).fit(NUMBERS, LABELS[1:]), "different numbers of rows: 60 and 59", "the same rows"),
+        (lambda: clone(FITTED).fit(NUMBERS, "b"), "no list of labels", "table['target']"),
+        (lambda: clone(FITTED).fit(NUMBERS, None), "requires y to be passed", "fit(X, y)"),
+        (lambda: clone(FITTED).fit(NUMBERS), "OptimalTreeClassifier.fit needs y", "give"),
+        (lambda: clone(FITTED).fit(np.where(NUMBERS > 3, np.inf, NUMBERS), LABELS), "Input X contains inf", "a missing value"),
+        (lambda: clone(FITTED).fit([["u", 1], ["v", 2]], [0, 1]), "the table has text in it: 'u'", "DataFrame"),
+        (lambda: clone(FITTED).fit([[{}, 1], [{}, 2]], [0, 1]), "not 'dict'", "DataFrame"),
+        (lambda: clone(FITTED).fit(NUMBERS, LABELS, ["a"] * 60), "sample_weight has text in it: 'a'", "numbers"),
+        (lambda: clone(FITTED).fit(NUMBERS, LABELS, [1, 2]), "2 entries, and the table 60 rows", "one weight"),
+        (lambda: clone(FITTED).fit(NUMBERS, LABELS, -np.ones(60)), "Negative values", "one weight"),
+        (lambda: clone(FITTED).fit([[1, 2], [3]], [0, 1]), "different numbers of entries", "one row for each sample"),
+        (lambda: FITTED.predict(NUMBERS[:, :1]), "X has 1 features", "feature_names_in_"),
+        (lambda: FITTED.predict(X[["a", "a"]]), "column names repeat: 'a'", "rename"),
+        (lambda: FITTED.score(NUMBERS, LABELS[1:]), "different numbers of rows: 59 and 60", "the same rows"),
+        (lambda: FITTED.score(NUMBERS, None), "the target is None", "one label"),
+        (lambda: CHOOSING.fit(NUMBERS, LABELS), "n_splits=61", "no more than rows"),
+        (lambda: clone(CHOOSING).set_params(scoring="acc").fit(NUMBERS, LABELS), "scoring='acc'", "get_scorer_names"),
+    ],
+)  # fmt: skip
+def test_what_scikit_learn_refuses_says_what_to_do(call, what, fix):
+    with pytest.raises((tf.errors.DataError, tf.errors.CallError)) as error:
+        call()
+    assert what in error.value.what and fix in error.value.fix
+
+
+def test_a_model_that_is_not_fitted_says_so():
+    with pytest.raises(NotFittedError, match=r"this OptimalTreeRegressor is not fitted yet\n  Fix: call fit"):
+        tf.OptimalTreeRegressor(1).predict(NUMBERS)

@@ -126,7 +126,7 @@ def test_pages_with_code_are_found() -> None:
 def test_the_example_of_solvers_holds_on_a_machine_of_any_speed(
     seconds: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code = (ROOT / "examples" / "swap_solvers.py").read_text(encoding="utf-8")
+    code = (ROOT / "examples" / "solvers" / "swap_solvers.py").read_text(encoding="utf-8")
     assert "time_limit=20" in code
     exec(compile(code.replace("time_limit=20", f"time_limit={seconds}"), "swap_solvers.py", "exec"), {})
     capsys.readouterr()

@@ -23,6 +23,7 @@ from treeform.data.roles import in_row_order, row_labels
 from treeform.data.table import as_pandas, refuse_repeated_names
 from treeform.errors import SpecError
 from treeform.estimators.parameters import ELSEWHERE, PREFIX, nested_parameters
+from treeform.estimators.refusals import in_our_words
 from treeform.graph import DecisionGraph
 from treeform.language.named import with_parameters
 from treeform.problem import Problem
@@ -176,12 +177,12 @@ class OptimalEstimator(BaseEstimator):  # type: ignore[misc]
 
     def get_depth(self) -> int:
         """The largest number of tests on a path."""
-        check_is_fitted(self, "graph_")
+        self._fitted()
         return self.graph_.depth
 
     def get_n_leaves(self) -> int:
         """The number of leaves."""
-        check_is_fitted(self, "graph_")
+        self._fitted()
         return self.graph_.n_leaves
 
     def _leaf(self, X: Any) -> NDArray[np.int64]:
@@ -208,14 +209,16 @@ class OptimalEstimator(BaseEstimator):  # type: ignore[misc]
         X, y, sample_weight = self._paired(X, y, sample_weight)
         if y is not None and (targets := np.asarray(y)).ndim == 1:
             refuse_missing(targets)
-        if _needs_encoding(X):
-            _, y = validate_data(self, X, y, skip_check_array=True), y
-        else:
-            X, y = validate_data(self, X, y, dtype=np.float64, **self._gaps())
-            X = X.toarray() if hasattr(X, "toarray") else X
+        with in_our_words():
+            if _needs_encoding(X):
+                _, y = validate_data(self, X, y, skip_check_array=True), y
+            else:
+                X, y = validate_data(self, X, y, dtype=np.float64, **self._gaps())
+                X = X.toarray() if hasattr(X, "toarray") else X
         y = self._targets(y)
         if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+            with in_our_words("sample_weight"):
+                sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         return X, y, sample_weight, labels
 
     @staticmethod
@@ -234,15 +237,21 @@ class OptimalEstimator(BaseEstimator):  # type: ignore[misc]
         return as_pandas(X), y, in_row_order(sample_weight, labels, "sample_weight", "sample_weight")
 
     def _for_prediction(self, X: Any) -> Any:
-        check_is_fitted(self, "graph_")
+        self._fitted()
+        refuse_repeated_names(X)
         X = as_pandas(X)
         if isinstance(X, pd.DataFrame) and self.exclude is not None and len(self.exclude):
             return X  # by name; columns that were excluded need not be there
-        if _needs_encoding(X):
-            validate_data(self, X, reset=False, skip_check_array=True)
-            return X
-        X = validate_data(self, X, dtype=np.float64, reset=False, **self._gaps())
+        with in_our_words():
+            if _needs_encoding(X):
+                validate_data(self, X, reset=False, skip_check_array=True)
+                return X
+            X = validate_data(self, X, dtype=np.float64, reset=False, **self._gaps())
         return X.toarray() if hasattr(X, "toarray") else X
+
+    def _fitted(self) -> None:
+        """Refuse what asks for a model before there is one."""
+        check_is_fitted(self, "graph_", msg="this %(name)s is not fitted yet\n  Fix: call fit(X, y) first")
 
     def _gaps(self) -> dict[str, Any]:
         return {"ensure_all_finite": "allow-nan" if self.missing != "error" else True, "accept_sparse": "csr"}

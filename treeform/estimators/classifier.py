@@ -17,11 +17,13 @@ from treeform.estimators.base import OptimalEstimator
 from treeform.estimators.complexity import with_penalty
 from treeform.estimators.importances import impurity_importances
 from treeform.estimators.parameters import monotone_of, weights_of
+from treeform.estimators.refusals import in_our_words
 from treeform.graph import DecisionGraph
 from treeform.language.named import listed
 from treeform.language.objective import Error
 from treeform.problem import Problem
 from treeform.requirements import MinSupport
+from treeform.utils.arguments import clear_call
 from treeform.utils.text import count_of
 
 DECISIONS = ("label", "argmax")
@@ -38,6 +40,7 @@ class OptimalClassifier(ClassifierMixin, OptimalEstimator):  # type: ignore[misc
 
     # ---------------------------------------------------------------- fitting
 
+    @clear_call
     def fit(self, X: Any, y: Any, sample_weight: Any = None, sensitive_features: Any = None) -> Self:
         """Learn the best model of this shape under the requirements.
 
@@ -135,7 +138,8 @@ class OptimalClassifier(ClassifierMixin, OptimalEstimator):  # type: ignore[misc
         """The share of the weight that is predicted right; where the model abstains, it is not."""
         X, y, sample_weight = self._paired(X, y, sample_weight)
         if self.abstain is None:
-            return float(super().score(X, y, sample_weight))
+            with in_our_words():
+                return float(super().score(X, y, sample_weight))
         right = np.asarray(self.predict(X), dtype=object) == np.asarray(y, dtype=object)
         return float(np.average(right, weights=sample_weight))
 
@@ -158,7 +162,7 @@ class OptimalClassifier(ClassifierMixin, OptimalEstimator):  # type: ignore[misc
         except ValueError as error:
             raise SpecError(
                 str(error).split(". ")[0],
-                cause="the target holds fractional numbers or several columns, and a classifier predicts one label",
+                cause="a classifier learns labels, and these are fractional numbers, or numbers mixed with text",
                 fix="for quantities use tf.OptimalTreeRegressor; for labels pass text or whole numbers, one column",
             ) from error
         return np.asarray(y)

@@ -21,6 +21,7 @@ from treeform.errors import SpecError
 from treeform.estimators.base import OptimalEstimator
 from treeform.estimators.candidates import Candidates, learn
 from treeform.estimators.complexity import price_of, total_weight
+from treeform.estimators.refusals import in_our_words
 from treeform.shape import Shape, Tree
 from treeform.solve.schedule import Budget
 
@@ -44,7 +45,8 @@ class Rows:
     @classmethod
     def of(cls, *parts: Any) -> Rows:
         """The parts as what rows can be taken from."""
-        return cls(*indexable(*parts))
+        with in_our_words():
+            return cls(*indexable(*parts))
 
     def at(self, rows: NDArray[np.int64]) -> Rows:
         """Some of the rows."""
@@ -93,7 +95,9 @@ class CrossValidatedTree(OptimalEstimator):
         self._check()
         depths = _depths(self.max_depth)
         self._validated(rows.X, rows.y, rows.sample_weight)
-        splits = list(check_cv(self.cv, rows.y, classifier=is_classifier(self)).split(rows.X, rows.y))
+        with in_our_words():
+            check_scoring(self, self.scoring)
+            splits = list(check_cv(self.cv, rows.y, classifier=is_classifier(self)).split(rows.X, rows.y))
         self.n_splits_ = len(splits)
         self.scorer_ = check_scoring(self, self.scoring)
         budget = Budget(self.time_limit)

@@ -18,6 +18,7 @@ from treeform.estimators.base import OptimalEstimator
 from treeform.estimators.complexity import price_of, with_penalty
 from treeform.estimators.importances import variance_importances
 from treeform.estimators.parameters import depth_of
+from treeform.estimators.refusals import in_our_words
 from treeform.graph import DecisionGraph
 from treeform.language.losses import leaf_loss, loss_of
 from treeform.language.named import listed
@@ -26,6 +27,7 @@ from treeform.objectives import AbsoluteError, SquaredError
 from treeform.problem import Problem
 from treeform.requirements import MinSupport
 from treeform.shape import Shape, Tree
+from treeform.utils.arguments import clear_call
 
 MOST_UNITS = 2**60
 """Of the loss, in the price of a test: the search counts in 64 bits."""
@@ -91,6 +93,7 @@ class OptimalTreeRegressor(RegressorMixin, OptimalEstimator):  # type: ignore[mi
     def _shape(self) -> Shape:
         return Tree(depth_of(self.max_depth))
 
+    @clear_call
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the best tree of this depth; see `OptimalTreeClassifier.fit`.
 
@@ -148,7 +151,8 @@ class OptimalTreeRegressor(RegressorMixin, OptimalEstimator):  # type: ignore[mi
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The coefficient of determination R squared of the predictions."""
-        return float(super().score(*self._paired(X, y, sample_weight)))
+        with in_our_words():
+            return float(super().score(*self._paired(X, y, sample_weight)))
 
     def _objective(self) -> Objective:
         if self.objective is not None:

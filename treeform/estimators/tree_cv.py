@@ -10,6 +10,7 @@ from treeform.estimators.classifier import OptimalClassifier
 from treeform.estimators.cross_validated import CrossValidatedTree, Rows
 from treeform.estimators.regressor import OptimalTreeRegressor
 from treeform.estimators.tree import OptimalTreeClassifier
+from treeform.utils.arguments import clear_call
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -75,6 +76,7 @@ class OptimalTreeClassifierCV(CrossValidatedTree, OptimalClassifier):
     def _single(self) -> type[OptimalEstimator]:
         return OptimalTreeClassifier
 
+    @clear_call
     def fit(self, X: Any, y: Any, sample_weight: Any = None, sensitive_features: Any = None) -> Self:
         """Choose depth and penalty, and learn the tree.
 
@@ -150,6 +152,7 @@ class OptimalTreeRegressorCV(CrossValidatedTree, OptimalTreeRegressor):
     def _single(self) -> type[OptimalEstimator]:
         return OptimalTreeRegressor
 
+    @clear_call
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Choose depth and penalty, and learn the tree.
 

@@ -30,7 +30,7 @@ class SameAnswer(tf.Requirement):
         return int(codes[0] != codes[1])
 
 
-table = pd.read_csv(Path(__file__).parent / "data" / "credit.csv")
+table = pd.read_csv(Path(__file__).parents[1] / "data" / "credit.csv")
 problem = tf.Problem(table, "creditworthy", shape=tf.Tree(depth=2), exclude=["sex", "age_group", "age_years"])
 problem += [tf.StatisticalParity(groups="age_group", difference="0.02"), SameAnswer(0, 1)]
 

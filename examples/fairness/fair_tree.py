@@ -18,7 +18,7 @@ import pandas as pd
 
 import treeform as tf
 
-table = pd.read_csv(Path(__file__).parent / "data" / "credit.csv")
+table = pd.read_csv(Path(__file__).parents[1] / "data" / "credit.csv")
 X, y = table.drop(columns="creditworthy"), table["creditworthy"]
 sensitive = ["sex", "age_group", "age_years"]
 

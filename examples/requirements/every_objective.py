@@ -19,7 +19,7 @@ from sklearn.metrics import f1_score, matthews_corrcoef
 
 import treeform as tf
 
-table = pd.read_csv(Path(__file__).parent / "data" / "credit.csv")
+table = pd.read_csv(Path(__file__).parents[1] / "data" / "credit.csv")
 DATA = tf.Dataset.from_user(table, "creditworthy", exclude=["sex", "age_group", "age_years"])
 TREE = tf.Tree(depth=2)
 

@@ -17,7 +17,7 @@ import pandas as pd
 
 import treeform as tf
 
-table = pd.read_csv(Path(__file__).parent / "data" / "credit.csv")
+table = pd.read_csv(Path(__file__).parents[1] / "data" / "credit.csv")
 problem = tf.Problem(table, "creditworthy", shape=tf.Tree(depth=2), exclude=["sex", "age_group", "age_years"])
 frontier = problem.frontier(over=tf.StatisticalParity(groups="age_group", difference=None), time_limit=60)
 print(frontier)

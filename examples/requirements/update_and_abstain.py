@@ -14,7 +14,7 @@ import pandas as pd
 
 import treeform as tf
 
-table = pd.read_csv(Path(__file__).parent / "data" / "credit.csv").drop(columns="credit_amount")
+table = pd.read_csv(Path(__file__).parents[1] / "data" / "credit.csv").drop(columns="credit_amount")
 PERSONAL = ["sex", "age_group", "age_years"]
 in_use = tf.Problem(table, "creditworthy", shape=tf.Tree(depth=2), exclude=PERSONAL).solve().graph
 print(in_use)

@@ -16,7 +16,7 @@ import pandas as pd
 
 import treeform as tf
 
-table = pd.read_csv(Path(__file__).parent / "data" / "credit.csv")
+table = pd.read_csv(Path(__file__).parents[1] / "data" / "credit.csv")
 problem = tf.Problem(table, "creditworthy", shape=tf.Tree(depth=2), exclude=["sex", "age_group", "age_years"])
 problem += tf.StatisticalParity(groups="age_group", difference="0.02")
 problem += tf.MinSupport(0.05)

@@ -29,7 +29,7 @@ class FalseOmissions(tf.LinearRequirement):
         yield rows.weight(truth="yes", predicted="no") <= self.rate * rows.weight(predicted="no")
 
 
-table = pd.read_csv(Path(__file__).parent / "data" / "credit.csv")
+table = pd.read_csv(Path(__file__).parents[1] / "data" / "credit.csv")
 PERSONAL = ["sex", "age_group", "age_years"]
 for requirement in (
     FalseOmissions(0.35),
