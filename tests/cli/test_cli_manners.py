@@ -214,3 +214,18 @@ def test_a_solver_is_asked_the_known_bugs(monkeypatch: pytest.MonkeyPatch) -> No
     assert wrong.exit_code == 6 and wrong.stdout.count("WRONG: ") == 2
     refused = run("solvers", "--bugs", "contree")
     assert refused.exit_code == 2 and "contree is a native engine" in refused.stderr
+
+
+def test_explain_shows_rows_and_writes_the_model(tmp_path: Path) -> None:
+    table = tmp_path / "table.csv"
+    table.write_text("a,b,y\n" + "".join(f"{i % 3},{i % 2},{'uv'[i % 2]}\n" for i in range(12)))
+    words = ["explain", str(table), "--target", "y", "--shape", "tree:1", "--formulation", "odd"]
+    lp, mps = tmp_path / "odd.lp", tmp_path / "odd.mps"
+    plain = CliRunner().invoke(app, words)
+    done = CliRunner().invoke(app, [*words, "--rows", "1", "--lp", str(lp), "--mps", str(mps)])
+    assert done.exit_code == 0, done.output
+    shown = done.stdout.removeprefix(plain.stdout)
+    assert shown != done.stdout and "minimize" in shown
+    assert "min\n" in lp.read_text() and "ROWS\n" in mps.read_text()
+    wrong = CliRunner().invoke(app, [*words, "--lp", str(tmp_path / "odd.txt")])
+    assert wrong.exit_code == 2 and "does not end in .lp" in wrong.stderr

@@ -244,12 +244,35 @@ def _summary(facts: Facts, verbose: bool) -> None:
 @app.command(short_help="Show solver, formulation and sizes; nothing is solved.")
 @command
 @states_problem("time_limit")
-def explain(settings: Settings) -> None:
-    """Show how the problem would reach the solver: route and size of every block. Nothing is solved."""
+def explain(
+    settings: Settings,
+    rows: Annotated[int, opt.option("Show so many rows of each block of the formulation.", min=0)] = 0,
+    lp: Annotated[Path | None, opt.option("Write the formulation as an LP file, in linear rows.")] = None,
+    mps: Annotated[Path | None, opt.option("Write it as an MPS file.")] = None,
+) -> None:
+    """Show how the problem would reach the solver: route and size of every block. Nothing is solved.
+
+    \b
+    Example: treeform explain examples/data/credit.csv --target creditworthy --shape tree:2 \\
+               --formulation odd --rows 2 --lp odd.lp
+
+    Rows are those of --formulation, odd by default.
+    """
+    check_writable([path for path in (lp, mps) if path is not None], inputs=settings.inputs)
     problem = load_problem(settings)
     how = choose_how(problem, settings)
     print(problem)
     print(problem.explain(how.solver, formulation=how.formulation))
+    if not (rows or lp or mps):
+        return
+    stated = problem.model(how.formulation)
+    if rows:
+        print()
+        stated.show(rows)
+    if lp is not None:
+        stated.to_lp(lp)
+    if mps is not None:
+        stated.to_mps(mps)
 
 
 @app.command(short_help="Predict every row of a table.")
