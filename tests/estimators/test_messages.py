@@ -100,6 +100,7 @@ def test_a_class_weight_of_another_type_names_the_label():
 
 
 NUMBERS = X.to_numpy()
+INFINITE = np.where(NUMBERS > 3, np.inf, NUMBERS)
 FITTED = tf.OptimalTreeClassifier(1).fit(NUMBERS, LABELS)
 CHOOSING = tf.OptimalTreeClassifierCV([1], cv=61)
 
@@ -112,7 +113,7 @@ CHOOSING = tf.OptimalTreeClassifierCV([1], cv=61)
         (lambda: clone(FITTED).fit(NUMBERS, "b"), "no list of labels", "table['target']"),
         (lambda: clone(FITTED).fit(NUMBERS, None), "requires y to be passed", "fit(X, y)"),
         (lambda: clone(FITTED).fit(NUMBERS), "OptimalTreeClassifier.fit needs y", "give"),
-        (lambda: clone(FITTED).fit(np.where(NUMBERS > 3, np.inf, NUMBERS), LABELS), "Input X contains inf", "a missing value"),
+        (lambda: clone(FITTED).fit(INFINITE, LABELS), "Input X contains inf", "a missing value"),
         (lambda: clone(FITTED).fit([["u", 1], ["v", 2]], [0, 1]), "the table has text in it: 'u'", "DataFrame"),
         (lambda: clone(FITTED).fit([[{}, 1], [{}, 2]], [0, 1]), "not 'dict'", "DataFrame"),
         (lambda: clone(FITTED).fit(NUMBERS, LABELS, ["a"] * 60), "sample_weight has text in it: 'a'", "numbers"),
