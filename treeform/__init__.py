@@ -137,7 +137,8 @@ __all__ = sorted([*_HOME_OF, "testing"])
 def __getattr__(name: str) -> Any:
     if name in _HOME_OF:
         found = getattr(import_module(_HOME_OF[name]), name)
-        return import_module("treeform.utils.arguments").public(found)
+        globals()[name] = import_module("treeform.utils.arguments").public(found)  # not looked up again
+        return globals()[name]
     if name in _SUBMODULES:
         return import_module(f"treeform.{name}")
     if name == "_core":

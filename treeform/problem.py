@@ -12,7 +12,7 @@ from treeform.certify.judgement import Judgement, judge
 from treeform.certify.proofs import Proofs
 from treeform.data import Dataset
 from treeform.data.labels import refuse_quantities
-from treeform.data.options import TableOptions
+from treeform.data.roles import TableOptions
 from treeform.graph.reading import is_model, read_model
 from treeform.language.bounded import closed
 from treeform.language.losses import check_leaves, has_whole_values

@@ -17,17 +17,15 @@ from treeform.errors import SpecError
 from treeform.formulations.odd import coding
 from treeform.formulations.odd.class_trees import class_trees
 from treeform.formulations.odd.few_tests import errors_of_one, errors_of_two
-from treeform.formulations.odd.flow import Flow
+from treeform.formulations.odd.flow import Accuracy, Flow, paper_objective
 from treeform.formulations.odd.hyperplanes import MultivariateSplits, OneFeature
 from treeform.formulations.odd.normal import NormalForm
-from treeform.formulations.odd.objective import Accuracy, paper_objective
 from treeform.formulations.odd.one import OneHyperplane
 from treeform.formulations.odd.polyhedra import regions
 from treeform.formulations.odd.separate import Cube
 from treeform.formulations.odd.starts import grown
-from treeform.formulations.odd.symmetry import SideOrder, SymmetryBreaking
 from treeform.formulations.odd.thresholds import UnivariateSplits
-from treeform.formulations.odd.topology import Topology
+from treeform.formulations.odd.topology import SideOrder, SymmetryBreaking, Topology
 from treeform.formulations.odd.values import Values, refusal
 from treeform.language.abilities import FirstBounds, FirstModels, Variants
 from treeform.language.formulation import Compiled, Formulation

@@ -11,7 +11,7 @@ import pytest
 
 from treeform.data import Dataset
 from treeform.data.labels import encode_labels
-from treeform.data.options import TableOptions
+from treeform.data.roles import TableOptions
 from treeform.errors import DataError
 
 Y4 = ["good", "bad", "good", "bad"]

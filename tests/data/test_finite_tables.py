@@ -8,8 +8,8 @@ import pytest
 
 from treeform.data import Dataset
 from treeform.data.encode import Encoder
-from treeform.data.options import TableOptions
-from treeform.data.recognise import recognise
+from treeform.data.roles import TableOptions
+from treeform.data.sources import recognise
 from treeform.data.table import read_table
 from treeform.errors import DataError
 

@@ -8,7 +8,7 @@ import pytest
 
 import treeform as tf
 from treeform.data import Dataset
-from treeform.data.options import TableOptions
+from treeform.data.roles import TableOptions
 from treeform.data.text_numbers import read_numbers
 from treeform.errors import DataError
 

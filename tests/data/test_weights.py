@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import treeform as tf
 from treeform.data import Dataset
-from treeform.data.options import TableOptions
+from treeform.data.roles import TableOptions
 from treeform.data.weights import LARGEST_TOTAL, Weights, read_weights
 from treeform.errors import DataError
 from treeform.utils.text import rounded_text

@@ -14,7 +14,7 @@ import pandas as pd
 
 import treeform as tf
 from treeform.data import Dataset
-from treeform.data.options import TableOptions
+from treeform.data.roles import TableOptions
 from treeform.errors import TreeformError
 from treeform.graph import DecisionGraph
 from treeform.language.bounded import Bounded

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from treeform.data.options import TableOptions
+from treeform.data.roles import TableOptions
 
 FORMAT = "treeform.certificate/2"
 FAMILY = "treeform.family/1"

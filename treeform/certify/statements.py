@@ -22,9 +22,8 @@ from treeform.language.bounded import closed
 from treeform.language.findings import finding
 from treeform.language.losses import loss_of
 from treeform.language.objective import Objective
-from treeform.language.question import Question
+from treeform.language.question import Question, Restriction
 from treeform.language.requirement import Requirement
-from treeform.language.restriction import Restriction
 from treeform.requirements.groups import Groups
 from treeform.shape import shape_from_json
 from treeform.solve.verification import verify

@@ -15,7 +15,7 @@ from treeform.cli.spec import Settings, merge, read_spec, relocate
 from treeform.cli.stored import read_model
 from treeform.cli.table import split
 from treeform.data import Dataset
-from treeform.data.options import TableOptions
+from treeform.data.roles import TableOptions
 from treeform.data.table_files import CsvForm, csv_form, read_table
 from treeform.errors import SpecError, TreeformError
 from treeform.language.losses import leaf_loss

@@ -17,9 +17,8 @@ from treeform.data.columns import Column
 from treeform.data.encode import Encoder, constant_notes, counting_notes, reading_notes, spelling_notes
 from treeform.data.exact import AUTO
 from treeform.data.labels import codes_among, encode_labels, many_classes_note, single_class, with_abstention
-from treeform.data.options import USUAL, TableOptions
 from treeform.data.quantity import Quantity, read_quantity
-from treeform.data.roles import excluded_columns, separate
+from treeform.data.roles import USUAL, TableOptions, excluded_columns, separate
 from treeform.data.summary import summarise
 from treeform.data.table import Table
 from treeform.data.views import (
@@ -112,7 +111,7 @@ class Dataset:
         Parameters
         ----------
         X : DataFrame or array of shape (n, columns)
-            Numeric, boolean, text, categorical or date columns; see `treeform.data.recognise`.
+            Numeric, boolean, text, categorical or date columns; see `treeform.data.sources`.
         y : Series, array or list of length n, or str
             Any hashable labels; or the name of a column of the DataFrame, which is then no feature. Where table and
             target have labels of rows (a pandas index), rows are paired by these, and else by position.

@@ -17,10 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.data.columns import CATEGORY, NUMERIC, Column
-from treeform.data.options import USUAL, TableOptions
-from treeform.data.recognise import read_all, recognise
+from treeform.data.roles import USUAL, TableOptions
 from treeform.data.rows import setting_text
-from treeform.data.sources import GAP_CAUSE, Source
+from treeform.data.sources import GAP_CAUSE, Source, read_all, recognise
 from treeform.data.sources_json import damaged, source_from_json, source_to_json
 from treeform.data.table import Table, read_table, refuse_gaps, refuse_infinite
 from treeform.data.unseen import Unseen

@@ -18,8 +18,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from treeform.data import Dataset
 from treeform.data.exact import AUTO
 from treeform.data.labels import refuse_missing
-from treeform.data.options import MISSING, TableOptions, one_of
-from treeform.data.roles import in_row_order, row_labels
+from treeform.data.roles import MISSING, TableOptions, in_row_order, one_of, row_labels
 from treeform.data.table import as_pandas, refuse_repeated_names
 from treeform.errors import SpecError
 from treeform.estimators.parameters import ELSEWHERE, PREFIX, nested_parameters

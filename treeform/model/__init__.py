@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from treeform.model.blocks import Block, Cardinality, Clause, Form, Kind, Linear, concatenate_linear
 from treeform.model.columns import VariableBlock, VariableKind, exact
-from treeform.model.expr import Expr, Relation, concatenate, constant, stack
+from treeform.model.expr import (
+    Expr,
+    Quadratic,
+    Relation,
+    Squares,
+    concatenate,
+    constant,
+    stack,
+    sum_of_squares,
+)
 from treeform.model.model import Model, Objective, Watermark
 from treeform.model.specs import (
     CardinalitySpec,
@@ -16,7 +25,6 @@ from treeform.model.specs import (
     clauses,
     exactly,
 )
-from treeform.model.squares import Quadratic, Squares, sum_of_squares
 
 __all__ = [
     "Block",

@@ -16,10 +16,9 @@ from treeform.model import csr, lower, show
 from treeform.model.blocks import Block, violated_rows, violated_variables
 from treeform.model.columns import Columns, VariableBlock, VariableKind, bounds, shape_of
 from treeform.model.csr import Bools, Floats, Ints, Rows
-from treeform.model.expr import Expr, Relation, as_expr, common_owner
+from treeform.model.expr import Expr, Quadratic, Relation, Squares, as_expr, common_owner
 from treeform.model.lower import look_up
 from treeform.model.specs import CardinalitySpec, ClauseSpec, SignedClauses
-from treeform.model.squares import Quadratic, Squares
 from treeform.utils.progress import report_step
 from treeform.utils.text import count_of
 

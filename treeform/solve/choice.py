@@ -17,8 +17,7 @@ from treeform.graph import DecisionGraph
 from treeform.language.abilities import Variants
 from treeform.language.formulation import Formulation
 from treeform.language.losses import leaf_loss
-from treeform.language.question import Question, ceiling
-from treeform.language.restriction import Restriction
+from treeform.language.question import Question, Restriction, ceiling
 from treeform.language.values import ValueRule
 from treeform.solve.columns_on_demand import is_usual
 from treeform.solve.engines import goes_on_by_solvers, lowered, usual_engine, why_chosen, why_not

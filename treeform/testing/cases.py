@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from treeform.data import Dataset
-from treeform.data.options import TableOptions
+from treeform.data.roles import TableOptions
 from treeform.language.objective import Objective
 from treeform.language.requirement import Requirement
 from treeform.shape import Diagram, Shape, Tree
