@@ -64,7 +64,7 @@ _HOMES = {
     ],
     "treeform.language.bounded": ["Bounded"],
     "treeform.language.component": ["Component"],
-    "treeform.language.limits": ["Limits"],
+    "treeform.extend": ["Limits"],
     "treeform.language.linear": ["LinearRequirement"],
     "treeform.language.requirement": ["Requirement"],
     "treeform.language.totals": ["Totals", "TotalRow"],
@@ -105,7 +105,7 @@ _HOMES = {
 _BESIDE = {
     "treeform.language.bounded",
     "treeform.language.component",
-    "treeform.language.limits",
+    "treeform.extend",
     "treeform.language.linear",
     "treeform.language.totals",
     "treeform.language.meetings",

@@ -12,13 +12,13 @@ from treeform.language.component import Component
 from treeform.language.costs import ClassCost, SampleCost
 from treeform.language.forms import Inequality, Rows, Sum
 from treeform.language.formulation import Formulation
-from treeform.language.limits import Limits
 from treeform.language.linear import LinearRequirement
 from treeform.language.meetings import Clash, Meetings
 from treeform.language.objective import Term
 from treeform.language.paths import PathRule, PathTests
 from treeform.language.requirement import Requirement
 from treeform.language.totals import TotalRow, Totals
+from treeform.shape import Limits
 
 __all__ = [
     "Backend",

@@ -26,7 +26,7 @@ from treeform.solve import Progress
 from treeform.solve import solve as solve_question
 from treeform.solve.choice import choose, on_threads
 from treeform.solve.explain import Explanation, explain_plan
-from treeform.solve.options import SolveOptions, distribution_of
+from treeform.solve.result import SolveOptions, distribution_of
 from treeform.tradeoff.of_problem import HasTradeoffs
 from treeform.utils.arguments import clear_calls, renamed
 from treeform.utils.notebook import text_html

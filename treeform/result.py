@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from treeform.certify.answer import CertifiedResult
 from treeform.errors import SpecError
-from treeform.solve.options import SolveOptions
-from treeform.solve.result import Progress, SolveResult
+from treeform.solve.result import Progress, SolveOptions, SolveResult
 from treeform.tradeoff.conflict import Conflict
 from treeform.tradeoff.explain_conflict import explain_conflict
 from treeform.tradeoff.prices import Prices, price_requirements

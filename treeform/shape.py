@@ -1,8 +1,9 @@
-"""Shapes: how large a model may be, before anything about data or solvers is known."""
+"""How large a model may be: shapes, known before data and solvers are, and plain bounds on weights and sizes."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -263,3 +264,61 @@ def shape_of(shape: Any) -> Shape:
         cause="a shape is tf.Tree(depth), tf.Diagram(widths...) or text",
         fix="use for example shape=tf.Tree(depth=3)",
     )
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Plain bounds on a model, which engines and formulations know without rows; weights in ``data.weight_unit``.
+
+    A requirement that is such a bound and nothing else gives it in `Requirement.limits`; several are tightened to one.
+
+    Attributes
+    ----------
+    min_support : int
+        Least weight of each side of a test (of each leaf of a tree); 0 is no bound.
+    min_flow : int
+        Least weight that reaches a test; 0 is no bound.
+    max_nodes : int or None
+        Most tests; None is no bound.
+    max_errors : int or None
+        Most weight that is misclassified; None is no bound.
+    max_features : int or None
+        Most columns of the table that tests use; None is no bound.
+    max_depth : int or None
+        Most tests on a path; None is no bound.
+    """
+
+    min_support: int = 0
+    min_flow: int = 0
+    max_nodes: int | None = None
+    max_errors: int | None = None
+    max_features: int | None = None
+    max_depth: int | None = None
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Which of the bounds are set."""
+        return frozenset(f.name for f in fields(self) if getattr(self, f.name) != f.default)
+
+    def tighten(self, other: Limits) -> Limits:
+        """What satisfies both: the larger of least values, the smaller of largest ones."""
+        return Limits(
+            min_support=max(self.min_support, other.min_support),
+            min_flow=max(self.min_flow, other.min_flow),
+            max_nodes=_smaller(self.max_nodes, other.max_nodes),
+            max_errors=_smaller(self.max_errors, other.max_errors),
+            max_features=_smaller(self.max_features, other.max_features),
+            max_depth=_smaller(self.max_depth, other.max_depth),
+        )
+
+    @classmethod
+    def all_of(cls, many: Iterable[Limits | None]) -> Limits:
+        """What satisfies all of them; None is no bound."""
+        out = cls()
+        for limits in many:
+            out = out if limits is None else out.tighten(limits)
+        return out
+
+
+def _smaller(a: int | None, b: int | None) -> int | None:
+    return b if a is None else a if b is None else min(a, b)

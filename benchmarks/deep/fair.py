@@ -40,7 +40,7 @@ def run(name: str, depth: int, support: int, seconds: float) -> dict[str, Any]:
 
     import treeform as tf
     from treeform.solve.repair import relabel
-    from treeform.solve.schedule import Budget
+    from treeform.utils.budget import Budget
 
     limits_count_work()
     family, group, positive = CASES[name]

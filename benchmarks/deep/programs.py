@@ -42,7 +42,7 @@ def limits_count_work() -> None:
     """From here on time limits of this process count the seconds that it works, whatever else the machine does."""
     from treeform.estimators import candidates, cross_validated
     from treeform.solve import driver
-    from treeform.solve.schedule import ProcessorBudget
+    from treeform.utils.budget import ProcessorBudget
 
     for module in (candidates, cross_validated, driver):
         module.Budget = ProcessorBudget  # type: ignore[misc]

@@ -26,7 +26,7 @@ from treeform.engines.relaxation import Relaxation
 from treeform.engines.subtree import rows_of, task_of
 from treeform.formulations.odd.thresholds import Tests
 from treeform.language.formulation import Compiled
-from treeform.solve.schedule import Budget
+from treeform.utils.budget import Budget
 
 Ints = NDArray[np.int64]
 OBJECTIVE = "a bound for each test at the root"

@@ -27,11 +27,10 @@ from treeform.solve.choice import choose
 from treeform.solve.engines import run_engine
 from treeform.solve.ledger import Ledger
 from treeform.solve.neighbourhoods import improve
-from treeform.solve.options import SolveOptions
-from treeform.solve.result import as_number
-from treeform.solve.schedule import Budget
+from treeform.solve.result import SolveOptions, as_number
 from treeform.solve.search import CompiledSearch
 from treeform.solve.stage.given_models import PROVER, constants, floor_bound
+from treeform.utils.budget import Budget
 
 AIDS = ("none", "engine's models", "start", "bound", "rows", "all")
 MOST_ROWS = 1000

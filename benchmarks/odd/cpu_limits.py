@@ -34,7 +34,7 @@ def limits_in_cpu_seconds() -> Iterator[None]:
         return stop or time.process_time() >= until, upper
 
     with ExitStack() as patches:
-        patches.enter_context(patch("treeform.solve.schedule.time.monotonic", time.process_time))
+        patches.enter_context(patch("treeform.utils.budget.time.monotonic", time.process_time))
         for engine in ("diagram_core", "contree"):
             patches.enter_context(patch(f"treeform.engines.{engine}.time_limit_of", unlimited))
         patches.enter_context(patch.object(Session, "poll", polled))

@@ -23,10 +23,9 @@ from treeform.graph import DecisionGraph
 from treeform.language.abilities import DepthHints, FirstModels, RowsOnDemand
 from treeform.language.component import Component, Sum
 from treeform.language.formulation import Compiled, Formulation
-from treeform.language.limits import Limits
 from treeform.language.objective import Depth, Objective
 from treeform.language.requirement import Requirement, asks_for_tests
-from treeform.shape import Shape, Tree
+from treeform.shape import Limits, Shape, Tree
 
 MOST_CLAUSES = 2**20
 """Clauses for one example beyond which no formula is built."""

@@ -18,7 +18,7 @@ from treeform.certify.schema import ClaimMetadata, ClaimPart, ProofRoute
 from treeform.certify.verdicts import on_trust
 from treeform.language.question import ceiling
 from treeform.shape import Shape
-from treeform.solve.schedule import Budget
+from treeform.utils.budget import Budget
 
 
 def inverted(shape: Shape | str = "tree:1") -> tf.Problem:

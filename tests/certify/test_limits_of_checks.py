@@ -13,7 +13,7 @@ import treeform as tf
 from treeform.certify import bounds
 from treeform.certify.verdicts import Verdict
 from treeform.solve import Limit
-from treeform.solve.schedule import Budget, ProcessorBudget
+from treeform.utils.budget import Budget, ProcessorBudget
 
 rng = np.random.default_rng(2)
 X = rng.integers(0, 5, (60, 3)).astype(float)

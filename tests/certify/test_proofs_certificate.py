@@ -26,7 +26,7 @@ from treeform.cli.app import app
 from treeform.errors import CertificateError, SolverNotAvailable, SpecError
 from treeform.formulations.sat import SatDepth
 from treeform.shape import Tree
-from treeform.solve.schedule import Budget
+from treeform.utils.budget import Budget
 
 
 def table(n: int = 40, seed: int = 5) -> tuple[np.ndarray, np.ndarray]:

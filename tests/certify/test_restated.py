@@ -11,8 +11,8 @@ import pytest
 
 import treeform as tf
 from treeform.certify.restated import LIMITS, ROWS, Restated, restated
-from treeform.language.limits import Limits
 from treeform.language.values import ValueRow, ValueRule
+from treeform.shape import Limits
 
 TABLE = pd.DataFrame(
     {"a": [0, 1, 2, 3, 0, 1, 2, 3], "b": [0, 0, 1, 1, 1, 0, 1, 0], "g": [*"ppqqpqpq"], "s": [*"uuvvvvuu"]}

@@ -26,7 +26,7 @@ from treeform.cli.app import app
 from treeform.cli.progress import ProgressDisplay, clock, line, shown_as
 from treeform.model import Model
 from treeform.solve import Limit, Progress
-from treeform.utils.progress import Step, observe_steps, report_step
+from treeform.utils.budget import Step, observe_steps, report_step
 
 CREDIT = Path(__file__).parents[2] / "examples/data/german-credit.csv"
 

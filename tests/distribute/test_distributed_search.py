@@ -31,7 +31,7 @@ from treeform.distribute.journal import Journal
 from treeform.distribute.workers import FileMark, Work, Workers, answer, compact, started
 from treeform.engines import ConTree, EngineRun, TreeTask
 from treeform.errors import SolverFailed, SpecError
-from treeform.solve.result import Limit
+from treeform.utils.budget import Limit
 
 
 def table(n: int = 150, seed: int = 0, features: int = 4) -> pd.DataFrame:

@@ -20,7 +20,7 @@ import treeform as tf
 from treeform.errors import SpecError
 from treeform.estimators.candidates import learn
 from treeform.estimators.complexity import simplest_between
-from treeform.solve.schedule import Budget
+from treeform.utils.budget import Budget
 
 
 @pytest.mark.drawn(18)

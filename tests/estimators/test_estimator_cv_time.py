@@ -8,7 +8,7 @@ import numpy as np
 
 import treeform as tf
 from treeform.estimators.candidates import learn
-from treeform.solve.schedule import Budget
+from treeform.utils.budget import Budget
 
 
 class Over(Budget):

@@ -13,7 +13,7 @@ from treeform.errors import SpecError
 from treeform.formulations.odd import ODD, paper_objective
 from treeform.shape import parse_shape
 from treeform.solve.choice import choose
-from treeform.solve.options import SolveOptions
+from treeform.solve.result import SolveOptions
 
 RNG = np.random.default_rng(0)
 X = RNG.integers(0, 3, (40, 2)).astype(float)

@@ -14,10 +14,10 @@ from treeform.language.question import Question
 from treeform.solve import Status, columns_on_demand
 from treeform.solve.columns_on_demand import GraphSearch, priced_part
 from treeform.solve.ledger import Ledger
-from treeform.solve.schedule import Budget
 from treeform.solve.verification import verify
 from treeform.testing.brute import all_models
 from treeform.testing.cases import draw_cases
+from treeform.utils.budget import Budget
 
 
 class FewTests(tf.Requirement):

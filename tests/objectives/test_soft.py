@@ -15,8 +15,8 @@ from treeform.errors import SpecError
 from treeform.language.objective import Objective
 from treeform.language.requirement_text import held_or_paid, read
 from treeform.solve import in_parts
-from treeform.solve.result import Limit
 from treeform.testing import brute_force, draw_cases
+from treeform.utils.budget import Limit
 
 OF_TOTALS = [
     tf.StatisticalParity("group", difference="0.1", positive=1),

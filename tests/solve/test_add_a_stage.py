@@ -13,7 +13,7 @@ from treeform.errors import SolverFailed
 from treeform.graph import DecisionGraph
 from treeform.solve import pipeline
 from treeform.solve.node import Node, Stage
-from treeform.solve.schedule import Budget, Share
+from treeform.utils.budget import Budget, Share
 
 PAGE = (ROOT / "docs" / "design" / "solve.rst").read_text(encoding="utf-8")
 

@@ -17,7 +17,7 @@ from treeform.language.component import Component
 from treeform.language.ports import Ports
 from treeform.model import Model
 from treeform.model.lower import BuildingStopped, stop_building_when
-from treeform.utils.progress import report_step
+from treeform.utils.budget import report_step
 
 X = np.arange(12.0).reshape(6, 2)
 Y = np.array([0, 1, 0, 1, 0, 1])

@@ -12,7 +12,7 @@ from treeform.backends import packages
 from treeform.backends.isolated import apart
 from treeform.errors import SolverNotAvailable, SpecError
 from treeform.solve.choice import choose
-from treeform.solve.options import SolveOptions
+from treeform.solve.result import SolveOptions
 
 
 class Own(tf.Requirement):

@@ -21,9 +21,9 @@ from treeform.solve.neighbourhoods import improve_low_subtrees
 from treeform.solve.node import Node
 from treeform.solve.pipeline import planned, search
 from treeform.solve.repair import cheapest_labels, relabel
-from treeform.solve.schedule import Budget
 from treeform.solve.stage.deep_trees import first_deep_trees
 from treeform.solve.stage.given_models import constants
+from treeform.utils.budget import Budget
 
 PLAN = Plan(ContinuousTotals(), None, None, None, None, ())
 

@@ -17,9 +17,9 @@ from treeform.graph import DecisionGraph
 from treeform.language.question import Question
 from treeform.solve.lagrangian import Lagrangian, rows_of
 from treeform.solve.ledger import Ledger
-from treeform.solve.schedule import Budget
 from treeform.solve.stage.engine_search import BY, search_within_gap
 from treeform.testing import brute_force
+from treeform.utils.budget import Budget
 
 WIDTHS = [(1, 2), (1, 1, 2), (1, 2, 1), (1, 1), (1, 1, 1), (1,)]
 

@@ -14,10 +14,10 @@ from treeform.shape import Shape
 from treeform.solve.choice import choose
 from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node
-from treeform.solve.options import SolveOptions
-from treeform.solve.schedule import Budget
+from treeform.solve.result import SolveOptions
 from treeform.solve.stage.engine_search import relaxed_search
 from treeform.solve.stage.unrolled_trees import first_trees, most_that_fit, submit_fitting_trees
+from treeform.utils.budget import Budget
 
 FITTING = "totals-search, trees that fit the widths"
 

@@ -15,7 +15,6 @@ from treeform.language.question import allowed_errors, ceiling
 from treeform.solve import Limit, Status
 from treeform.solve.ledger import Ledger
 from treeform.solve.result import Claim, relative_gap
-from treeform.solve.schedule import Budget
 from treeform.solve.stage.given_models import (
     bound_with,
     classes_bound,
@@ -23,6 +22,7 @@ from treeform.solve.stage.given_models import (
     most_tests,
     out_of_reach,
 )
+from treeform.utils.budget import Budget
 
 X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 XOR = [0, 1, 1, 0]

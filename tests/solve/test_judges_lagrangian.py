@@ -18,7 +18,7 @@ from treeform.graph import DecisionGraph
 from treeform.solve import lagrangian
 from treeform.solve.lagrangian import Lagrangian, Line, Row, rows_of, tighten
 from treeform.solve.ledger import Ledger
-from treeform.solve.schedule import Budget
+from treeform.utils.budget import Budget
 
 # -- Lagrangian bounds ---------------------------------------------------------------------------------------------
 

@@ -13,10 +13,10 @@ import treeform as tf
 from treeform.errors import CertificateError, DataError, Infeasible, SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.classes import class_code
-from treeform.language.limits import Limits
 from treeform.language.requirement import Requirement
 from treeform.requirements.amount import Amount, decimal_text
 from treeform.requirements.groups import Groups
+from treeform.shape import Limits
 from treeform.testing.differential import questions
 
 

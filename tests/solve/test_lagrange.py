@@ -18,8 +18,8 @@ from treeform.solve.choice import choose
 from treeform.solve.engines import run_engine
 from treeform.solve.lagrangian import Lagrangian, rows_of, tighten
 from treeform.solve.node import Node
-from treeform.solve.options import SolveOptions
 from treeform.solve.repair import narrowed, relabel
+from treeform.solve.result import SolveOptions
 from treeform.solve.stage.given_models import constants, floor_bound
 from treeform.solve.stage.unrolled_trees import first_trees
 from treeform.solve.verification import verify

@@ -16,8 +16,8 @@ from treeform.language.objective import Objective
 from treeform.language.question import Question
 from treeform.solve.ledger import Ledger
 from treeform.solve.neighbourhoods import _order, _others, _Search, _subtree, improve
-from treeform.solve.schedule import Budget
 from treeform.testing import all_models, brute_force
+from treeform.utils.budget import Budget
 
 
 class FewColumns(tf.Requirement):

@@ -13,7 +13,7 @@ import treeform as tf
 from treeform.errors import TreeformWarning
 from treeform.solve.choice import choose
 from treeform.solve.driver import with_outlook
-from treeform.solve.options import SolveOptions
+from treeform.solve.result import SolveOptions
 
 
 def stated(rows: int) -> tf.Problem:

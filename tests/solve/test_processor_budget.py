@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from treeform.solve import schedule
-from treeform.solve.schedule import STRETCH, ProcessorBudget
+from treeform.utils import budget
+from treeform.utils.budget import STRETCH, ProcessorBudget
 
 
 class Clocks:
@@ -21,7 +21,7 @@ class Clocks:
 def clocks(monkeypatch: pytest.MonkeyPatch) -> Clocks:
     made = Clocks()
     clock = SimpleNamespace(monotonic=lambda: made.elapsed, process_time=lambda: made.worked)
-    monkeypatch.setattr(schedule, "time", clock)
+    monkeypatch.setattr(budget, "time", clock)
     return made
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from treeform.solve import Budget, schedule
-from treeform.solve.schedule import Share
+from treeform.utils.budget import Share
 
 SHARES = {name: value for name, value in vars(schedule).items() if isinstance(value, Share)}
 

@@ -15,9 +15,9 @@ from treeform.errors import ContradictionError, DataError, SolverFailed, SpecErr
 from treeform.formulations import ODD, odd
 from treeform.solve import choice, driver, pipeline
 from treeform.solve.ledger import Ledger
-from treeform.solve.schedule import Budget
 from treeform.solve.search import CompiledSearch
 from treeform.solve.stage.given_models import constants
+from treeform.utils.budget import Budget
 
 rng = np.random.default_rng(3)
 X = rng.integers(0, 5, (40, 3)).astype(float)

@@ -7,10 +7,10 @@ from treeform.engines import DiagramSearch
 from treeform.solve.choice import choose
 from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node
-from treeform.solve.options import SolveOptions
 from treeform.solve.pipeline import planned
-from treeform.solve.schedule import Budget
+from treeform.solve.result import SolveOptions
 from treeform.solve.stage import unrolled_trees
+from treeform.utils.budget import Budget
 
 
 def _table(seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from treeform.solve import Limit, Progress
-from treeform.solve.schedule import Budget
+from treeform.utils.budget import Budget
 
 
 class Looks:

@@ -33,11 +33,11 @@ from treeform.data import Dataset
 from treeform.errors import TreeformError
 from treeform.graph import DecisionGraph
 from treeform.language.bounded import Bounded
-from treeform.language.limits import Limits
 from treeform.language.objective import Objective
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement, registered
 from treeform.language.values import ValueRow, ValueRule
+from treeform.shape import Limits
 from treeform.testing import all_models
 from treeform.testing.derivations import disagreements
 from treeform.testing.engine_tasks import task_disagreements

@@ -17,10 +17,11 @@ import treeform as tf
 from treeform.cli.app import app
 from treeform.errors import SolverFailed, SpecError
 from treeform.requirements import MaxErrors
-from treeform.solve.result import Limit, Status
+from treeform.solve.result import Status
 from treeform.testing import all_models, brute_force
 from treeform.tradeoff import asking
 from treeform.tradeoff.conflict import rounded
+from treeform.utils.budget import Limit
 
 
 def table(seed: int = 0, n: int = 14) -> tuple[pd.DataFrame, np.ndarray]:

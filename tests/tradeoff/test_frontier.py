@@ -19,9 +19,10 @@ from treeform.cli.app import app
 from treeform.errors import SolverFailed, SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.rational import least_above, least_at_least
-from treeform.solve.result import Limit, Status
+from treeform.solve.result import Status
 from treeform.testing import all_models, draw_cases
 from treeform.tradeoff import asking
+from treeform.utils.budget import Limit
 
 AXES = {
     "difference": tf.StatisticalParity(groups="group", positive=None),

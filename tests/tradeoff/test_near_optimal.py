@@ -20,7 +20,7 @@ from treeform.cli.app import app
 from treeform.data import Dataset
 from treeform.errors import DataError, SpecError
 from treeform.graph import DecisionGraph
-from treeform.solve.result import Limit, Status
+from treeform.solve.result import Status
 from treeform.testing import brute_force
 from treeform.testing.normal_forms import (
     NEAR_OPTIMAL_REQUIREMENTS,
@@ -29,6 +29,7 @@ from treeform.testing.normal_forms import (
     normal_form,
 )
 from treeform.tradeoff import asking
+from treeform.utils.budget import Limit
 
 
 @pytest.mark.drawn(5)

@@ -18,9 +18,9 @@ from treeform.data import Dataset
 from treeform.errors import SpecError
 from treeform.formulations.odd import OneHyperplane, paper_objective
 from treeform.shape import shrunk
-from treeform.solve.schedule import Budget
 from treeform.tradeoff.size_table import SizeBounds
 from treeform.tradeoff.trees_at_price import close_price, price_to_solve, solve_trees_at_price
+from treeform.utils.budget import Budget
 
 ALPHAS = ["0.01", "0.1", "0.2", "0.5", "1"]
 

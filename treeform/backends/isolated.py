@@ -26,7 +26,7 @@ from treeform.backends.run import Answer, Outcome, Run, Verdict
 from treeform.backends.watch import Watch
 from treeform.errors import SolverFailed, SpecError
 from treeform.model import Block, Model, Objective, VariableKind
-from treeform.utils.progress import Step, observe_steps
+from treeform.utils.budget import Step, observe_steps
 
 
 class Isolated(Backend):

@@ -23,7 +23,7 @@ from treeform.backends.checker import SolutionChecker, source_point
 from treeform.backends.run import Answer, Run
 from treeform.bridges import Lowered
 from treeform.model.lower import BuildingStopped, look_up, stop_building_when
-from treeform.utils.progress import Step, observe_steps, report_step
+from treeform.utils.budget import Step, observe_steps, report_step
 
 #: Seconds between two calls of the stop function.
 POLL = 0.05

@@ -24,7 +24,7 @@ from treeform.errors import RouteError
 from treeform.model import Block, Form, Linear, Model, Objective, VariableBlock, VariableKind
 from treeform.model.csr import Floats, Ints
 from treeform.model.lower import look_up
-from treeform.utils.progress import report_step
+from treeform.utils.budget import report_step
 
 BRIDGES: tuple[Bridge, ...] = (
     ClauseToLinear(),

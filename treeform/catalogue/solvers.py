@@ -12,7 +12,6 @@ from treeform.backends.isolated import Isolated
 from treeform.backends.packages import installed_version
 from treeform.backends.registry import by_name, load_backend
 from treeform.catalogue.engines import engine_names, load_engine
-from treeform.data.rows import setting_text
 from treeform.engines import Engine
 from treeform.errors import SpecError, UnknownName, did_you_mean, unknown_name
 from treeform.language.formulation import Formulation
@@ -26,6 +25,7 @@ from treeform.utils.extensions import (
     find,
     parse_name,
 )
+from treeform.utils.rows import setting_text
 
 
 @dataclass(frozen=True)

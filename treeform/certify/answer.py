@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from treeform.certify.certificate import Certificate, make_certificate
 from treeform.language.question import Question
 from treeform.solve import solve
-from treeform.solve.options import SolveOptions
-from treeform.solve.result import SolveResult
+from treeform.solve.result import SolveOptions, SolveResult
 
 
 @dataclass(frozen=True, repr=False)

@@ -35,12 +35,11 @@ from treeform.language.question import Question, ceiling
 from treeform.solve import schedule
 from treeform.solve.driver import solve
 from treeform.solve.in_parts import parts_of_claim
-from treeform.solve.options import SolveOptions
 from treeform.solve.part_ledger import witnesses
-from treeform.solve.result import CLAIMED
-from treeform.solve.schedule import Budget, ProcessorBudget
+from treeform.solve.result import CLAIMED, SolveOptions
 from treeform.solve.stage.given_models import classes_bound, floor_bound
 from treeform.solve.verification import verify
+from treeform.utils.budget import Budget, ProcessorBudget, Share
 from treeform.utils.text import count_of, exact_text
 
 R = TypeVar("R")
@@ -304,7 +303,7 @@ class _Court:
         by: str,
         notes: list[str],
         prove: Callable[[Callable[[], bool]], R],
-        share: schedule.Share = schedule.PROVER,
+        share: Share = schedule.PROVER,
     ) -> R | None:
         """What a search of the check's own shows in its part of the time; None with a note where it does not end."""
         try:
@@ -330,7 +329,7 @@ class _Court:
         return self._verdict(what, value, Bound(BY_VALUES, value, None, True)) if shown else None
 
     def _by_prices(
-        self, what: str, claim: ClaimPart, value: Fraction | None, notes: list[str], share: schedule.Share
+        self, what: str, claim: ClaimPart, value: Fraction | None, notes: list[str], share: Share
     ) -> CheckRow | None:
         hint = claim.metadata.details.get("witness")
         proved = self._tried(BY_PRICES, notes, lambda stop: by_prices(self.stated, value, hint, stop), share)

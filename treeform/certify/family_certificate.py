@@ -27,8 +27,9 @@ from treeform.language.bounded import Bounded
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
 from treeform.requirements.groups import Groups
-from treeform.solve.result import Claim, Limit, Number, SolveResult, Status, as_number
+from treeform.solve.result import Claim, Number, SolveResult, Status, as_number
 from treeform.solve.verification import judge_candidate, verify
+from treeform.utils.budget import Limit
 from treeform.utils.text import count_of
 
 MOST_PROBLEMS = 20_000

@@ -39,8 +39,8 @@ from treeform.solve.depth import DepthEngine
 from treeform.solve.engines import ENGINES, candidates, run_engine
 from treeform.solve.lagrangian import Lagrangian, rows_of, tighten
 from treeform.solve.ledger import Ledger
-from treeform.solve.schedule import Budget
 from treeform.solve.stage.leaf_values import value_run
+from treeform.utils.budget import Budget
 
 BY_PRICES = "the search by prices"
 PLAIN: tuple[type[Engine], ...] = (ConTree, DL85, DiagramSearch, RegressionSearch)

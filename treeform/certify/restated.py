@@ -25,7 +25,6 @@ from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.classes import class_code
 from treeform.language.costs import Cost
-from treeform.language.limits import Limits
 from treeform.language.meetings import Meetings
 from treeform.language.objective import Error
 from treeform.language.paths import PathRule
@@ -41,6 +40,7 @@ from treeform.objectives.group_error import WorstGroup
 from treeform.requirements.amount import Amount
 from treeform.requirements.groups import Groups
 from treeform.requirements.on_rows import BoundedOnRows
+from treeform.shape import Limits
 
 Mask = NDArray[np.bool_]
 

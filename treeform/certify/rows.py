@@ -12,9 +12,9 @@ from treeform.certify.groups import digest_with
 from treeform.certify.schema import DataPart, RowsPart
 from treeform.data import Dataset
 from treeform.data.prints import Prints, order_like, prints_of, shared
-from treeform.data.rows import SHOWN, numbers_text, rows_note, rows_word
 from treeform.errors import CertificateError
 from treeform.requirements.groups import Groups
+from treeform.utils.rows import SHOWN, numbers_text, rows_note, rows_word
 from treeform.utils.text import count_of, plural
 
 DIGITS = 16

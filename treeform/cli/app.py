@@ -35,10 +35,9 @@ from treeform.problem import Problem
 from treeform.report.facts import Facts
 from treeform.result import Result
 from treeform.solve import Budget, Status
-from treeform.solve.schedule import interruptible
 from treeform.tradeoff.prices import Prices
+from treeform.utils.budget import interruptible, observe_steps
 from treeform.utils.files import write_text
-from treeform.utils.progress import observe_steps
 
 app = typer.Typer(
     cls=Commands,

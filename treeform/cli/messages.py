@@ -21,12 +21,12 @@ from rich.text import Text
 
 from treeform.cli import options as opt
 from treeform.cli.modules import import_modules
-from treeform.data.rows import BY_LINE, rows_named
 from treeform.data.table_files import CsvForm, csv_form
 from treeform.errors import Infeasible, TreeformError, TreeformWarning
 from treeform.solve import Limit, Status
 from treeform.solve.result import SolveResult
 from treeform.utils.files import FULL
+from treeform.utils.rows import BY_LINE, rows_named
 
 
 class Exit(IntEnum):

@@ -25,7 +25,7 @@ from treeform.problem import Problem
 from treeform.shape import Shape
 from treeform.solve import Budget
 from treeform.solve.choice import alone, choose, on_threads
-from treeform.solve.options import SolveOptions, distribution_of
+from treeform.solve.result import SolveOptions, distribution_of
 
 DEFAULT_SHAPE = "tree:3"
 

@@ -17,7 +17,7 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from treeform.utils.progress import Step, observe_steps
+from treeform.utils.budget import Step, observe_steps
 from treeform.utils.text import count_of
 
 if TYPE_CHECKING:

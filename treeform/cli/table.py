@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from treeform.data.rows import BY_LINE
 from treeform.errors import DataError, SpecError, did_you_mean, listing
+from treeform.utils.rows import BY_LINE
 
 WHERE = BY_LINE.word
 

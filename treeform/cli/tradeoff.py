@@ -26,8 +26,8 @@ from treeform.tradeoff.conflict import Conflict
 from treeform.tradeoff.frontier import Frontier
 from treeform.tradeoff.pareto import Pareto
 from treeform.tradeoff.size_table import SizeTable
+from treeform.utils.budget import observe_steps
 from treeform.utils.files import write_text
-from treeform.utils.progress import observe_steps
 from treeform.utils.text import Caution
 
 

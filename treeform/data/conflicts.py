@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeform.data.rows import numbers_text, rows_note, rows_word
+from treeform.utils.rows import numbers_text, rows_note, rows_word
 
 if TYPE_CHECKING:
     from treeform.data.dataset import Dataset

@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 
 from treeform.data.columns import CATEGORY, NUMERIC, Column
 from treeform.data.roles import USUAL, TableOptions
-from treeform.data.rows import setting_text
 from treeform.data.sources import GAP_CAUSE, Source, read_all, recognise
 from treeform.data.sources_json import damaged, source_from_json, source_to_json
 from treeform.data.table import Table, read_table, refuse_gaps, refuse_infinite
 from treeform.data.unseen import Unseen
 from treeform.errors import DataError, listing
-from treeform.utils.progress import report_step
+from treeform.utils.budget import report_step
+from treeform.utils.rows import setting_text
 from treeform.utils.text import Caution, count_of
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from treeform.data.rows import row_text, rows_note
 from treeform.errors import DataError
+from treeform.utils.rows import row_text, rows_note
 from treeform.utils.text import count_of
 
 _NATIVE_KINDS = "biufUS"

@@ -10,8 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from treeform.data.columns import Level
-from treeform.data.rows import setting_text
 from treeform.errors import DataError
+from treeform.utils.rows import setting_text
 from treeform.utils.text import count_of
 
 MAX_LEVELS = 1000  # each becomes a feature

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.data.exact import AUTO, common_unit, exact_number
-from treeform.data.rows import row_text, rows_note
 from treeform.errors import DataError
+from treeform.utils.rows import row_text, rows_note
 from treeform.utils.text import short_text
 
 LARGEST_SUM = 2**53

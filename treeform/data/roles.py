@@ -14,9 +14,9 @@ import numpy as np
 import pandas as pd
 
 from treeform.data.exact import AUTO, exact_number, fraction_of
-from treeform.data.rows import setting_text
 from treeform.data.table import Table, as_pandas, read_table, refuse_no_table
 from treeform.errors import DataError, no_column
+from treeform.utils.rows import setting_text
 from treeform.utils.text import count_of
 
 

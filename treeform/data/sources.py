@@ -31,11 +31,11 @@ from treeform.data.columns import (
 )
 from treeform.data.levels import levels_of, positions, refuse_many_levels, unseen_of
 from treeform.data.roles import TableOptions
-from treeform.data.rows import rows_note, rows_text, setting_text
 from treeform.data.table import numeric_values
 from treeform.data.text_dates import DAY_FIRST, MONTH_FIRST, date_orders, days_of, days_of_text
 from treeform.data.text_numbers import NO_VALUE, Notation, read_numbers
 from treeform.errors import DataError, listing
+from treeform.utils.rows import rows_note, rows_text, setting_text
 
 GAP_CAUSE = "the training table had no missing value in it, so nothing decides where one goes"
 GAP_FIX = "drop these rows, or fill in the values"

@@ -15,8 +15,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api import types
 
-from treeform.data.rows import SHOWN, row_text, rows_note, rows_text
 from treeform.errors import DataError
+from treeform.utils.rows import SHOWN, row_text, rows_note, rows_text
 from treeform.utils.text import count_of
 
 EXACT_INTEGERS = 2**53

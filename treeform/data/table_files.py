@@ -21,10 +21,10 @@ from typing import IO, Any
 
 import pandas as pd
 
-from treeform.data.rows import BY_LINE
 from treeform.data.table_size import check_columns, check_size
 from treeform.data.text_numbers import NO_VALUE
 from treeform.errors import DataError, SpecError
+from treeform.utils.rows import BY_LINE
 from treeform.utils.text import count_of
 
 CSV_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz")

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any
 
-from treeform.data.rows import setting_text
 from treeform.errors import DataError, UnseenLevels
+from treeform.utils.rows import setting_text
 
 SHOWN = 5
 

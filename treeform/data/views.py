@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from treeform.data.columns import Column
 from treeform.data.midpoints import midpoints
 from treeform.errors import DataError
-from treeform.utils.progress import report_step
+from treeform.utils.budget import report_step
 
 Codes = NDArray[np.int64]
 _SMALL_TABLE = 2**18

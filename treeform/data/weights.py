@@ -13,8 +13,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from treeform.data.exact import AUTO, common_unit, exact_number
-from treeform.data.rows import row_text, rows_note, setting_text
 from treeform.errors import DataError
+from treeform.utils.rows import row_text, rows_note, setting_text
 from treeform.utils.text import count_of, short_text
 
 LARGEST_TOTAL = 2**53  # sums stay exact in int64 and in float64

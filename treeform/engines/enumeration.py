@@ -20,7 +20,7 @@ from treeform.engines.and_or_graph import MOST_ALTERNATIVES, GraphOfTrees, Price
 from treeform.engines.graph_fixing import Fixing
 from treeform.engines.tree_counts import Stopped, TreeCounts
 from treeform.engines.tree_lists import Level, TreeList
-from treeform.utils.progress import report_step
+from treeform.utils.budget import report_step
 
 if TYPE_CHECKING:
     from treeform.language.alternatives import AndOrGraph

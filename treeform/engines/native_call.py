@@ -12,8 +12,8 @@ from treeform.data import midpoints
 from treeform.engines.task import EngineOutcome, EngineRun, TreeTask
 from treeform.graph import DecisionGraph, normalised
 from treeform.graph.forms import PASS
+from treeform.utils.budget import report_step
 from treeform.utils.machine import physical_memory
-from treeform.utils.progress import report_step
 
 if TYPE_CHECKING:
     from collections.abc import Callable

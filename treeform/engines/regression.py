@@ -36,7 +36,7 @@ from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.shape import Diagram, Shape, Tree
-from treeform.utils.progress import report_step
+from treeform.utils.budget import report_step
 
 if TYPE_CHECKING:
     from treeform.data import Dataset

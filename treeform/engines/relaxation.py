@@ -19,7 +19,6 @@ from treeform.engines.regression_task import BOUND_UNIT, RegressionTask
 from treeform.engines.task import Engine, TreeTask
 from treeform.graph import DecisionGraph
 from treeform.language.costs import LARGEST_COST, ClassCost, SampleCost
-from treeform.language.limits import Limits
 from treeform.language.losses import LeafLoss, leaf_loss
 from treeform.language.meetings import MOST_MARKS, Meetings, all_meetings
 from treeform.language.objective import Error, Leaves, Nodes, Objective, Term
@@ -27,7 +26,7 @@ from treeform.language.paths import PathRule
 from treeform.language.question import Question, allowed_errors
 from treeform.language.requirement import Requirement
 from treeform.language.totals import Totals, joined
-from treeform.shape import UNIVARIATE, Tree
+from treeform.shape import UNIVARIATE, Limits, Tree
 
 OF_UNROLLED_TREES = frozenset({"max_features"})
 """Limits that hold for the tree that a diagram unrolls to, whose tests are more and whose leaves are lighter."""

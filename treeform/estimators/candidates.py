@@ -28,8 +28,8 @@ from treeform.language.question import Question
 from treeform.problem import Problem
 from treeform.shape import Tree
 from treeform.solve import Limit, Status
-from treeform.solve.schedule import Budget
 from treeform.solve.verification import judge_candidate
+from treeform.utils.budget import Budget
 
 MOST_PRICES = 12
 """Prices of a test that are tried for each depth."""

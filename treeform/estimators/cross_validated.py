@@ -23,7 +23,7 @@ from treeform.estimators.candidates import Candidates, learn
 from treeform.estimators.complexity import price_of, total_weight
 from treeform.estimators.refusals import in_our_words
 from treeform.shape import Shape, Tree
-from treeform.solve.schedule import Budget
+from treeform.utils.budget import Budget
 
 DEPTHS = tuple(range(1, 7))
 SELECTIONS = ("close", "best", "one_standard_error")

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from treeform.data.columns import CATEGORY, LARGEST_PRESENT, Column
 from treeform.data.encode import Encoder
-from treeform.data.rows import setting_text
 from treeform.errors import DataError, SpecError
 from treeform.graph.forms import LinearForm
+from treeform.utils.rows import setting_text
 
 MISSING = ("error", "majority")
 

@@ -11,13 +11,12 @@ import numpy as np
 
 from treeform.errors import PortError, SpecError
 from treeform.language.component import Component, Sum
-from treeform.language.limits import Limits
 from treeform.language.objective import Depth, Objective
 from treeform.language.ports import PORTS, Ports, SharedValues, derivable
 from treeform.language.requirement import Requirement, asks_for_tests
 from treeform.model import Expr, Model, Quadratic
 from treeform.model.expr import Relation
-from treeform.shape import UNIVARIATE
+from treeform.shape import UNIVARIATE, Limits
 from treeform.utils.extensions import FORMULATIONS, extensions
 
 if TYPE_CHECKING:

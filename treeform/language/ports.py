@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
 import numpy as np
 
 from treeform.errors import PortError, SpecError
-from treeform.language.limits import Limits
-from treeform.shape import UNIVARIATE
+from treeform.shape import UNIVARIATE, Limits
 
 if TYPE_CHECKING:
     from treeform.data import Dataset, Points

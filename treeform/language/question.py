@@ -18,12 +18,11 @@ from treeform.data import Dataset
 from treeform.data.columns import columns_in_words
 from treeform.errors import SpecError
 from treeform.language.formulation import Compiled, Formulation
-from treeform.language.limits import Limits
 from treeform.language.losses import goal_of_any_model
 from treeform.language.objective import Error, Objective
 from treeform.language.requirement import Requirement
 from treeform.model.blocks import violated_rows, violated_variables
-from treeform.shape import Shape
+from treeform.shape import Limits, Shape
 from treeform.utils.text import count_of
 
 if TYPE_CHECKING:

@@ -25,14 +25,13 @@ from treeform.utils.extensions import OBJECTIVES, REQUIREMENTS, extensions, find
 if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
-    from treeform.language.limits import Limits
     from treeform.language.meetings import Meetings
     from treeform.language.objective import Objective
     from treeform.language.paths import PathRule
     from treeform.language.ports import Ports
     from treeform.language.values import ValueRule
     from treeform.model import Expr, Model
-    from treeform.shape import Shape
+    from treeform.shape import Limits, Shape
 
 R = TypeVar("R", bound="Requirement")
 

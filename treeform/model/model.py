@@ -19,7 +19,7 @@ from treeform.model.csr import Bools, Floats, Ints, Rows
 from treeform.model.expr import Expr, Quadratic, Relation, Squares, as_expr, common_owner
 from treeform.model.lower import look_up
 from treeform.model.specs import CardinalitySpec, ClauseSpec, SignedClauses
-from treeform.utils.progress import report_step
+from treeform.utils.budget import report_step
 from treeform.utils.text import count_of
 
 

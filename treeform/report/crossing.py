@@ -16,10 +16,10 @@ from treeform.requirements.groups import CROSSED
 from treeform.requirements.rates import GroupRate, RateParity
 from treeform.solve import SolveOptions, SolveResult, Status, schedule
 from treeform.solve.choice import choose
-from treeform.solve.options import KnownBound
-from treeform.solve.schedule import interruptible
+from treeform.solve.result import KnownBound
 from treeform.tradeoff.asking import Solves
 from treeform.tradeoff.frontier import Frontier
+from treeform.utils.budget import interruptible
 
 if TYPE_CHECKING:
     from treeform.data import Dataset

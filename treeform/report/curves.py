@@ -12,13 +12,12 @@ from treeform.language.bounded import Bounded
 from treeform.language.question import Question
 from treeform.solve import SolveOptions, SolveResult, Status, schedule, solve
 from treeform.solve.choice import choose
-from treeform.solve.options import KnownBound
-from treeform.solve.result import Number
-from treeform.solve.schedule import Budget, interruptible
+from treeform.solve.result import KnownBound, Number
 from treeform.tradeoff.axis import find_axis
 from treeform.tradeoff.frontier import Frontier, FrontierPoint
 from treeform.tradeoff.frontier_plot import bound_words, objective_words, step_plot
 from treeform.tradeoff.tracing import trace_frontier
+from treeform.utils.budget import Budget, interruptible
 from treeform.utils.text import count_of, rounded_text
 
 

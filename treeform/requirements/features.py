@@ -9,14 +9,13 @@ from numpy.typing import NDArray
 
 from treeform.errors import DataError, SpecError
 from treeform.language.classes import positive_code
-from treeform.language.limits import Limits
 from treeform.language.meetings import Clash, Meetings
 from treeform.language.requirement import Requirement
 from treeform.language.values import ValueOrder, ValueRule
 from treeform.model import any_of
 from treeform.requirements.columns import column_name
 from treeform.requirements.counted import PayableAtMost, whole_count
-from treeform.shape import UNIVARIATE
+from treeform.shape import UNIVARIATE, Limits
 from treeform.utils.arguments import renamed
 
 if TYPE_CHECKING:

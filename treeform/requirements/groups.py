@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from treeform.data.roles import in_row_order, of_some_rows
-from treeform.data.rows import row_text, rows_note
 from treeform.errors import CertificateError, DataError
 from treeform.language.classes import plain_label
+from treeform.utils.rows import row_text, rows_note
 from treeform.utils.text import count_of
 
 if TYPE_CHECKING:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from treeform.errors import SpecError
-from treeform.language.limits import Limits
 from treeform.language.objective import Leaves, Nodes, Term
 from treeform.requirements.columns import distinct_rows
 from treeform.requirements.counted import PayableAtMost, whole_count
-from treeform.shape import Tree
+from treeform.shape import Limits, Tree
 from treeform.utils.arguments import renamed
 
 if TYPE_CHECKING:

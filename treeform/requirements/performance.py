@@ -13,9 +13,9 @@ from treeform.data import contradictions_text, contradictory_rows
 from treeform.data.roles import positions_of
 from treeform.errors import Infeasible, SpecError
 from treeform.language.forms import Inequality, Rows
-from treeform.language.limits import Limits
 from treeform.language.linear import LinearRequirement
 from treeform.requirements.amount import AtMostAmount
+from treeform.shape import Limits
 from treeform.utils.text import count_of
 
 if TYPE_CHECKING:

@@ -2,10 +2,9 @@
 
 from treeform.solve.driver import solve
 from treeform.solve.ledger import Ledger
-from treeform.solve.options import SolveOptions
-from treeform.solve.result import Claim, Limit, Progress, SolveResult, Status
-from treeform.solve.schedule import Budget
+from treeform.solve.result import Claim, Progress, SolveOptions, SolveResult, Status
 from treeform.solve.verification import Verified, judge_candidate, misfit, verify
+from treeform.utils.budget import Budget, Limit
 
 __all__ = [
     "Budget",

@@ -22,7 +22,7 @@ from treeform.language.values import ValueRule
 from treeform.solve.columns_on_demand import is_usual
 from treeform.solve.engines import goes_on_by_solvers, lowered, usual_engine, why_chosen, why_not
 from treeform.solve.in_parts import first_part, is_largest, stated_whole, too_many_parts
-from treeform.solve.options import SolveOptions
+from treeform.solve.result import SolveOptions
 
 if TYPE_CHECKING:
     from treeform.distribute import Distribution
@@ -51,6 +51,11 @@ class Plan:
     """Whether the objective is minimised through questions whose objectives are sums."""
     distribution: Distribution | None = None
     """Who shares the work of the engine; None: this process does it all."""
+
+    @property
+    def searcher(self) -> Engine | None:
+        """The engine that answers the question, or a part of it."""
+        return self.engine or self.warm_engine
 
     @property
     def is_stated(self) -> bool:
@@ -95,7 +100,7 @@ def choose(question: Question, options: SolveOptions) -> Plan:
     if not options.isolate:
         return plan if plan.backend is None else replace(plan, backend=apart(plan.backend))
     if plan.backend is None:
-        engine = plan.engine or plan.warm_engine
+        engine = plan.searcher
         assert engine is not None
         no_effect = f"isolate has no effect: {engine.name} is part of treeform and runs in this process"
         return replace(plan, notes=(*plan.notes, no_effect))

@@ -28,10 +28,9 @@ from treeform.language.question import Question, ceiling
 from treeform.language.requirement import Requirement
 from treeform.solve import schedule
 from treeform.solve.ledger import Ledger
-from treeform.solve.result import Limit
 from treeform.solve.row_prices import RowPrices
-from treeform.solve.schedule import Budget
 from treeform.solve.search import CompiledSearch, StatedPart
+from treeform.utils.budget import Budget, Limit
 
 FEW = 1000
 """Alternatives, before some are excluded, up to which a larger cost is taken at once: fewer cost a solver nothing."""

@@ -24,12 +24,12 @@ from treeform.language.question import Question, allowed_errors
 from treeform.solve import schedule
 from treeform.solve.engines import recheck_of
 from treeform.solve.ledger import Ledger
-from treeform.solve.result import Limit, as_number
-from treeform.solve.schedule import Budget
+from treeform.solve.result import as_number
 from treeform.solve.search import CompiledSearch
+from treeform.utils.budget import Budget, Limit
 
 if TYPE_CHECKING:
-    from treeform.solve.options import ProofWriter
+    from treeform.solve.result import ProofWriter
 
 
 @dataclass

@@ -22,11 +22,9 @@ from treeform.solve.choice import Plan, as_asked, choose
 from treeform.solve.columns_on_demand import is_usual
 from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node
-from treeform.solve.options import USUAL, ProofWriter, SolveOptions
 from treeform.solve.pipeline import search
-from treeform.solve.result import Limit, SolveResult, Status, as_number
-from treeform.solve.schedule import Budget, interruptible
-from treeform.utils.progress import observe_steps
+from treeform.solve.result import USUAL, ProofWriter, SolveOptions, SolveResult, Status, as_number
+from treeform.utils.budget import Budget, Limit, interruptible, observe_steps
 from treeform.utils.text import Caution
 
 

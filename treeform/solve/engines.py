@@ -32,7 +32,7 @@ from treeform.language.values import ValueRule
 from treeform.shape import Shape
 from treeform.solve.ledger import Ledger
 from treeform.solve.repair import narrowed, relabel
-from treeform.solve.schedule import Budget
+from treeform.utils.budget import Budget
 
 ENGINES: tuple[type[Engine], ...] = (
     DL85,

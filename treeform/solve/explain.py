@@ -18,8 +18,8 @@ from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node
 from treeform.solve.pipeline import planned
 from treeform.solve.result import PlannedStage
-from treeform.solve.schedule import Budget
 from treeform.solve.search import without
+from treeform.utils.budget import Budget
 from treeform.utils.text import count_of, exact_text
 
 LIMITED = 10**6

@@ -48,8 +48,8 @@ from treeform.language.requirement import Requirement
 from treeform.solve import schedule
 from treeform.solve.ledger import Ledger
 from treeform.solve.part_ledger import Part, PartLedger, Reduction, Search, Whole, part_at
-from treeform.solve.result import Limit
 from treeform.solve.two_counts import TwoCounts
+from treeform.utils.budget import Limit
 
 MOST_PRICES = 12
 PRICE = "price"
@@ -191,7 +191,11 @@ def _choices(question: Question) -> list[list[_Choice]]:
     return [
         [
             _Choice(
-                () if case.term is None else ((weight, case.term),), case.rule, weight * case.amount, i, term.nested
+                () if case.term is None else ((weight, case.term),),
+                case.rule,
+                weight * case.amount,
+                i,
+                term.nested,
             )
             for i, case in enumerate(term.cases(question.data, question.shape))
         ]
@@ -204,7 +208,8 @@ def _part(question: Question, chosen: Sequence[_Choice], value: Fraction | None)
     rules = (one.rule for one in chosen if one.rule is not None)
     plus = sum((one.plus for one in chosen), Fraction(0))
     part = question.with_(
-        objective=Objective((*priced, *sums_of(question.objective))), requirements=(*question.requirements, *rules)
+        objective=Objective((*priced, *sums_of(question.objective))),
+        requirements=(*question.requirements, *rules),
     )
     return part_at(question, part, value, plus)
 

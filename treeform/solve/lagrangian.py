@@ -32,7 +32,7 @@ from treeform.graph import DecisionGraph
 from treeform.language.question import Question
 from treeform.solve.engines import submit_repaired
 from treeform.solve.ledger import Ledger
-from treeform.solve.schedule import Budget
+from treeform.utils.budget import Budget
 
 MAX_TREES = 60
 LARGEST_COST = 2**58
@@ -145,7 +145,11 @@ class Lagrangian:
         )
         data = self.question.data.relabelled(self._kind_of, len(price))
         run = EngineRun(
-            time_limit=budget.elapsed_limit, stop=budget.stop, upper=None, start=None, on_incumbent=on_incumbent
+            time_limit=budget.elapsed_limit,
+            stop=budget.stop,
+            upper=None,
+            start=None,
+            on_incumbent=on_incumbent,
         )
         return engine.answer(data, task, run), base, step
 

@@ -20,9 +20,8 @@ from treeform.graph import DecisionGraph
 from treeform.language.question import Question, ceiling
 from treeform.objectives.regression import SquaredError
 from treeform.solve.result import Claim, Progress, Status, as_number
-from treeform.solve.schedule import Budget
 from treeform.solve.verification import Verified, judge_candidate
-from treeform.utils.progress import Step
+from treeform.utils.budget import Budget, Step
 
 REPORT_EVERY = 1.0
 """Seconds between reports while neither model nor bound changes."""

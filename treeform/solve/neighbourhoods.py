@@ -27,7 +27,7 @@ from treeform.language.paths import Below, PathRule
 from treeform.solve import schedule
 from treeform.solve.engines import submit_repaired
 from treeform.solve.ledger import Ledger
-from treeform.solve.schedule import Budget
+from treeform.utils.budget import Budget
 
 LEAST = 2
 """Samples that a node needs for a search below it."""

@@ -11,9 +11,8 @@ from treeform.engines import Engine, EngineOutcome
 from treeform.engines.relaxation import Relaxation, relax
 from treeform.errors import BREAKDOWNS, broke_down, is_breakdown
 from treeform.solve.ledger import Ledger
-from treeform.solve.options import USUAL, SolveOptions
-from treeform.solve.result import Limit, StageRun
-from treeform.solve.schedule import Budget, Share
+from treeform.solve.result import USUAL, SolveOptions, StageRun
+from treeform.utils.budget import Budget, Limit, Share
 
 if TYPE_CHECKING:
     from fractions import Fraction

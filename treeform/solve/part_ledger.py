@@ -13,8 +13,8 @@ from treeform.graph import DecisionGraph
 from treeform.language.question import Question
 from treeform.solve.engines import NOTHING_FITS
 from treeform.solve.ledger import Ledger
-from treeform.solve.result import Limit
 from treeform.solve.verification import Verified
+from treeform.utils.budget import Limit
 
 Search = Callable[[Question, Ledger], Limit | None]
 """Searches one part within a ledger; returns why it stopped early."""

@@ -8,9 +8,11 @@ said by `treeform.Problem.explain`; which of them ran, by ``result.plan``. To ad
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from treeform.solve import schedule
 from treeform.solve.node import Node, Stage, applicable, run_stages
-from treeform.solve.result import Limit, PlannedStage
+from treeform.solve.result import PlannedStage
 from treeform.solve.stage import (
     by_solver,
     deep_trees,
@@ -20,6 +22,9 @@ from treeform.solve.stage import (
     steps,
     unrolled_trees,
 )
+from treeform.utils.budget import Limit
+
+Condition = Callable[[Node], bool]
 
 
 def search(node: Node) -> None:
@@ -32,6 +37,21 @@ def planned(node: Node) -> tuple[PlannedStage, ...]:
     return tuple(
         PlannedStage(stage.name, *(stage.by(node) or ("", ()))) for stage in applicable(node, PIPELINE)
     )
+
+
+def for_diagrams(applies: Condition) -> Condition:
+    """Where models have layers of nodes, and not leaves of their own."""
+    return lambda node: not node.question.shape.own_leaves and applies(node)
+
+
+def with_engine(applies: Condition) -> Condition:
+    """Where an engine answers the question alone."""
+    return lambda node: node.plan.engine is not None and applies(node)
+
+
+def with_warm_engine(applies: Condition) -> Condition:
+    """Where an engine answers a part of it, before a solver or alone."""
+    return lambda node: node.plan.warm_engine is not None and applies(node)
 
 
 # fmt: off
@@ -56,15 +76,15 @@ PIPELINE: tuple[Stage[Node], ...] = (
     ),
     Stage(
         "search for diagrams, at first", unrolled_trees.tried_first, share=schedule.BEFORE_TREES,
-        applies=unrolled_trees.is_large, by=engine_search.by_engine,
+        applies=for_diagrams(with_engine(unrolled_trees.is_large)), by=engine_search.by_engine,
     ),
     Stage(
         "trees that bound diagrams", unrolled_trees.bound_by_trees, share=schedule.UNROLLED_TREES,
-        applies=unrolled_trees.is_large, by=unrolled_trees.by_trees,
+        applies=for_diagrams(with_engine(unrolled_trees.is_large)), by=unrolled_trees.by_trees,
     ),
     Stage(
         "first deep trees", deep_trees.first_deep_trees, share=schedule.FIRST_DEEP_TREES,
-        applies=lambda node: engine_search.is_proved_beside(node) and engine_search.has_many_tests(node),
+        applies=with_engine(lambda node: engine_search.is_proved_beside(node) and engine_search.has_many_tests(node)),
         by=deep_trees.by_deep_trees,
     ),
     Stage(
@@ -73,7 +93,7 @@ PIPELINE: tuple[Stage[Node], ...] = (
     ),
     Stage(
         "longer search for deep trees", deep_trees.longer_search,
-        applies=engine_search.is_proved_beside,
+        applies=with_engine(engine_search.is_proved_beside),
         ready=lambda node: node.limit is Limit.TIME, by=deep_trees.by_deep_trees,
     ),
     Stage(
@@ -87,33 +107,34 @@ PIPELINE: tuple[Stage[Node], ...] = (
     ),
     Stage(
         "trees for diagrams", unrolled_trees.first_trees, share=schedule.WARM_START,
-        applies=unrolled_trees.is_diagram_with_rest, by=unrolled_trees.by_first_trees,
+        applies=for_diagrams(with_warm_engine(unrolled_trees.is_diagram_with_rest)), by=unrolled_trees.by_first_trees,
     ),
     Stage(
         "relaxed search", engine_search.relaxed_search, share=engine_search.its_time, at_once=True,
-        applies=engine_search.starts_a_solver, by=engine_search.by_warm_engine,
+        applies=with_warm_engine(engine_search.starts_a_solver), by=engine_search.by_warm_engine,
     ),
     Stage(
         "values of leaves", leaf_values.fitted_values,
-        applies=engine_search.asks_for_values, ready=lambda node: node.relaxed is not None, by=leaf_values.by_engine,
+        applies=lambda node: node.plan.searcher is not None and engine_search.asks_for_values(node),
+        ready=lambda node: node.relaxed is not None, by=leaf_values.by_engine,
     ),
     Stage(
         "Lagrangian bound", engine_search.lagrangian_bound,
-        applies=engine_search.drops_rows, ready=lambda node: node.relaxed is not None,
+        applies=with_warm_engine(engine_search.drops_rows), ready=lambda node: node.relaxed is not None,
         by=engine_search.by_warm_engine,
     ),
     Stage(
         "search within the gap", engine_search.within_gap, share=schedule.WITHIN_GAP,
-        applies=engine_search.has_gap,
+        applies=for_diagrams(with_warm_engine(engine_search.drops_rows)),
         ready=lambda node: node.priced is not None, by=engine_search.by_warm_engine,
     ),
     Stage(
         "search over tests", engine_search.over_tests, share=engine_search.share_over_tests,
-        applies=engine_search.has_search_over_tests, by=engine_search.by_search_over_tests,
+        applies=with_warm_engine(engine_search.has_search_over_tests), by=engine_search.by_search_over_tests,
     ),
     Stage(
         "neighbourhoods", engine_search.neighbourhoods, share=schedule.NEIGHBOURHOODS,
-        applies=engine_search.has_neighbourhoods, by=engine_search.by_warm_engine,
+        applies=with_warm_engine(engine_search.has_neighbourhoods), by=engine_search.by_warm_engine,
     ),
     Stage("smaller shapes", steps.smaller(search), needed=True, applies=steps.takes_smaller_shapes, by=steps.by_parts),
     Stage(
@@ -122,7 +143,8 @@ PIPELINE: tuple[Stage[Node], ...] = (
     ),
     Stage(
         "neighbourhoods after the solver", engine_search.neighbourhoods,
-        applies=engine_search.has_neighbourhoods, ready=by_solver.solver_gave_up, by=engine_search.by_warm_engine,
+        applies=with_warm_engine(engine_search.has_neighbourhoods), ready=by_solver.solver_gave_up,
+        by=engine_search.by_warm_engine,
     ),
 )
 # fmt: on

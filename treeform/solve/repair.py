@@ -16,8 +16,8 @@ from treeform.graph import DecisionGraph, normalised
 from treeform.graph.evaluate import weighted_errors
 from treeform.language.objective import Error
 from treeform.language.question import Question
-from treeform.solve.schedule import Budget
 from treeform.solve.verification import judge_candidate
+from treeform.utils.budget import Budget
 
 SECONDS = 1.0
 """Of one program: the trees of a run are many, and most programs end within milliseconds."""

@@ -1,17 +1,27 @@
-"""What a solve returns: the model, how much of it is proved, and by whom."""
+"""What a caller chooses for one solve, and what it returns: the model, how much of it is proved, and by whom."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
+import numpy as np
+
+from treeform.errors import SpecError
+from treeform.graph import DecisionGraph
+from treeform.language.formulation import Formulation
+from treeform.language.question import Question
+from treeform.utils.budget import Budget, Limit, Step
 from treeform.utils.notebook import table_html, text_html
-from treeform.utils.progress import Step
 from treeform.utils.text import count_of
 
 if TYPE_CHECKING:
+    import os
+
+    from treeform.distribute import Distribution
     from treeform.graph import DecisionGraph
     from treeform.language.question import Question
 
@@ -28,30 +38,6 @@ class Status(Enum):
 
     def __str__(self) -> str:
         return self.value
-
-
-class Limit(Enum):
-    """Why a solve stopped before it had proved its answer."""
-
-    TIME = "time"  #: the time limit was reached
-    MEMORY = "memory"  #: a memory limit was reached
-    SOLVER = "solver"  #: the solver ended without a proof, at one of its own limits or with an error
-    INTERRUPTED = "interrupted"  #: Ctrl-C, or ``stop()``
-
-    def __str__(self) -> str:
-        return self.value
-
-
-def limit_of(error: BaseException) -> Limit:
-    """What a stage that broke down with this was stopped by."""
-    return Limit.MEMORY if isinstance(error, MemoryError) else Limit.SOLVER
-
-
-def why_stopped(limit: Limit | None) -> str:
-    """The limit as the beginning of a sentence about what it cut short."""
-    if limit is Limit.INTERRUPTED:
-        return "Ctrl-C came"
-    return "the memory was spent" if limit is Limit.MEMORY else "the time was spent"
 
 
 def as_number(value: Fraction | int) -> Number:
@@ -81,6 +67,11 @@ class Progress:
     parts: tuple[int, int] | None = None
     """(int, int) or None: of work in parts, such as the depths of a Pareto curve: how many are done, and how many
     there are."""
+
+    def within(self, whole: Budget, phase: str, parts: tuple[int, int] | None = None) -> Progress:
+        """The progress of all that a budget is for, of which this is the part that goes on."""
+        phase = f"{phase}: {self.phase}" if self.phase else phase
+        return replace(self, seconds=whole.seconds, limit=whole.limit, phase=phase, parts=parts or self.parts)
 
     @property
     def gap(self) -> float | None:
@@ -268,3 +259,101 @@ def _show(value: Number | None) -> str:
     if value is None:
         return "-"
     return str(value) if isinstance(value, int) else f"{float(value):.6g}"
+
+
+@dataclass(frozen=True)
+class Written:
+    """A proof on disk."""
+
+    recheck: dict[str, Any]
+    """The entry for a certificate."""
+    counters: dict[str, int]
+    """Sizes and times: clauses and literals, bytes, milliseconds."""
+
+
+class ProofWriter(Protocol):
+    """Writes down why something is impossible; see `treeform.certify.proofs.Proofs`."""
+
+    def refute(
+        self,
+        question: Question,
+        formulation: Formulation,
+        at_most: int | None,
+        examples: np.ndarray | None,
+        budget: Budget,
+    ) -> Written | str:
+        """Prove again what a search has refuted, and write the proof; or return why there is none."""
+
+    def tidy(self, claims: Iterable[Claim]) -> None:
+        """Remove the proofs of this writer that no claim needs."""
+
+
+@dataclass(frozen=True)
+class KnownBound:
+    """A lower bound that was proved elsewhere; it becomes a claim, which a check of the certificate proves again."""
+
+    value: Fraction
+    """In units of the objective."""
+    by: str
+    """Who proved it."""
+
+
+@dataclass(frozen=True)
+class SolveOptions:
+    """Solver, formulation, start, time limit and callbacks of one solve; see `treeform.Problem.solve`.
+
+    Raises
+    ------
+    SpecError
+        If ``on_progress`` cannot be called.
+    """
+
+    solver: Any = None
+    """Backend, Engine, class, str or None"""
+    formulation: Any = None
+    """Formulation, class, str or None"""
+    warm_start: Any = "auto"
+    """"auto", None, Engine, str or DecisionGraph"""
+    time_limit: float | None = None
+    """Seconds for everything together."""
+    on_progress: Callable[[Progress], None] | None = None
+    """Called with a `Progress` at each improvement."""
+    proofs: ProofWriter | None = None
+    """Where proofs of what is refuted go."""
+    isolate: bool = False
+    """Whether a solver runs in a process of its own; see `treeform.Isolated`."""
+    distribution: Distribution | None = None
+    """Who shares the work of a native engine, and where its parts are kept; None: this process does it all."""
+    bounds: tuple[KnownBound, ...] = ()
+    """Bounds that were proved before."""
+    models: tuple[DecisionGraph, ...] = ()
+    """Models that are known before."""
+
+    def __post_init__(self) -> None:
+        if self.on_progress is not None and not callable(self.on_progress):
+            raise SpecError(
+                f"on_progress={self.on_progress!r} cannot be called",
+                cause="it is a function that takes a Progress",
+                fix="use for example on_progress=print, or leave it out",
+            )
+
+
+USUAL = SolveOptions()
+"""Everything left open."""
+
+
+def distribution_of(
+    executor: Any, workers: int | None, journal: str | os.PathLike[str] | None
+) -> Distribution | None:
+    """Who shares the work of a solve; None for this process without a journal.
+
+    Raises
+    ------
+    SpecError
+        If there is no such executor, or the number of workers is not possible.
+    """
+    if executor is None and workers is None and journal is None:
+        return None
+    from treeform.distribute import Distribution
+
+    return Distribution(executor, workers, journal)

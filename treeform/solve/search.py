@@ -19,12 +19,11 @@ from treeform.language.question import Question
 from treeform.language.requirement import Requirement
 from treeform.solve import schedule
 from treeform.solve.ledger import Ledger
-from treeform.solve.result import Limit, limit_of, why_stopped
-from treeform.solve.schedule import Budget
+from treeform.utils.budget import Budget, Limit, limit_of, why_stopped
 from treeform.utils.text import Caution
 
 if TYPE_CHECKING:
-    from treeform.solve.options import ProofWriter, Written
+    from treeform.solve.result import ProofWriter, Written
 
 REASONS = {
     "time": Limit.TIME,

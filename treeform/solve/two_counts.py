@@ -33,7 +33,7 @@ from treeform.language.numbers import is_whole
 from treeform.language.objective import Objective
 from treeform.language.question import Question
 from treeform.solve.part_ledger import Part, PartLedger, Reduction
-from treeform.solve.result import Limit
+from treeform.utils.budget import Limit
 
 if TYPE_CHECKING:
     from treeform.data import Dataset

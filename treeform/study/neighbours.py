@@ -16,7 +16,7 @@ from treeform.language.bounded import Bounded
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
 from treeform.shape import smaller_shapes
-from treeform.solve.options import KnownBound
+from treeform.solve.result import KnownBound
 
 MOST_JUDGED = 3
 """Models that a run judges, which takes a pass over all rows each."""

@@ -30,7 +30,7 @@ from treeform.requirements.groups import Groups
 from treeform.result import Result
 from treeform.solve import solve
 from treeform.solve.choice import choose, refuse_restriction
-from treeform.solve.options import SolveOptions
+from treeform.solve.result import SolveOptions
 from treeform.solve.verification import verify
 from treeform.study.folds import Fold
 from treeform.study.neighbours import Neighbour, best_models, bounds_from, from_certificate

@@ -11,7 +11,6 @@ from typing import Any
 from treeform import __version__
 from treeform.distribute.executor import each
 from treeform.errors import SpecError, TreeformError
-from treeform.solve.result import Limit
 from treeform.study.folds import Fold, folds_of, some_rows
 from treeform.study.grid import combinations
 from treeform.study.journal import Journal, key_of
@@ -19,6 +18,7 @@ from treeform.study.live import Board, Collector
 from treeform.study.neighbours import Neighbour
 from treeform.study.study import Study, StudyProgress, study_of
 from treeform.study.subject import Answer, Run, Subject, error_of, subject_of
+from treeform.utils.budget import Limit
 
 
 def sweep(

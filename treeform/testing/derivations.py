@@ -21,14 +21,13 @@ from treeform.engines.leaf_values.problem import product
 from treeform.errors import ModelError, RouteError, SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.bounded import Bounded
-from treeform.language.limits import Limits
 from treeform.language.paths import PathRule, PathTests
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
 from treeform.language.values import ValueRule
 from treeform.objectives import AbsoluteError, Soft
 from treeform.requirements.counted import PayableAtMost
-from treeform.shape import UNIVARIATE, Shape, Tree
+from treeform.shape import UNIVARIATE, Limits, Shape, Tree
 from treeform.testing.fixed_ports import FixedPorts, State, is_whole
 
 Verdict = Callable[[DecisionGraph], bool | None]

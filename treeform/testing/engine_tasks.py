@@ -21,10 +21,9 @@ from treeform.engines import (
 )
 from treeform.engines.relaxation import relax
 from treeform.graph import DecisionGraph
-from treeform.language.limits import Limits
 from treeform.language.losses import leaf_loss
 from treeform.language.question import Question, allowed_errors
-from treeform.shape import Tree
+from treeform.shape import Limits, Tree
 from treeform.testing.derivations import on_paths, within
 
 

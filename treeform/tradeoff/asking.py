@@ -10,10 +10,9 @@ from treeform.errors import BREAKDOWNS, broke_down, is_breakdown
 from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import counted_errors
 from treeform.language.question import Question
-from treeform.solve.options import SolveOptions
-from treeform.solve.result import Claim, Limit, Progress, Status, as_number, limit_of
-from treeform.solve.schedule import Budget
+from treeform.solve.result import Claim, Progress, SolveOptions, Status, as_number
 from treeform.solve.verification import verify
+from treeform.utils.budget import Budget, Limit, limit_of
 
 
 class Solves:

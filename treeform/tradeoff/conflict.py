@@ -11,7 +11,8 @@ from treeform.certify.answer import CertifiedResult
 from treeform.language.bounded import Bounded, Value
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
-from treeform.solve.result import Limit, Status
+from treeform.solve.result import Status
+from treeform.utils.budget import Limit
 from treeform.utils.notebook import Printed
 
 DIGITS = 4

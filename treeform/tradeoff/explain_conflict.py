@@ -17,12 +17,11 @@ from treeform.language.losses import goal_of_any_model
 from treeform.language.question import Question
 from treeform.solve import schedule
 from treeform.solve.choice import refuse_restriction
-from treeform.solve.options import USUAL, SolveOptions
-from treeform.solve.result import Limit, Progress, Status
-from treeform.solve.schedule import Budget, interruptible
+from treeform.solve.result import USUAL, Progress, SolveOptions, Status
 from treeform.tradeoff.asking import Solves, part_of
 from treeform.tradeoff.conflict import Conflict, subset
 from treeform.tradeoff.narrowing import Narrowing
+from treeform.utils.budget import Budget, Limit, interruptible
 
 
 def explain_conflict(
@@ -126,7 +125,7 @@ class _Search:
     def _told(self, what: str) -> Callable[[Progress], None] | None:
         """What shows the work on one question, in the time of all of them."""
         report = self.options.on_progress
-        return None if report is None else lambda p: report(self.budget.progress_of(p, what))
+        return None if report is None else lambda p: report(p.within(self.budget, what))
 
     def filter(self, label: str, turns: int | None = None) -> None:
         """Leave a requirement out of the conflict if the others conflict without it."""

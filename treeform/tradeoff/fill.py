@@ -25,9 +25,7 @@ from treeform.solve import schedule
 from treeform.solve.choice import Plan, choose, refuse_restriction, why_unstated
 from treeform.solve.ledger import Pace
 from treeform.solve.node import Stage, Work, run_stages
-from treeform.solve.options import USUAL, SolveOptions
-from treeform.solve.result import Limit, Progress, StageRun
-from treeform.solve.schedule import Budget, interruptible
+from treeform.solve.result import USUAL, Progress, SolveOptions, StageRun
 from treeform.tradeoff.one_row import AnsweredRows, is_answered, solve_row
 from treeform.tradeoff.rows_by_engine import engine_for, enter_models_of_one_feature, enter_rows
 from treeform.tradeoff.size_table import (
@@ -39,7 +37,7 @@ from treeform.tradeoff.size_table import (
     price_of_alpha,
 )
 from treeform.tradeoff.trees_at_price import close_price
-from treeform.utils.progress import Step, observe_steps, report_step
+from treeform.utils.budget import Budget, Limit, Step, interruptible, observe_steps, report_step
 from treeform.utils.text import count_of
 
 
@@ -195,7 +193,7 @@ class SizeTableSearch(Work):
         if (on_progress := self.on_progress) is None:
             return None
         parts = self._proved()
-        return lambda p: on_progress(self.budget.progress_of(p, f"at most {count_of(m, 'test')}", parts))
+        return lambda p: on_progress(p.within(self.budget, f"at most {count_of(m, 'test')}", parts))
 
     # -- stages -----------------------------------------------------------------------------------
 

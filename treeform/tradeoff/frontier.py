@@ -23,8 +23,9 @@ from treeform.graph.svg import Drawing
 from treeform.language.bounded import Bounded, Value
 from treeform.language.numbers import as_fraction, not_negative
 from treeform.language.question import Question
-from treeform.solve.result import Limit, Number, as_number
+from treeform.solve.result import Number, as_number
 from treeform.tradeoff.frontier_plot import bound_words, objective_words, step_plot
+from treeform.utils.budget import Limit
 from treeform.utils.notebook import Printed
 
 

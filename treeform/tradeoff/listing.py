@@ -25,13 +25,11 @@ from treeform.requirements.excluded import NoTestOn
 from treeform.solve import schedule
 from treeform.solve.choice import refuse_restriction
 from treeform.solve.ledger import Pace
-from treeform.solve.options import USUAL, SolveOptions
-from treeform.solve.result import Limit, Progress, Status
-from treeform.solve.schedule import Budget, interruptible
+from treeform.solve.result import USUAL, Progress, SolveOptions, Status
 from treeform.tradeoff.asking import Solves, part_of, with_model
 from treeform.tradeoff.near_optimal import Indispensable, NearOptimal
 from treeform.tradeoff.near_trees import Judge, NearModel, NearTrees
-from treeform.utils.progress import Step, observe_steps, report_step
+from treeform.utils.budget import Budget, Limit, Step, interruptible, observe_steps, report_step
 
 MOST_TREES = 1_000_000
 """Trees that are held at once; beyond that the count goes up to a smaller objective."""
@@ -212,7 +210,7 @@ class _Search:
 def _told(options: SolveOptions, budget: Budget, what: str) -> Callable[[Progress], None] | None:
     """What shows one solve, in the time of all of the work."""
     report = options.on_progress
-    return None if report is None else lambda p: report(budget.progress_of(p, what))
+    return None if report is None else lambda p: report(p.within(budget, what))
 
 
 def _counting(options: SolveOptions, budget: Budget, best: CertifiedResult) -> Callable[[Step], None]:
@@ -222,7 +220,7 @@ def _counting(options: SolveOptions, budget: Budget, best: CertifiedResult) -> C
     def report() -> None:
         if options.on_progress is not None:
             state = Progress(0.0, best.objective, best.bound, "", step=pace.step, rate=pace.rate)
-            options.on_progress(budget.progress_of(state, "counting models"))
+            options.on_progress(state.within(budget, "counting models"))
 
     def on_step(step: Step) -> None:
         if pace.advance(step, budget.seconds):

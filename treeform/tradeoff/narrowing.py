@@ -11,8 +11,8 @@ from treeform.certify.family import with_axis
 from treeform.language.bounded import Bounded, Value
 from treeform.language.question import Question
 from treeform.solve.result import Status
-from treeform.solve.schedule import Budget
 from treeform.tradeoff.conflict import BoundNeeded
+from treeform.utils.budget import Budget
 
 Ask = Callable[[Question, str, bool], "CertifiedResult | None"]
 """The answer to a question; what progress says of it; whether the objective counts."""

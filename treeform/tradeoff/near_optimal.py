@@ -13,10 +13,11 @@ from treeform.certify.answer import CertifiedResult
 from treeform.errors import SpecError
 from treeform.graph.svg import Drawing
 from treeform.language.question import Question
-from treeform.solve.result import Limit, Number, Status
+from treeform.solve.result import Number, Status
 from treeform.tradeoff.axis import find_axis
 from treeform.tradeoff.near_plot import range_plot
 from treeform.tradeoff.near_trees import NearModel, NearTrees
+from treeform.utils.budget import Limit
 from treeform.utils.notebook import Printed
 from treeform.utils.text import count_of
 

@@ -19,7 +19,7 @@ from treeform.language.bounded import Bounded, Value
 from treeform.language.question import Question
 from treeform.solve.result import Number, as_number
 from treeform.solve.verification import verify
-from treeform.utils.progress import report_step
+from treeform.utils.budget import report_step
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

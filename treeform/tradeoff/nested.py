@@ -15,10 +15,9 @@ from treeform.certify.family import IMPOSSIBLE, Family, Place
 from treeform.certify.family_certificate import enter_answer
 from treeform.language.question import Question
 from treeform.solve import schedule
-from treeform.solve.options import KnownBound, SolveOptions
-from treeform.solve.result import Limit, Progress, Status
-from treeform.solve.schedule import Budget
+from treeform.solve.result import KnownBound, Progress, SolveOptions, Status
 from treeform.tradeoff.asking import Solves, part_of
+from treeform.utils.budget import Budget, Limit, Share
 from treeform.utils.text import count_of
 
 
@@ -47,7 +46,7 @@ class Answers:
         self,
         family: Family,
         options: SolveOptions,
-        first: schedule.Share | None = None,
+        first: Share | None = None,
         budget: Budget | None = None,
     ) -> None:
         self.family, self.options, self.first = family, options, first
@@ -113,7 +112,7 @@ class Answers:
             return None
         what = "row" if self.family.axis is None else "bound"
         phase = f"{count_of(len(self.by_place), what)} answered, {self.family.name(place)}"
-        return lambda p: report(self.budget.progress_of(p, phase))
+        return lambda p: report(p.within(self.budget, phase))
 
     def at(self, place: Place) -> list[CertifiedResult]:
         """The answers that hold at a place: its own and those of wider problems, the widest first."""

@@ -8,8 +8,7 @@ from typing import Any
 
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
-from treeform.solve.options import SolveOptions
-from treeform.solve.result import Progress
+from treeform.solve.result import Progress, SolveOptions
 from treeform.tradeoff.axis import find_axis
 from treeform.tradeoff.conflict import Conflict
 from treeform.tradeoff.explain_conflict import explain_conflict

@@ -21,13 +21,11 @@ from treeform.solve.choice import Plan
 from treeform.solve.columns_on_demand import is_usual
 from treeform.solve.engines import lowered, usual_engine
 from treeform.solve.ledger import Ledger
-from treeform.solve.options import SolveOptions
-from treeform.solve.result import Progress, limit_of
-from treeform.solve.schedule import Budget
+from treeform.solve.result import Progress, SolveOptions
 from treeform.solve.search import CompiledSearch
 from treeform.tradeoff.nested import Answers
 from treeform.tradeoff.size_table import SizeBounds
-from treeform.utils.progress import observe_steps
+from treeform.utils.budget import Budget, Share, limit_of, observe_steps
 from treeform.utils.text import count_of
 
 
@@ -111,7 +109,7 @@ class AnsweredRows(Answers):
         self,
         bounds: SizeBounds,
         options: SolveOptions,
-        first: schedule.Share | None,
+        first: Share | None,
         budget: Budget,
         open_rows: Callable[[], list[int]],
         progress_of_row: Callable[[int], Callable[[Progress], None] | None],

@@ -27,9 +27,7 @@ from treeform.language.losses import without_tests
 from treeform.language.question import Question
 from treeform.solve import schedule
 from treeform.solve.choice import refuse_restriction
-from treeform.solve.options import USUAL, SolveOptions
-from treeform.solve.result import Limit, Number, Progress, limit_of
-from treeform.solve.schedule import Budget, interruptible
+from treeform.solve.result import USUAL, Number, Progress, SolveOptions
 from treeform.tradeoff.fill import fill_size_table
 from treeform.tradeoff.size_table import (
     SizeTable,
@@ -39,6 +37,7 @@ from treeform.tradeoff.size_table import (
     refuse_other,
     row_answers,
 )
+from treeform.utils.budget import Budget, Limit, interruptible, limit_of
 from treeform.utils.notebook import Printed
 
 
@@ -189,7 +188,7 @@ def _progress_of_depth(
     """Progress of one depth, with the seconds of the whole curve; None without a callback."""
     if on_progress is None:
         return None
-    return lambda p: on_progress(budget.progress_of(p, f"depth {depth}", (depth - 1, last)))
+    return lambda p: on_progress(p.within(budget, f"depth {depth}", (depth - 1, last)))
 
 
 def _only_clauses(solver: Any) -> bool:

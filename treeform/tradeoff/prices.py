@@ -11,10 +11,9 @@ from treeform.certify.answer import CertifiedResult
 from treeform.language.question import Question
 from treeform.solve import schedule
 from treeform.solve.choice import refuse_restriction
-from treeform.solve.options import SolveOptions
-from treeform.solve.result import Limit, Number, Status
-from treeform.solve.schedule import Budget, interruptible
+from treeform.solve.result import Number, SolveOptions, Status
 from treeform.tradeoff.asking import Solves, part_of
+from treeform.utils.budget import Budget, Limit, interruptible
 from treeform.utils.notebook import Printed
 
 ALL = "all requirements"
@@ -150,7 +149,7 @@ class _Search:
         ]
         stated = self.question.with_(requirements=() if label == ALL else tuple(kept))
         report = self.options.on_progress
-        forward = None if report is None else lambda p: report(self.budget.progress_of(p, f"without {label}"))
+        forward = None if report is None else lambda p: report(p.within(self.budget, f"without {label}"))
         options = part_of(self.options, self.budget, seconds, forward)
         known = [one.graph for one in (self.result, self.without.get(label)) if one is not None]
         models = tuple(graph for graph in known if graph is not None)

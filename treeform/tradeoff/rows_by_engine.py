@@ -14,9 +14,9 @@ from treeform.graph import DecisionGraph
 from treeform.language.question import Question, ceiling
 from treeform.solve import schedule
 from treeform.solve.choice import require_exact
-from treeform.solve.options import SolveOptions
-from treeform.solve.schedule import Budget
+from treeform.solve.result import SolveOptions
 from treeform.tradeoff.size_table import SizeBounds
+from treeform.utils.budget import Budget
 
 
 def engine_for(question: Question, options: SolveOptions) -> DiagramSearch | None:

@@ -29,9 +29,10 @@ from treeform.graph import DecisionGraph
 from treeform.language.losses import leaf_loss, without_tests
 from treeform.language.numbers import not_negative
 from treeform.language.question import Question, ceiling
-from treeform.solve.result import Limit, Number, SolveResult, StageRun, as_number
+from treeform.solve.result import Number, SolveResult, StageRun, as_number
 from treeform.solve.stage.given_models import bound_with, most_tests
 from treeform.solve.verification import judge_candidate
+from treeform.utils.budget import Limit
 from treeform.utils.notebook import Printed
 from treeform.utils.text import count_of
 

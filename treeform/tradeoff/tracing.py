@@ -20,13 +20,12 @@ from treeform.language.question import Question
 from treeform.language.requirement import Requirement
 from treeform.solve import schedule
 from treeform.solve.choice import refuse_restriction
-from treeform.solve.options import USUAL, SolveOptions
-from treeform.solve.result import Status, as_number
-from treeform.solve.schedule import interruptible
+from treeform.solve.result import USUAL, SolveOptions, Status, as_number
 from treeform.tradeoff.asking import with_model
 from treeform.tradeoff.frontier import Frontier, FrontierPoint
 from treeform.tradeoff.nested import Answers
 from treeform.tradeoff.size_table import certificate_of_start, refuse_other
+from treeform.utils.budget import interruptible
 
 
 def trace_frontier(

@@ -10,8 +10,8 @@ from treeform.engines import ConTree, EngineRun
 from treeform.engines.relaxation import relax
 from treeform.language.objective import Nodes
 from treeform.solve import schedule
-from treeform.solve.schedule import Budget
 from treeform.tradeoff.size_table import SizeBounds
+from treeform.utils.budget import Budget
 
 
 def close_price(

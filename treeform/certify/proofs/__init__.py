@@ -4,7 +4,7 @@ from treeform.certify.proofs.cnf import Cnf, Statement, derive
 from treeform.certify.proofs.read import derived_clauses, verify_proof
 from treeform.certify.proofs.rup import Verification, verify_drat_trim, verify_rup
 from treeform.certify.proofs.write import Proofs
-from treeform.solve.options import Written
+from treeform.solve.result import Written
 
 __all__ = [
     "Cnf",

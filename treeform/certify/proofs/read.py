@@ -18,7 +18,7 @@ from treeform.certify.schema import ProofRoute
 from treeform.errors import CertificateError
 from treeform.language.formulation import Formulation
 from treeform.language.question import Question
-from treeform.solve.schedule import Budget, ProcessorBudget
+from treeform.utils.budget import Budget, ProcessorBudget
 
 
 def verify_proof(

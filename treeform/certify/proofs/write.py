@@ -23,9 +23,8 @@ from treeform.certify.proofs.rup import PIECE, verify_rup
 from treeform.errors import SpecError, TreeformError
 from treeform.language.formulation import Formulation
 from treeform.language.question import Question
-from treeform.solve.options import Written
-from treeform.solve.result import Claim
-from treeform.solve.schedule import Budget
+from treeform.solve.result import Claim, Written
+from treeform.utils.budget import Budget
 from treeform.utils.files import check_folder, name_beside
 
 ENCODER = "python-sat"

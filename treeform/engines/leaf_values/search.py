@@ -27,7 +27,7 @@ from treeform.engines.leaf_values.costs import (
 )
 from treeform.engines.leaf_values.fit import Fit, LeafFits
 from treeform.graph import DecisionGraph
-from treeform.utils.progress import report_step
+from treeform.utils.budget import report_step
 
 if TYPE_CHECKING:
     from treeform.engines.relaxation import Relaxation

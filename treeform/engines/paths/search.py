@@ -17,7 +17,7 @@ from treeform.engines.paths.pairs import Floats, Node, Pairs
 from treeform.engines.paths.rules import Rules
 from treeform.engines.paths.table import Table
 from treeform.engines.task import TreeTask
-from treeform.utils.progress import report_step
+from treeform.utils.budget import report_step
 
 AT_ONCE = 4_000_000
 """Counts of pairs of tests, by class, that are held at once."""

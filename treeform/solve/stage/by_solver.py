@@ -5,10 +5,8 @@ from __future__ import annotations
 from treeform.language.abilities import ColumnsOnDemand, FirstModels
 from treeform.solve.columns_on_demand import GraphSearch, priced_part
 from treeform.solve.node import Node, Worker
-from treeform.solve.result import Limit, why_stopped
-from treeform.solve.schedule import Budget
 from treeform.solve.search import CompiledSearch
-from treeform.utils.progress import report_step
+from treeform.utils.budget import Budget, Limit, report_step, why_stopped
 
 
 def has_first_models(node: Node) -> bool:

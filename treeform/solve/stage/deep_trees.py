@@ -28,7 +28,7 @@ from treeform.solve.lagrangian import Lagrangian, rows_of
 from treeform.solve.ledger import Ledger
 from treeform.solve.neighbourhoods import improve_low_subtrees
 from treeform.solve.node import Node, Worker
-from treeform.solve.schedule import Budget
+from treeform.utils.budget import Budget
 
 MOST_KINDS = 64
 """Kinds of samples, by class and what they add to the rows, which the search takes for classes."""

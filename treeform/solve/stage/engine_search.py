@@ -20,9 +20,8 @@ from treeform.solve.lagrangian import Lagrangian, rows_of, tighten
 from treeform.solve.ledger import Ledger
 from treeform.solve.neighbourhoods import improve
 from treeform.solve.node import Node, Relaxed, Worker
-from treeform.solve.result import Limit, limit_of
-from treeform.solve.schedule import Budget
 from treeform.solve.stage.unrolled_trees import submit_fitting_trees
+from treeform.utils.budget import Budget, Limit, Share, limit_of
 
 COUNTED_DEPTH = 2
 """Trees of this depth are counted from all pairs of tests at once."""
@@ -58,7 +57,7 @@ def exact_search(node: Node, budget: Budget) -> Limit | None:
 
 def asks_for_values(node: Node) -> bool:
     """Whether something is required of the values of leaves, and an engine searches the trees without it."""
-    engine = node.plan.engine or node.plan.warm_engine
+    engine = node.plan.searcher
     return (
         engine is not None
         and node.question.restriction is None
@@ -76,7 +75,7 @@ def by_engine(node: Node) -> Worker | None:
     return None if node.plan.engine is None else (node.plan.engine.name, ())
 
 
-def its_share(node: Node) -> schedule.Share | None:
+def its_share(node: Node) -> Share | None:
     """All of the time, but for deep trees, which have another search beside the proof."""
     if not is_proved_beside(node):
         return None
@@ -87,9 +86,9 @@ def its_share(node: Node) -> schedule.Share | None:
 
 def is_proved_beside(node: Node) -> bool:
     """Whether the plan's engine proves, and another search finds deep trees for it."""
-    engine, question = node.plan.engine, node.question
+    question = node.question
     deep = question.shape.own_leaves and question.shape.depth >= LEAST_DEPTH
-    if engine is None or node.plan.distribution is not None or not deep:
+    if node.plan.distribution is not None or not deep:
         return False
     relaxation = relax(question, DeepTreeSearch())
     return relaxation is not None and not relaxation.exact  # else the engine's own search may be this one
@@ -102,13 +101,10 @@ def has_many_tests(node: Node) -> bool:
 
 def starts_a_solver(node: Node) -> bool:
     """Whether an engine gives bound and models for what a solver, or nothing, goes on with."""
-    engine = node.plan.warm_engine
-    return engine is not None and (
-        not node.question.objective.is_sum or relax(node.question, engine) is not None
-    )
+    return not node.question.objective.is_sum or node.warm_part is not None
 
 
-def its_time(node: Node) -> schedule.Share:
+def its_time(node: Node) -> Share:
     """More where no solver follows."""
     return schedule.WARM_START if node.plan.backend is not None else schedule.ENGINE_ALONE
 
@@ -168,11 +164,6 @@ def lagrangian_bound(node: Node, budget: Budget) -> None:
     )
 
 
-def has_gap(node: Node) -> bool:
-    """Whether the gap of that bound can be searched: for diagrams."""
-    return not node.question.shape.own_leaves and drops_rows(node)
-
-
 def within_gap(node: Node, budget: Budget) -> None:
     """All diagrams whose reduced cost is within the gap of the Lagrangian bound."""
     assert node.priced is not None
@@ -181,10 +172,8 @@ def within_gap(node: Node, budget: Budget) -> None:
 
 def has_search_over_tests(node: Node) -> bool:
     """Whether an engine supports all of the question, and was not chosen for the size of the table."""
-    if node.plan.warm_engine is None:
-        return False
-    engine = engine_beyond(node.question)
-    return engine is not None and engine.name != node.plan.warm_engine.name
+    engine, warm = engine_beyond(node.question), node.plan.warm_engine
+    return engine is not None and (warm is None or engine.name != warm.name)
 
 
 def over_tests(node: Node, budget: Budget) -> None:
@@ -202,7 +191,7 @@ def by_search_over_tests(node: Node) -> Worker | None:
     return None if engine is None else (engine.name, ())
 
 
-def share_over_tests(node: Node) -> schedule.Share:
+def share_over_tests(node: Node) -> Share:
     """Most of the time where pairs of tests are counted at once: in two layers below the upper part that is given."""
     given = [_least_deep_leaf(r.graph) for r in node.question.requirements if isinstance(r, Fix)]
     counted = len(node.question.shape.widths) - max(given, default=0) <= COUNTED_DEPTH

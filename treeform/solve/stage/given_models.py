@@ -12,7 +12,7 @@ from treeform.language.question import Question
 from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node
 from treeform.solve.repair import relabel
-from treeform.solve.schedule import Budget
+from treeform.utils.budget import Budget
 from treeform.utils.text import count_of
 
 PROVER = "identical rows"

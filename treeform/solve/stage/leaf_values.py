@@ -24,8 +24,7 @@ from treeform.solve import schedule
 from treeform.solve.engines import recheck_of, value_part
 from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node, Worker
-from treeform.solve.result import Limit
-from treeform.solve.schedule import Budget
+from treeform.utils.budget import Budget, Limit
 
 DEEPEST = 2
 """Depth up to which the search proves optima."""

@@ -17,8 +17,7 @@ from treeform.solve.in_parts import search_in_parts
 from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node, Worker
 from treeform.solve.part_ledger import PartLedger
-from treeform.solve.result import Limit
-from treeform.solve.schedule import Budget
+from treeform.utils.budget import Budget, Limit
 
 Search = Callable[[Node], None]
 """All stages, for a step."""

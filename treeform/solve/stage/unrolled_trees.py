@@ -17,7 +17,7 @@ from treeform.solve.engines import run_engine, submit_repaired, usual_engine
 from treeform.solve.lagrangian import rows_of, tighten
 from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node, Worker
-from treeform.solve.schedule import Budget
+from treeform.utils.budget import Budget
 
 MOST_LAYERS = 4
 """A tree of more levels is rarely proved in the time that is spared for a bound."""
@@ -29,11 +29,12 @@ LARGE = 10**6
 def is_large(node: Node) -> bool:
     """Whether an engine searches diagrams of a table so large that trees bound them sooner."""
     question, shape = node.question, node.question.shape
-    if node.plan.engine is None or shape.own_leaves or not shape.reads_columns:
+    engine = node.plan.engine
+    if engine is None or not shape.reads_columns or shape.depth > MOST_LAYERS:
         return False
-    if shape.depth > MOST_LAYERS or question.data.points.n_points * question.data.n_tests < LARGE:
+    if question.data.points.n_points * question.data.n_tests < LARGE:
         return False
-    return relax(question, node.plan.engine) is not None and relax(question, ConTree()) is not None
+    return relax(question, engine) is not None and relax(question, ConTree()) is not None
 
 
 def tried_first(node: Node, budget: Budget) -> None:
@@ -63,7 +64,7 @@ def by_trees(node: Node) -> Worker | None:
 def is_diagram_with_rest(node: Node) -> bool:
     """Whether an engine starts a solver on diagrams, and leaves a requirement out."""
     question, relaxation = node.question, node.warm_part
-    if question.shape.own_leaves or relaxation is None or not relaxation.dropped:
+    if relaxation is None or not relaxation.dropped:
         return False
     trees = relax(question, _for_trees(node))
     return trees is not None and (trees.task.totals is not None or bool(rows_of(question, trees.dropped)))
