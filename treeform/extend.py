@@ -8,6 +8,7 @@ from __future__ import annotations
 from treeform.backends import Backend
 from treeform.engines import Engine
 from treeform.language.bounded import Bounded
+from treeform.language.complete_tree import CompleteTree, LabelOfLeaf
 from treeform.language.component import Component
 from treeform.language.costs import ClassCost, SampleCost
 from treeform.language.forms import Inequality, Rows, Sum
@@ -25,10 +26,12 @@ __all__ = [
     "Bounded",
     "Clash",
     "ClassCost",
+    "CompleteTree",
     "Component",
     "Engine",
     "Formulation",
     "Inequality",
+    "LabelOfLeaf",
     "Limits",
     "LinearRequirement",
     "Meetings",

@@ -40,12 +40,8 @@ class PickedTrees(THEIRS["PickOne"]):  # type: ignore[misc]
 
     def supports(self, shape: Any, data: Any, objective: Any) -> str | None:
         """Step 2."""
-        if not isinstance(shape, tf.Tree):
-            return f"it states trees, and the shape is {shape}"
-        if not THEIRS["tests_of"](data):
-            return "no column has two values"
         reason: str | None = super().supports(shape, data, objective)
-        return reason
+        return reason if THEIRS["tests_of"](data) else "no column has two values"
 
     def encode(self, compiled: Any, graph: DecisionGraph) -> np.ndarray | None:
         """A tree of less depth has any tests below its leaves, with its label in all that follows."""
@@ -55,22 +51,24 @@ class PickedTrees(THEIRS["PickOne"]):  # type: ignore[misc]
         tests = THEIRS["tests_of"](data)
         sides = np.array([data.X[:, f] <= c for f, c in tests])
         picked, label = np.zeros((2**depth - 1, len(tests))), np.zeros((2**depth, data.n_classes))
+        leaf = np.zeros((data.n_samples, 2**depth))
 
-        def fill(place: int, node: int) -> None:
+        def fill(place: int, node: int, rows: np.ndarray) -> None:
             is_leaf = graph.feature[node] < 0
             if place >= len(picked):
-                label[place - len(picked), graph.label[node]] = 1
+                label[place - len(picked), graph.label[node]] = leaf[rows, place - len(picked)] = 1
                 return
             own = data.X[:, graph.feature[node]] <= graph.threshold[node]
             test = 0 if is_leaf else int(np.flatnonzero((sides == own).all(axis=1))[0])
             picked[place, test] = 1
             for side, child in enumerate((graph.left[node], graph.right[node])):
-                fill(2 * place + 1 + side, node if is_leaf else int(child))
+                fill(2 * place + 1 + side, node if is_leaf else int(child), rows & (sides[test] != side))
 
-        fill(0, 0)
+        fill(0, 0, np.ones(data.n_samples, dtype=bool))
         x = np.full(compiled.model.n_cols, np.nan)
-        for port, values in ((compiled.ports.picks, picked), (compiled.ports.label, label)):
-            x[port.rows.cols] = values.reshape(-1)
+        for family, values in (("picks", picked), ("label", label), ("leaf", leaf)):
+            (block,) = [one for one in compiled.model.variables if one.name == family]
+            x[block.start : block.start + block.size] = values.reshape(-1)
         return x
 
 
@@ -83,7 +81,7 @@ def known(monkeypatch: pytest.MonkeyPatch) -> str:
 
 def test_it_agrees_with_brute_force_under_requirements() -> None:
     """Step 4."""
-    report = check_formulation(PickedTrees(), ["highs"], [tf.MaxErrors(2)], cases=2, models=2)
+    report = check_formulation(PickedTrees(), ["highs"], [tf.MaxErrors(2), tf.FeatureBudget(1)], cases=2, models=2)
     assert report.cases and report.solves and report.models
 
 
