@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from treeform.engines import some_thresholds
 from treeform.engines.checks import NativeSettings, check_memory, is_whole, some_of
-from treeform.engines.diagram_core import CoreCall, DiagramSession, known_costs
+from treeform.engines.diagram_core import USUAL_MEMORY, CoreCall, DiagramSession, known_costs
 from treeform.engines.distributed import OneSearch
 from treeform.engines.native_call import admissible_diagram
 from treeform.engines.size_outcome import SizeOutcome
@@ -104,6 +105,17 @@ class DiagramSearch(NativeSettings, OneSearch):
         self, data: Dataset, task: TreeTask, run: EngineRun, ask: Ask | None, callers: int
     ) -> EngineOutcome:
         check_task(data, task)
+        memory = self.memory_limit or USUAL_MEMORY
+        if _bytes_of_tests(data) > memory and some_thresholds.fits(data, memory):
+            return some_thresholds.search(
+                lambda part, inner: self._on_all(part, task, inner), data, run, memory
+            )
+        return self._on_all(data, task, run, ask, callers)
+
+    def _on_all(
+        self, data: Dataset, task: TreeTask, run: EngineRun, ask: Ask | None = None, callers: int = 1
+    ) -> EngineOutcome:
+        """The search over all tests of a table."""
         session = DiagramSession(data, task, run)
         call = self._call(prices=[(1, task.node_penalty)], known=session.known, upper=session.upper)
         return session.outcome(call.run(data, task, run.time_limit, session.poll, ask, callers))
@@ -260,6 +272,11 @@ class DiagramHeuristic(Engine):
         outcome = session.outcome(call.run(data, task, run.time_limit, session.poll))
         proved = outcome.upper is not None and outcome.lower >= outcome.upper
         return replace(outcome, proved=proved, reason=outcome.reason or (None if proved else "time"))
+
+
+def _bytes_of_tests(data: Dataset) -> int:
+    """Of the sets of points on one side of each test; some may be alike."""
+    return data.n_tests * (data.points.n_points + 63) // 64 * 8
 
 
 def _checked_prices(prices: Sequence[Fraction | int], free: int) -> list[Fraction]:

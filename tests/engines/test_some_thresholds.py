@@ -1,0 +1,78 @@
+"""Diagrams of tables whose tests have no room in memory: searches on some thresholds of each column."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import treeform as tf
+from treeform.data import Dataset
+from treeform.engines import DiagramSearch, EngineRun, TreeTask, diagram, some_thresholds
+
+TASK = TreeTask(3, widths=(1, 2, 2))
+
+
+@pytest.fixture
+def no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Room for some tests of `noisy`, not for all."""
+    monkeypatch.setattr(diagram, "USUAL_MEMORY", 7_000)
+    monkeypatch.setattr(some_thresholds, "EVEN", 4)
+    monkeypatch.setattr(some_thresholds, "NEAR", 2)
+
+
+def noisy(seed: int) -> tuple[Any, Any]:
+    pick = np.random.default_rng(seed)
+    X = pick.normal(size=(200, 3))
+    return X, ((X[:, 0] * X[:, 1] > 0.1) ^ (pick.random(200) < 0.05)).astype(int)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_good_model_and_no_proof(no_room: None, seed: int) -> None:
+    X, y = noisy(seed)
+    data = Dataset.from_user(X, y)
+    found = DiagramSearch().run(data, TASK, EngineRun())
+    assert (found.reason, found.proved, found.lower) == ("memory", False, 0)
+    assert found.notes == (
+        "597 tests have no room in memory as sets of rows: models were searched on some thresholds of each column "
+        "at a time",
+    )
+    graph = found.graph
+    assert graph is not None and int((graph.predict_codes(X) != y).sum()) == found.upper
+    whole = DiagramSearch(memory_limit=2**30).run(data, TASK, EngineRun())
+    assert whole.proved and whole.upper is not None and found.upper is not None
+    assert whole.upper <= found.upper <= whole.upper + 4 < min(y.sum(), (1 - y).sum())
+    for node in np.flatnonzero((graph.feature >= 0) & (graph.feature < 3)):
+        values = np.unique(X[:, graph.feature[node]])
+        at = np.searchsorted(values, graph.threshold[node])
+        assert 0 < at < len(values)  # between two values, so that new rows are parted in the middle
+        assert values[at - 1] <= graph.threshold[node] < values[at]
+
+
+def test_the_start_is_never_lost(no_room: None) -> None:
+    """Thresholds of the start are among those that are searched, whatever the others are."""
+    X, y = noisy(3)
+    data = Dataset.from_user(X, y)
+    best = DiagramSearch(memory_limit=2**30).run(data, TASK, EngineRun())
+    told: list[tuple[int, int]] = []
+    run = EngineRun(
+        start=best.graph, on_incumbent=lambda seconds, upper, lower, graph: told.append((upper, lower))
+    )
+    found = DiagramSearch().run(data, TASK, run)
+    assert found.upper == best.upper and found.graph is not None
+    assert int((found.graph.predict_codes(X) != y).sum()) == best.upper
+    assert told and all(one == (best.upper, 0) for one in told)
+
+
+def test_only_better_models_are_wanted(no_room: None) -> None:
+    X, y = noisy(0)
+    data = Dataset.from_user(X, y)
+    whole = DiagramSearch(memory_limit=2**30).run(data, TASK, EngineRun())
+    assert DiagramSearch().run(data, TASK, EngineRun(upper=whole.upper)).graph is None
+
+
+def test_a_limit_on_time_is_the_reason(no_room: None) -> None:
+    X, y = noisy(0)
+    result = tf.Problem(X, y, shape=tf.Diagram(1, 2, 2)).solve(DiagramSearch(), time_limit=1)
+    assert result.limit is tf.Limit.TIME and result.graph is not None and result.bound == 0

@@ -1,0 +1,157 @@
+"""A search on some thresholds of each column, where the table of all tests has no room; it proves nothing.
+
+Each round takes thresholds that part the rows about evenly, at other places than the round before, those of the best
+model, and some between these and their neighbours. So a model is never lost, and its thresholds become exact.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from treeform.data import midpoint
+from treeform.engines.task import EngineOutcome, EngineRun
+from treeform.graph import DecisionGraph
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+
+EVEN = 16
+"""Thresholds of a column that part its rows evenly, in the first round; twice as many after a round in vain."""
+NEAR = 8
+"""Thresholds of a round on each side of one of the best model."""
+PART = 0.15
+"""Of the time that is left, for each round."""
+LEAST_SECONDS = 0.5
+
+
+@dataclass(frozen=True)
+class SomeThresholds:
+    """The rows with the place of each value among the chosen thresholds."""
+
+    full: Dataset
+    cuts: tuple[np.ndarray, ...]
+    """By column: ranks, of which each stands for the test *no larger than the value of that rank*."""
+    data: Dataset
+
+    @classmethod
+    def chosen(cls, full: Dataset, model: DecisionGraph | None, even_ones: int, turn: int) -> SomeThresholds:
+        """The thresholds of one round."""
+        shift = np.random.default_rng(turn).random()
+        at = ((np.arange(even_ones) + shift) / even_ones * full.n_samples).astype(np.int64)
+        codes = full.ranks.codes
+        rows_below = [np.cumsum(np.bincount(column)) for column in codes.T]
+        wanted = [set(np.searchsorted(below, at, side="right").tolist()) for below in rows_below]
+        for f, rank in _tests(model, full):
+            even = np.array(sorted(wanted[f]))
+            low, high = (
+                even[even < rank].max(initial=0),
+                even[even > rank].min(initial=len(full.ranks.values[f])),
+            )
+            wanted[f].update(np.linspace(low, rank, NEAR + 1).astype(np.int64).tolist())
+            wanted[f].update(np.linspace(rank, high, NEAR + 1).astype(np.int64).tolist())
+        cuts = tuple(
+            np.array(sorted(rank for rank in chosen if 0 <= rank < len(values) - 1), dtype=np.int64)
+            for chosen, values in zip(wanted, full.ranks.values, strict=True)
+        )
+        X = np.column_stack([np.searchsorted(cut, codes[:, f]) for f, cut in enumerate(cuts)]).astype(float)
+        return cls(full, cuts, replace(full, X=X))
+
+    def below(self, model: DecisionGraph | None) -> DecisionGraph | None:
+        """A model whose thresholds are among these, over the places."""
+        if model is None:
+            return None
+        threshold = model.threshold.copy()
+        for node, (f, rank) in zip(_nodes(model, self.full), _tests(model, self.full), strict=True):
+            threshold[node] = np.searchsorted(self.cuts[f], rank) + 0.5
+        return _with_thresholds(model, threshold, self.data)
+
+    def above(self, model: DecisionGraph) -> DecisionGraph:
+        """The model over the values."""
+        threshold = model.threshold.copy()
+        for node in _nodes(model, self.full):
+            f = int(model.feature[node])
+            values, rank = self.full.ranks.values[f], int(self.cuts[f][int(threshold[node])])
+            threshold[node] = midpoint(values[rank], values[rank + 1])
+        return _with_thresholds(model, threshold, self.full)
+
+
+def fits(data: Dataset, memory: int, even_ones: int = EVEN) -> bool:
+    """Whether the tests of a round have room, as sets of points."""
+    return data.n_features * (even_ones + 2 * NEAR) * data.n_samples // 8 <= memory // 4
+
+
+def search(
+    run_on: Callable[[Dataset, EngineRun], EngineOutcome], full: Dataset, run: EngineRun, memory: int
+) -> EngineOutcome:
+    """Rounds of a search until the time is over; without a limit, until the tests of the next round have no room.
+
+    Parameters
+    ----------
+    run_on : callable
+        The search on all tests of a table; what it proves holds for these tests only, and is not used.
+    """
+    began = time.monotonic()
+    best = EngineOutcome(None, None, 0, False)
+    start, turn, even_ones = run.start, 0, EVEN
+
+    def on_incumbent(seconds: float, upper: int, lower: int, graph: DecisionGraph | None) -> None:
+        if run.on_incumbent is not None and (best.upper is None or upper < best.upper):
+            here = None if graph is None else some.above(graph)
+            run.on_incumbent(time.monotonic() - began, upper, 0, here)
+
+    while best.reason is None:
+        left = None if run.time_limit is None else run.time_limit - (time.monotonic() - began)
+        some = SomeThresholds.chosen(full, start, even_ones, turn)
+        part = None if left is None else min(left, max(PART * left, LEAST_SECONDS))
+        inner = replace(run, time_limit=part, start=some.below(start), on_incumbent=on_incumbent)
+        found = run_on(some.data, inner)
+        turn += 1
+        if (
+            found.graph is not None
+            and found.upper is not None
+            and (best.upper is None or found.upper < best.upper)
+        ):
+            start = some.above(found.graph)
+            best = replace(found, graph=start, lower=0, proved=False, reason=None)
+        elif fits(full, memory, 2 * even_ones):
+            even_ones *= 2
+        elif run.time_limit is None:
+            best = replace(best, reason="memory")
+        over = run.time_limit is not None and time.monotonic() - began >= run.time_limit
+        if found.reason in ("memory", "interrupted"):
+            best = replace(best, reason=found.reason)
+        elif over:
+            best = replace(best, reason="time")
+    note = (
+        f"{full.n_tests} tests have no room in memory as sets of rows: models were searched on some thresholds of "
+        "each column at a time"
+    )
+    return replace(best, notes=(note,), seconds=time.monotonic() - began)
+
+
+def _nodes(model: DecisionGraph, data: Dataset) -> list[int]:
+    """Nodes that test a column."""
+    return np.flatnonzero((model.feature >= 0) & (model.feature < data.n_features)).tolist()
+
+
+def _tests(model: DecisionGraph | None, full: Dataset) -> list[tuple[int, int]]:
+    """Of each such node the column, and the rank of the largest value on the left; -1 where there is none."""
+    if model is None:
+        return []
+    found = []
+    for node in _nodes(model, full):
+        f = int(model.feature[node])
+        rank = int(np.searchsorted(full.ranks.values[f], model.threshold[node], side="right")) - 1
+        found.append((f, rank))
+    return found
+
+
+def _with_thresholds(model: DecisionGraph, threshold: Any, data: Dataset) -> DecisionGraph:
+    return DecisionGraph.from_arrays(
+        model.feature, threshold, model.left, model.right, model.label, data, forms=model.forms
+    )
