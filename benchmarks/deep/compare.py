@@ -18,11 +18,13 @@ import pandas as pd
 
 from benchmarks.deep.programs import ANYTIME, CURVE, OURS, PROGRAMS, version_of
 from benchmarks.deep.sets import named_sets, split_rows
-from benchmarks.deep.standing import curve_of
+from benchmarks.deep.standing import GREEDY, curve_of
 from benchmarks.harness import SESSION, Figures, in_child, on_cpu_time, user_seconds
 
 PICTURED = 6
 """The depth of the picture."""
+HIGHEST = 1.1
+"""The upper end of the picture in parts of CART's errors."""
 
 
 def run(program: str, name: str, depth: int, limit: float, seed: int) -> dict[str, Any]:
@@ -43,7 +45,7 @@ def run(program: str, name: str, depth: int, limit: float, seed: int) -> dict[st
 
 
 def draw(frame: Any, path: Any, sets: tuple[str, ...], depth: int) -> None:
-    """Errors over CPU seconds, a panel for each set; a point for a program that runs once."""
+    """Errors over CPU seconds, a panel for each set; a line for all settings of a program, its least errors so far."""
     import matplotlib
 
     matplotlib.use("svg")
@@ -51,18 +53,28 @@ def draw(frame: Any, path: Any, sets: tuple[str, ...], depth: int) -> None:
 
     plt.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "treeform", "font.size": 9})
     figure, axes = plt.subplots(1, len(sets), figsize=(3.1 * len(sets), 2.9), squeeze=False)
+    frame = frame[(frame["depth"] == str(depth)) & (frame["seed"] == "0") & (frame["errors"] != "")]
+    lines = {}
     for axis, name in zip(axes[0], sets, strict=True):
-        chosen = frame[(frame["set"] == name) & (frame["depth"] == str(depth)) & (frame["seed"] == "0")]
-        for program, found in chosen[chosen["errors"] != ""].groupby("program", sort=False):
-            seconds, errors = zip(*sorted(curve_of(found.to_dict("records"))), strict=True)
+        chosen = frame[frame["set"] == name]
+        until = chosen["limit"].astype(float).max()
+        for program, found in chosen.groupby(chosen["program"].str.split(",").str[0], sort=False):
+            points = [p for _, runs in found.groupby("program") for p in curve_of(runs.to_dict("records"))]
+            seconds, errors = zip(*sorted(points), strict=True)
             ours = program == OURS
             style = {"color": "black", "lw": 2, "zorder": 3} if ours else {"lw": 1, "marker": "."}
-            axis.plot(np.maximum(seconds, 0.01), errors, label=program, drawstyle="steps-post", **style)
+            (lines[program],) = axis.plot(
+                [*np.maximum(seconds, 0.01), max(until, seconds[-1])],
+                [*np.minimum.accumulate(errors), min(errors)],
+                label=program, drawstyle="steps-post", **style,
+            )  # fmt: skip
+        greedy = chosen[chosen["program"] == GREEDY]["errors"].astype(int)
+        if len(greedy):
+            axis.set_ylim(top=HIGHEST * greedy.min())
         axis.set(title=f"{name}, depth {depth}", xlabel="CPU seconds", xscale="log")
     axes[0][0].set_ylabel("training errors")
-    handles, labels = axes[0][0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="lower center", ncols=3, fontsize=7, frameon=False)
-    figure.tight_layout(rect=(0, 0.22, 1, 1))
+    figure.legend(lines.values(), lines, loc="lower center", ncols=5, fontsize=7, frameon=False)
+    figure.tight_layout(rect=(0, 0.14, 1, 1))
     figure.savefig(path, metadata={"Date": None, "Creator": None})
     plt.close(figure)
     path.write_text(re.sub(r"(\d\.\d)\d+", r"\1", path.read_text()))

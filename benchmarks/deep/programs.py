@@ -57,7 +57,7 @@ def limits_count_work() -> None:
 
 
 def treeform(X: Floats, y: NDArray[Any], depth: int, seconds: float, solver: Any = None) -> Predict:
-    """The model after so many CPU seconds, of `ConTree` unless given; its errors over time are ``CURVE``."""
+    """The model after so many CPU seconds, of the usual solver unless given; its errors over time are ``CURVE``."""
     import treeform as tf
 
     CURVE.clear()
@@ -67,9 +67,10 @@ def treeform(X: Floats, y: NDArray[Any], depth: int, seconds: float, solver: Any
         if now.upper is not None and (not CURVE or now.upper < CURVE[-1][1]):
             CURVE.append((round(user_seconds() - began, 3), int(now.upper)))
 
+    usual = tf.DL85() if np.isin(X, (0, 1)).all() else tf.ConTree(threads=1)
     problem = tf.Problem(X, y, shape=tf.Tree(depth))
     with interrupted_after(seconds):
-        graph = problem.solve(solver or tf.ConTree(threads=1), on_progress=note).graph
+        graph = problem.solve(solver or usual, on_progress=note).graph
     assert graph is not None
     return lambda rows: np.asarray(graph.predict(rows))
 
