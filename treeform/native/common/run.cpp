@@ -11,11 +11,16 @@
 namespace treeform {
 namespace {
 
+/// The time until the next poll: first models come within milliseconds of each other.
+double interval(const Stoppable& control) {
+    return std::clamp(control.seconds() / 2, kFirstPollSeconds, kPollSeconds);
+}
+
 /// The time to sleep before the next reading: not beyond the time limit, unless that has passed already.
 double pause(const Stoppable& control, double time_limit) {
     const double rest = time_limit - control.seconds();
     if (control.limits_memory()) return control.is_half_full() ? kMemorySeconds / 8 : kMemorySeconds;
-    return rest <= 0 ? kPollSeconds : std::clamp(rest, 0.001, kPollSeconds);
+    return rest <= 0 ? kPollSeconds : std::clamp(rest, 0.001, interval(control));
 }
 
 }  // namespace
@@ -48,14 +53,14 @@ void run_beside(Stoppable& control, double time_limit, const std::function<void(
             control.finish();
         }
     }
-    double next_poll = kPollSeconds;
+    double next_poll = kFirstPollSeconds;
     for (bool ended = false; !ended;) {
         if (control.seconds() >= time_limit) control.stop();
         ended = control.wait(pause(control, time_limit));
         if (!ended) control.watch_memory();
         const bool early = control.limits_memory() && control.seconds() < std::min(next_poll, time_limit);
         if (from_poll || (early && !ended)) continue;
-        next_poll = control.seconds() + kPollSeconds;
+        next_poll = control.seconds() + interval(control);
         try {
             if (poll()) control.stop();
         } catch (const std::bad_alloc&) {
