@@ -13,8 +13,8 @@ import pytest
 import treeform as tf
 from treeform.certify import regression_values
 from treeform.certify.certificate import sign
-from treeform.certify.out_of_reach import OutOfReach
 from treeform.certify.regression_values import LeafRow, _Leaf, _listed, _whole_reach, nothing_below
+from treeform.utils.out_of_reach import OutOfReach
 
 
 def drawn(seed: int, loss: str) -> tf.Problem:

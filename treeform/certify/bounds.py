@@ -10,7 +10,6 @@ from typing import TypeVar
 from treeform.certify.certificate import with_version
 from treeform.certify.family import IMPOSSIBLE, Proof
 from treeform.certify.left_out import count_left_out
-from treeform.certify.out_of_reach import OutOfReach, Stopped
 from treeform.certify.proofs import Cnf, derived_clauses, verify_proof
 from treeform.certify.provers import (
     BY_PRICES,
@@ -40,6 +39,7 @@ from treeform.solve.result import CLAIMED, SolveOptions
 from treeform.solve.stage.given_models import classes_bound, floor_bound
 from treeform.solve.verification import verify
 from treeform.utils.budget import Budget, ProcessorBudget, Share
+from treeform.utils.out_of_reach import OutOfReach, Stopped
 from treeform.utils.text import count_of, exact_text
 
 R = TypeVar("R")

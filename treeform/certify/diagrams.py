@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.certify.out_of_reach import OutOfReach, Stopped
 from treeform.certify.prices import CARRIED, Found, Prices, Table
+from treeform.utils.out_of_reach import OutOfReach, Stopped
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -129,7 +129,7 @@ class _Diagrams:
         if self.steps > MOST_STEPS:
             raise _out_of_reach("the multipliers leave too many diagrams to go through")
         if self.stop():
-            raise Stopped("the search by prices was stopped")
+            raise Stopped
         ended = self._within(ended, self.limit - sum(rest) - sum(self._least(one, below) for one in heads))
         if not len(ended):
             return

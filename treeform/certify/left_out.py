@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.certify.out_of_reach import OutOfReach
 from treeform.certify.path_states import Followed, States, read_by
 from treeform.certify.prices import Prices, Table
 from treeform.certify.provers import multipliers_of
@@ -27,6 +26,7 @@ from treeform.errors import CertificateError
 from treeform.language.numbers import is_whole
 from treeform.language.question import Question
 from treeform.solve.columns_on_demand import priced_part
+from treeform.utils.out_of_reach import OutOfReach
 from treeform.utils.text import count_of
 
 if TYPE_CHECKING:

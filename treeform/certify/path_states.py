@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.certify.out_of_reach import OutOfReach
 from treeform.language.paths import Bools, PathRule, PathTests
+from treeform.utils.out_of_reach import OutOfReach
 
 if TYPE_CHECKING:
     from treeform.engines import TreeTask

@@ -26,9 +26,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.certify.out_of_reach import OutOfReach, Stopped
 from treeform.certify.path_states import Followed, States, read_by
 from treeform.language.paths import PathTests
+from treeform.utils.out_of_reach import OutOfReach, Stopped
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -275,7 +275,7 @@ class Prices:
     def by_test(self, points: NDArray[np.intp], depth: int, state: int = 0) -> Floats:
         """The least price of a tree that begins with each test; infinite where the test is not allowed."""
         if self.stop():
-            raise Stopped("the search by prices was stopped")
+            raise Stopped
         side: Floats = self.table.side[points]
         weight: Floats = self.table.weight[points]
         price: Floats = self.price[points]
@@ -310,7 +310,7 @@ class Prices:
     def _pairs_of(self, first: slice, side: Floats, weight: Floats, price: Floats, state: int) -> Floats:
         """The same for some first tests: a table with a row for each of these, and a column for each second one."""
         if self.stop():
-            raise Stopped("the search by prices was stopped")
+            raise Stopped
         chosen, together = side[:, first], weight @ side
         both_right = (weight[:, None] * chosen).T @ side
         on_right, whole = price.T @ side, price.sum(axis=0)

@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 
-from treeform.certify.out_of_reach import OutOfReach, Stopped
 from treeform.certify.regression import least_loss
 from treeform.certify.restated import restated
 from treeform.graph import DecisionGraph
@@ -27,6 +26,7 @@ from treeform.language.losses import leaf_loss
 from treeform.language.objective import Depth, Error, Leaves, Nodes
 from treeform.language.question import Question
 from treeform.solve.verification import verify
+from treeform.utils.out_of_reach import OutOfReach, Stopped
 
 WORK = 5 * 10**9
 """Most additions of one search; a call of NumPy counts as 20 000."""
@@ -145,7 +145,7 @@ class _Search:
     def fewest(self, rows: np.ndarray, depth: int) -> np.ndarray:
         """(2**depth,): entry m is the least cost of a tree on ``rows`` of at most this depth and m tests."""
         if self.stop():
-            raise Stopped("the reference search was stopped")
+            raise Stopped
         class_weights = self.weights[rows].sum(axis=0)
         leaf = (class_weights @ self.plain.cost).min()  # the cheapest class for all rows
         best = np.full(2**depth, leaf)
@@ -189,7 +189,7 @@ def _by_enumeration(question: Question, stop: Callable[[], bool]) -> Fraction | 
     best: int | Fraction | None = None
     for nested in _models(question):
         if stop():
-            raise Stopped("the reference search was stopped")
+            raise Stopped
         judged = verify(question, DecisionGraph.build(nested, question.data))
         if judged.ok and (best is None or judged.value < best):
             best = judged.value
@@ -204,7 +204,7 @@ def _has_many_models(question: Question, stop: Callable[[], bool]) -> bool:
         if number > MODELS:
             return True
         if number % 64 == 0 and stop():
-            raise Stopped("the reference search was stopped")
+            raise Stopped
     return False
 
 

@@ -15,11 +15,11 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.certify.out_of_reach import OutOfReach, Stopped
 from treeform.engines import RegressionSearch
 from treeform.engines.relaxation import Relaxation, relax
 from treeform.language.losses import loss_of
 from treeform.language.question import Question
+from treeform.utils.out_of_reach import OutOfReach, Stopped
 
 WORK = 3 * 10**9
 """Most additions of one search; a call of NumPy counts as 20 000."""
@@ -154,7 +154,7 @@ class _Search:
     def _costs(self, rows: Mask, depth: int, tests: int) -> tuple[list[float], list[tuple[int, float]]]:
         """The least cost with each test at the root, prices included, and the tests."""
         if self.stop():
-            raise Stopped("the reference search was stopped")
+            raise Stopped
         if depth == 1 or tests == 1:
             return self._stump_costs(rows)
         costs, cuts = [], []

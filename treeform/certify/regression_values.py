@@ -22,7 +22,6 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.certify.out_of_reach import OutOfReach, Stopped
 from treeform.certify.regression import WORK
 from treeform.certify.side_costs import Distances, SideCosts, Squares
 from treeform.engines import RegressionSearch
@@ -33,6 +32,7 @@ from treeform.engines.relaxation import Relaxation, relax
 from treeform.language.losses import loss_of
 from treeform.language.question import Question
 from treeform.language.values import ValueRule
+from treeform.utils.out_of_reach import OutOfReach, Stopped
 from treeform.utils.text import count_of
 
 BY_VALUES = "the search of all trees with values"
@@ -154,7 +154,7 @@ class _Trees:
         for column, values in enumerate(self.X):
             for value in np.unique(values)[:-1].tolist():
                 if self.stop():
-                    raise Stopped("the search was stopped")
+                    raise Stopped
                 if not self._root_is_refuted(_Split(column, value)):
                     return False
         return True

@@ -18,19 +18,16 @@ from numpy.typing import NDArray
 
 from treeform.engines.and_or_graph import MOST_ALTERNATIVES, GraphOfTrees, Priced
 from treeform.engines.graph_fixing import Fixing
-from treeform.engines.tree_counts import Stopped, TreeCounts
+from treeform.engines.tree_counts import TreeCounts
 from treeform.engines.tree_lists import Level, TreeList
 from treeform.utils.budget import report_step
+from treeform.utils.out_of_reach import OutOfReach, Stopped
 
 if TYPE_CHECKING:
     from treeform.language.alternatives import AndOrGraph
 
 Ints = NDArray[np.int64]
 LARGEST_KEY = 2**62
-
-
-class TooManyTrees(Exception):
-    """More trees than may be held at once; its text says what there is too much of."""
 
 
 class Enumeration:
@@ -75,14 +72,14 @@ class Enumeration:
     def trees(self, cost: int) -> TreeList:
         """Every tree of at most this cost that satisfies the rows and limits.
 
-        Raises TooManyTrees if more than ``most`` subtrees had to be held or pairs formed; Stopped when ``stop`` answers
+        Raises OutOfReach if more than ``most`` subtrees had to be held or pairs formed; Stopped when ``stop`` answers
         true.
         """
         graph = self._graph(cost)
         if graph is None:
             if self.stop():
                 raise Stopped
-            raise TooManyTrees(
+            raise OutOfReach(
                 f"their graph has more than {MOST_ALTERNATIVES:,} alternatives, or fills the memory"
             )
         graph = Fixing(self.of, graph, self.priced, cost).run(self.stop)
@@ -98,7 +95,7 @@ class Enumeration:
                 level = self._with_tests(graph, depth, budget, levels[-1], level)
             level = level.only(np.flatnonzero(level.price <= budget[level.node])).ordered()
             if len(level.node) > self.most:
-                raise TooManyTrees(self._many)
+                raise OutOfReach(self._many)
             levels.append(level)
         return self._satisfying(cost, levels, graph)
 
@@ -159,7 +156,7 @@ class Enumeration:
         room = budget[graph.node[tests]] - self.own[tests] @ self.prices
         fits = self._fitting(below, high[which], room[which] - below.price[i], begin)
         if int(fits.sum()) > self.most:
-            raise TooManyTrees(self._many)
+            raise OutOfReach(self._many)
         pair, j = _ranges(begin[high[which]], begin[high[which]] + fits)
         which, i = which[pair], i[pair]
         differ = np.flatnonzero((below.label[i] < 0) | (below.label[i] != below.label[j]))
@@ -182,7 +179,7 @@ class Enumeration:
         span = int(above.max(initial=0)) + 2
         nodes, number = np.unique(below.node, return_inverse=True)
         if len(nodes) * span >= LARGEST_KEY:
-            raise TooManyTrees("their costs have too wide a range")
+            raise OutOfReach("their costs have too wide a range")
         keys = number * span + above
         place = np.searchsorted(nodes, node)
         there = (place < len(nodes)) & (nodes[np.minimum(place, len(nodes) - 1)] == node)

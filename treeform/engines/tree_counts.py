@@ -18,16 +18,13 @@ import numpy as np
 from treeform.engines.and_or_graph import EXACT
 from treeform.engines.tree_sets import Bools, Floats, Ints, Nested, TreeSet
 from treeform.language.alternatives import AndOrGraph
+from treeform.utils.out_of_reach import Stopped
 
 MOST_NUMBERS = 2**25
 """Numbers that are held: one for each node and each cost above its least one."""
 MOST_PRODUCTS = 2**35
 """Products of such numbers that a pass may take."""
 AT_ONCE = 2**22
-
-
-class Stopped(Exception):
-    """The enumeration was stopped before its end."""
 
 
 @dataclass(frozen=True)

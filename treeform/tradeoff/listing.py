@@ -13,9 +13,8 @@ import numpy as np
 from treeform.certify.answer import CertifiedResult
 from treeform.engines import TotalsSearch
 from treeform.engines.and_or_graph import GraphOfTrees, has_too_many_tests, most_listed
-from treeform.engines.enumeration import Enumeration, TooManyTrees
+from treeform.engines.enumeration import Enumeration
 from treeform.engines.relaxation import Relaxation, relax
-from treeform.engines.tree_counts import Stopped
 from treeform.engines.tree_lists import TreeList
 from treeform.engines.tree_sets import TreeSet
 from treeform.errors import SpecError
@@ -30,6 +29,7 @@ from treeform.tradeoff.asking import Solves, part_of, with_model
 from treeform.tradeoff.near_optimal import Indispensable, NearOptimal
 from treeform.tradeoff.near_trees import Judge, NearModel, NearTrees
 from treeform.utils.budget import Budget, Limit, Step, interruptible, observe_steps, report_step
+from treeform.utils.out_of_reach import OutOfReach, Stopped
 
 MOST_TREES = 1_000_000
 """Trees that are held at once; beyond that the count goes up to a smaller objective."""
@@ -324,7 +324,7 @@ class _Listing:
             try:
                 trees = self.enumeration.trees(cost)
                 listed = self._listed(self._judged(trees), reach)
-            except TooManyTrees as error:
+            except OutOfReach as error:
                 whole = self._counted(threshold) or self._number(threshold, listed)
                 return replace(whole or listed, stopped_by=None if whole and whole.trees else str(error))
             except Stopped:

@@ -11,10 +11,11 @@ from threadpoolctl import threadpool_limits
 from treeform.engines.checks import check_memory, not_exact
 from treeform.engines.native_call import LEAST, Room, refused
 from treeform.engines.paths.pairs import Node
-from treeform.engines.paths.search import Search, Stopped
+from treeform.engines.paths.search import Search
 from treeform.engines.paths.table import Table, bytes_of
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, check_task
 from treeform.graph import DecisionGraph
+from treeform.utils.out_of_reach import Stopped
 
 if TYPE_CHECKING:
     from treeform.data import Dataset

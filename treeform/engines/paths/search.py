@@ -18,13 +18,10 @@ from treeform.engines.paths.rules import Rules
 from treeform.engines.paths.table import Table
 from treeform.engines.task import TreeTask
 from treeform.utils.budget import report_step
+from treeform.utils.out_of_reach import Stopped
 
 AT_ONCE = 4_000_000
 """Counts of pairs of tests, by class, that are held at once."""
-
-
-class Stopped(Exception):
-    """The time is over, or the caller ended the run."""
 
 
 class Search:
