@@ -17,6 +17,7 @@ from treeform.requirements.rates import GroupRate, RateParity
 from treeform.solve import SolveOptions, SolveResult, Status, schedule
 from treeform.solve.choice import choose
 from treeform.solve.result import KnownBound
+from treeform.solve.result import known_bound
 from treeform.tradeoff.asking import Solves
 from treeform.tradeoff.frontier import Frontier
 from treeform.utils.budget import interruptible
@@ -142,7 +143,7 @@ def _cost(
     assert question is not None
     stated = question.with_(requirements=(*question.requirements, joint))
     # One more rule: what was proved without it holds, and the models found so far may satisfy it.
-    known = () if result.bound is None else (KnownBound(Fraction(result.bound), "the problem without this rule"),)
+    known = () if result.bound is None else (known_bound(result.bound, "the problem without this rule"),)
     options = SolveOptions(warm_start=result.graph, models=models, bounds=known, time_limit=seconds)
     if choose(stated, options).engine is None:
         return ""

@@ -13,6 +13,7 @@ from treeform.language.question import Question
 from treeform.solve import SolveOptions, SolveResult, Status, schedule, solve
 from treeform.solve.choice import choose
 from treeform.solve.result import KnownBound, Number
+from treeform.solve.result import Claim, Number, known_bound
 from treeform.tradeoff.axis import find_axis
 from treeform.tradeoff.frontier import Frontier, FrontierPoint
 from treeform.tradeoff.frontier_plot import bound_words, objective_words, step_plot
@@ -84,13 +85,13 @@ def trace_curves(result: SolveResult, time_limit: float | None = None) -> tuple[
     return tuple(frontier for frontier in curves if frontier.points)
 
 
-def _without_requirements(question: Question, seconds: float | None) -> tuple[KnownBound, ...]:
+def _without_requirements(question: Question, seconds: float | None) -> tuple[Claim, ...]:
     """The best objective of the same shape without any rule, which is quickly found: a lower bound of every curve."""
     stated, options = question.with_(requirements=()), SolveOptions(time_limit=seconds)
     if choose(stated, options).engine is None:
         return ()
     answer = solve(stated, options)
-    return () if answer.bound is None else (KnownBound(Fraction(answer.bound), "the problem without requirements"),)
+    return () if answer.bound is None else (known_bound(answer.bound, "the problem without requirements"),)
 
 
 def _has_bound(requirement: object) -> bool:

@@ -160,6 +160,11 @@ class Claim:
         return f"{what}{number}{without}, by {self.by} after {self.seconds:.2f} s"
 
 
+def known_bound(value: Number, by: str) -> Claim:
+    """A lower bound that was proved before a solve began, and by whom."""
+    return Claim("lower", Fraction(value), by, 0.0)
+
+
 @dataclass(frozen=True, repr=False)
 class SolveResult:
     """The answer to one problem, re-evaluated by treeform in exact integers."""

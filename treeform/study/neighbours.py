@@ -17,6 +17,7 @@ from treeform.language.question import Question
 from treeform.language.requirement import Requirement
 from treeform.shape import smaller_shapes
 from treeform.solve.result import KnownBound
+from treeform.solve.result import Claim, known_bound
 
 MOST_JUDGED = 3
 """Models that a run judges, which takes a pass over all rows each."""
@@ -81,7 +82,7 @@ def best_models(neighbours: Sequence[Neighbour], base: str, price: Fraction) -> 
 
 def bounds_from(
     neighbours: Sequence[Neighbour], question: Question, base: str, price: Fraction
-) -> list[KnownBound]:
+) -> list[Claim]:
     """Bounds that earlier runs prove for another question on the same rows, the largest last.
 
     A run whose models are all the models of the question and more has an optimum that is no larger, at the same price
@@ -92,16 +93,16 @@ def bounds_from(
     """  # fmt: skip
     wider = [one for one in neighbours if one.base == base and has_all_models(one.question, question)]
     found = [*_at_smaller_prices(wider, price), *_between_prices(wider, price)]
-    return sorted(found, key=lambda bound: bound.value)
+    return [known_bound(value, by) for value, by in sorted(found, key=lambda one: one[0])]
 
 
-def _at_smaller_prices(wider: Iterable[Neighbour], price: Fraction) -> Iterator[KnownBound]:
+def _at_smaller_prices(wider: Iterable[Neighbour], price: Fraction) -> Iterator[tuple[Fraction, str]]:
     for one in wider:
         if one.price <= price and one.bound is not None:
-            yield KnownBound(one.bound, f"run {one.number} of the study")
+            yield one.bound, f"run {one.number} of the study"
 
 
-def _between_prices(wider: Iterable[Neighbour], price: Fraction) -> Iterator[KnownBound]:
+def _between_prices(wider: Iterable[Neighbour], price: Fraction) -> Iterator[tuple[Fraction, str]]:
     bounded = [one for one in wider if one.bound is not None]
     for one, other in combinations(bounded, 2):
         low, high = sorted((one, other), key=lambda each: each.price)
@@ -110,7 +111,7 @@ def _between_prices(wider: Iterable[Neighbour], price: Fraction) -> Iterator[Kno
         assert low.bound is not None and high.bound is not None
         share = (price - low.price) / (high.price - low.price)
         value = (1 - share) * low.bound + share * high.bound
-        yield KnownBound(value, f"runs {low.number} and {high.number} of the study")
+        yield value, f"runs {low.number} and {high.number} of the study"
 
 
 def has_all_models(wide: Question, narrow: Question) -> bool:

@@ -358,6 +358,7 @@ def _start(question: Question, options: SolveOptions, models: Sequence[DecisionG
     for graph in models:
         judged = verify(question, graph)
         if judged.ok:
-            proved = any(bound.value >= question.to_units(judged.value) for bound in options.bounds)
+            value = question.to_units(judged.value)
+            proved = any(bound.value is not None and bound.value >= value for bound in options.bounds)
             return graph if proved or choose(question, options).engine is not None else "auto"
     return "auto"

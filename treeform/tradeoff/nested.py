@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from fractions import Fraction
 
 from treeform.certify.answer import CertifiedResult
 from treeform.certify.family import IMPOSSIBLE, Family, Place
@@ -16,6 +15,7 @@ from treeform.certify.family_certificate import enter_answer
 from treeform.language.question import Question
 from treeform.solve import schedule
 from treeform.solve.result import KnownBound, Progress, SolveOptions, Status
+from treeform.solve.result import Limit, Progress, Status, known_bound
 from treeform.tradeoff.asking import Solves, part_of
 from treeform.utils.budget import Budget, Limit, Share
 from treeform.utils.text import count_of
@@ -88,7 +88,7 @@ class Answers:
         if known is not None:
             options = replace(options, models=(known.graph,))
         if proof is not None and proof.lower != IMPOSSIBLE:
-            options = replace(options, bounds=(KnownBound(Fraction(proof.lower), proof.by),))
+            options = replace(options, bounds=(known_bound(proof.lower, proof.by),))
         began = self.budget.seconds
         result = self.solves.answer(self.stated(place), options)
         taken = self.budget.seconds - began

@@ -101,6 +101,7 @@ def given(node: Node, budget: Budget) -> None:
     for graph in node.options.models:
         ledger.submit(graph, "a model known before")
     for bound in node.options.bounds:
+        assert bound.value is not None
         whole = bound.value * question.scale
         ledger.prove_lower(math.ceil(whole) if question.objective.is_whole else whole, bound.by)
 
