@@ -55,8 +55,8 @@ class ColumnsOnDemand(ABC):
         """(A,) the column of the model that says whether each alternative of the graph is chosen."""
 
 
-class FirstModels:
-    """Models to start from."""
+class FirstAnswers:
+    """Models to start from and bounds that need no solver; by default there are none."""
 
     def guess(self, compiled: Compiled) -> DecisionGraph | None:
         """A model to try first, right or wrong, where there is no better one."""
@@ -70,16 +70,9 @@ class FirstModels:
         return iter(())
 
 
-class FirstBounds(ABC):
-    """Lower bounds on the errors that need no solver."""
-
-    @abstractmethod
     def least_errors(self, data: Dataset, shape: Shape) -> Iterator[tuple[int, int] | None]:
         """``(m, errors)``: every model of at most m tests gets so much weight wrong; None before time is spent."""
-
-
-class DepthHints:
-    """What a formulation knows about the least depth without a search, and what it minimises next."""
+        return iter(())
 
     def least_depth(self, data: Dataset, requirements: Sequence[Requirement], depth: int) -> int:
         """A depth, at most ``depth`` + 1, below which no tree satisfies the requirements."""

@@ -14,7 +14,7 @@ from treeform.engines import DiagramSearch, Engine
 from treeform.engines.relaxation import relax
 from treeform.errors import BREAKDOWNS, SpecError, broke_down, is_breakdown
 from treeform.graph import DecisionGraph
-from treeform.language.abilities import FirstBounds, FirstModels
+from treeform.language.abilities import FirstAnswers
 from treeform.language.costs import ClassCost
 from treeform.language.formulation import Formulation
 from treeform.language.losses import leaf_loss
@@ -244,7 +244,7 @@ class SizeTableSearch(Work):
 
     def by_first_models(self, budget: Budget) -> None:
         """The formulation's own first models."""
-        assert self.plan is not None and isinstance(self.plan.formulation, FirstModels)
+        assert self.plan is not None and isinstance(self.plan.formulation, FirstAnswers)
         for made, graph in enumerate(self.plan.formulation.starts(self.question.data, self.question.shape)):
             if graph is not None:
                 self.bounds.submit(graph)
@@ -254,7 +254,7 @@ class SizeTableSearch(Work):
 
     def by_first_bounds(self, budget: Budget) -> None:
         """Lower bounds on errors that the formulation has without a solver; they hold under requirements too."""
-        assert self.plan is not None and isinstance(self.plan.formulation, FirstBounds)
+        assert self.plan is not None and isinstance(self.plan.formulation, FirstAnswers)
         formulation, terms = self.plan.formulation, self.question.objective.terms
         each = sum(weight * term.unit(self.question.data) for weight, term in terms) * self.question.scale
         for found in formulation.least_errors(self.question.data, self.question.shape):
@@ -268,7 +268,7 @@ class SizeTableSearch(Work):
     def has_first_bounds(self) -> bool:
         """Whether the formulation bounds this objective by itself."""
         terms = self.question.objective.terms
-        return isinstance(self.formulation, FirstBounds) and all(isinstance(t, Error) for _, t in terms)
+        return isinstance(self.formulation, FirstAnswers) and all(isinstance(t, Error) for _, t in terms)
 
     @property
     def formulation(self) -> Formulation | None:
@@ -403,7 +403,7 @@ STAGES: tuple[Stage[SizeTableSearch], ...] = (
         "first models",
         SizeTableSearch.by_first_models,
         share=schedule.TABLE_MODELS,
-        applies=lambda table: isinstance(table.formulation, FirstModels),
+        applies=lambda table: isinstance(table.formulation, FirstAnswers),
     ),
     Stage(
         "first bounds",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from treeform.language.abilities import ColumnsOnDemand, FirstModels
+from treeform.language.abilities import ColumnsOnDemand, FirstAnswers
 from treeform.solve.columns_on_demand import GraphSearch, priced_part
 from treeform.solve.node import Node, Worker
 from treeform.solve.search import CompiledSearch
@@ -11,13 +11,13 @@ from treeform.utils.budget import Budget, Limit, report_step, why_stopped
 
 def has_first_models(node: Node) -> bool:
     """Whether the formulation has a heuristic of its own."""
-    return isinstance(node.plan.formulation, FirstModels)
+    return isinstance(node.plan.formulation, FirstAnswers)
 
 
 def first_models(node: Node, budget: Budget) -> None:
     """Models of the formulation's heuristic, for shapes that no native engine searches."""
     formulation, ledger = node.plan.formulation, node.ledger
-    assert isinstance(formulation, FirstModels)
+    assert isinstance(formulation, FirstAnswers)
     ledger.set_phase(f"{formulation.name}, first models")
     for made, graph in enumerate(formulation.starts(node.question.data, node.question.shape), start=1):
         if graph is not None:
