@@ -14,7 +14,7 @@ from treeform.certify.left_out import count_alternatives
 from treeform.engines import and_or_graph
 from treeform.engines.and_or_graph import GraphOfTrees
 from treeform.engines.graph_columns import column_sets
-from treeform.engines.graph_fixing import Fixing
+from treeform.engines.graph_fixing import fixed
 from treeform.solve.columns_on_demand import priced_part
 from treeform.solve.verification import verify
 from treeform.testing.brute import all_models
@@ -50,7 +50,7 @@ def test_its_trees_are_those_that_keep_to_the_budget(name: str, intervals: bool,
     for case, question, part, trees, at in priced(cases(name, 20 if nightly else 2, 5), graph_of):
         graph = trees.up_to(at.lower + 4)
         assert graph is not None
-        fixed = Fixing(trees, graph, at, at.lower + 4).run(lambda: False)
+        kept = fixed(trees, graph, at, at.lower + 4, lambda: False)
         reach = part.lower(at.lower + 5)
         for tree in all_models(case.data, case.shape):
             plain = tree.simplified(case.data)
@@ -58,7 +58,7 @@ def test_its_trees_are_those_that_keep_to_the_budget(name: str, intervals: bool,
             judged = verify(question, plain)
             if judged.ok and judged.value < reach:
                 assert chosen, case.code(*question.requirements)
-                assert fixed.choices(plain, case.data) is not None, case.code(*question.requirements)
+                assert kept.choices(plain, case.data) is not None, case.code(*question.requirements)
                 inside += 1
             broken = [r for r in question.requirements if r.violation(plain, case.data)]
             if any(isinstance(r, tf.FeatureBudget | tf.FeatureCost | tf.Exclusive) for r in broken):

@@ -13,7 +13,7 @@ import treeform as tf
 from treeform.certify.left_out import count_alternatives, count_left_out
 from treeform.engines import TreeTask
 from treeform.engines.and_or_graph import GraphOfTrees
-from treeform.engines.graph_fixing import Fixing
+from treeform.engines.graph_fixing import fixed
 from treeform.errors import CertificateError, SpecError
 from treeform.formulations import HypergraphFlow
 from treeform.language.alternatives import AndOrGraph
@@ -81,7 +81,7 @@ def test_every_cheap_admissible_tree_is_in_the_graph(seed: int, nightly: bool) -
         part = priced_part(question)
         assert part is not None
         trees, priced, graph = graph_of(question, 2, True)
-        fixed = Fixing(trees, graph, priced, graph.up_to or 0).run(lambda: False)
+        kept = fixed(trees, graph, priced, graph.up_to or 0, lambda: False)
         reach = part.lower(priced.lower + 3)
         for tree in islice(all_models(case.data, case.shape), 5000 if nightly else 150):
             plain = tree.simplified(case.data)
@@ -89,7 +89,7 @@ def test_every_cheap_admissible_tree_is_in_the_graph(seed: int, nightly: bool) -
             if judged.ok and judged.value < reach:
                 assert not priced.infeasible
                 assert graph.choices(plain, case.data) is not None, case.code(requirement)
-                assert fixed.choices(plain, case.data) is not None, case.code(requirement)
+                assert kept.choices(plain, case.data) is not None, case.code(requirement)
 
 
 def test_other_multipliers_leave_more_out_and_no_admissible_tree() -> None:
@@ -97,16 +97,16 @@ def test_other_multipliers_leave_more_out_and_no_admissible_tree() -> None:
     for case in draw_cases(6, 3, (tf.Tree(2),)):
         question = question_of(case, REQUIREMENTS[0])
         trees, priced, graph = graph_of(question, 4, True)
-        fixed = Fixing(trees, graph, priced, graph.up_to or 0).run(lambda: False)
-        excluded += graph.n_alternatives - fixed.n_alternatives
-        assert fixed.up_to == graph.up_to
+        kept = fixed(trees, graph, priced, graph.up_to or 0, lambda: False)
+        excluded += graph.n_alternatives - kept.n_alternatives
+        assert kept.up_to == graph.up_to
         # Every node is reached, and each of its alternatives leads to nodes.
-        led_to = np.union1d(fixed.left[fixed.tests], fixed.right[fixed.tests])
-        assert np.union1d(led_to, [0] * min(1, fixed.n_nodes)).tolist() == list(range(fixed.n_nodes))
+        led_to = np.union1d(kept.left[kept.tests], kept.right[kept.tests])
+        assert np.union1d(led_to, [0] * min(1, kept.n_nodes)).tolist() == list(range(kept.n_nodes))
         for tree in islice(all_models(case.data, case.shape), 150):
             plain = tree.simplified(case.data)
             chosen = graph.choices(plain, case.data)
-            if chosen is None or fixed.choices(plain, case.data) is not None:
+            if chosen is None or kept.choices(plain, case.data) is not None:
                 continue
             judged = verify(question, plain)
             part = priced_part(question)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.engines.and_or_graph import MOST_ALTERNATIVES, GraphOfTrees, Priced
-from treeform.engines.graph_fixing import Fixing
+from treeform.engines.graph_fixing import fixed
 from treeform.engines.tree_counts import TreeCounts
 from treeform.engines.tree_lists import Level, TreeList
 from treeform.utils.budget import report_step
@@ -82,7 +82,7 @@ class Enumeration:
             raise OutOfReach(
                 f"their graph has more than {MOST_ALTERNATIVES:,} alternatives, or fills the memory"
             )
-        graph = Fixing(self.of, graph, self.priced, cost).run(self.stop)
+        graph = fixed(self.of, graph, self.priced, cost, self.stop)
         width = len(self.prices)
         if not graph.n_nodes:
             return TreeList(np.zeros((0, width), dtype=np.int64), [], graph)

@@ -36,16 +36,16 @@ VISITS = 20_000_000
 LARGEST = 2**60
 
 
-class Fixing:
-    """The passes over one graph.
+def fixed(
+    trees: GraphOfTrees, graph: AndOrGraph, priced: Priced, cost: int, stop: Callable[[], bool]
+) -> AndOrGraph:
+    """The graph without alternatives of which ``priced`` and other multipliers show that trees through them cost more
+    than ``cost``."""
+    return _Fixing(trees, graph, priced, cost).run(stop)
 
-    Parameters
-    ----------
-    priced : Priced
-        Multipliers to begin with.
-    cost : int
-        What trees through an alternative may cost.
-    """
+
+class _Fixing:
+    """The passes over one graph."""
 
     def __init__(self, trees: GraphOfTrees, graph: AndOrGraph, priced: Priced, cost: int) -> None:
         self.graph, self.cost, self.unit = graph, cost, priced.unit

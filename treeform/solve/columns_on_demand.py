@@ -18,7 +18,7 @@ from treeform.backends import Backend
 from treeform.backends.watch import build_beside
 from treeform.engines.and_or_graph import MOST_ALTERNATIVES, Apart, Priced, reason_against_graph
 from treeform.engines.graph_columns import graph_of
-from treeform.engines.graph_fixing import Fixing
+from treeform.engines.graph_fixing import fixed
 from treeform.engines.relaxation import Relaxation, relax
 from treeform.engines.totals import OfGraphs
 from treeform.language.abilities import ColumnsOnDemand
@@ -251,7 +251,7 @@ class GraphSearch:
         if graph is None:
             return None
         counts = counts_of(graph, self.trees.path_levels, self.trees.n_sets)
-        made = Stated(Fixing(self.trees, graph, priced, cost).run(self._stop), counts)
+        made = Stated(fixed(self.trees, graph, priced, cost, self._stop), counts)
         return None if self.by_row and self._entries(made.graph) > MOST_ENTRIES else made
 
     def _entries(self, graph: AndOrGraph) -> int:
