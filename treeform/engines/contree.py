@@ -21,7 +21,7 @@ from treeform.engines.checks import (
     check_seed,
     some_of,
 )
-from treeform.engines.distributed import desk_of
+from treeform.engines.distributed import Distributable, desk_of
 from treeform.engines.fewest import with_fewest_tests
 from treeform.engines.native_call import (
     Room,
@@ -31,7 +31,7 @@ from treeform.engines.native_call import (
     time_limit_of,
     tree_between_values,
 )
-from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, check_task
+from treeform.engines.task import EngineOutcome, EngineRun, TreeTask, check_task
 from treeform.errors import SpecError
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ _NO_LIMIT = 2**60
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConTree(NativeSettings, Engine):
+class ConTree(NativeSettings, Distributable):
     """The exact engine for trees on numeric features, of any depth.
 
     Parameters

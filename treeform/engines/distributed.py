@@ -17,7 +17,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,26 +95,28 @@ class Evaluator(Protocol):
         """
 
 
-@runtime_checkable
-class Distributable(Protocol):
+class Distributable(Engine):
     """An engine whose search can be shared out."""
 
-    bounded: bool
+    bounded: ClassVar[bool]
     """Whether its questions are bounded."""
 
+    @abstractmethod
     def run_distributed(
         self, data: Dataset, task: TreeTask, run: EngineRun, ask: Ask, callers: int
     ) -> EngineOutcome:
         """As `Engine.run`, with parts of the search answered by ``ask``, which ``callers`` threads call."""
 
+    @abstractmethod
     def evaluator(self, data: Dataset, task: TreeTask) -> Evaluator:
         """What answers the questions of `run_distributed`, in this or another process."""
 
+    @abstractmethod
     def distributed_settings(self) -> dict[str, object]:
         """The settings that questions and replies depend on."""
 
 
-class OneSearch(Engine):
+class OneSearch(Distributable):
     """An engine with one search, whether parts of it are answered elsewhere or not."""
 
     def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:

@@ -88,7 +88,7 @@ class Answers:
         if known is not None:
             options = replace(options, models=(known.graph,))
         if proof is not None and proof.lower != IMPOSSIBLE:
-            options = replace(options, bounds=(known_bound(proof.lower, proof.by),))
+            options = replace(options, bounds=(known_bound(Fraction(proof.lower), proof.by),))
         began = self.budget.seconds
         result = self.solves.answer(self.stated(place), options)
         taken = self.budget.seconds - began

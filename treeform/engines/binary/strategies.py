@@ -9,6 +9,7 @@ from treeform.engines.binary.distributed import run_distributed
 from treeform.engines.binary.engine import BinaryEngine
 from treeform.engines.binary.root_tests import Points
 from treeform.engines.checks import one_of
+from treeform.engines.distributed import Distributable
 from treeform.engines.task import EngineRun
 from treeform.errors import SpecError
 
@@ -28,7 +29,7 @@ def rule_names() -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DL85(BinaryEngine):
+class DL85(BinaryEngine, Distributable):
     """DL8.5: depth-first search over subproblems with a cache, and the depth-three solver below it.
 
     Source: Aglin, Nijssen and Schaus, Learning optimal decision trees using caching branch-and-bound search,
