@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 
 from treeform.certify.answer import CertifiedResult
 from treeform.certify.family import IMPOSSIBLE, Family, Place
