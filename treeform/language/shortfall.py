@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,18 +18,6 @@ if TYPE_CHECKING:
     from treeform.graph import DecisionGraph
     from treeform.language.totals import Totals
     from treeform.model import Expr, Model
-
-
-class Excess(NamedTuple):
-    """One side of a row: ``sum_i weight_i * coef[i, predicted_i] + sum over tests of on_test[feature] - side``."""
-
-    coef: NDArray[np.int64]
-    """(n, K)"""
-    on_test: NDArray[np.int64] | None
-    """(F,); None where tests add nothing."""
-    side: int
-    unit: Fraction
-    name: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,12 +51,13 @@ class Shortfall:
             worst = max(worst, unit * max(over, under))
         return worst
 
-    def excesses(self) -> Iterator[Excess]:
-        """The sides of all rows; what is lacking is the largest of them, or 0.
+    def excesses(self) -> Iterator[tuple[NDArray[np.int64], int, Fraction, str]]:
+        """``(coef, side, unit, name)`` of each side of a row; what is lacking is the largest excess, or 0.
+
+        The excess is ``sum_i weight_i * coef[i, predicted_i] - side``, in multiples of the unit.
 
         Raises SpecError if coefficients leave 64 bits.
         """
-        on_test = self.totals.per_test
         added = max(1, int(np.abs(self.totals.added).max(initial=0)))
         largest = max((sum(map(abs, row.coef)) for row in self.totals.rows), default=0) * added
         if largest >= SAFE:
@@ -80,12 +69,11 @@ class Shortfall:
         for row, unit in zip(self.totals.rows, self.units, strict=True):
             coef = np.array(row.coef, dtype=np.int64)
             each = self.totals.weighted(coef)
-            tests = None if on_test is None else on_test @ coef
             text = self.totals.row_text(row)
             if row.hi is not None:
-                yield Excess(each, tests, row.hi, unit, f"{text}, above")
+                yield each, row.hi, unit, f"{text}, above"
             if row.lo is not None:
-                yield Excess(-each, None if tests is None else -tests, -row.lo, unit, f"{text}, below")
+                yield -each, -row.lo, unit, f"{text}, below"
 
 
 SAFE = 2**62

@@ -16,7 +16,6 @@ from treeform.language.costs import LARGEST_COST, SampleCost, too_large
 from treeform.language.objective import Term
 from treeform.language.requirement import Requirement, asks_for_tests
 from treeform.language.requirement_text import parse
-from treeform.language.shortfall import Excess
 from treeform.objectives.group_error import AT
 from treeform.requirements.counted import PayableAtMost
 
@@ -208,7 +207,7 @@ class SoftRows(Soft, LargestTerm):
         rows = requirement.shortfall(data)
         assert rows is not None
         self._data = data
-        self._sides = [RowExcess(self, one) for one in rows.excesses()]
+        self._sides = [RowExcess(self, *side) for side in rows.excesses()]
 
     needs: ClassVar[Set[str]] = frozenset({"predicted"})
 
@@ -234,8 +233,8 @@ class SoftRows(Soft, LargestTerm):
 
     def refusal(self, data: Dataset, shape: Shape) -> SpecError | None:
         for one in self._sides:
-            dearest = Fraction(max(1, int(np.abs(one.excess.coef).max(initial=0))))
-            dearest = max(dearest, Fraction(abs(one.excess.side), data.total_weight))
+            dearest = Fraction(max(1, int(np.abs(one.coef).max(initial=0))))
+            dearest = max(dearest, Fraction(abs(one.side), data.total_weight))
             if dearest * data.total_weight >= LARGEST_COST:
                 return too_large(dearest, data)
         return super().refusal(data, shape)
@@ -246,34 +245,30 @@ class RowExcess(SampleCost):
 
     name: ClassVar[str] = "excess"
 
-    def __init__(self, owner: Soft, excess: Excess) -> None:
-        self.owner = owner
-        self.excess = excess
+    def __init__(self, owner: Soft, coef: np.ndarray, side: int, each: Fraction, text: str) -> None:
+        self.owner, self.coef, self.side, self.each, self.text = owner, coef, side, each, text
 
     @cached_property
     def _least(self) -> np.ndarray:
-        return np.asarray(self.excess.coef.min(axis=1))
+        return np.asarray(self.coef.min(axis=1))
 
     def per_sample(self, data: Dataset) -> np.ndarray:
-        return np.asarray(self.excess.coef - self._least[:, None])
+        return np.asarray(self.coef - self._least[:, None])
 
     def constant(self, data: Dataset) -> int:
-        return int((self._least.astype(object) * data.weights).sum()) - self.excess.side
+        return int((self._least.astype(object) * data.weights).sum()) - self.side
 
     def unit(self, data: Dataset) -> Fraction:
-        return self.excess.unit
+        return self.each
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, RowExcess) and (self.owner, self.excess.name) == (
-            other.owner,
-            other.excess.name,
-        )
+        return isinstance(other, RowExcess) and (self.owner, self.text) == (other.owner, other.text)
 
     def __hash__(self) -> int:
-        return hash((self.owner, self.excess.name))
+        return hash((self.owner, self.text))
 
     def __str__(self) -> str:
-        return f"{self.owner}, {self.excess.name}"
+        return f"{self.owner}, {self.text}"
 
     __repr__ = __str__
 
@@ -292,18 +287,15 @@ class LargestExcess(Requirement, listed=False):
 
     def _rows(self) -> list[tuple[np.ndarray, int]]:
         """(coef, side): the sum is at most the side; whole numbers, in multiples of the least unit of two rows."""
-        chosen_excess = self.sides[self.chosen].excess
-        rows = [(-chosen_excess.coef, -chosen_excess.side)]  # c_r t - h_r >= 0
+        chosen = self.sides[self.chosen]
+        rows = [(-chosen.coef, -chosen.side)]  # c_r t - h_r >= 0
         for number, other in enumerate(self.sides):
             if number == self.chosen:
                 continue
             # u_s (c_s t - h_s) <= u_r (c_r t - h_r)
-            ratio = other.excess.unit / chosen_excess.unit
+            ratio = other.each / chosen.each
             a, b = ratio.numerator, ratio.denominator
-            coef, side = (
-                a * other.excess.coef - b * chosen_excess.coef,
-                a * other.excess.side - b * chosen_excess.side,
-            )
+            coef, side = a * other.coef - b * chosen.coef, a * other.side - b * chosen.side
             step = max(1, int(np.gcd.reduce(np.abs(coef), axis=None)))
             rows.append((coef // step, side // step))
         return rows
