@@ -35,7 +35,7 @@ from treeform.language.objective import Depth, Objective
 from treeform.language.question import Question, ceiling
 from treeform.language.totals import of_prediction_rows
 from treeform.solve import schedule
-from treeform.solve.depth import DepthEngine
+from treeform.solve.depth import try_depth
 from treeform.solve.engines import ENGINES, candidates, run_engine
 from treeform.solve.lagrangian import Lagrangian, rows_of, tighten
 from treeform.solve.ledger import Ledger
@@ -332,14 +332,13 @@ def _by_depth(engine: Engine, question: Question, value: Fraction | None, budget
     if depth < 1:  # constant models are judged before
         return None
     ledger = Ledger(at_depth(question, depth), budget)
-    search = DepthEngine(engine, budget, alone=True)
-    search.try_depth(ledger)
+    gave_up = try_depth(engine, ledger, budget)
     each = question.objective.terms[0][0]
     if ledger.impossible:
         lower = None if depth >= question.shape.depth else each * (depth + 1)
         return Bound(engine.name, lower, None, True)
     best = None if ledger.graph is None else each * ledger.graph.depth
-    return Bound(engine.name, Fraction(0), best, not search.gave_up)
+    return Bound(engine.name, Fraction(0), best, not gave_up)
 
 
 def by_multipliers(

@@ -6,7 +6,7 @@ AAAI 2020, DT_depth; here for any formulation and any requirements).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,103 +32,77 @@ if TYPE_CHECKING:
     from treeform.solve.result import ProofWriter
 
 
-@dataclass
-class DepthEngine:
-    """A native engine that tries each depth first.
+def try_depth(engine: Engine, ledger: Ledger, part: Budget) -> bool:
+    """Enter a model of the depth of the ledger's shape, or that there is none; True where the engine did not finish."""
+    errors = _errors_alone(ledger.question, engine)
+    if errors is None:
+        return False
+    relaxation, allowed = errors
 
-    Parameters
-    ----------
-    engine : Engine
-    budget : Budget
-        Of the whole run. An engine that did not finish a depth in its share is not run again.
-    alone : bool
-        Whether all the time is the engine's, since nothing else runs.
+    def on_incumbent(seconds: float, upper: int, lower: int, graph: DecisionGraph | None) -> None:
+        if graph is not None and upper <= allowed:
+            ledger.submit(graph, engine.name)
+
+    run = EngineRun(
+        time_limit=part.elapsed_limit,
+        stop=lambda: part.stop() or ledger.graph is not None,
+        upper=allowed + 1,
+        on_incumbent=on_incumbent,
+    )
+    ledger.runners.append(engine.name)
+    outcome = engine.answer(ledger.question.data, relaxation.task, run)
+    if outcome.graph is not None:
+        ledger.submit(outcome.graph, engine.name)
+    if outcome.lower > allowed:
+        ledger.prove_infeasible(engine.name, relaxation.dropped, recheck_of(engine))
+    return outcome.reason is not None and ledger.graph is None
+
+
+def fewest_tests(engine: Engine, ledger: Ledger, part: Budget) -> None:
+    """Bounds and models for the fewest tests without training errors, at the depth of the ledger's shape.
+
+    With ``M = 2^k``, more than a tree of depth ``k`` has tests, the least of ``M errors + tests`` is the fewest tests,
+    since a tree without errors exists.
     """
+    question = ledger.question
+    errors = _errors_alone(question, engine)
+    if errors is None or errors[1] != 0 or str(question.objective) != str(Objective.of(Nodes())):
+        return
+    relaxation, _ = errors
+    task = _with_price(question, relaxation.task)
+    if task is None or not {"cost", "node_penalty"} <= engine.understands:
+        return
 
-    engine: Engine
-    budget: Budget
-    alone: bool = False
-    gave_up: bool = False
+    def on_incumbent(seconds: float, upper: int, lower: int, graph: DecisionGraph | None) -> None:
+        if graph is not None:
+            ledger.submit(graph, engine.name)
+        ledger.prove_lower(lower * question.scale, engine.name, relaxation.dropped)
 
-    def try_depth(self, ledger: Ledger) -> None:
-        """Enter a model of the depth of the ledger's shape, or that there is none, or nothing."""
-        task_and_limit = self._task(ledger.question)
-        if self.gave_up or task_and_limit is None:
-            return
-        relaxation, allowed = task_and_limit
-        part = self._part()
+    run = EngineRun(
+        time_limit=part.elapsed_limit,
+        stop=lambda: part.stop() or ledger.closed,
+        start=ledger.graph,
+        on_incumbent=on_incumbent,
+    )
+    outcome = engine.answer(question.data, task, run)
+    if outcome.graph is not None:
+        ledger.submit(outcome.graph, engine.name)
+    ledger.prove_lower(outcome.lower * question.scale, engine.name, relaxation.dropped)
 
-        def on_incumbent(seconds: float, upper: int, lower: int, graph: DecisionGraph | None) -> None:
-            if graph is not None and upper <= allowed:
-                ledger.submit(graph, self.engine.name)
 
-        run = EngineRun(
-            time_limit=part.elapsed_limit,
-            stop=lambda: part.stop() or ledger.graph is not None,
-            upper=allowed + 1,
-            on_incumbent=on_incumbent,
-        )
-        ledger.runners.append(self.engine.name)
-        outcome = self.engine.answer(ledger.question.data, relaxation.task, run)
-        if outcome.graph is not None:
-            ledger.submit(outcome.graph, self.engine.name)
-        if outcome.lower > allowed:
-            ledger.prove_infeasible(self.engine.name, relaxation.dropped, recheck_of(self.engine))
-        self.gave_up = outcome.reason is not None and ledger.graph is None
+def _errors_alone(question: Question, engine: Engine) -> tuple[Relaxation, int] | None:
+    """The task of the engine, and how many errors (in weight units) are allowed; None if any number is."""
+    errors = question.with_(objective=Objective.of(Error()))
+    allowed, relaxation = allowed_errors(errors), relax(errors, engine)
+    return None if allowed is None or relaxation is None else (relaxation, allowed)
 
-    def fewest_tests(self, ledger: Ledger) -> None:
-        """Bounds and models for the fewest tests without training errors, at the depth of the ledger's shape.
 
-        With ``M = 2^k``, more than a tree of depth ``k`` has tests, the least of ``M errors + tests`` is the
-        fewest tests, since a tree without errors exists.
-        """
-        question = ledger.question
-        task_and_limit = self._task(question)
-        if (
-            task_and_limit is None
-            or task_and_limit[1] != 0
-            or str(question.objective) != str(Objective.of(Nodes()))
-        ):
-            return
-        relaxation, _ = task_and_limit
-        task = self._task_with_price(question, relaxation.task)
-        if task is None or not {"cost", "node_penalty"} <= self.engine.understands:
-            return
-        part = self._part()
-
-        def on_incumbent(seconds: float, upper: int, lower: int, graph: DecisionGraph | None) -> None:
-            if graph is not None:
-                ledger.submit(graph, self.engine.name)
-            ledger.prove_lower(lower * question.scale, self.engine.name, relaxation.dropped)
-
-        run = EngineRun(
-            time_limit=part.elapsed_limit,
-            stop=lambda: part.stop() or ledger.closed,
-            start=ledger.graph,
-            on_incumbent=on_incumbent,
-        )
-        outcome = self.engine.answer(question.data, task, run)
-        if outcome.graph is not None:
-            ledger.submit(outcome.graph, self.engine.name)
-        ledger.prove_lower(outcome.lower * question.scale, self.engine.name, relaxation.dropped)
-
-    def _task(self, question: Question) -> tuple[Relaxation, int] | None:
-        """The task of the engine, and how many errors (in weight units) are allowed; None if any number is."""
-        errors = question.with_(objective=Objective.of(Error()))
-        allowed, relaxation = allowed_errors(errors), relax(errors, self.engine)
-        return None if allowed is None or relaxation is None else (relaxation, allowed)
-
-    def _task_with_price(self, question: Question, task: TreeTask) -> TreeTask | None:
-        each = 1 << task.depth
-        if each * (question.data.total_weight + 1) >= LARGEST_COST:
-            return None
-        cost = each * (1 - np.eye(question.data.n_classes, dtype=np.int64))
-        return replace(task, cost=cost, node_penalty=1)
-
-    def _part(self) -> Budget:
-        if self.alone:
-            return self.budget
-        return schedule.EACH_DEPTH.of(self.budget)
+def _with_price(question: Question, task: TreeTask) -> TreeTask | None:
+    each = 1 << task.depth
+    if each * (question.data.total_weight + 1) >= LARGEST_COST:
+        return None
+    cost = each * (1 - np.eye(question.data.n_classes, dtype=np.int64))
+    return replace(task, cost=cost, node_penalty=1)
 
 
 def minimize_depth(
@@ -155,9 +129,10 @@ def minimize_depth(
     # The driver has submitted the constant models, whose value is 0; the incumbent may be a deeper one.
     if not ledger.closed and ledger.upper != 0:
         ledger.prove_lower(unit, "constant models")
-    beside = None if engine is None or proofs is not None else DepthEngine(engine, budget)
     if engine is not None and proofs is not None:
         ledger.notes.append(f"{engine.name} took no part: proofs are of what the solver refutes")
+        engine = None
+    gave_up = False
     first = 1 if proofs is not None or ledger.closed else _skip(question, formulation, ledger, unit)
     for depth in range(first, question.shape.depth + 1):
         if ledger.stop():
@@ -165,9 +140,9 @@ def minimize_depth(
         at_depth = question.with_(shape=question.shape.at_depth(depth), objective=Objective(()))
         own_ledger = Ledger(at_depth, ledger.budget)
         own_ledger.runners, own_ledger.outer = ledger.runners, ledger
-        if beside is not None:
-            ledger.set_phase(f"{beside.engine.name}, depth {depth}")
-            beside.try_depth(own_ledger)
+        if engine is not None and not gave_up:
+            ledger.set_phase(f"{engine.name}, depth {depth}")
+            gave_up = try_depth(engine, own_ledger, schedule.EACH_DEPTH.of(budget))
             if own_ledger.impossible:
                 _refuse(ledger, own_ledger, question, depth, unit)
                 continue
@@ -184,7 +159,7 @@ def minimize_depth(
                 return search.limit
         if own_ledger.graph is not None:
             ledger.submit(own_ledger.graph, own_ledger.claims[-1].by)
-            return _break_tie(question, depth, formulation, backend, ledger, budget, beside)
+            return _break_tie(question, depth, formulation, backend, ledger, budget, engine)
     return None
 
 
@@ -235,7 +210,7 @@ def _break_tie(
     backend: Backend,
     ledger: Ledger,
     budget: Budget,
-    beside: DepthEngine | None,
+    engine: Engine | None,
 ) -> Limit | None:
     """Among the models of least depth, the best by what the formulation minimises next (DT_size)."""
     next_goal = formulation.tie_break(question.objective) if isinstance(formulation, FirstAnswers) else None
@@ -246,8 +221,8 @@ def _break_tie(
     own_ledger.runners = ledger.runners
     own_ledger.submit(ledger.graph, "the search over depths")
     ledger.set_phase(f"{formulation.name} on {backend.name}, depth {depth}: {next_goal}")
-    if beside is not None:
-        beside.fewest_tests(own_ledger)
+    if engine is not None:
+        fewest_tests(engine, own_ledger, schedule.EACH_DEPTH.of(budget))
     limit = None
     if not own_ledger.stop():
         search = CompiledSearch(at_depth, formulation, backend, own_ledger, budget)
