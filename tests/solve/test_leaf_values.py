@@ -284,7 +284,7 @@ def test_moved_targets_pay_the_loss_and_the_prices_of_rows(seed: int) -> None:
     loss, unit = tf.SquaredError(), question.data.quantity.unit
     prices = np.zeros(len(rule.rows))
     prices[0] = 0.75  # a multiple of every power of two that is used
-    moved = moved_targets(question, rule, prices)
+    moved, constant = moved_targets(question, rule, prices)
     rng = np.random.default_rng(seed)
     for _ in range(4):
         graph = tf.DecisionGraph.constant(
@@ -293,6 +293,6 @@ def test_moved_targets_pay_the_loss_and_the_prices_of_rows(seed: int) -> None:
         value = question.data.quantity.in_units(graph.values[0])
         paid = sum(int(k) for k in rule.rows[0].coef) * value - rule.rows[0].side
         direct = loss.evaluate(graph, question.data) / loss.per_unit(question.data) + Fraction(3, 4) * paid
-        theirs = moved.question.data
+        theirs = moved.data
         again = tf.DecisionGraph.constant(value * unit, theirs)
-        assert loss.evaluate(again, theirs) / loss.per_unit(question.data) + moved.constant == direct
+        assert loss.evaluate(again, theirs) / loss.per_unit(question.data) + constant == direct

@@ -11,7 +11,7 @@ So the search without requirements, asked with the targets z, bounds the loss of
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -25,17 +25,9 @@ DIGITS = 12
 """Binary digits of the greatest multiplier."""
 
 
-@dataclass(frozen=True)
-class Moved:
-    """A question with moved targets."""
-
-    question: Question
-    constant: Fraction
-    """What its optimum lacks to a lower bound, in units of the loss of the original targets."""
-
-
-def moved_targets(question: Question, rule: ValueRule, prices: Floats) -> Moved | None:
-    """The question with the targets z at nearby multipliers; None where these have too many digits."""
+def moved_targets(question: Question, rule: ValueRule, prices: Floats) -> tuple[Question, Fraction] | None:
+    """The question with the targets z at nearby multipliers, and what its optimum lacks to a lower bound, in units of
+    the loss of the targets y; None where the multipliers have too many digits."""
     data = question.data
     assert data.quantity is not None
     largest = float(prices.max(initial=0.0))
@@ -58,4 +50,4 @@ def moved_targets(question: Question, rule: ValueRule, prices: Floats) -> Moved 
     constant = Fraction(int((paid * y).sum()), 2**digits)
     constant -= Fraction(int((paid // weights * paid).sum()), finer**2)
     constant -= sum((Fraction(t * row.side, 2**digits) for row, t in zip(rule.rows, times, strict=True)))
-    return Moved(question.with_(data=replace(data, quantity=quantity)), constant)
+    return question.with_(data=replace(data, quantity=quantity)), constant

@@ -11,7 +11,7 @@ import numpy as np
 from treeform.engines import Engine, EngineOutcome, EngineRun
 from treeform.engines.leaf_values.costs import Floats
 from treeform.engines.leaf_values.fit import LeafFits
-from treeform.engines.leaf_values.moved import Moved, moved_targets
+from treeform.engines.leaf_values.moved import moved_targets
 from treeform.engines.leaf_values.search import DepthTwo, Found, costs_of
 from treeform.engines.regression_task import BOUND_UNIT
 from treeform.engines.relaxation import Relaxation, relax
@@ -138,42 +138,42 @@ class ValueRun:
             if moved is None:
                 return
             self.ledger.set_phase(f"{self.name}, prices of rows")
-            graph = self._at(moved, recheck)
+            graph = self._at(*moved, recheck)
             if graph is None:
                 return
-            if float(prices @ self._beyond(graph, moved)) > 0:
+            if float(prices @ self._beyond(graph, moved[0])) > 0:
                 low = factor
             else:
                 high = factor
             factor = 2 * factor if np.isinf(high) else (low + high) / 2
 
-    def _at(self, moved: Moved, recheck: dict[str, object]) -> DecisionGraph | None:
+    def _at(self, moved: Question, constant: Fraction, recheck: dict[str, object]) -> DecisionGraph | None:
         """The best tree for moved targets; it is given values, and its bound claimed."""
-        part = relax(moved.question, self.engine)
+        part = relax(moved, self.engine)
         assert part is not None
         run = EngineRun(time_limit=self.budget.elapsed_limit, stop=self._stop)
-        outcome = self.engine.run(moved.question.data, part.task, run)
-        lower = outcome.lower * BOUND_UNIT / self._finer(moved) + moved.constant
+        outcome = self.engine.run(moved.data, part.task, run)
+        lower = outcome.lower * BOUND_UNIT / self._finer(moved) + constant
         if outcome.graph is not None:
             if outcome.proved:
-                value = moved.question.objective.evaluate(outcome.graph, moved.question.data)
-                lower = (value * self.question.scale - self.constant) / self.worth + moved.constant
+                value = moved.objective.evaluate(outcome.graph, moved.data)
+                lower = (value * self.question.scale - self.constant) / self.worth + constant
             self.repaired(outcome.graph)
         lower = lower * self.worth + self.constant
         self.ledger.prove_lower(lower, self.name, self.part.dropped, recheck, outcome.counters)
         return outcome.graph
 
-    def _beyond(self, graph: DecisionGraph, moved: Moved) -> Floats:
+    def _beyond(self, graph: DecisionGraph, moved: Question) -> Floats:
         """(R,) by how much the tree for moved targets misses each row."""
-        data = moved.question.data
+        data = moved.data
         assert self.question.data.quantity is not None
         unit = self.question.data.quantity.unit
         predicted = np.array([float(value / unit) for value in graph.values])[graph.predict_codes(data.X)]
         return np.array([float(row.coef @ predicted) - row.side for row in self.rule.rows])
 
-    def _finer(self, moved: Moved) -> Fraction:
+    def _finer(self, moved: Question) -> Fraction:
         """How many units of the moved targets' loss one unit of the loss has."""
-        ours, theirs = self.question.data.quantity, moved.question.data.quantity
+        ours, theirs = self.question.data.quantity, moved.data.quantity
         assert ours is not None and theirs is not None
         return (ours.unit / theirs.unit) ** 2
 
