@@ -199,10 +199,7 @@ def _above(width: int, layer: int) -> int:
 def parse_shape(text: str) -> Shape:
     """Read ``tree:3``, ``diagram:1,2,4,4`` or ``tree:3:multivariate``.
 
-    Raises
-    ------
-    SpecError
-        If the text has another form or the sizes are not possible.
+    Raises SpecError if the text has another form or the sizes are not possible.
     """
     kind, _, rest = text.partition(":")
     sizes, colon, splits = rest.partition(":")
@@ -250,10 +247,7 @@ def _splits_text(splits: str) -> str:
 def shape_of(shape: Any) -> Shape:
     """A shape, or the one that a text stands for.
 
-    Raises
-    ------
-    SpecError
-        If it is neither.
+    Raises SpecError if it is neither.
     """
     if isinstance(shape, str):
         return parse_shape(shape)

@@ -139,7 +139,6 @@ def class_trees(data: Dataset, shape: Shape) -> Iterator[DecisionGraph | None]:
 
     Parameters
     ----------
-    data : Dataset
     shape : Shape
         Multivariate; a tree takes the places that its layers have.
 

@@ -27,7 +27,6 @@ def elsewhere(path: Ints, level: int) -> Ints:
     ----------
     path : ndarray of int64, shape (p, k)
         Literals ``X_ij``: example ``i`` turns right at level ``j``.
-    level : int
 
     Returns
     -------

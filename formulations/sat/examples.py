@@ -69,7 +69,6 @@ def nearest(
         Points to choose from.
     inside : ndarray of int64
         Points in the formula.
-    count : int
     keep : ndarray of int64, optional
         Points that are returned in any case, before the others.
 

@@ -17,14 +17,11 @@ def finite_ranges(model: Model) -> tuple[np.ndarray, np.ndarray]:
 
     .. math:: x_j \le \frac{1}{a_j} \Bigl(h - \sum_{k \ne j} \min_{l_k \le x_k \le u_k} a_k x_k\Bigr).
 
+    Raises RouteError if a column stays unbounded.
+
     Returns
     -------
     lb, ub : ndarray of float64, shape (n_cols,)
-
-    Raises
-    ------
-    RouteError
-        If a column stays unbounded.
     """
     lb, ub = model.lb.copy(), model.ub.copy()
     for _ in range(ROUNDS):

@@ -203,10 +203,7 @@ def _kind(extension: Extension) -> type[Formulation]:
 def with_threads(solver: Any, threads: int) -> Any:
     """The same solver on so many threads.
 
-    Raises
-    ------
-    SpecError
-        If it has no such setting.
+    Raises SpecError if it has no such setting.
     """
     if isinstance(solver, Isolated):
         return Isolated(with_threads(solver.solver, threads), solver.memory_limit)

@@ -84,7 +84,6 @@ class _Court:
         Without a restriction: what is proved of it holds under one too.
     graph : DecisionGraph or None
         The certificate's model.
-    means : Means
     narrowed : bool
         Whether the certificate rests on a restriction. Then other models refute nothing: they may not satisfy it.
     """

@@ -266,11 +266,8 @@ def _with_model(body: dict[str, Any]) -> dict[str, Any]:
 def read(certificate: Any) -> CertificatePart:
     """A certificate of one answer, of a form that can be checked, unchanged since it was written.
 
-    Raises
-    ------
-    CertificateError
-        If it is no certificate, of another version, has unknown or missing keys, or its digest does not match; or if it
-        is that of a family.
+    Raises CertificateError if it is no certificate, of another version, has unknown or missing keys, or its digest
+    does not match; or if it is that of a family.
     """
     part = read_any(certificate)
     if isinstance(part, CertificatePart):

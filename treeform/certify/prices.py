@@ -69,12 +69,13 @@ def cheapest(
 ) -> Found:
     """The cheapest tree of the task that costs at most ``most``.
 
+    Raises OutOfReach if numbers would leave the exact range, the list would be too long, or the task is of another
+    kind.
+
     Parameters
     ----------
-    data : Dataset
     task : TreeTask
         A tree.
-    most : int
     multipliers : sequence of int
         One for each row of the task's totals, and one for the number of tests where that is limited. Others than
         that are taken as zeros.
@@ -82,11 +83,6 @@ def cheapest(
         The price of a unit of cost; 0 prices the rows alone.
     stop : callable
         Ends the search with `Stopped`.
-
-    Raises
-    ------
-    OutOfReach
-        If numbers would leave the exact range, the list would be too long, or the task is of another kind.
     """
     if task.widths is not None:
         raise _out_of_reach("it lists trees")

@@ -150,12 +150,10 @@ def by_engines(
 
     Parameters
     ----------
-    question : Question
     value : Fraction or None
         The bound that is claimed, in the user's units; None: that there is no admissible model.
     maker : object
         The name of the engine that claims it, as far as it is known.
-    budget : Budget
     graph : DecisionGraph, optional
         A known model: engines search for better ones only.
     """
@@ -245,12 +243,10 @@ def by_prices(
 
     Parameters
     ----------
-    question : Question
     value : Fraction or None
         The bound that is claimed; None: that there is no admissible model.
     hint : object
         Multipliers, as the certificate holds them with the claim; anything else is ignored.
-    stop : callable
 
     Raises
     ------
@@ -310,10 +306,7 @@ def is_least_depth(objective: Objective) -> bool:
 def depth_below(question: Question, value: Fraction | None) -> int:
     """The depth that has to be refuted for the least depth to be ``value``; None: for there to be no model.
 
-    Raises
-    ------
-    CertificateError
-        If the shape is no tree.
+    Raises CertificateError if the shape is no tree.
     """
     if not question.shape.own_leaves:
         raise CertificateError("a least depth is that of trees, and the shape is none")
@@ -346,10 +339,8 @@ def by_multipliers(
 ) -> Bound:
     """The Lagrangian bound at stated multipliers; see `treeform.solve.lagrangian`.
 
-    Raises
-    ------
-    CertificateError
-        If the multipliers are not one for each row of requirements of the problem, or negative, or too large.
+    Raises CertificateError if the multipliers are not one for each row of requirements of the problem, or negative,
+    or too large.
     """
     point = [Fraction(one.value) for one in multipliers]
     if not point or min(point) < 0:

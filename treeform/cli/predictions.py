@@ -22,7 +22,6 @@ def predictions(
 
     Parameters
     ----------
-    graph : DecisionGraph
     path : Path
         The table.
     keep : sequence of str

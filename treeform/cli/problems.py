@@ -131,10 +131,8 @@ class How:
 def choose_how(problem: Problem, settings: Settings) -> How:
     """Turn names into what solves the problem, before anything long begins.
 
-    Raises
-    ------
-    SpecError, SolverNotAvailable
-        If a name is unknown, the solver is not installed, or the parts do not fit together.
+    Raises SpecError or SolverNotAvailable if a name is unknown, the solver is not installed, or the parts do not fit
+    together.
     """
     solver = None if settings.solver is None else find_solver(settings.solver)
     warm = _warm_start(settings.warm_start, problem.data)

@@ -27,10 +27,7 @@ FORMATS: dict[str, Callable[[Facts], str]] = {
 def format_of(path: Path) -> str:
     """The format that a file name ends in; HTML where it ends in none.
 
-    Raises
-    ------
-    SpecError
-        If it is another one.
+    Raises SpecError if it is another one.
     """
     suffix = path.suffix.lower().removeprefix(".")
     if suffix in ("", "htm") or is_special(path.resolve()):

@@ -98,10 +98,7 @@ def columns_read(path: Path) -> frozenset[str] | None:
 def with_policy(graph: DecisionGraph, missing: str) -> DecisionGraph:
     """The model with what ``--missing`` says about values that were never missing in training.
 
-    Raises
-    ------
-    DataError
-        If it is neither ``error`` nor ``majority``.
+    Raises DataError if it is neither ``error`` nor ``majority``.
     """
     return graph.accepting if checked_policy(missing) == "majority" else graph
 
@@ -143,10 +140,7 @@ def read_json(path: Path, what: str) -> Any:
 def features_of(graph: DecisionGraph, path: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     """A table, and the columns of it that the model reads, as it knows them.
 
-    Raises
-    ------
-    DataError
-        If the table lacks one; the message lists those missing.
+    Raises DataError if the table lacks one; the message lists those missing.
     """
     if graph.encoder is None:
         raise SpecError(
@@ -177,10 +171,7 @@ def data_of(
 ) -> tuple[pd.DataFrame, pd.Series, pd.Series | None, Any]:
     """Features, target, weights and groups as the certificate's fit had them, from a table.
 
-    Raises
-    ------
-    SpecError
-        If neither the certificate nor the caller names the column of the target or the weight.
+    Raises SpecError if neither the certificate nor the caller names the column of the target or the weight.
     """
     stated = read_any(body)
     target = target or stated.metadata.target
@@ -249,6 +240,8 @@ def question_for(
 ) -> tuple[Question, str, int | None]:
     """What the model answers: from its certificate, or else errors on the target named; and which rows the table has.
 
+    Raises CertificateError if the certificate belongs to another model.
+
     Returns
     -------
     Question
@@ -257,11 +250,6 @@ def question_for(
         them; else "given".
     int or None
         How many rows are equal to rows of training; None where that is not known.
-
-    Raises
-    ------
-    CertificateError
-        If the certificate belongs to another model.
     """
     if body is None:
         counted = Objective.of(SquaredError() if graph.values else Error())

@@ -16,10 +16,7 @@ WHERE = BY_LINE.word
 def take_column(frame: pd.DataFrame, column: str, role: str, source: Path) -> pd.Series:
     """The column that plays ``role`` (target, weight, …).
 
-    Raises
-    ------
-    DataError
-        If there is none of that name; the message names the closest.
+    Raises DataError if there is none of that name; the message names the closest.
     """
     if column in frame.columns:
         return frame[column]

@@ -132,10 +132,8 @@ def separate(
 
     ``labels`` are those of the rows of a table that became an array.
 
-    Raises
-    ------
-    DataError
-        If the table cannot be read, there is no target, or labels of rows do not fit; see `in_row_order`.
+    Raises DataError if the table cannot be read, there is no target, or labels of rows do not fit; see
+    `in_row_order`.
     """
     labels, X = row_labels(X) if labels is None else labels, as_pandas(X)
     X, y, target = _target(X, y)

@@ -30,10 +30,7 @@ class Unseen(Enum):
     def of(cls, stated: Any) -> Unseen:
         """Read ``"error"``, ``"warn"`` or ``"other"``.
 
-        Raises
-        ------
-        DataError
-            If it is none of them.
+        Raises DataError if it is none of them.
         """
         if isinstance(stated, cls):
             return stated
@@ -46,16 +43,12 @@ class Unseen(Enum):
     def act(self, unseen: Mapping[str, Counter[str]], n_rows: int) -> None:
         """Warn of values never seen, or refuse them.
 
+        Raises DataError if they are refused.
+
         Parameters
         ----------
         found : mapping of str to Counter
             By column, how often each such value occurs.
-        n_rows : int
-
-        Raises
-        ------
-        DataError
-            If they are refused.
         """
         odd = {name: counts for name, counts in unseen.items() if counts}
         if self is Unseen.OTHER or not odd:

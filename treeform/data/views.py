@@ -29,7 +29,6 @@ def dense(codes: Codes, size: int) -> tuple[Codes, int]:
     ----------
     codes : (n,) int64
         From 0 to ``size - 1``.
-    size : int
 
     Returns
     -------

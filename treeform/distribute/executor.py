@@ -25,6 +25,8 @@ def each(
 ) -> Iterator[Any]:
     """The results of tasks, as they end.
 
+    Raises SpecError if there is no such executor, or its package is not installed.
+
     Parameters
     ----------
     executor : None, str, or a client of Dask distributed
@@ -36,11 +38,6 @@ def each(
         Each can be pickled.
     folder : str, optional
         What processes of this machine remove when this one was killed.
-
-    Raises
-    ------
-    SpecError
-        If there is no such executor, or its package is not installed.
     """
     if executor is None:
         for task in tasks:

@@ -67,9 +67,10 @@ def _unusable(path: Path, error: Exception) -> SpecError:
 class Journal:
     """The replies of one search.
 
+    Raises SpecError if the file cannot be read or written.
+
     Parameters
     ----------
-    folder : Path
     search : str
         The digest of what is searched.
     bounded : bool
@@ -79,11 +80,6 @@ class Journal:
     ----------
     found : int
         Questions that were answered from the journal.
-
-    Raises
-    ------
-    SpecError
-        If the file cannot be read or written.
     """
 
     def __init__(self, folder: Path, search: str, bounded: bool = False) -> None:
@@ -112,10 +108,7 @@ class Journal:
     def write(self, question: Message, reply: Message) -> None:
         """Keep a reply.
 
-        Raises
-        ------
-        SpecError
-            If it cannot be written.
+        Raises SpecError if it cannot be written.
         """
         name, numbers = self._name(question), reply.tolist()
         body = json.dumps([name, numbers], separators=(",", ":"))

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 class Distribution:
     """Who does the work of one solve, and where its parts are kept.
 
+    Raises SpecError if there is no such executor, or the number of workers is not possible.
+
     Parameters
     ----------
     executor : None, "loky", "threading", "dask", "dask:tcp://HOST:PORT", or a client of Dask distributed
@@ -39,11 +41,6 @@ class Distribution:
         Processes, or threads, of those that are started here; None takes one for each processor.
     journal : path or None
         A folder that keeps each part as it ends.
-
-    Raises
-    ------
-    SpecError
-        If there is no such executor, or the number of workers is not possible.
     """
 
     executor: Any = None
@@ -64,10 +61,7 @@ class Distribution:
     def begin(self, question: Question) -> None:
         """Enter the journal of the question, if there is to be one.
 
-        Raises
-        ------
-        SpecError
-            If it is that of another question, or cannot be used.
+        Raises SpecError if it is that of another question, or cannot be used.
         """
         if self.journal is not None:
             open_folder(self.journal, identity(question))
@@ -75,10 +69,7 @@ class Distribution:
     def of(self, engine: Engine) -> Engine:
         """The engine with its search shared out.
 
-        Raises
-        ------
-        SpecError
-            If it cannot be.
+        Raises SpecError if it cannot be.
         """
         self.check(engine)
         return _Distributed(engine, self)

@@ -200,10 +200,7 @@ class Workers:
 
         A bounded question that is stopped may have a reply that does not settle it, but states a lower bound.
 
-        Raises
-        ------
-        SolverFailed
-            If the question has cost too many workers, or these cannot be reached any more.
+        Raises SolverFailed if the question has cost too many workers, or these cannot be reached any more.
         """
         executor = self._idle.get()
         try:
@@ -300,10 +297,8 @@ def started(
 
     Parameters
     ----------
-    executor : str, or client of Dask distributed
     workers : int or None
         Of ``"loky"``, ``"threading"`` and a local ``"dask"``; None takes one for each processor.
-    work : Work
     stop : callable
         Whether the search has to stop; asked while a cluster is given the data.
 

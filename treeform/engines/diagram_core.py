@@ -147,10 +147,7 @@ def cost_matrix(task: TreeTask, data: Dataset) -> np.ndarray:
 def skeleton(task: TreeTask, data: Dataset) -> tuple[list[int], int]:
     """The widths of the layers, and the most tests that can be of use.
 
-    Raises
-    ------
-    SpecError
-        If a layer is wider than the search can hold, or there are too many classes.
+    Raises SpecError if a layer is wider than the search can hold, or there are too many classes.
     """
     if data.n_classes > _MOST_CLASSES:
         raise SpecError(

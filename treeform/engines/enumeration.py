@@ -113,10 +113,7 @@ class Enumeration:
     def count(self, cost: int) -> int | None:
         """The number of the same trees, where their graph is too large; None where that cannot be counted.
 
-        Raises
-        ------
-        Stopped
-            When ``stop`` answers true.
+        Raises Stopped when ``stop`` answers true.
         """
         found = self.of.count(cost, self.stop)
         if found is None and self.stop():

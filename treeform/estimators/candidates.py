@@ -59,13 +59,7 @@ class Candidate:
 
 
 class Candidates:
-    """The trees of one table.
-
-    Parameters
-    ----------
-    data : Dataset
-    trees : sequence of Candidate
-    """
+    """The trees of one table."""
 
     def __init__(self, data: Dataset, trees: Sequence[Candidate]) -> None:
         self.data, self.trees = data, tuple(trees)

@@ -247,10 +247,7 @@ def _share(budget: Budget, parts: int) -> float | None:
 def _depths(given: Any) -> list[int]:
     """The depths to choose from, increasing.
 
-    Raises
-    ------
-    SpecError
-        If they are not whole numbers from 0 on, or none is given.
+    Raises SpecError if they are not whole numbers from 0 on, or none is given.
     """
     depths = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
     if not depths or any(not isinstance(one, Integral) or isinstance(one, bool) or one < 0 for one in depths):

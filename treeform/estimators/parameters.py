@@ -39,10 +39,7 @@ ELSEWHERE = {
 def weights_of(class_weight: Any, y: NDArray[Any], sample_weight: Any) -> Any:
     """Sample weights times the weights of their classes; None where neither is given.
 
-    Raises
-    ------
-    SpecError
-        If ``class_weight`` is neither a mapping from labels nor ``"balanced"``.
+    Raises SpecError if ``class_weight`` is neither a mapping from labels nor ``"balanced"``.
     """
     if class_weight is None:
         return sample_weight
@@ -76,6 +73,8 @@ def _refuse_other_types(class_weight: Mapping[Any, Any], y: NDArray[Any]) -> Non
 def monotone_of(monotonic_cst: Any, names: Sequence[str], positive: Any) -> list[Requirement]:
     """`Monotone` for each column that has a direction.
 
+    Raises SpecError if it is none of these.
+
     Parameters
     ----------
     monotonic_cst : mapping from column to {1, 0, -1}, array of these, or None
@@ -84,11 +83,6 @@ def monotone_of(monotonic_cst: Any, names: Sequence[str], positive: Any) -> list
         Of the columns.
     positive : label
         The class that is meant.
-
-    Raises
-    ------
-    SpecError
-        If it is none of these.
     """
     if monotonic_cst is None:
         return []
@@ -133,10 +127,7 @@ def nested_parameters(requirements: Any) -> dict[str, Any]:
 def depth_of(max_depth: Any) -> int:
     """``max_depth`` as the depth of a tree.
 
-    Raises
-    ------
-    SpecError
-        If it is no whole number from 1 to 30.
+    Raises SpecError if it is no whole number from 1 to 30.
     """
     whole = isinstance(max_depth, Integral) and not isinstance(max_depth, bool)
     if whole and 1 <= int(max_depth) <= MAX_DEPTH:

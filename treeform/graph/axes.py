@@ -14,10 +14,7 @@ if TYPE_CHECKING:
 def draw(graph: FlatGraph, ax: Any) -> Any:
     """Draw on `ax`; see `DecisionGraph.plot`.
 
-    Raises
-    ------
-    SpecError
-        If `ax` is nothing that matplotlib draws on.
+    Raises SpecError if `ax` is nothing that matplotlib draws on.
     """
     if not hasattr(ax, "add_patch") or not hasattr(ax, "annotate"):
         raise SpecError(

@@ -21,10 +21,7 @@ if TYPE_CHECKING:
 def members(graph: DecisionGraph, data: Dataset) -> list[NDArray[np.int64]]:
     """Rows of `data` that reach each node: a list of N index arrays, each increasing.
 
-    Raises
-    ------
-    DataError
-        If graph and data differ in features or classes.
+    Raises DataError if graph and data differ in features or classes.
     """
     _check_same_meaning(graph, data)
     arriving: list[list[NDArray[np.int64]]] = [[] for _ in graph.feature]

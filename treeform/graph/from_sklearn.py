@@ -23,10 +23,7 @@ _BEYOND = (
 def arrays_of(tree: Any, data: Dataset) -> dict[str, Any]:
     """The arrays of a fitted tree; see `DecisionGraph.from_sklearn`.
 
-    Raises
-    ------
-    SpecError
-        If it is none, or was fitted on other columns or classes.
+    Raises SpecError if it is none, or was fitted on other columns or classes.
     """
     inner, classes = getattr(tree, "tree_", None), getattr(tree, "classes_", None)
     wanted = "DecisionTreeClassifier" if data.quantity is None else "DecisionTreeRegressor"
@@ -108,10 +105,8 @@ def _features(tree: Any, inner: Any, data: Dataset) -> NDArray[np.int64]:
 
     A column of numbers with gaps has two features: missing values stand below all others in one, above in the other.
 
-    Raises
-    ------
-    SpecError
-        If the tree was fitted neither on the features of the data nor on a table of the same columns of numbers.
+    Raises SpecError if the tree was fitted neither on the features of the data nor on a table of the same columns of
+    numbers.
     """
     read = np.maximum(inner.feature, 0)  # -2 at leaves
     names = [column.name for column in data.columns]

@@ -55,15 +55,12 @@ def accepting(encoder: Encoder | None, arrays: Arrays) -> dict[str, Any]:
     others in the other. Each test reads the one that sends them to the heavier child, the left one where both weigh
     the same. Columns that hyperplanes read stay as they are, and so do columns with thresholds beyond 2**1000.
 
+    Raises SpecError if the graph knows neither the columns of tables nor the training weight at its nodes.
+
     Returns
     -------
     dict
         ``feature``, ``columns``, ``encoder`` and ``forms``.
-
-    Raises
-    ------
-    SpecError
-        If the graph knows neither the columns of tables nor the training weight at its nodes.
     """
     if encoder is None or not arrays.weight.any():
         raise SpecError(

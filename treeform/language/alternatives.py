@@ -174,7 +174,6 @@ class AndOrGraph:
         ----------
         chosen : callable
             The alternative that is chosen at a node.
-        data : Dataset
         """
         from treeform.graph import DecisionGraph
 
@@ -198,13 +197,7 @@ class AndOrGraph:
         return DecisionGraph.build(nodes, data)
 
     def choices(self, graph: DecisionGraph, data: Dataset) -> list[int] | None:
-        """The alternatives that ``graph`` chooses; None when it is not among the trees.
-
-        Parameters
-        ----------
-        graph : DecisionGraph
-        data : Dataset
-        """
+        """The alternatives that ``graph`` chooses; None when it is not among the trees."""
         if not graph.is_tree or graph.passes.any() or (graph.feature >= data.n_features).any():
             return None
         return self._chosen(0, 0, graph, data) if self.n_nodes else None

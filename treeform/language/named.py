@@ -33,10 +33,7 @@ def held_or_paid(given: Any) -> list[Any]:
 
     Text is read as on the command line: ``"min_support:0.05"``.
 
-    Raises
-    ------
-    SpecError
-        If something else is among them.
+    Raises SpecError if something else is among them.
     """
     several = isinstance(given, Iterable) and not isinstance(given, str | type | Mapping)
     many: list[Any] = [_read(one) for one in (given if several else [given])]
@@ -68,10 +65,7 @@ def named(requirements: Any) -> dict[str, Requirement]:
 def with_parameters(requirements: Any, changes: Mapping[str, Any]) -> Any:
     """The same requirements, with new values for ``NAME__PARAMETER``.
 
-    Raises
-    ------
-    SpecError
-        If there is no such requirement or parameter.
+    Raises SpecError if there is no such requirement or parameter.
     """
     current = named(requirements)
     by_name: dict[str, dict[str, Any]] = {}

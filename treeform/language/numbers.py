@@ -29,10 +29,7 @@ def _meant(value: float | np.floating[Any]) -> Fraction:
 def as_fraction(value: Any, what: str) -> Fraction:
     """A finite number as the fraction that it is written as: 0.8 is 4/5, and the float of 2/3 is 2/3.
 
-    Raises
-    ------
-    SpecError
-        If ``value`` is no finite number.
+    Raises SpecError if ``value`` is no finite number.
     """
     try:
         if isinstance(value, str):

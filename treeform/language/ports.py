@@ -99,8 +99,6 @@ class Ports:
 
     Parameters
     ----------
-    data : Dataset
-    shape : Tree or Diagram
     wanted : set of str
         The ports that some component reads. Known before anything is built, so that a formulation may leave
         out, or merge, what is not read.
@@ -172,11 +170,8 @@ class Ports:
     def publish(self, name: str, expr: Expr) -> None:
         """Offer ``expr`` under ``name``.
 
-        Raises
-        ------
-        PortError
-            If the port was published before, the publisher does not list it in ``offers``, or its shape
-            contradicts the table or a port published earlier.
+        Raises PortError if the port was published before, the publisher does not list it in ``offers``, or its shape
+        contradicts the table or a port published earlier.
         """
         if name in self._exprs:
             raise PortError(f"the port {name!r} is published twice", fix="drop one of the two components")
@@ -212,10 +207,7 @@ class Ports:
     def read(self, name: str) -> Expr:
         """The port ``name``, derived if need be.
 
-        Raises
-        ------
-        PortError
-            If it is not published, or the component that is building does not declare it in ``needs``.
+        Raises PortError if it is not published, or the component that is building does not declare it in ``needs``.
         """
         reader = self._reader
         if reader is not None and name not in reader.needs and name not in reader.offers:

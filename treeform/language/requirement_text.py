@@ -27,10 +27,7 @@ def parse(text: str) -> Requirement:
     A value that holds a comma is quoted: ``groups="race, ethnicity"``. Numbers are taken as the decimals that
     they are written as.
 
-    Raises
-    ------
-    SpecError
-        If the name or a parameter is unknown, or a value does not have its type.
+    Raises SpecError if the name or a parameter is unknown, or a value does not have its type.
     """
     return make(*_parts(text))
 
@@ -38,10 +35,7 @@ def parse(text: str) -> Requirement:
 def read(text: str) -> Requirement | Objective:
     """As `parse`; with ``soft=PRICE`` among the parameters it is the term of the objective that pays for it.
 
-    Raises
-    ------
-    SpecError
-        As `parse`, or if the price is no number.
+    Raises SpecError as `parse`, or if the price is no number.
     """
     return held_or_paid(*_parts(text))
 
@@ -79,10 +73,7 @@ def _parts(text: str) -> tuple[str, dict[str, Any]]:
 def make(name: str, parameters: Mapping[str, Any]) -> Requirement:
     """A requirement from its name and parameters, which are checked against its constructor's types.
 
-    Raises
-    ------
-    SpecError
-        If the name or a parameter is unknown, a parameter is missing, or a value does not have its type.
+    Raises SpecError if the name or a parameter is unknown, a parameter is missing, or a value does not have its type.
     """
     from pydantic import ValidationError
 

@@ -163,10 +163,7 @@ class Columns:
 def bounds(name: str, shape: tuple[int, ...], lb: Any, ub: Any, integer: bool) -> tuple[Floats, Floats]:
     """Bounds broadcast to the shape and flat.
 
-    Raises
-    ------
-    ModelError
-        If they are NaN, crossed, of another shape, or hold no whole number for an integer variable.
+    Raises ModelError if they are NaN, crossed, of another shape, or hold no whole number for an integer variable.
     """
     try:
         low = np.broadcast_to(np.asarray(lb, dtype=np.float64), shape).ravel()

@@ -21,7 +21,6 @@ def bins(column: Column, known: NDArray[np.float64], threshold: float) -> dict[s
         Words the numbers.
     known : (m,) float64
         At least one number, and no missing one.
-    threshold : float
 
     Returns
     -------

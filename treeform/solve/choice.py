@@ -66,10 +66,7 @@ class Plan:
 def as_asked(question: Question, options: SolveOptions) -> Question:
     """The question with what the rows of a formulation of one's own demand beside it.
 
-    Raises
-    ------
-    SpecError
-        If they narrow the problem, and the least depth is asked for.
+    Raises SpecError if they narrow the problem, and the least depth is asked for.
     """
     restriction = _restriction(options)
     if question.objective.is_depth:
@@ -110,10 +107,7 @@ def choose(question: Question, options: SolveOptions) -> Plan:
 def _distributed(plan: Plan, distribution: Distribution | None) -> Plan:
     """The plan with its work shared out.
 
-    Raises
-    ------
-    SpecError
-        If a solver, or an engine whose search cannot be shared out, answers the question.
+    Raises SpecError if a solver, or an engine whose search cannot be shared out, answers the question.
     """
     if distribution is None:
         return plan
@@ -240,10 +234,7 @@ def _engine_for(question: Question) -> Engine | None:
 def _usual_solver(question: Question, model: Formulation, depth: bool, notes: list[str]) -> Backend:
     """The solver for ``model`` when none is named: one that takes its columns, and that can be loaded here.
 
-    Raises
-    ------
-    SolverNotAvailable
-        If there is none; the message names what to install.
+    Raises SolverNotAvailable if there is none; the message names what to install.
     """
     of_formulation = model.usual_solver(question.shape) if isinstance(model, Variants) and not depth else None
     uneven = [str(requirement) for requirement in question.requirements if requirement.continuous]
@@ -415,10 +406,7 @@ def _warm_engine(question: Question, warm_start: Any, notes: list[str], depth: b
 def on_threads(question: Question, options: SolveOptions, threads: int) -> SolveOptions:
     """The options with a solver that runs on so many threads; the one that would be chosen, where none is named.
 
-    Raises
-    ------
-    SpecError
-        If that solver has no such setting.
+    Raises SpecError if that solver has no such setting.
     """
     plan = choose(question, options)
     if plan.engine is None and plan.backend is None:

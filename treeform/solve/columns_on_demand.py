@@ -97,12 +97,8 @@ class GraphSearch:
 
     Parameters
     ----------
-    question : Question
     formulation : Formulation
         With the ability `ColumnsOnDemand`.
-    backend : Backend
-    ledger : Ledger
-    budget : Budget
     relaxation : Relaxation
         As `priced_part` gives it.
     """

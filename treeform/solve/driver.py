@@ -220,13 +220,7 @@ LARGEST_PROVED_BY_ONE_KIND = 1800
 
 
 def without_prospect(question: Question, plan: Plan) -> str | None:
-    """Why the plan is not likely to prove anything, and what is; None where it may, or nothing better is known.
-
-    Parameters
-    ----------
-    question : Question
-    plan : Plan
-    """
+    """Why the plan is not likely to prove anything, and what is; None where it may, or nothing better is known."""
     if plan.backend is None or plan.warm_engine is not None or plan.start is not None:
         return None
     if plan.formulation is None or not question.shape.own_leaves:

@@ -91,7 +91,6 @@ def candidates(
 
     Parameters
     ----------
-    question : Question
     shape : Shape, optional
         Engines for this one count: a diagram unrolls to a tree. By default those for the question's own.
     any_size : bool
@@ -113,7 +112,6 @@ def usual_engine(question: Question, shape: Shape | None = None) -> Engine | Non
 
     Parameters
     ----------
-    question : Question
     shape : Shape, optional
         Among the engines for this one; by default for the question's own.
     """

@@ -42,12 +42,10 @@ def improve(engine: Engine, relaxation: Relaxation, ledger: Ledger, budget: Budg
 
     Parameters
     ----------
-    engine : Engine
     relaxation : Relaxation
         What the engine supports of the question.
     ledger : Ledger
         Its incumbent is where the search begins; candidates are entered there.
-    budget : Budget
     """
     search = _Search(engine, relaxation, ledger, budget)
     search.shallow()

@@ -35,15 +35,12 @@ def cheapest_labels(
 
     Parameters
     ----------
-    question : Question
     position : (n,) int64
         The leaf that each sample reaches, from 0 on.
-    leaves : int
     wrong : (leaves, K) int64
         The weight of errors of each leaf with each label.
     slack : float
         The part of the largest coefficient by which each row is tightened: the program's arithmetic is inexact.
-    budget : Budget
 
     Returns
     -------

@@ -16,15 +16,12 @@ def combinations(
 ) -> list[dict[str, Any]]:
     """The settings of every run; the last setting of a grid changes first.
 
+    Raises SpecError if a setting has no values, or there are too many combinations.
+
     Parameters
     ----------
     grid : mapping from setting to values, or a sequence of mappings
         Several grids are taken one after the other, as in scikit-learn.
-
-    Raises
-    ------
-    SpecError
-        If a setting has no values, or there are too many combinations.
     """
     parts = [grid] if isinstance(grid, Mapping) else grid
     if not isinstance(parts, Iterable) or isinstance(parts, str):

@@ -250,10 +250,7 @@ def _checked(within: Any, max_models: Any) -> Fraction:
 def _countable(question: Question) -> Relaxation:
     """The question as costs, totals and limits; what is more than that is judged model by model.
 
-    Raises
-    ------
-    SpecError
-        If the models of this shape, objective or table cannot be listed.
+    Raises SpecError if the models of this shape, objective or table cannot be listed.
     """
     fix = "use a tree, tf.Error() or tf.Cost(...) with tf.Nodes(), and few tests; round or bin columns"
     if not question.shape.own_leaves or not question.shape.reads_columns:

@@ -23,7 +23,6 @@ class Narrowing:
 
     Parameters
     ----------
-    label : str
     axis : Bounded
         The requirement, with the bound that is too tight.
     others : Question

@@ -54,10 +54,8 @@ class Judge:
     def model(self, nested: Nested, cost: int | None = None) -> NearModel | None:
         """The model, if it satisfies everything; its value is evaluated again.
 
-        Raises
-        ------
-        ContradictionError
-            If it does not cost what was counted (``cost``, in units of the task), or breaks what was counted.
+        Raises ContradictionError if it does not cost what was counted (``cost``, in units of the task), or breaks
+        what was counted.
         """
         graph = self.graph(nested)
         judged = verify(self.question, graph)

@@ -27,7 +27,6 @@ class Answers:
 
     Parameters
     ----------
-    family : Family
     options : SolveOptions
         The time limit is for all problems together.
     first : Share, optional

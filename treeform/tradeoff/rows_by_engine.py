@@ -22,10 +22,7 @@ from treeform.utils.budget import Budget
 def engine_for(question: Question, options: SolveOptions) -> DiagramSearch | None:
     """The native search that runs first; None where tests are hyperplanes, or another start is given.
 
-    Raises
-    ------
-    SpecError
-        If another native engine is named, or an engine with a formulation.
+    Raises SpecError if another native engine is named, or an engine with a formulation.
     """
     solver, formulation, warm_start = options.solver, options.formulation, options.warm_start
     named_solver = None if solver is None else find_solver(solver)

@@ -31,6 +31,8 @@ def verify_proof(
 ) -> tuple[Fraction | None, Verification, Cnf]:
     """Verify the proof that a claim rests on.
 
+    Raises CertificateError if the file is missing, was changed, or is about another problem.
+
     Parameters
     ----------
     route : ProofRoute
@@ -53,11 +55,6 @@ def verify_proof(
     verification : Verification
     cnf : Cnf
         The clauses derived from the data.
-
-    Raises
-    ------
-    CertificateError
-        If the file is missing, was changed, or is about another problem.
     """
     bound = _statement(route, question, value).bound(question)
     path = _file(route, folder)

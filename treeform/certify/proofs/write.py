@@ -33,17 +33,14 @@ ENCODER = "python-sat"
 class Proofs:
     """A folder for proofs that no model exists, or none below a bound.
 
+    Raises SpecError if nothing can be written there, or the solver writes no proofs.
+
     Parameters
     ----------
     folder : path
         Made when it does not exist.
     solver : str
         The SAT solver that writes them: "glucose42", "glucose4", "glucose3", "cadical195" or "cadical153".
-
-    Raises
-    ------
-    SpecError
-        If nothing can be written there, or the solver writes no proofs.
     """
 
     def __init__(self, folder: str | os.PathLike[str], *, solver: str = DEFAULT_PROVER) -> None:
@@ -65,10 +62,7 @@ class Proofs:
     def of(cls, proofs: str | os.PathLike[str] | Proofs) -> Proofs:
         """What ``proofs=`` of a solve names.
 
-        Raises
-        ------
-        SpecError
-            If it is no folder.
+        Raises SpecError if it is no folder.
         """
         if isinstance(proofs, Proofs):
             return proofs
@@ -100,12 +94,10 @@ class Proofs:
         ----------
         question : Question
             Whose shape and requirements no model satisfies.
-        formulation : Formulation
         at_most : int or None
             ... with an objective of at most this, in the question's whole units.
         examples : ndarray of int64 or None
             The points that the refuted formula holds, see `Formulation.examples`.
-        budget : Budget
         """
         statement = Statement(question.shape, at_most, examples)
         standard = _as_installed(formulation)

@@ -41,10 +41,7 @@ def run_distributed(
 ) -> EngineOutcome:
     """The search, with its root tests answered by ``ask``.
 
-    Raises
-    ------
-    SpecError
-        If the tests of both sides of the root share a budget.
+    Raises SpecError if the tests of both sides of the root share a budget.
     """
     if task.max_nodes is not None and task.max_nodes < 2**task.depth - 1:
         raise SpecError(

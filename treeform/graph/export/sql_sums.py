@@ -30,10 +30,7 @@ _WHOLE = 1.5 * 2.0**52
 def side(asked: Sum) -> Any:
     """An expression that is 1 where the test holds, 0 where it does not, and NULL where rounding could decide.
 
-    Raises
-    ------
-    SpecError
-        If the sum reads dates.
+    Raises SpecError if the sum reads dates.
     """
     from sqlglot import exp
 

@@ -41,15 +41,7 @@ def value_run(question: Question, engine: Engine, ledger: Ledger, budget: Budget
 
 
 class ValueRun:
-    """One run on a question with requirements on values.
-
-    Parameters
-    ----------
-    question : Question
-    engine : Engine
-    ledger : Ledger
-    budget : Budget
-    """
+    """One run on a question with requirements on values."""
 
     def __init__(
         self,
