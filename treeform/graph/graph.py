@@ -23,6 +23,8 @@ from treeform.graph.encoded import encoded_matrix, with_nan
 from treeform.graph.forms import (
     LinearForm,
     extended,
+    fault,
+    fault_of_passes,
     passing,
     renumbered,
     taken_out,
@@ -72,14 +74,30 @@ class FlatGraph:
             put(self, "moments", np.full((len(self.feature), 2), np.nan))
         if self.counts.size == 0:
             put(self, "counts", np.zeros((len(self.feature), len(self.classes)), dtype=np.int64))
-        wrong = structure.fault_of_parts(self)
+        wrong = self._fault()
         if wrong is not None:
             raise SpecError(
                 "the node arrays are no decision graph", cause=wrong, fix="see DecisionGraph.build"
             )
-        arrays = (self.feature, self.threshold, self.left, self.right, self.label)
-        for array in (*arrays, self.counts, self.moments):
+        for array in (*self._arrays, self.counts, self.moments):
             array.setflags(write=False)
+
+    @property
+    def _arrays(self) -> tuple[Ints, NDArray[np.float64], Ints, Ints, Ints]:
+        return self.feature, self.threshold, self.left, self.right, self.label
+
+    def _fault(self) -> str | None:
+        """The first thing that is wrong, or None."""
+        n_features, outcomes = len(self.columns) + len(self.forms), len(self.values or self.classes)
+        wrong = structure.fault(*self._arrays, n_features=n_features, n_classes=outcomes)
+        if wrong is None and self.forms:
+            passes = (self.passes, self.threshold, self.left, self.right)
+            wrong = fault(self.forms, len(self.columns)) or fault_of_passes(*passes)
+        if wrong is None and self.counts.shape != (len(self.feature), len(self.classes)):
+            wrong = f"counts has shape {self.counts.shape}"
+        if wrong is None and self.moments.shape != (len(self.feature), 2):
+            wrong = f"moments has shape {self.moments.shape}"
+        return wrong
 
     # ---------------------------------------------------------------- making
 
