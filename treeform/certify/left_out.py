@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 from itertools import combinations
 from math import comb
 from typing import TYPE_CHECKING, Any
@@ -116,15 +115,10 @@ def count_alternatives(
     over_sets : bool
         Whether the columns that a tree may test are chosen at the root, among all sets that the task allows.
     """
-    counted = partial(
-        _counted,
-        cost=cost,
-        multipliers=multipliers,
-        unit=unit,
-        by_feature=by_feature,
-        stop=stop,
-        path_levels=path_levels,
-    )
+
+    def counted(table: Table, part: TreeTask) -> tuple[int, int, set[int]]:
+        return _counted(table, part, cost, multipliers, unit, by_feature, stop, path_levels)
+
     if over_sets:
         return _over_sets(data, task, counted)
     nodes, alternatives, _ = counted(Table(data, task), task)

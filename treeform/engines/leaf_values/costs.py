@@ -9,7 +9,8 @@ a tree that satisfies the rows pays at most its loss plus u b. For squares that 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,7 @@ Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 NEAR = 1e-9
 """Share of the cost of one leaf for all by which doubles may be off."""
+nothing = partial(np.zeros, 0)
 
 
 @dataclass(frozen=True)
@@ -30,21 +32,21 @@ class Subtrees:
     """A leaf (entry 0) and all single tests on some rows."""
 
     cost: Floats
-    """(A,): A lower bound with prices, of tests included."""
+    """(A,): a lower bound with prices, of tests included."""
     plain: Floats
     """(A,): the same without the prices of rows."""
     column: Ints
     """(A,) int: -1 for the leaf."""
     below: Floats
     """(A,): the greatest value that goes left."""
-    totals: Floats
-    shares: Floats
+    totals: Floats = field(default_factory=nothing)
+    shares: Floats = field(default_factory=nothing)
     """(R, A): of each row: the sum of a v at the best values, and the sum of a^2 / n over the leaves; empty where
     unknown."""
-    least: Floats
-    least_weight: Floats
-    most: Floats
-    most_weight: Floats
+    least: Floats = field(default_factory=nothing)
+    least_weight: Floats = field(default_factory=nothing)
+    most: Floats = field(default_factory=nothing)
+    most_weight: Floats = field(default_factory=nothing)
     """(A,): the smallest and the greatest value of a leaf, and the weights there; empty where unknown."""
 
 
@@ -275,16 +277,4 @@ class AbsoluteCosts(Costs):
         costs = np.append(alone, cost[column, at] + self.price)
         # With rows, no test is left out of either list, so that both are in the same order.
         plain = costs if self.unpriced is None else self.unpriced.subtrees(rows, tests).cost
-        nothing = np.zeros(0)
-        return Subtrees(
-            cost=costs,
-            plain=plain,
-            column=np.append(-1, column),
-            below=np.append(np.nan, value[column, at]),
-            totals=nothing,
-            shares=nothing,
-            least=nothing,
-            least_weight=nothing,
-            most=nothing,
-            most_weight=nothing,
-        )
+        return Subtrees(costs, plain, np.append(-1, column), np.append(np.nan, value[column, at]))
