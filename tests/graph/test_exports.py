@@ -13,7 +13,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from export_tables import export_cases, mixed_table, models, plain_rows
+from export_tables import export_cases, javascript_answers, mixed_table, models, plain_rows
 from typer.testing import CliRunner
 
 import treeform as tf
@@ -38,24 +38,9 @@ def test_python(cases):
 
 
 def test_javascript(cases, tmp_path):
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("node is not here")
     for graph, rows, expected in cases:
-        (tmp_path / "model.js").write_text(graph.to_javascript(), encoding="utf-8")
-        dates = [name for name, values in rows.items() if values.dtype.kind == "M"]
-        given = [
-            {k: v.timestamp() if isinstance(v, datetime.datetime) else v for k, v in row.items()}
-            for row in utc(plain_rows(rows))
-        ]
-        (tmp_path / "rows.json").write_text(json.dumps({"rows": given, "dates": dates}), encoding="utf-8")
-        (tmp_path / "run.js").write_text(
-            "const {predict} = require('./model.js'); const {rows, dates} = require('./rows.json');\n"
-            "for (const row of rows) for (const d of dates) if (row[d] !== null) row[d] = new Date(row[d] * 1000);\n"
-            "console.log(JSON.stringify(rows.map(row => String(predict(row)))));"
-        )
-        done = subprocess.run([node, "run.js"], cwd=tmp_path, capture_output=True, text=True, check=True)
-        assert json.loads(done.stdout) == expected
+        answers = javascript_answers(graph, utc(plain_rows(rows)), tmp_path, "String(predict(row))")
+        assert answers == expected
 
 
 def utc(rows: list[dict[str, object]]) -> list[dict[str, object]]:

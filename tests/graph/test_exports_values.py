@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from export_tables import plain_rows, values_case
+from export_tables import javascript_answers, plain_rows, values_case
 from sklearn.tree import DecisionTreeRegressor
 from typer.testing import CliRunner
 
@@ -68,18 +68,7 @@ def test_javascript_and_python(case, tmp_path):
     space: dict = {}
     exec(graph.to_python(), space)
     assert [space["predict"](row) for row in plain] == expected
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("node is not here")
-    (tmp_path / "model.js").write_text(graph.to_javascript(), encoding="utf-8")
-    (tmp_path / "rows.json").write_text(json.dumps([{**row, "opened": days(row["opened"])} for row in plain]))
-    (tmp_path / "run.js").write_text(
-        "const {predict} = require('./model.js'); const rows = require('./rows.json');\n"
-        "for (const row of rows) if (row.opened !== null) row.opened = new Date(row.opened * 86400000);\n"
-        "console.log(JSON.stringify(rows.map(predict)));"
-    )
-    done = subprocess.run([node, "run.js"], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout) == expected
+    assert javascript_answers(graph, plain, tmp_path) == expected
 
 
 def test_sql_answers_doubles(case):

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import datetime
+import json
+import shutil
+import subprocess
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pytest
 from repository import ROOT
 
 import treeform as tf
@@ -142,3 +148,29 @@ def hard_rows(graph: tf.DecisionGraph, table: pd.DataFrame) -> pd.DataFrame:
             rows.append(row)
     made = pd.concat(rows, ignore_index=True)
     return made.astype({"grade": table["grade"].dtype}) if "grade" in made else made
+
+
+def javascript_answers(
+    graph: tf.DecisionGraph, rows: list[dict[str, object]], folder: Path, shown: str = "predict(row)"
+) -> list[object]:
+    """What Node predicts for rows of Python values, dates among them."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not here")
+    dates = sorted({k for row in rows for k, v in row.items() if isinstance(v, datetime.datetime)})
+    (folder / "model.js").write_text(graph.to_javascript(), encoding="utf-8")
+    (folder / "rows.json").write_text(json.dumps([{k: _as_number(v) for k, v in row.items()} for row in rows]))
+    (folder / "run.js").write_text(
+        "const {predict} = require('./model.js'); const rows = require('./rows.json');\n"
+        f"for (const row of rows) for (const d of {json.dumps(dates)})\n"
+        "  if (row[d] !== null) row[d] = new Date(row[d] * 1000);\n"
+        f"console.log(JSON.stringify(rows.map(row => {shown})));"
+    )
+    done = subprocess.run([node, "run.js"], cwd=folder, capture_output=True, text=True, check=True)
+    answers: list[object] = json.loads(done.stdout)
+    return answers
+
+
+def _as_number(value: object) -> object:
+    """A date as seconds since 1970."""
+    return value.replace(tzinfo=datetime.UTC).timestamp() if isinstance(value, datetime.datetime) else value
