@@ -96,13 +96,19 @@ def certify_family(
     return written(FAMILY, family.question, run, content, moved)
 
 
-def certificate_or_none(view: Any) -> Certificate | None:
-    """The certificate of a table or curve; None where nothing was found or proved."""
+def facts_of_view(view: Any) -> dict[str, Any]:
+    """What the JSON of each table or curve says: its question, its certificate, and how long it took."""
     try:
-        made: Certificate = view.certificate()
-    except CertificateError:
-        return None
-    return made
+        certificate: Certificate | None = view.certificate()
+    except CertificateError:  # nothing was found or proved
+        certificate = None
+    return {
+        "objective": str(view.question.objective),
+        "requirements": list(view.question.labels),
+        "certificate": certificate,
+        "digest": view.question.data.digest,
+        "seconds": round(view.seconds, 3),
+    }
 
 
 def answers_in(certificate: Any, family: Family) -> list[tuple[Place, SolveResult]]:

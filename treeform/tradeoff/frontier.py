@@ -16,7 +16,7 @@ import pandas as pd
 from treeform.certify.answer import CertifiedResult
 from treeform.certify.certificate import Certificate
 from treeform.certify.family import Family, Place
-from treeform.certify.family_certificate import certificate_or_none, certify_family
+from treeform.certify.family_certificate import certify_family, facts_of_view
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.graph.svg import Drawing
@@ -251,11 +251,7 @@ class Frontier(Printed):
         return {
             "over": str(self.axis),
             "measure": self.axis.bound_name,
-            "objective": str(self.question.objective),
-            "requirements": list(self.question.labels),
-            "certificate": certificate_or_none(self),
-            "digest": self.question.data.digest,
-            "seconds": round(self.seconds, 3),
+            **facts_of_view(self),
             "complete": self.complete,
             "points": [
                 {

@@ -17,9 +17,9 @@ from treeform.certify.certificate import Certificate
 from treeform.certify.family import Family
 from treeform.certify.family_certificate import (
     answers_in,
-    certificate_or_none,
     certify_family,
     enter_answer,
+    facts_of_view,
 )
 from treeform.errors import BREAKDOWNS, SpecError, broke_down, is_breakdown
 from treeform.graph import DecisionGraph
@@ -103,11 +103,7 @@ class Pareto(Printed):
     def to_json(self) -> dict[str, Any]:
         """The curve as plain values; numbers exact, as text."""
         return {
-            "objective": str(self.question.objective),
-            "requirements": list(self.question.labels),
-            "certificate": certificate_or_none(self),
-            "digest": self.question.data.digest,
-            "seconds": round(self.seconds, 3),
+            **facts_of_view(self),
             "limit": None if self.limit is None else str(self.limit),
             "proved": self.proved,
             "points": [

@@ -18,9 +18,9 @@ from treeform.certify.family import IMPOSSIBLE, Family, Known, Place, Proof
 from treeform.certify.family_certificate import (
     answer_of,
     answers_in,
-    certificate_or_none,
     certify_family,
     enter_answer,
+    facts_of_view,
     other_problem,
 )
 from treeform.certify.files import read_json_file
@@ -157,11 +157,7 @@ class SizeTable(Printed):
 
         return {
             "shape": self.question.shape.to_json(),
-            "objective": str(self.question.objective),
-            "requirements": list(self.question.labels),
-            "certificate": certificate_or_none(self),
-            "digest": self.question.data.digest,
-            "seconds": round(self.seconds, 3),
+            **facts_of_view(self),
             "limit": None if self.limit is None else str(self.limit),
             "rows": [
                 {

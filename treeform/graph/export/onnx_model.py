@@ -18,7 +18,7 @@ from treeform.errors import SpecError, did_you_mean
 from treeform.graph.export.onnx_sums import signs_of_sums
 from treeform.graph.export.onnx_table import Table
 from treeform.graph.export.onnx_tree import Tree, nodes_of_tree
-from treeform.graph.export.program import Branch, Condition, Program
+from treeform.graph.export.program import Branch, Condition, Program, not_installed
 from treeform.graph.export.sums import Sum
 from treeform.graph.graph import FlatGraph
 from treeform.utils.text import count_of
@@ -35,11 +35,7 @@ def to_onnx(graph: FlatGraph, nodes: OnnxNodes = "auto") -> Any:
     try:
         from onnx import checker
     except ImportError as error:
-        raise SpecError(
-            "the model cannot be written as ONNX",
-            cause=f"the package onnx cannot be loaded: {error}",
-            fix="pip install 'treeform[export]'",
-        ) from None
+        raise not_installed("as ONNX", "onnx", error) from None
     ways = get_args(OnnxNodes)
     if nodes not in ways:
         raise SpecError(

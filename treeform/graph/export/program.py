@@ -229,3 +229,12 @@ def _asking(graph: FlatGraph, node: int) -> int:
             break
         node = int((graph.left if side else graph.right)[node])
     return node
+
+
+def not_installed(written: str, package: str, error: ImportError) -> SpecError:
+    """That a package is missing without which a model cannot be ``written``, such as "as SQL"."""
+    return SpecError(
+        f"the model cannot be written {written}",
+        cause=f"the package {package} cannot be loaded: {error}",
+        fix="pip install 'treeform[export]'",
+    )

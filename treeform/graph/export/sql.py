@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from treeform.data.columns import ORIGIN
 from treeform.errors import SpecError, did_you_mean
 from treeform.graph.export import sql_sums
-from treeform.graph.export.program import Branch, Condition, Kind, Program
+from treeform.graph.export.program import Branch, Condition, Kind, Program, not_installed
 from treeform.graph.export.sums import Sum
 from treeform.graph.export.unrolled import check_size
 from treeform.graph.graph import FlatGraph
@@ -34,11 +34,7 @@ def to_sql(
     try:
         from sqlglot import exp
     except ImportError as error:
-        raise SpecError(
-            "the model cannot be written as SQL",
-            cause=f"the package sqlglot cannot be loaded: {error}",
-            fix="pip install 'treeform[export]'",
-        ) from None
+        raise not_installed("as SQL", "sqlglot", error) from None
 
     program = Program.of(graph)
     if encoded is not None:

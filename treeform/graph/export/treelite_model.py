@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.data.columns import CATEGORY
-from treeform.errors import SpecError
-from treeform.graph.export.program import Branch, Condition, Kind, Program
+from treeform.graph.export.program import Branch, Condition, Kind, Program, not_installed
 from treeform.graph.export.sums import Sum
 from treeform.graph.export.unrolled import check_size
 from treeform.graph.graph import FlatGraph
@@ -32,11 +31,7 @@ def to_treelite(graph: FlatGraph) -> Any:
     try:
         from treelite import model_builder
     except ImportError as error:
-        raise SpecError(
-            "the model cannot be written for treelite",
-            cause=f"the package treelite cannot be loaded: {error}",
-            fix="pip install 'treeform[export]'",
-        ) from None
+        raise not_installed("for treelite", "treelite", error) from None
     program = Program.of(graph)
     check_size(program, "a treelite tree", MOST_NODES)
     builder = _builder(model_builder, program)
