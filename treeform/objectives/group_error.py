@@ -19,7 +19,7 @@ from treeform.language.numbers import as_fraction
 from treeform.language.objective import Term
 from treeform.language.objective_text import only, quoted, settings_in
 from treeform.language.requirement import Requirement
-from treeform.requirements.groups import Groups, by_name
+from treeform.requirements.groups import Groups, resolved
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -45,17 +45,10 @@ class OfGroups(Term):
             groups = (context.get("arrays") or {}).get(groups.removeprefix(AT))
         if groups is None:
             groups = context.get("sensitive_features")
-        if groups is None:
-            raise SpecError(
-                f"the objective {self} has no groups",
-                cause="neither the objective nor the problem names a sensitive attribute",
-                fix=f"write {type(self).__name__}(groups='sex'), or pass sensitive_features=...",
-            )
-        groups = by_name(groups, data)
-        groups_found = Groups.of(groups, data)
+        written = f"{type(self).__name__}(groups='sex')"
+        kept, found = resolved(groups, data, f"the objective {self}", "objective", written)
         bound = copy.copy(self)
-        bound.groups = groups if isinstance(groups, str) else groups_found
-        bound._resolved = (data, groups_found)
+        bound.groups, bound._resolved = kept, (data, found)
         return bound
 
     def of(self, data: Dataset) -> Groups:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
-from treeform.errors import SpecError
 from treeform.language.requirement import Requirement
-from treeform.requirements.groups import Groups, by_name, groups_from_json, groups_text
+from treeform.requirements.groups import Groups, groups_from_json, groups_text, resolved
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -25,20 +24,10 @@ class ByGroups(Requirement):
     """Its other parameters, in the advice of errors."""
 
     def _resolved_groups(self, data: Dataset, context: Mapping[str, Any]) -> tuple[Any, Groups]:
-        """What to keep and the groups of `data`: a column's name is right for other rows too, arrays are kept as codes.
-
-        Raises SpecError if neither the requirement nor the problem names groups.
-        """
+        """See `resolved`."""
         groups = context.get("sensitive_features") if self.groups is None else self.groups
-        if groups is None:
-            raise SpecError(
-                f"{self} has no groups",
-                cause="neither the requirement nor the problem names a sensitive attribute",
-                fix=f"write {type(self).__name__}(groups='sex', {self.example}), or pass sensitive_features=...",
-            )
-        groups = by_name(groups, data)
-        resolved = Groups.of(groups, data)
-        return (groups if isinstance(groups, str) else resolved), resolved
+        written = f"{type(self).__name__}(groups='sex', {self.example})"
+        return resolved(groups, data, str(self), "requirement", written)
 
     def on_positions(self, positions: np.ndarray, data: Dataset) -> Requirement:
         return self._copy(groups=Groups.of(self.groups, data).taken(positions))

@@ -11,6 +11,8 @@ import pandas as pd
 
 from treeform.data.roles import in_row_order, of_some_rows
 from treeform.errors import CertificateError, DataError
+from treeform.data.rows import row_text, rows_note
+from treeform.errors import CertificateError, DataError, SpecError
 from treeform.language.classes import plain_label
 from treeform.utils.rows import row_text, rows_note
 from treeform.utils.text import count_of
@@ -138,6 +140,22 @@ class Groups:
 
     def __repr__(self) -> str:
         return f"<Groups{_called(self.name)}: {', '.join(map(str, self.labels))}>"
+
+
+def resolved(values: Any, data: Dataset, owner: str, kind: str, written: str) -> tuple[Any, Groups]:
+    """What an ``owner`` keeps of its groups, and the groups: a name is right for other rows too, arrays become codes.
+
+    Raises SpecError if there are none, naming the ``kind`` of the owner and how groups are ``written``.
+    """
+    if values is None:
+        raise SpecError(
+            f"{owner} has no groups",
+            cause=f"neither the {kind} nor the problem names a sensitive attribute",
+            fix=f"write {written}, or pass sensitive_features=...",
+        )
+    values = by_name(values, data)
+    groups = Groups.of(values, data)
+    return (values if isinstance(values, str) else groups), groups
 
 
 def by_name(values: Any, data: Dataset) -> Any:

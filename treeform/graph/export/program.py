@@ -19,6 +19,7 @@ from treeform.data.columns import (
     Column,
     Level,
 )
+from treeform.errors import SpecError
 from treeform.graph.export.sums import Sum
 from treeform.graph.graph import FlatGraph
 
