@@ -41,12 +41,7 @@ def least_value(question: Question, stop: Callable[[], bool] = lambda: False) ->
 
     Of its requirements it reads what `treeform.certify.restated` states, and judges models.
 
-    Raises
-    ------
-    OutOfReach
-        Before anything is searched.
-    Stopped
-        When ``stop`` answers true.
+    Raises OutOfReach before anything is searched, and Stopped when ``stop`` answers true.
     """
     question = restated(question)
     if leaf_loss(question.objective) is not None:

@@ -34,12 +34,7 @@ Floats = NDArray[np.float64]
 def least_loss(question: Question, stop: Callable[[], bool] = lambda: False) -> Fraction | None:
     """The optimum of a regression problem in the user's units, by trying everything; None when nothing is admissible.
 
-    Raises
-    ------
-    OutOfReach
-        Before anything is searched.
-    Stopped
-        When ``stop`` answers true.
+    Raises OutOfReach before anything is searched, and Stopped when ``stop`` answers true.
     """
     part = relax(question, RegressionSearch())
     assert part is not None

@@ -22,11 +22,8 @@ class MinCoverage(AtLeastAmount, LinearRequirement):
 
     Parameters
     ----------
-    at_least : int or float
-        A whole number counts samples (weight), anything else is a fraction of the total weight.
-    count : int, optional
-    fraction : float, optional
-        The same by name.
+    at_least, count, fraction
+        See `MinSupport`.
 
     Raises
     ------

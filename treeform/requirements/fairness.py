@@ -91,11 +91,6 @@ class EqualOpportunity(RateParity):
     positive : label, optional
         The positive class. By default, with two classes, the greater label.
 
-    Raises
-    ------
-    SpecError, DataError
-        As `StatisticalParity`.
-
     Notes
     -----
     Hardt, Price and Srebro, Equality of opportunity in supervised learning, NeurIPS 2016, definition 2.2, with rates
@@ -121,11 +116,6 @@ class PredictiveEquality(RateParity):
     groups, ratio, difference, positive
         See `EqualOpportunity`.
 
-    Raises
-    ------
-    SpecError, DataError
-        As `StatisticalParity`.
-
     Notes
     -----
     Chouldechova, Fair prediction with disparate impact, Big Data 2017; Corbett-Davies et al., Algorithmic decision
@@ -147,11 +137,6 @@ class EqualizedOdds(RateParity):
     ----------
     groups, ratio, difference, positive
         See `EqualOpportunity`.
-
-    Raises
-    ------
-    SpecError, DataError
-        As `StatisticalParity`.
 
     Notes
     -----
@@ -180,11 +165,6 @@ class AccuracyParity(RateParity):
     ----------
     groups, ratio, difference
         See `StatisticalParity`.
-
-    Raises
-    ------
-    SpecError, DataError
-        As `StatisticalParity`.
 
     Notes
     -----
