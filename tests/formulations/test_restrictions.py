@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pickle
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from misbehaving import SlowRows
 
 import treeform as tf
 from treeform import report
@@ -217,7 +217,7 @@ class Plugin(ODD):
 
 
 class Narrow(Component):
-    restricts = True
+    restricts = None
 
 
 class Vouched(Formulation):
@@ -290,14 +290,8 @@ def test_results_are_kept_without_the_rows() -> None:
     assert again.question.restriction.rows is None
 
 
-class Endless(Component):
-    """Rows that take a minute to build."""
-
-    def build(self, model: Model, ports: Ports) -> None:
-        x = model.bool("slow")
-        for _ in range(6000):
-            time.sleep(0.01)
-            model.add(x >= 0)
+class Endless(SlowRows):
+    restricts = None
 
 
 def test_the_time_limit_holds_while_the_rows_are_built() -> None:

@@ -7,32 +7,19 @@ import time
 
 import numpy as np
 import pytest
+from misbehaving import SlowRows
 from timing import wait_until
 
 import treeform as tf
 from treeform.backends.watch import build_beside
 from treeform.errors import SpecError
 from treeform.formulations import ODD
-from treeform.language.component import Component
-from treeform.language.ports import Ports
 from treeform.model import Model
 from treeform.model.lower import BuildingStopped, stop_building_when
 from treeform.utils.budget import report_step
 
 X = np.arange(12.0).reshape(6, 2)
 Y = np.array([0, 1, 0, 1, 0, 1])
-
-
-class Slow(Component):
-    """Adds a row every 10 ms, for a minute; each of them holds in every model."""
-
-    restricts = False
-
-    def build(self, model: Model, ports: Ports) -> None:
-        x = model.bool("slow")
-        for _ in range(6000):
-            time.sleep(0.01)
-            model.add(x >= 0)
 
 
 def building_threads() -> int:
@@ -72,7 +59,7 @@ def test_work_that_is_left_alone_ends_where_it_reports_a_step():
 def test_the_time_limit_holds_while_the_model_is_built(solver, timed):
     problem = tf.Problem(X, Y, shape=tf.Tree(2))
     started = time.process_time()
-    result = problem.solve(solver, formulation=ODD() + Slow(), warm_start=None, time_limit=0.5)
+    result = problem.solve(solver, formulation=ODD() + SlowRows(), warm_start=None, time_limit=0.5)
     timed(time.process_time() - started, 5)
     assert result.status is tf.Status.FEASIBLE
     assert result.limit is tf.Limit.TIME

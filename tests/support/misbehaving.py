@@ -1,4 +1,4 @@
-"""A solver that misbehaves in a process of its own, in the way that it is told to."""
+"""A solver that misbehaves in a process of its own, in the way that it is told to; rows that take a minute."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import numpy as np
 from treeform.backends import Answer, Run, Session, Verdict
 from treeform.backends.TEMPLATE import Enumeration, EnumerationSession
 from treeform.backends.watch import Watch
+from treeform.language.component import Component
+from treeform.language.ports import Ports
 from treeform.model import Model
 
 
@@ -83,3 +85,15 @@ class MisbehavingSession(EnumerationSession):
         if fault == "wrong infeasibility":
             return Answer(Verdict.INFEASIBLE)
         return super()._search(run, watch)
+
+
+class SlowRows(Component):
+    """Adds a row every 10 ms, for a minute; each of them holds in every model."""
+
+    restricts = False
+
+    def build(self, model: Model, ports: Ports) -> None:
+        x = model.bool("slow")
+        for _ in range(6000):
+            time.sleep(0.01)
+            model.add(x >= 0)
