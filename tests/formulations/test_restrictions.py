@@ -217,7 +217,7 @@ class Plugin(ODD):
 
 
 class Narrow(Component):
-    restricts = None
+    restricts = True
 
 
 class Vouched(Formulation):

@@ -42,6 +42,10 @@ class Outcome(NamedTuple):
     """Which of the watched directions some test breaks."""
 
 
+Choice = tuple[tuple[int, ...], int, Fraction | int, Fraction | int, int, "tuple[tuple[Split, int, int], ...]"]
+"""Of a layer: rows at the next one, ended rows, least side and flow, columns, and what the tests part."""
+
+
 @dataclass(frozen=True)
 class Watch:
     """A direction that tests of a column may break: greater values are for (rising) or against the class."""
@@ -249,16 +253,7 @@ class Reference:
 
     def _choices(
         self, masks: tuple[int, ...], width: int
-    ) -> Iterator[
-        tuple[
-            tuple[int, ...],
-            int,
-            Fraction | int,
-            Fraction | int,
-            int,
-            tuple[tuple[Split, int, int], ...],
-        ]
-    ]:
+    ) -> Iterator[Choice]:
         """Tests and arcs for all nodes of a layer: the rows at the next layer, and what the tests add."""
 
         def arcs(
@@ -295,16 +290,7 @@ class Reference:
             flow: Fraction | int,
             columns: int,
             parted: tuple[tuple[Split, int, int], ...],
-        ) -> Iterator[
-            tuple[
-                tuple[int, ...],
-                int,
-                Fraction | int,
-                Fraction | int,
-                int,
-                tuple[tuple[Split, int, int], ...],
-            ]
-        ]:
+        ) -> Iterator[Choice]:
             if index == len(masks):
                 yield tuple(sorted(below)), ended, side, flow, columns, parted
                 return
