@@ -16,7 +16,6 @@ from treeform.requirements.groups import CROSSED
 from treeform.requirements.rates import GroupRate, RateParity
 from treeform.solve import SolveOptions, SolveResult, Status, schedule
 from treeform.solve.choice import choose
-from treeform.solve.result import KnownBound
 from treeform.solve.result import known_bound
 from treeform.tradeoff.asking import Solves
 from treeform.tradeoff.frontier import Frontier

@@ -12,7 +12,6 @@ from treeform.language.bounded import Bounded
 from treeform.language.question import Question
 from treeform.solve import SolveOptions, SolveResult, Status, schedule, solve
 from treeform.solve.choice import choose
-from treeform.solve.result import KnownBound, Number
 from treeform.solve.result import Claim, Number, known_bound
 from treeform.tradeoff.axis import find_axis
 from treeform.tradeoff.frontier import Frontier, FrontierPoint

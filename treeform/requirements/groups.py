@@ -10,8 +10,6 @@ import numpy as np
 import pandas as pd
 
 from treeform.data.roles import in_row_order, of_some_rows
-from treeform.errors import CertificateError, DataError
-from treeform.data.rows import row_text, rows_note
 from treeform.errors import CertificateError, DataError, SpecError
 from treeform.language.classes import plain_label
 from treeform.utils.rows import row_text, rows_note

@@ -294,16 +294,6 @@ class ProofWriter(Protocol):
 
 
 @dataclass(frozen=True)
-class KnownBound:
-    """A lower bound that was proved elsewhere; it becomes a claim, which a check of the certificate proves again."""
-
-    value: Fraction
-    """In units of the objective."""
-    by: str
-    """Who proved it."""
-
-
-@dataclass(frozen=True)
 class SolveOptions:
     """Solver, formulation, start, time limit and callbacks of one solve; see `treeform.Problem.solve`.
 
@@ -329,8 +319,8 @@ class SolveOptions:
     """Whether a solver runs in a process of its own; see `treeform.Isolated`."""
     distribution: Distribution | None = None
     """Who shares the work of a native engine, and where its parts are kept; None: this process does it all."""
-    bounds: tuple[KnownBound, ...] = ()
-    """Bounds that were proved before."""
+    bounds: tuple[Claim, ...] = ()
+    """Lower bounds that were proved before; a check of the certificate proves them again."""
     models: tuple[DecisionGraph, ...] = ()
     """Models that are known before."""
 

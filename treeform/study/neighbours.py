@@ -16,7 +16,6 @@ from treeform.language.bounded import Bounded
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
 from treeform.shape import smaller_shapes
-from treeform.solve.result import KnownBound
 from treeform.solve.result import Claim, known_bound
 
 MOST_JUDGED = 3

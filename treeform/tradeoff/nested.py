@@ -15,8 +15,7 @@ from treeform.certify.family import IMPOSSIBLE, Family, Place
 from treeform.certify.family_certificate import enter_answer
 from treeform.language.question import Question
 from treeform.solve import schedule
-from treeform.solve.result import KnownBound, Progress, SolveOptions, Status
-from treeform.solve.result import Limit, Progress, Status, known_bound
+from treeform.solve.result import Progress, SolveOptions, Status, known_bound
 from treeform.tradeoff.asking import Solves, part_of
 from treeform.utils.budget import Budget, Limit, Share
 from treeform.utils.text import count_of
