@@ -116,6 +116,8 @@ class GraphOfTrees:
         Bytes by which the process may grow; None for 2 GiB.
     simd : str
         Instruction set of the totals: ``"auto"`` takes the widest one that the processor has.
+    tests : tuple of arrays, optional
+        The tests that trees may have (`treeform.engines.few_thresholds`); None for all of them.
     """
 
     def __init__(
@@ -125,12 +127,14 @@ class GraphOfTrees:
         apart: Apart = "feature",
         memory: int | None = None,
         simd: str = "auto",
+        tests: Tests | None = None,
     ) -> None:
         from treeform import _core
 
         reason = reason_against_graph(data, task)
-        intervals = reason is None and takes_intervals(data, task)
-        if reason is None and not intervals and not Room(memory).has(bytes_of_tests(data)):
+        intervals = tests is None and reason is None and takes_intervals(data, task)
+        listed = tests is None and not intervals
+        if reason is None and listed and not Room(memory).has(bytes_of_tests(data)):
             reason = "the table of its tests does not fit in memory"
         if reason is not None:
             raise SpecError(
@@ -158,7 +162,8 @@ class GraphOfTrees:
             points = np.ascontiguousarray(data.points.X[:, columns])
             self._native = _core.IntervalAndOrGraph(one.arrays(), points, _groups(one, apart), **limits)
         else:
-            self.table = TableOfTotals(data, limited, _tests(data, task, apart))
+            every = _tests(data, apart) if tests is None else tests
+            self.table = TableOfTotals(data, limited, _allowed(every, task))
             self._native = _core.AndOrGraph(self.table.arrays(), _groups(self.table, apart), **limits)
         states = None
         if task.paths and apart == "feature" and not intervals:
@@ -326,14 +331,17 @@ def _thresholds(data: Dataset, columns: NDArray[np.int64]) -> Tests:
     return no_bits, np.concatenate(feature), np.concatenate(threshold)
 
 
-def _tests(data: Dataset, task: TreeTask, apart: Apart) -> Tests:
-    """All distinct tests of features that the task allows."""
-    if apart == "feature" and not data.points.are_bits:
-        splits = data.splits(None)
-        bits = np.ascontiguousarray(~splits.left.T).view(np.uint8)
-        feature, threshold = splits.feature, splits.threshold
-    else:
-        bits, feature, threshold = tests_of(data)
+def _tests(data: Dataset, apart: Apart) -> Tests:
+    """All distinct tests."""
+    if apart != "feature" or data.points.are_bits:
+        return tests_of(data)
+    splits = data.splits(None)
+    return np.ascontiguousarray(~splits.left.T).view(np.uint8), splits.feature, splits.threshold
+
+
+def _allowed(tests: Tests, task: TreeTask) -> Tests:
+    """Those of features that the task allows."""
+    bits, feature, threshold = tests
     kept = np.ones(len(feature), dtype=bool)
     if task.features is not None:
         kept = np.isin(feature, sorted(frozenset().union(*task.features)))

@@ -30,6 +30,7 @@ from treeform.language.covers import Covers
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
+    from treeform.engines.table_of_totals import Tests
     from treeform.engines.task import TreeTask
 
 MOST_SETS = 200_000
@@ -42,23 +43,32 @@ EMPTY = 2**60
 Set = frozenset[int]
 
 
-def graph_of(data: Dataset, task: TreeTask, apart: Apart = "feature") -> GraphOfTrees:
+def graph_of(
+    data: Dataset, task: TreeTask, apart: Apart = "feature", tests: Tests | None = None
+) -> GraphOfTrees:
     """The trees of a task: over sets of columns where few enough of them are allowed, else over all columns.
 
     Parameters
     ----------
-    apart : str
+    apart, tests
         As for `GraphOfTrees`.
     """
-    sets = column_sets(data, task)
-    return GraphOfTrees(data, task, apart) if sets is None else GraphOverColumnSets(data, task, sets, apart)
+    sets = column_sets(data, task, listed=tests is not None)
+    if sets is None:
+        return GraphOfTrees(data, task, apart, tests=tests)
+    return GraphOverColumnSets(data, task, sets, apart, tests)
 
 
-def column_sets(data: Dataset, task: TreeTask) -> list[Set] | None:
+def column_sets(data: Dataset, task: TreeTask, listed: bool = False) -> list[Set] | None:
     """The sets of encoded features over which trees are searched; None where all are one, or for too many of them.
 
     Of each set that the task allows, all choices of as many columns as its budget has, or all columns where they are
     no more. Features without a test do not count.
+
+    Parameters
+    ----------
+    listed : bool
+        Whether tests are listed in any case.
     """
     most, varying = most_columns(data, task), np.ptp(data.points.X, axis=0) > 0
     if task.max_features == 0 or (most is None and (task.features is None or len(task.features) < 2)):
@@ -66,7 +76,7 @@ def column_sets(data: Dataset, task: TreeTask) -> list[Set] | None:
     allowed = (frozenset(range(data.n_features)),) if task.features is None else task.features
     columns = [_by_column(data, [f for f in sorted(one) if varying[f]]) for one in allowed]
     k = len(varying) if most is None else most
-    largest = MOST_SETS_OF_INTERVALS if takes_intervals(data, task) else MOST_SETS
+    largest = MOST_SETS_OF_INTERVALS if takes_intervals(data, task) and not listed else MOST_SETS
     if sum(comb(len(of), min(k, len(of))) for of in columns) > largest:
         return None
     sets = dict.fromkeys(
@@ -95,13 +105,21 @@ class GraphOverColumnSets(GraphOfTrees):
         can be followed.
     """
 
-    def __init__(self, data: Dataset, task: TreeTask, sets: Sequence[Set], apart: Apart = "feature") -> None:
+    def __init__(
+        self,
+        data: Dataset,
+        task: TreeTask,
+        sets: Sequence[Set],
+        apart: Apart = "feature",
+        tests: Tests | None = None,
+    ) -> None:
         every = frozenset[int]().union(*sets)
-        super().__init__(data, replace(task, max_features=None, features=(every,)), apart)
+        super().__init__(data, replace(task, max_features=None, features=(every,)), apart, tests=tests)
+        self.over = tests
         self.sets, self.n_sets, self.keeps_columns = sets, len(sets), True
         self.task = replace(task, max_features=None, paths=task.paths if self.keeps_paths else ())
         self.path_levels = task.depth + 1 if self.task.paths else 0
-        self.tests = None if takes_intervals(data, task) else self._tests()
+        self.tests = None if self._searches else self._tests()
         self.priced: Priced | None = None
         self.least: NDArray[np.int64] = np.zeros(len(sets), dtype=np.int64)
         self.made: dict[int, GraphOfTrees] = {}
@@ -122,7 +140,8 @@ class GraphOverColumnSets(GraphOfTrees):
         assert self.priced is not None
         trees = self.made.get(index)
         if trees is None:
-            trees = GraphOfTrees(self.data, replace(self.task, features=(self.sets[index],)), self.apart)
+            task = replace(self.task, features=(self.sets[index],))
+            trees = GraphOfTrees(self.data, task, self.apart, tests=self.over)
             trees.price(self.priced.multipliers, self.priced.unit)
             if len(self.made) < MOST_KEPT:
                 self.made[index] = trees

@@ -8,9 +8,11 @@ from math import comb
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from treeform.errors import SpecError
 from treeform.model import concatenate, constant
+from treeform.model.csr import as_matrix
 from treeform.requirements.columns import check_columns, column_name, distinct_rows, features_of
 from treeform.requirements.counted import AtMost, whole_count
 from treeform.shape import UNIVARIATE
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
     from treeform.language.ports import Ports
-    from treeform.model import Model
+    from treeform.model import Expr, Model
     from treeform.shape import Shape
 
 
@@ -56,7 +58,9 @@ class MaxThresholds(AtMost):
     @renamed(k="at_most")
     def __init__(self, column: str, at_most: int) -> None:
         self.column = column_name(column, "MaxThresholds")
-        self.at_most = whole_count(at_most, 0, f"at most {at_most!r} thresholds", f"MaxThresholds({column!r}, 2)")
+        self.at_most = whole_count(
+            at_most, 0, f"at most {at_most!r} thresholds", f"MaxThresholds({column!r}, 2)"
+        )
 
     def bind(self, data: Dataset, **context: Any) -> MaxThresholds:
         check_columns(data, [self.column], self)
@@ -78,24 +82,28 @@ class MaxThresholds(AtMost):
         one, counted = distinct_rows(ports), []
         for f in features_of(ports.data, self.column).tolist():
             n_cuts = len(ports.data.ranks.values[f]) - 1
-            if n_cuts < 1:
-                continue
             tests = ports.feature[:, f]
-            n_tests = tests.shape[0]
-            used = model.bool("threshold is used", n_cuts)
-            below = model.bool("threshold is at most", (n_tests, n_cuts))
-            zero, last = constant(np.zeros((n_tests, 1))), tests.reshape(-1, 1)
+            where = np.flatnonzero(_may_be_one(tests))
+            if n_cuts < 1 or not len(where):
+                continue
+            tests = tests[where]
+            rank = ports.data.ranks.codes[one, f]
+            one_by_rank, rank = one[np.argsort(rank, kind="stable")], np.sort(rank)
+            sides = [_stricter(ports.branch[one_by_rank][:, where, side].T, bool(side)) for side in (0, 1)]
+            cuts = np.unique(np.concatenate([[n_cuts - 1], *(rank[point] - 1 for _, point, _ in sides)]))
+            cuts = cuts[cuts >= 0]  # thresholds between two of them send the same rows to the same sides
+            used = model.bool("threshold is used", len(cuts))
+            below = model.bool("threshold is at most", (len(where), len(cuts)))
+            zero, last = constant(np.zeros((len(where), 1))), tests.reshape(-1, 1)
             model.add(below[:, 1:] >= below[:, :-1], f"{self}: thresholds are ordered")
             model.add(below[:, -1:] >= last, f"{self}: each test has a threshold")
-            steps = below - concatenate([zero, below[:, :-1]], axis=1)
+            reached = concatenate([zero, below], axis=1)  # (V, 1 + T): the threshold is less than a value
+            steps = below - reached[:, :-1]
             model.add(used[None, :] >= steps + last - 1, f"{self}: thresholds in use")
-            rank = ports.data.ranks.codes[one, f]
-            reached = concatenate([zero, below], axis=1)[
-                :, rank
-            ]  # (V, P): the threshold is less than the value
-            right, left = ports.branch[one][:, :, 1], ports.branch[one][:, :, 0]
-            model.add(right + tests[None, :] - 1 <= reached.T, f"{self}: who goes right")
-            model.add(left + tests[None, :] - 1 <= 1 - reached.T, f"{self}: who goes left")
+            for side, (test, point, takes) in enumerate(sides):
+                less = reached[test, np.searchsorted(cuts, rank[point] - 1) + (rank[point] > 0)]
+                allowed = less if side else 1 - less
+                model.add(takes + tests[test] - 1 <= allowed, f"{self}: who goes {('left', 'right')[side]}")
             counted.append(used)
         if sum(used.size for used in counted) > self.at_most:
             model.add(concatenate(counted, axis=0).sum() <= self.at_most, str(self))
@@ -156,3 +164,27 @@ class MaxThresholds(AtMost):
 
     def in_words(self) -> str:
         return f"tests compare {self.column} with at most {count_of(self.at_most, 'threshold')}"
+
+
+def _may_be_one(entries: Expr) -> NDArray[np.bool_]:
+    """Which entries are not always 0."""
+    flat = entries.ravel()
+    return np.asarray((flat.rows.lengths > 0) | (np.asarray(flat.const) != 0))
+
+
+def _stricter(takes: Expr, right: bool) -> tuple[NDArray[np.int64], NDArray[np.int64], Expr]:
+    """The entries (V, P), by rank, that need a row: test, point and entry.
+
+    Of points that take a side under the same conditions, the row of the lowest one that goes right implies the others,
+    as does that of the highest one that goes left.
+    """
+    flat = takes.ravel()
+    kept = np.flatnonzero(_may_be_one(flat))
+    test, point = np.divmod(kept, takes.shape[1])
+    matrix, const = as_matrix(flat[kept].rows), np.asarray(flat.const)[kept]
+    step = matrix[1:] - matrix[:-1]
+    step.eliminate_zeros()
+    other = (np.diff(step.indptr) > 0) | (np.diff(test) > 0) | (np.diff(const) != 0)
+    ends = np.ones((1,), dtype=bool)[: len(kept)]
+    first = np.flatnonzero(np.concatenate([ends, other] if right else [other, ends]))
+    return test[first], point[first], flat[kept[first]]

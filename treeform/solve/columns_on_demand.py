@@ -16,10 +16,18 @@ import numpy as np
 
 from treeform.backends import Backend
 from treeform.backends.watch import build_beside
-from treeform.engines.and_or_graph import MOST_ALTERNATIVES, Apart, Priced, reason_against_graph
+from treeform.engines.and_or_graph import (
+    MOST_ALTERNATIVES,
+    Apart,
+    Priced,
+    reason_against_graph,
+    takes_intervals,
+)
+from treeform.engines.few_thresholds import few_thresholds
 from treeform.engines.graph_columns import graph_of
 from treeform.engines.graph_fixing import fixed
 from treeform.engines.relaxation import Relaxation, relax
+from treeform.engines.table_of_totals import Tests
 from treeform.engines.totals import OfGraphs
 from treeform.language.abilities import ColumnsOnDemand
 from treeform.language.alternatives import AndOrGraph
@@ -42,8 +50,12 @@ BY_ROW = frozenset({"reaches", "branch", "leaf"})
 """Ports with an entry for each row and node."""
 AT_FIRST = 300_000
 """Alternatives that are written out while a step is looked for; where even the least step has more, all that fit."""
+WHILE_FEW = 75_000
+"""The same, while better models may be found over few thresholds: they make the steps smaller."""
 FIRST_PART = 1 / 64
 """Of the trees of a cost, those of the lowest prices, that are looked at first; of a unit of cost."""
+FIRST_OF_COLUMN, MOST_OF_COLUMN = 8, 64
+"""Thresholds of each column over which models are looked for, at first and at most."""
 MOST_ENTRIES = 30_000_000
 """Of such a port."""
 PRICES = "prices of the AND/OR graph"
@@ -101,6 +113,8 @@ class GraphSearch:
         With the ability `ColumnsOnDemand`.
     relaxation : Relaxation
         As `priced_part` gives it.
+    tests : tuple of arrays, optional
+        Models over some tests only are looked for (`treeform.engines.few_thresholds`), and nothing is claimed.
     """
 
     def __init__(
@@ -111,6 +125,7 @@ class GraphSearch:
         ledger: Ledger,
         budget: Budget,
         relaxation: Relaxation,
+        tests: Tests | None = None,
     ) -> None:
         assert isinstance(formulation, ColumnsOnDemand)
         self.question, self.formulation, self.backend = question, formulation, backend
@@ -120,7 +135,10 @@ class GraphSearch:
         added = (c for c in formulation.components if formulation.is_added(c))
         needs = question.objective.needs.union(*(r.needs for r in (*question.requirements, *added)))
         apart: Apart = "feature" if OF_FEATURES & needs or relaxation.task.paths else "partition"
-        self.trees = graph_of(question.data, relaxation.task, apart)
+        self.partly = tests is not None
+        self.trees = graph_of(question.data, relaxation.task, apart, tests)
+        few = not self.partly and takes_intervals(question.data, relaxation.task)
+        self.tests_of_column = FIRST_OF_COLUMN if few else 0
         self.dropped = self._dropped()
         self.by_row = bool(BY_ROW & needs)
         self.many, self.written = MANY, AT_FIRST
@@ -147,23 +165,34 @@ class GraphSearch:
     def run(self) -> None:
         """Price the graph, and state more of it until the answer is proved or the budget spent."""
         self.ledger.set_phase(PRICES)
+        self._try_few_thresholds()
+        if self.tests_of_column:
+            self.written = WHILE_FEW
         priced = self.price()
         if priced is None:
             self.limit = self.budget.reason or Limit.MEMORY
             return
         if priced.infeasible:
-            self.ledger.prove_infeasible(PRICES, self.dropped, self._recheck(priced))
+            if not self.partly:
+                self.ledger.prove_infeasible(PRICES, self.dropped, self._recheck(priced))
             return
-        lower = self.relaxation.lower(priced.lower)
-        self.ledger.prove_lower(lower, PRICES, self.dropped, self._recheck(priced))
+        self._prove(self.relaxation.lower(priced.lower), self._recheck(priced))
         self.reached = priced.lower - 1
         while not self.ledger.stop():
             step = self.enlarged(priced)
             if step is None and (self.written == MOST_ALTERNATIVES or self._stop()):
                 self._end(self.reached + 1)
                 return
-            if step is None or (step.size > MANY and not self.dropped):
-                self._try_parts(priced)
+            if step is None or step.size > (FEW if self.partly else MANY):
+                if self.tests_of_column:
+                    while self.tests_of_column and not self._try_few_thresholds() and not self._stop():
+                        pass
+                    continue
+                if step is None and self.written < AT_FIRST:
+                    self.written = AT_FIRST
+                    continue
+                if step is None or not self.dropped:
+                    self._try_parts(priced)
                 if self.ledger.stop():
                     return
             if step is None:
@@ -218,6 +247,23 @@ class GraphSearch:
         self.ahead = max(1, 2 * (made.up_to - self.reached))
         return made
 
+    def _try_few_thresholds(self) -> bool:
+        """Look for a better model over few thresholds of each column, and over more of them the next time."""
+        question, ledger, before = self.question, self.ledger, self.ledger.upper
+        if not self.tests_of_column:
+            return False
+        tests = few_thresholds(question.data, self.tests_of_column, ledger.graph)
+        budget = schedule.FEW_THRESHOLDS.of(self.budget)
+        GraphSearch(question, self.formulation, self.backend, ledger, budget, self.relaxation, tests).run()
+        more = 2 * self.tests_of_column
+        self.tests_of_column = more if more <= MOST_OF_COLUMN else 0
+        return ledger.upper != before
+
+    def _prove(self, below: int, recheck: dict[str, Any]) -> None:
+        """A bound by the prices of the graph, where it is that of all trees."""
+        if not self.partly:
+            self.ledger.prove_lower(below, PRICES, self.dropped, recheck)
+
     def _try_parts(self, priced: Priced) -> None:
         """Look for a model of the least cost that is not settled, in growing parts of what trees of that cost use.
 
@@ -257,8 +303,7 @@ class GraphSearch:
 
     def _exclude(self, made: Stated, priced: Priced) -> None:
         """Nothing of that cost is left: a bound."""
-        below = self.relaxation.lower(made.up_to + 1)
-        self.ledger.prove_lower(below, PRICES, self.dropped, self._recheck(priced) | {"graph": made.counts})
+        self._prove(self.relaxation.lower(made.up_to + 1), self._recheck(priced) | {"graph": made.counts})
         self.reached = made.up_to
 
     def stated(self, graph: AndOrGraph) -> Formulation:
@@ -285,11 +330,12 @@ class GraphSearch:
         below = self.relaxation.lower(step.up_to + 1)
         self.many = max(self.many, (2 if 8 * graph.n_alternatives > step.size else 4) * step.size)
         if graph.n_alternatives:
-            self.limit = self._search(graph, StatedPart(most + 1, recheck, self.kept))
-        else:
+            self.limit = self._search(graph, StatedPart(most + 1, recheck, self.kept, self.partly))
+        elif not self.partly:
             self.ledger.prove_lower(most + 1, PRICES_OF_ROWS, recheck=recheck)
         lower = self.ledger.lower
-        settled = self.limit is None and (self.ledger.closed or (lower is not None and lower >= below))
+        shown = self.partly or self.ledger.closed or (lower is not None and lower >= below)
+        settled = self.limit is None and shown
         return step.up_to if settled else None
 
     def _needed(self, step: Stated) -> tuple[AndOrGraph, int]:
@@ -328,7 +374,7 @@ class GraphSearch:
 
     def _end(self, cost: int) -> None:
         """The graph was not finished: for time, or since it would not fit."""
-        if self.ledger.closed:
+        if self.ledger.closed or self.partly:
             return
         self.limit = self.budget.reason or Limit.MEMORY
         if self.limit is Limit.MEMORY:

@@ -64,6 +64,10 @@ PRICES_OF_ROWS = Share(0.4, unlimited=60.0)
 PART_OF_GRAPH = Share(0.2, most=20.0, unlimited=20.0)
 """A solver on a part of a graph, for a model of the value of the bound: it is found soon, or not there."""
 
+FEW_THRESHOLDS = Share(0.15, most=20.0, unlimited=20.0)
+"""The same question over few thresholds of each column, for a model: where all of them state too much, the solver finds
+none by itself."""
+
 CORES = Share(0.1, most=10.0, unlimited=10.0)
 """Lower bounds from cores before a SAT solver descends: they grow fast at first, and slowly later."""
 
