@@ -15,7 +15,7 @@ from treeform.cli.report import FORMATS, format_of
 from treeform.cli.spec import Settings
 from treeform.cli.stating import states_problem
 from treeform.cli.tables_out import check_kind, write_table
-from treeform.cli.tradeoff import ended, requirement_of, run_tradeoff
+from treeform.cli.tradeoff import Shown, ended, requirement_of, run_tradeoff
 from treeform.language.requirement import Requirement
 from treeform.problem import Problem
 from treeform.tradeoff.axis import find_axis
@@ -33,7 +33,6 @@ def near_optimal(
     ] = "0.01",
     max_models: Annotated[int, opt.option("Most models to list.", min=1)] = 1000,
     limit: Annotated[int | None, typer.Option(min=1, hidden=True)] = None,
-    output: opt.Output = None,
     distinct: Annotated[
         bool, typer.Option("--distinct", help="Count models that predict alike for all rows as one.")
     ] = False,
@@ -77,8 +76,8 @@ def near_optimal(
         Path | None,
         typer.Option("--report", help="Write a report of the best model and these: .html, .md or .json."),
     ] = None,
-    verbose: opt.Verbose = False,
-    quiet: opt.Quiet = False,
+    *,
+    shown: Shown,
 ) -> Exit:
     """All near-optimal models, the columns that they test, and the indispensable ones.
 
@@ -104,7 +103,7 @@ def near_optimal(
             find_axis(problem.question, over[0])  # refused before anything is solved
         return problem.near_optimal(solver, within=within, max_models=max_models, **options)
 
-    found: NearOptimal = run_tradeoff(listed, settings, output, quiet=quiet, verbose=verbose)
+    found: NearOptimal = run_tradeoff(listed, settings, shown)
     if distinct and found.trees is not None:
         found = found.distinct()
     print(found)

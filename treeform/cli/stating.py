@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Container
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
@@ -36,7 +37,8 @@ def _settings(require: list[str] | None = None, spec: Path | None = None, **give
 def states_problem(*without: str, of_fit: bool = False) -> Callable[[Callable[..., T]], Callable[..., T]]:
     """Give a command the options that state a problem, and call it with the `Settings` that they make.
 
-    The decorator is for a function whose first parameter is ``settings``; its other parameters are options of its own.
+    The decorator is for a function whose first parameter is ``settings``; its other parameters are options of its own,
+    or groups of options: data classes whose fields are options.
 
     Parameters
     ----------
@@ -51,14 +53,29 @@ def states_problem(*without: str, of_fit: bool = False) -> Callable[[Callable[..
         @functools.wraps(function)
         def run(**given: Any) -> T:
             settings = _settings(**{p.name: given.pop(p.name) for p in shared})
+            for name, group in groups.items():
+                given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
             return function(settings, **given)
 
         _, *own = inspect.signature(function, eval_str=True).parameters.values()
+        groups: dict[str, Any] = {p.name: p.annotation for p in own if is_dataclass(p.annotation)}
+        single = [one for p in own for one in (_options_of(groups[p.name]) if p.name in groups else [p])]
         keyword = [
             p.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-            for p in sorted([*shared, *own], key=lambda p: p.default is not inspect.Parameter.empty)
+            for p in sorted([*shared, *single], key=lambda p: p.default is not inspect.Parameter.empty)
         ]
         opt.accept(run, keyword)
         return run
 
     return decorate
+
+
+def _options_of(group: Any) -> list[inspect.Parameter]:
+    """The options that the fields of a data class are."""
+    hints = get_type_hints(group, include_extras=True)
+    return [
+        inspect.Parameter(
+            one.name, inspect.Parameter.KEYWORD_ONLY, default=one.default, annotation=hints[one.name]
+        )
+        for one in fields(group)
+    ]

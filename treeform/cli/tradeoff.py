@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -31,6 +32,23 @@ from treeform.utils.files import write_text
 from treeform.utils.text import Caution
 
 
+@dataclass(frozen=True)
+class Shown:
+    """What is shown, and where the answer goes."""
+
+    output: opt.Output = None
+    verbose: opt.Verbose = False
+    quiet: opt.Quiet = False
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The certificate of a family of problems: where it goes, and that of an earlier run."""
+
+    certificate: opt.FamilyCertificate = None
+    start: opt.Start = None
+
+
 def read_problem(settings: Settings, display: ProgressDisplay, *, verbose: bool) -> tuple[Problem, How]:
     """State the problem, and show how its table was read if ``verbose``."""
     display.begin(f"reading {settings.data}")
@@ -46,23 +64,19 @@ def read_problem(settings: Settings, display: ProgressDisplay, *, verbose: bool)
 
 
 def run_tradeoff(
-    method: Callable[..., Any],
-    settings: Settings,
-    output: Path | None,
-    *,
-    quiet: bool,
-    verbose: bool,
-    certificate: Path | None = None,
-    **more: Any,
+    method: Callable[..., Any], settings: Settings, shown: Shown, kept: Kept | None = None, **more: Any
 ) -> Any:
     """Call a method of `Problem` that returns several models, and write its result and certificate if files are given.
 
     ``method`` is called with the problem, the solver, and by keyword with what `Problem.size_table` takes.
     """
+    output, certificate = shown.output, None if kept is None else kept.certificate
+    if kept is not None:
+        more["start"] = kept.start
     if files := [path for path in (output, certificate) if path is not None]:
         check_writable(files, inputs=settings.inputs)
-    with ProgressDisplay(err_console(), enabled=not quiet, log=verbose) as display:
-        problem, how = read_problem(settings, display, verbose=verbose)
+    with ProgressDisplay(err_console(), enabled=not shown.quiet, log=shown.verbose) as display:
+        problem, how = read_problem(settings, display, verbose=shown.verbose)
         answer = method(
             problem,
             how.solver,
@@ -116,18 +130,13 @@ def size_table(
         list[str] | None,
         typer.Option(help="Solve for this price of a test, in units of the objective.", metavar="NUMBER"),
     ] = None,
-    output: opt.Output = None,
-    certificate: opt.FamilyCertificate = None,
-    start: opt.Start = None,
-    verbose: opt.Verbose = False,
-    quiet: opt.Quiet = False,
+    *,
+    kept: Kept,
+    shown: Shown,
 ) -> Exit:
     """The least error with at most m tests, for m = 0, 1, 2, ...: the optimum at every complexity penalty."""
     refuse_threads_alone(settings)
-    shown: dict[str, Any] = {"quiet": quiet, "verbose": verbose, "certificate": certificate, "start": start}
-    table: SizeTable = run_tradeoff(
-        Problem.size_table, settings, output, **shown, prices=price, alphas=alpha
-    )
+    table: SizeTable = run_tradeoff(Problem.size_table, settings, shown, kept, prices=price, alphas=alpha)
     print(table)
     for one in alpha or ():
         print(f"alpha {one}: {table.at_alpha(one)}")
@@ -140,16 +149,12 @@ def size_table(
 @states_problem()
 def pareto(
     settings: Settings,
-    output: opt.Output = None,
-    certificate: opt.FamilyCertificate = None,
-    start: opt.Start = None,
-    verbose: opt.Verbose = False,
-    quiet: opt.Quiet = False,
+    kept: Kept,
+    shown: Shown,
 ) -> Exit:
     """The nondominated models in depth, number of tests and errors, up to a depth."""
     refuse_threads_alone(settings)
-    shown: dict[str, Any] = {"quiet": quiet, "verbose": verbose, "certificate": certificate, "start": start}
-    found: Pareto = run_tradeoff(Problem.pareto, settings, output, **shown)
+    found: Pareto = run_tradeoff(Problem.pareto, settings, shown, kept)
     print(found)
     return ended(found, Exit.DONE if found.points else Exit.NO_MODEL)
 
@@ -173,12 +178,10 @@ def frontier(
         str | None,
         typer.Option("--to", help="The tightest bound (default: the tightest there is).", metavar="NUMBER"),
     ] = None,
-    output: opt.Output = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the curve here (.svg, .png or .pdf).")] = None,
-    certificate: opt.FamilyCertificate = None,
-    start: opt.Start = None,
-    verbose: opt.Verbose = False,
-    quiet: opt.Quiet = False,
+    *,
+    kept: Kept,
+    shown: Shown,
 ) -> Exit:
     """The exact trade-off between the objective and one requirement: every bound at which the best model changes.
 
@@ -193,8 +196,7 @@ def frontier(
     def trace(problem: Problem, *args: Any, **kwargs: Any) -> Frontier:
         return problem.frontier(*args, over=requirement_of(problem, over), **kwargs)
 
-    shown: dict[str, Any] = {"quiet": quiet, "verbose": verbose, "certificate": certificate, "start": start}
-    curve: Frontier = run_tradeoff(trace, settings, output, **shown, between=(loosest, tightest))
+    curve: Frontier = run_tradeoff(trace, settings, shown, kept, between=(loosest, tightest))
     if plot is not None:
         curve.plot().save(plot)
     print(curve)
@@ -203,12 +205,7 @@ def frontier(
 
 
 @states_problem("warm_start")
-def conflict(
-    settings: Settings,
-    output: opt.Output = None,
-    verbose: opt.Verbose = False,
-    quiet: opt.Quiet = False,
-) -> Exit:
+def conflict(settings: Settings, shown: Shown) -> Exit:
     """Which requirements cannot hold together, and the smallest relaxation of each that suffices.
 
     Exit codes: 0 some model satisfies all requirements, 3 a conflict is proved, 4 neither within the time.
@@ -221,7 +218,7 @@ def conflict(
     def explain(problem: Problem, solver: Any, *, warm_start: Any, **options: Any) -> Conflict | None:
         return problem.conflict(solver, **options)
 
-    found: Conflict | None = run_tradeoff(explain, settings, output, quiet=quiet, verbose=verbose)
+    found: Conflict | None = run_tradeoff(explain, settings, shown)
     if found is None:
         print("no conflict: some model satisfies all requirements")
         return Exit.DONE
