@@ -14,6 +14,7 @@ import numpy as np
 
 from benchmarks.binary.runs import OPEN_SETS, load
 from benchmarks.harness import Figures, Rows, Shown, in_child, named, table, user_seconds
+from treeform.utils.budget import Budget
 
 MEGA = 2**20
 RUNS = (("Blossom", 10, 0), ("DL85", 7, 32), ("DL85", 7, 256), ("CADL85", 7, 32), ("CADL85", 7, 256))
@@ -40,7 +41,7 @@ def child(engine: str, name: str, depth: int, limit: int, seconds: float) -> dic
     made.run(Dataset.from_user(np.array([[0.0], [1.0]]), np.array([0, 1])), TreeTask(depth=1), EngineRun())
     Path("/proc/self/clear_refs").write_text("5")  # the peak counts from here
     before, began = resident("VmRSS"), user_seconds()
-    run = EngineRun(stop=lambda: user_seconds() - began > seconds)
+    run = EngineRun(Budget().until(lambda: user_seconds() - began > seconds))
     outcome = made.run(data, TreeTask(depth=depth), run)
     grown = resident("VmHWM") - before
     rows = len(np.unique(X, axis=0))

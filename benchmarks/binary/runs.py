@@ -64,6 +64,7 @@ def fit_treeform(strategy: str, X: Any, y: Any, depth: int, limit: float, target
     """Run an engine; incumbents are stamped with CPU seconds, interpolated between polls."""
     from treeform.data import Dataset
     from treeform.engines import EngineRun, TreeTask
+    from treeform.utils.budget import Budget
 
     trace: list[tuple[float, int]] = []
     began, began_cpu = time.perf_counter(), user_seconds()
@@ -81,9 +82,7 @@ def fit_treeform(strategy: str, X: Any, y: Any, depth: int, limit: float, target
 
     data = Dataset.from_user(X, y)
     offset = time.perf_counter() - began
-    run = EngineRun(
-        time_limit=None, stop=stop, on_incumbent=lambda s, upper, *_: found.append((s + offset, upper))
-    )
+    run = EngineRun(Budget().until(stop), on_incumbent=lambda s, upper, *_: found.append((s + offset, upper)))
     outcome = engine(strategy).run(data, TreeTask(depth=depth), run)
     stop()
     return {"errors": outcome.upper, "proved": outcome.proved, "trace": trace, "lower": outcome.lower}

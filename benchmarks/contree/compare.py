@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.harness import Figures, Rows, Shown, in_child, named, read_set, repeated, table
+from treeform.utils.budget import Budget
 
 OPTIMA: dict[str, dict[int, int]] = {
     "avila": {2: 4781, 3: 4329, 4: 3731},
@@ -45,7 +46,7 @@ def fit_treeform(x: np.ndarray, y: np.ndarray, depth: int, limit: float, threads
     from treeform.engines import ConTree, EngineRun, TreeTask
 
     data = Dataset.from_user(x, y)
-    outcome = ConTree(threads=threads).run(data, TreeTask(depth=depth), EngineRun(time_limit=limit))
+    outcome = ConTree(threads=threads).run(data, TreeTask(depth=depth), EngineRun(Budget(limit)))
     counters = {name: outcome.counters.get(name) for name in ("nodes", "splits", "scans")}
     return {"errors": outcome.upper, "lower": outcome.lower, "proved": outcome.proved, **counters}
 

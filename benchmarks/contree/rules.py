@@ -14,6 +14,7 @@ from benchmarks.contree.compare import SETS, load
 from benchmarks.harness import SESSION, Figures, Frame, Rows, Shown, named, table
 from treeform.data import Dataset
 from treeform.engines import ConTree, EngineRun, TreeTask
+from treeform.utils.budget import Budget
 
 PAPER = ("neighbourhood", "shrinking", "subinterval")
 ALL = (*PAPER, "features")
@@ -39,7 +40,7 @@ def dataset(name: str) -> Dataset:
 
 def count(name: str, depth: int, rules: tuple[str, ...], limit: float) -> dict[str, Any]:
     """Evaluated splits; a dash when the limit came first."""
-    outcome = ConTree(prune=rules).run(dataset(name), TreeTask(depth=depth), EngineRun(time_limit=limit))
+    outcome = ConTree(prune=rules).run(dataset(name), TreeTask(depth=depth), EngineRun(Budget(limit)))
     return {"splits": outcome.counters["splits"] if outcome.proved else "-", "errors": outcome.upper}
 
 

@@ -14,13 +14,14 @@ from benchmarks.contree.compare import load
 from benchmarks.harness import Figures, Rows, Shown, named, table, user_seconds
 from treeform.data import Dataset
 from treeform.engines import ConTree, EngineRun, TreeTask
+from treeform.utils.budget import Budget
 
 
 def measure(name: str, depth: int, share: Fraction, limit: float) -> dict[str, Any]:
     data = Dataset.from_user(*load(name))
     support = ceil(share * int(data.weights.sum()))
     start = user_seconds()
-    outcome = ConTree().run(data, TreeTask(depth, min_support=support), EngineRun(time_limit=limit))
+    outcome = ConTree().run(data, TreeTask(depth, min_support=support), EngineRun(Budget(limit)))
     spent = user_seconds() - start
     proof = "" if outcome.proved else f" (bound {outcome.lower})"
     return {

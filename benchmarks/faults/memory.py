@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.harness import Figures, Rows, Shown, in_child, table
+from treeform.utils.budget import Budget
 
 MEGA = 2**20
 #: Engine, rows, columns, depth, limit in megabytes.
@@ -115,7 +116,7 @@ def engine_run(
     gc.collect()
     Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
     before = status("VmRSS")
-    outcome = engine.run(*asked, EngineRun(time_limit=seconds))
+    outcome = engine.run(*asked, EngineRun(Budget(seconds)))
     peak = (status("VmHWM") - before) / MEGA
     end = "a table is refused" if outcome.notes else outcome.reason or "optimal"
     return {"peak MB": round(peak, 1), "of the limit": round(peak / limit, 2), "end": end}

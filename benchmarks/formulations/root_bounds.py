@@ -114,7 +114,7 @@ class _Search:
                 1 - np.eye(self.data.n_classes, dtype=np.int64) if self.task.cost is None else self.task.cost
             )
             return int((weight.astype(np.int64) @ cost).min())
-        run = EngineRun(time_limit=self.budget.remaining, stop=self.budget.stop, upper=enough)
+        run = EngineRun(self.budget, upper=enough)
         part = task_of(self.task, here, self.task.depth - 1)
         return int(self.engine.run(rows_of(self.data, here), part, run).lower)
 

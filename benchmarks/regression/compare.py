@@ -20,6 +20,7 @@ import numpy as np
 
 from benchmarks.harness import SESSION, Figures, Rows, Shown, in_child, repeated, table
 from benchmarks.regression.tables import binary, load
+from treeform.utils.budget import Budget
 
 SETS = (
     "linnerud,iris,wine,diabetes,breast-cancer,bank,raisin,signal-1000-8,wilt,page,signal-4000-8,occupancy,"
@@ -67,7 +68,7 @@ def own(name: str, tests: str, depth: int, loss: str, limit: float) -> dict[str,
     result, seconds = timed(lambda: problem.solve(tf.RegressionSearch(), time_limit=limit), state)
     _, searched = timed(
         lambda: tf.RegressionSearch().run(
-            problem.data, relax(problem.question, tf.RegressionSearch()).task, EngineRun(time_limit=limit)
+            problem.data, relax(problem.question, tf.RegressionSearch()).task, EngineRun(Budget(limit))
         ),
         state,
     )

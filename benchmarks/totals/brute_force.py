@@ -23,6 +23,7 @@ from benchmarks.harness import Figures, Rows, Shown, table, user_seconds
 from benchmarks.totals.continuous import KEY, RULES, SETS, data_of, problem_of
 from treeform.engines import EngineRun
 from treeform.engines.relaxation import relax
+from treeform.utils.budget import Budget
 
 Whole = NDArray[np.int64]
 KINDS = 4  # 2 * label + group
@@ -180,7 +181,7 @@ def confirmed(name: str, rule: str, known: dict[str, Any], seconds: float) -> di
     problem, engine = problem_of(name, rule, 2), tf.ContinuousTotals()
     relaxation = relax(problem.question, engine)
     assert relaxation is not None and relaxation.exact
-    own = engine.run(problem.data, relaxation.task, EngineRun(time_limit=seconds))
+    own = engine.run(problem.data, relaxation.task, EngineRun(Budget(seconds)))
     X, y = data_of(name)
     first = X.columns[0]
     kind = 2 * np.asarray(y).astype(np.int64) + (X[first] > X[first].median()).to_numpy()

@@ -16,6 +16,7 @@ import treeform as tf
 from benchmarks.harness import Figures, Rows, Shown, in_child, named, read_set, repeated, table
 from treeform.engines import EngineRun, TreeTask
 from treeform.engines.relaxation import relax
+from treeform.utils.budget import Budget
 
 SENSITIVE = {
     "compas": ("Race=African-American", 0),
@@ -56,7 +57,7 @@ def own(name: str, column: str, rule: str, depth: int, seconds: float) -> dict[s
         lambda: problem.solve(tf.TotalsSearch(), time_limit=seconds), before_each=encode
     )
     _, searched = repeated(
-        lambda: tf.TotalsSearch().run(problem.data, task, EngineRun(time_limit=seconds)), before_each=encode
+        lambda: tf.TotalsSearch().run(problem.data, task, EngineRun(Budget(seconds))), before_each=encode
     )
     counters = result.counters
     return {

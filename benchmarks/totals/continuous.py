@@ -15,6 +15,7 @@ import treeform as tf
 from benchmarks.harness import Figures, Rows, Shown, read_set, table, user_seconds
 from treeform.engines import EngineRun
 from treeform.engines.relaxation import relax
+from treeform.utils.budget import Budget
 
 SETS = ("breast", "raisin", "bank", "wilt", "occupancy", "page", "eeg", "magic", "htru")
 DEEP = ("bank", "wilt", "occupancy", "raisin", "page")
@@ -54,7 +55,7 @@ def one(name: str, rule: str, depth: int, seconds: float) -> dict[str, Any]:
     relaxation = relax(problem.question, engine)
     assert relaxation is not None and relaxation.exact
     began = user_seconds()
-    answer = engine.run(problem.data, relaxation.task, EngineRun(time_limit=seconds))
+    answer = engine.run(problem.data, relaxation.task, EngineRun(Budget(seconds)))
     spent = user_seconds() - began
     counters = answer.counters
     return {

@@ -16,6 +16,7 @@ from benchmarks.harness import Figures, Rows, Shown, table, user_seconds
 from benchmarks.totals.continuous import SETS, problem_of
 from treeform.engines import EngineRun
 from treeform.engines.relaxation import relax
+from treeform.utils.budget import Budget
 
 
 def monotone(problem: tf.Problem, along: bool) -> tf.Requirement:
@@ -50,7 +51,7 @@ def one(name: str, more: str, depth: int, seconds: float) -> dict[str, Any]:
     relaxation = relax(problem.question, engine)
     assert relaxation is not None and relaxation.exact
     began = user_seconds()
-    run = EngineRun(stop=lambda: user_seconds() - began > seconds)
+    run = EngineRun(Budget().until(lambda: user_seconds() - began > seconds))
     answer = engine.run(problem.data, relaxation.task, run)
     spent = user_seconds() - began
     return {

@@ -16,6 +16,7 @@ import treeform as tf
 from benchmarks.harness import SESSION, Figures, Rows, Shown, table, user_seconds
 from treeform.engines import EngineRun
 from treeform.engines.relaxation import relax
+from treeform.utils.budget import Budget
 
 USUAL = {"rows": 2_000, "columns": 4, "values": 500, "groups": 2, "requirements": 1, "difference": 0.05}
 VARIED: dict[str, tuple[Any, ...]] = {
@@ -57,7 +58,7 @@ def measure(varied: str, value: Any, seconds: float) -> dict[str, Any]:
     relaxation = relax(problem.question, tf.ContinuousTotals())
     assert relaxation is not None and relaxation.exact
     began = user_seconds()
-    run = EngineRun(stop=lambda: user_seconds() - began > seconds)
+    run = EngineRun(Budget().until(lambda: user_seconds() - began > seconds))
     outcome = tf.ContinuousTotals().run(problem.data, relaxation.task, run)
     spent = user_seconds() - began
     active = (outcome.witness or {}).get("active", ())

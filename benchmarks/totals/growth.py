@@ -19,6 +19,7 @@ from benchmarks.totals.compare import SENSITIVE
 from treeform.engines import EngineRun
 from treeform.engines.relaxation import relax
 from treeform.engines.totals import PARTS
+from treeform.utils.budget import Budget
 
 USUAL = {"rows": 10_000, "tests": 40, "groups": 2, "requirements": 1, "difference": 0.05}
 VARIED: dict[str, tuple[Any, ...]] = {
@@ -53,7 +54,7 @@ def search(problem: tf.Problem, parts: tuple[str, ...] = PARTS, seconds: float =
     relaxation = relax(problem.question, engine)
     assert relaxation is not None and relaxation.exact
     began = user_seconds()
-    run = EngineRun(stop=lambda: user_seconds() - began > seconds)
+    run = EngineRun(Budget().until(lambda: user_seconds() - began > seconds))
     outcome = engine.run(problem.data, relaxation.task, run)
     spent = user_seconds() - began
     return {

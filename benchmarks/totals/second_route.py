@@ -18,6 +18,7 @@ from benchmarks.harness import Figures, Rows, Shown, table, user_seconds
 from benchmarks.totals.continuous import KEY, RULES, SETS, data_of
 from treeform.engines import Engine, EngineRun
 from treeform.engines.relaxation import relax
+from treeform.utils.budget import Budget
 
 
 def coarsened(name: str, rule: str, depth: int, values: int) -> tf.Problem:
@@ -37,7 +38,7 @@ def answer(problem: tf.Problem, engine: Engine, seconds: float) -> tuple[int | N
     relaxation = relax(problem.question, engine)
     assert relaxation is not None and relaxation.exact
     began = user_seconds()
-    run = EngineRun(stop=lambda: user_seconds() - began > seconds)
+    run = EngineRun(Budget().until(lambda: user_seconds() - began > seconds))
     found = engine.run(problem.data, relaxation.task, run)
     return found.upper if found.proved else None, round(user_seconds() - began, 3)
 

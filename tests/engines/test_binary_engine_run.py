@@ -18,6 +18,7 @@ from treeform.data import Dataset
 from treeform.engines import CADL85, DL85, Blossom, EngineRun, TreeTask
 from treeform.engines.binary import binarise
 from treeform.errors import SpecError
+from treeform.utils.budget import Budget
 
 
 def hard(n: int = 3000, features: int = 40) -> Dataset:
@@ -29,7 +30,7 @@ def hard(n: int = 3000, features: int = 40) -> Dataset:
 @pytest.mark.parametrize("engine", [DL85(), CADL85(), Blossom()])
 def test_time_limit_and_trace(engine: Any, timed: Timed) -> None:
     data, trace = hard(), []
-    run = EngineRun(time_limit=0.3, on_incumbent=lambda *event: trace.append(event))
+    run = EngineRun(Budget(0.3), on_incumbent=lambda *event: trace.append(event))
     began = time.process_time()
     outcome = engine.run(data, TreeTask(depth=7), run)
     timed(time.process_time() - began, 2)
@@ -47,7 +48,7 @@ def test_a_stop_at_any_moment(engine: Any) -> None:
     """Also in the middle of the first subtree that is solved outright."""
     data = hard(500, 90)
     for step in range(12):
-        run = EngineRun(time_limit=0.004 * step, upper=200)
+        run = EngineRun(Budget().share(0.004 * step), upper=200)
         outcome = engine.run(data, TreeTask(depth=3), run)
         assert outcome.upper is None or outcome.upper < 200
         assert outcome.lower <= 200 or outcome.proved
@@ -61,7 +62,7 @@ def test_stop_and_interrupt(engine: Any) -> None:
         raise KeyboardInterrupt
 
     for stop in (lambda: True, interrupt):
-        outcome = engine.run(data, TreeTask(depth=7), EngineRun(stop=stop))
+        outcome = engine.run(data, TreeTask(depth=7), EngineRun(Budget().until(stop)))
         assert (outcome.proved, outcome.reason) == (False, "interrupted")
 
 
@@ -99,7 +100,7 @@ def test_stop_keeps_the_best_within_a_tenth_of_a_second(engine: Any, timed: Time
         asked.append(time.process_time())
         return len(asked) > 6
 
-    outcome = engine.run(data, TreeTask(depth=6), EngineRun(stop=stop))
+    outcome = engine.run(data, TreeTask(depth=6), EngineRun(Budget().until(stop)))
     late = time.process_time() - asked[6]
     assert (outcome.proved, outcome.reason) == (False, "interrupted")
     assert outcome.upper == (outcome.graph.predict_codes(data.X) != data.y).sum()
@@ -114,7 +115,9 @@ def test_start_tree_is_used_and_improved() -> None:
     for engine in (DL85(), CADL85(rule="purity"), Blossom()):
         trace: list[int] = []
         run = EngineRun(
-            start=shallow.graph, stop=lambda: True, on_incumbent=lambda s, u, *_, t=trace: t.append(u)
+            Budget().until(lambda: True),
+            start=shallow.graph,
+            on_incumbent=lambda s, u, *_, t=trace: t.append(u),
         )
         outcome = engine.run(data, task, run)
         assert trace[0] == shallow.upper

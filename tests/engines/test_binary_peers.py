@@ -14,6 +14,7 @@ import pytest
 
 from treeform.data import Dataset
 from treeform.engines import CADL85, DL85, Blossom, EngineRun, TreeTask
+from treeform.utils.budget import Budget
 
 
 def need(name: str) -> Any:
@@ -56,5 +57,5 @@ def test_agrees_on_random_sets(peer: Callable[..., int], supports: int) -> None:
         task = TreeTask(depth=depth, min_support=least)
         want = peer(X, y, depth, least)
         for engine in (DL85(), CADL85(), Blossom()):
-            outcome = engine.run(Dataset.from_user(X.astype(float), y), task, EngineRun(time_limit=250))
+            outcome = engine.run(Dataset.from_user(X.astype(float), y), task, EngineRun(Budget(250)))
             assert (outcome.upper, outcome.proved) == (want, True), (case, engine)

@@ -17,6 +17,7 @@ from treeform.data import Dataset
 from treeform.engines import ConTree, EngineRun, TreeTask
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph, evaluate
+from treeform.utils.budget import Budget
 
 NOTHING = 10**18
 RULES = ["neighbourhood", "shrinking", "subinterval", "features"]
@@ -358,19 +359,19 @@ def test_stops(timed: Timed) -> None:
     x, y = random_table(4000, 12, 2, 4000, 2)
     y = np.random.default_rng(0).integers(0, 2, len(y))
     data = Dataset.from_user(x, y)
-    outcome = ConTree().run(data, TreeTask(depth=5), EngineRun(time_limit=0.3))
+    outcome = ConTree().run(data, TreeTask(depth=5), EngineRun(Budget(0.3)))
     assert outcome.reason == "time"
     timed(outcome.seconds, 2.0)
     assert 0 <= outcome.lower <= outcome.upper == evaluate.weighted_errors(outcome.graph, data)
     assert not outcome.proved
     asked = iter([False, False, True, True, True])
-    outcome = ConTree().run(data, TreeTask(depth=5), EngineRun(stop=lambda: next(asked)))
+    outcome = ConTree().run(data, TreeTask(depth=5), EngineRun(Budget().until(lambda: next(asked))))
     assert outcome.reason == "interrupted"
 
     def interrupt() -> bool:
         raise KeyboardInterrupt
 
-    outcome = ConTree().run(data, TreeTask(depth=5), EngineRun(stop=interrupt))
+    outcome = ConTree().run(data, TreeTask(depth=5), EngineRun(Budget().until(interrupt)))
     assert outcome.reason == "interrupted"
     assert outcome.graph is not None
 
@@ -378,7 +379,7 @@ def test_stops(timed: Timed) -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        ConTree().run(data, TreeTask(depth=5), EngineRun(stop=fail))
+        ConTree().run(data, TreeTask(depth=5), EngineRun(Budget().until(fail)))
 
 
 def test_memory_limit() -> None:

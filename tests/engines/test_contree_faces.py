@@ -18,6 +18,7 @@ from treeform.cli.app import app
 from treeform.data import Dataset
 from treeform.engines import ConTree, EngineRun, TreeTask
 from treeform.errors import SpecError
+from treeform.utils.budget import Budget
 
 
 def random_data(
@@ -112,7 +113,7 @@ def test_a_million_rows(timed: Timed) -> None:
     outcome = ConTree().run(Dataset.from_user(x, y), TreeTask(2), EngineRun())
     assert outcome.proved and outcome.upper == 0 and outcome.graph.depth == 2
     noise = Dataset.from_user(x, rng.integers(0, 2, len(x)))
-    stopped = ConTree().run(noise, TreeTask(4), EngineRun(time_limit=0.05))
+    stopped = ConTree().run(noise, TreeTask(4), EngineRun(Budget(0.05)))
     assert stopped.reason == "time"
     timed(stopped.seconds, 1.0)
 

@@ -12,6 +12,7 @@ import treeform as tf
 from treeform.engines import EngineRun, RegressionSearch
 from treeform.engines.relaxation import relax
 from treeform.errors import SpecError
+from treeform.utils.budget import Budget
 
 LOSSES = [tf.SquaredError(), tf.AbsoluteError()]
 
@@ -57,7 +58,7 @@ def test_no_worse_than_cart(depth: int) -> None:
             assert graph.depth <= depth
             best.append(float(((graph.predict(x) - y) ** 2).sum()))
 
-    run = EngineRun(stop=lambda: min(best) <= most, on_incumbent=take)
+    run = EngineRun(Budget().until(lambda: min(best) <= most), on_incumbent=take)
     part = relax(problem.question, RegressionSearch())
     assert part is not None
     RegressionSearch().run(problem.data, part.task, run)

@@ -13,6 +13,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import treeform as tf
 from treeform.data import Dataset
 from treeform.engines import DeepTreeSearch, EngineRun, RegressionSearch, TreeTask
+from treeform.utils.budget import Budget
 
 BRIEF = DeepTreeSearch(work_limit=1)  # the first models alone
 
@@ -101,7 +102,7 @@ def test_it_begins_with_the_tests_of_the_start(features: int) -> None:
     )
     given_errors = int((start.predict(x) != y).sum())
     task = TreeTask(depth=4)
-    found = BRIEF.run(data, task, EngineRun(start=start, time_limit=250.0))
-    alone = BRIEF.run(data, task, EngineRun(time_limit=250.0))
+    found = BRIEF.run(data, task, EngineRun(Budget(250.0), start=start))
+    alone = BRIEF.run(data, task, EngineRun(Budget(250.0)))
     assert found.upper is not None and alone.upper is not None
     assert found.upper < given_errors < min(alone.upper, int((cart.predict(x) != y).sum()))

@@ -11,6 +11,7 @@ from diagram_reference import fault_of
 from treeform.data import Dataset
 from treeform.engines import DiagramHeuristic, DiagramSearch, EngineRun, TreeTask
 from treeform.graph import DecisionGraph
+from treeform.utils.budget import Budget
 
 COSTS = np.array([[0, 2, 5], [1, 0, 1], [4, 3, 0]])
 
@@ -54,7 +55,7 @@ def test_annealing_finds_better_models(
         return bool(found and found[-1][0] < least) or time.monotonic() > began + 120
 
     engine = DiagramSearch(techniques=("annealing",))
-    outcome = engine.run(data, task, EngineRun(stop=is_enough, on_incumbent=on_incumbent))
+    outcome = engine.run(data, task, EngineRun(Budget().until(is_enough), on_incumbent=on_incumbent))
     assert outcome.graph is not None
     price = np.asarray(1 - np.eye(3, dtype=int) if cost is None else cost)
     for upper, graph in [*found, (outcome.upper, outcome.graph)]:

@@ -24,6 +24,7 @@ from treeform.data import Dataset
 from treeform.engines import DiagramHeuristic, DiagramSearch, EngineRun, TreeTask
 from treeform.engines.native_call import admissible_diagram
 from treeform.errors import SpecError
+from treeform.utils.budget import Budget
 
 SHAPE = tf.Diagram(1, 2, 4, 4, 4)
 
@@ -67,7 +68,7 @@ def test_a_memory_limit_forgets_and_stays_exact() -> None:
 def test_data_too_large_for_the_memory() -> None:
     X, y = hard()
     engine = DiagramSearch(memory_limit=10_000)
-    outcome = engine.run(Dataset.from_user(X, y), TreeTask(3, widths=(1, 2, 3)), EngineRun(time_limit=250.0))
+    outcome = engine.run(Dataset.from_user(X, y), TreeTask(3, widths=(1, 2, 3)), EngineRun(Budget(250.0)))
     assert outcome.reason == "memory"
     assert not outcome.proved
 
@@ -76,7 +77,7 @@ def test_a_time_limit_is_kept(timed: Timed) -> None:
     X, y = hard()
     data = Dataset.from_user(X, y)
     began = time.process_time()
-    outcome = DiagramSearch().run(data, TreeTask(5, widths=SHAPE.widths), EngineRun(time_limit=0.5))
+    outcome = DiagramSearch().run(data, TreeTask(5, widths=SHAPE.widths), EngineRun(Budget(0.5)))
     timed(time.process_time() - began, 2.0)
     assert (outcome.reason, outcome.proved) == ("time", False)
     found = (
@@ -95,7 +96,7 @@ def test_a_stop_is_heeded(timed: Timed) -> None:
         return len(called) > 4
 
     outcome = DiagramSearch().run(
-        Dataset.from_user(X, y), TreeTask(5, widths=SHAPE.widths), EngineRun(stop=stop)
+        Dataset.from_user(X, y), TreeTask(5, widths=SHAPE.widths), EngineRun(Budget().until(stop))
     )
     ended = time.process_time()
     assert outcome.reason == "interrupted"

@@ -10,6 +10,7 @@ import treeform as tf
 from treeform.engines import EngineRun, TreeTask
 from treeform.errors import SpecError, TreeformError
 from treeform.testing import brute_force, draw_cases
+from treeform.utils.budget import Budget
 
 COLUMNS = ["age", "owner", "job"]
 
@@ -118,7 +119,7 @@ def test_limits(table):
     frame, y = table
     problem = tf.Problem(frame, y, shape=tf.Tree(3))
     problem += tf.OncePerPath()
-    outcome = tf.PathSearch().run(problem.data, TreeTask(3), EngineRun(time_limit=0.0))
+    outcome = tf.PathSearch().run(problem.data, TreeTask(3), EngineRun(Budget().share(0.0)))
     assert outcome.reason == "time" and not outcome.proved and outcome.graph is not None
     assert outcome.lower <= outcome.upper
     many = pd.DataFrame({"x": np.arange(11_000.0)})

@@ -98,7 +98,8 @@ def test_a_bound_below_which_nothing_is_wanted() -> None:
     assert cheapest_within(question.data, widths, None, rows, cost) == (None, None, True)
     again, _, complete = cheapest_within(question.data, widths, None, rows, cost + 1)
     assert (again, complete) == (cost, True)
-    assert not cheapest_within(question.data, widths, None, rows, cost + 1, stop=lambda: True)[2] or complete
+    at_once = Budget().until(lambda: True)
+    assert not cheapest_within(question.data, widths, None, rows, cost + 1, budget=at_once)[2] or complete
 
 
 def unfair(n: int = 200) -> tf.Problem:

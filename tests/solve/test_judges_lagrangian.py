@@ -134,7 +134,12 @@ def test_engines_are_asked_for_kinds_of_samples():
     # Kinds are (class, coefficients): the two classes. Prices are doubled; 3/2 more for predicting class 1.
     assert data.n_classes == 2 and task.node_penalty == 2 and task.max_nodes == 2
     assert task.cost.tolist() == [[0, 5], [1, 0]] or task.cost.tolist() == [[0, 5], [0, 1]]
-    assert 0 < run.time_limit <= 9.0 and run.upper is None and run.start is None and run.on_incumbent is None
+    assert (
+        0 < run.budget.remaining <= 9.0
+        and run.upper is None
+        and run.start is None
+        and run.on_incumbent is None
+    )
     floor = 0 if task.cost.tolist() == [[0, 5], [0, 1]] else None
     # A sample of class 1 costs 2 when predicted 0 and 3 when predicted 1: 2 are paid anyway.
     paid = 2 * int(q.data.class_weights[1])

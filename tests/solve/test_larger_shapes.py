@@ -12,6 +12,7 @@ from ended_early import pressed_when
 import treeform as tf
 from treeform.engines import EngineRun
 from treeform.engines.relaxation import relax
+from treeform.utils.budget import Budget
 
 
 class FewApproved(tf.Requirement):
@@ -68,7 +69,7 @@ def test_an_engine_that_is_stopped_has_the_best_tree_of_the_depth_before(engine)
         stated += parity
         task = relax(stated.question, engine).task
         stop = (lambda: False) if depth == 2 else (lambda: bool(found) and found[-1] <= runs[2].upper)
-        run = EngineRun(stop=stop, on_incumbent=lambda _, upper, *rest: found.append(upper))
+        run = EngineRun(Budget().until(stop), on_incumbent=lambda _, upper, *rest: found.append(upper))
         runs[depth] = engine.run(stated.data, task, run)
         found.clear()
     assert runs[2].proved and not runs[7].proved

@@ -72,7 +72,7 @@ class Waits(Engine):
 
     def run(self, data: tf.Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
         os.kill(os.getpid(), signal.SIGINT)
-        while not run.stop():
+        while not run.budget.stop():
             time.sleep(0.01)
         return EngineOutcome(None, None, 0, False, "interrupted")
 

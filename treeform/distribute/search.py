@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
@@ -113,28 +111,13 @@ class _Distributed(Engine):
         work = Work(engine, data, task, _digest(engine, data, task))
         folder = self.how.journal
         journal = None if folder is None else Journal(Path(folder), work.key, engine.bounded)
-        deadline = math.inf if run.time_limit is None else time.monotonic() + run.time_limit
-        stopped = False
-
-        def stop() -> bool:
-            # The engine asks the run from the main thread, where Ctrl-C arrives; all others read what it was told.
-            return stopped or time.monotonic() >= deadline
-
-        def ends() -> bool:
-            nonlocal stopped
-            try:
-                stopped = stopped or run.stop()
-            except KeyboardInterrupt:
-                stopped = True
-                raise
-            return stopped
-
+        budget = run.budget.share(None)
         try:
-            with self._evaluation(work, ends) as (answer, size, pool):
+            with self._evaluation(work, budget.stop) as (answer, size, pool):
                 ask = _kept(answer, journal, engine.bounded)
-                watched = replace(run, stop=ends, time_limit=_left(run, deadline))
-                outcome = engine.run_distributed(data, task, watched, lambda q: ask(q, stop), size)
-                stopped = True
+                shared = replace(run, budget=budget)
+                outcome = engine.run_distributed(data, task, shared, lambda q: ask(q, budget.stop), size)
+                budget.interrupt()  # the workers
         except CutShort:
             return EngineOutcome(None, None, 0, False, "time")
         finally:
@@ -155,10 +138,6 @@ class _Distributed(Engine):
 
 
 _Answer = Callable[[Message, Callable[[], bool]], "Message | None"]
-
-
-def _left(run: EngineRun, deadline: float) -> float | None:
-    return None if run.time_limit is None else max(0.0, deadline - time.monotonic())
 
 
 def _kept(answer: _Answer, journal: Journal | None, bounded: bool) -> _Answer:

@@ -147,7 +147,7 @@ class _Session(Session):
 
     def search(self, engine: ContinuousTotals, most: int | None) -> dict[str, Any]:
         """Run the core on all columns."""
-        limit = time_limit_of(self.given.time_limit)
+        limit = time_limit_of(self.given.budget.elapsed_limit)
         columns = list(range(self.data.n_features))
         start = start_over_ranks(self.given.start, self.data, self.task.depth)
         return self.native(engine, columns, self.upper, start, limit, self.poll)
@@ -248,6 +248,7 @@ class _WithinBudget(_Session):
         """Branch and bound over sets of columns; the answer in the core's form."""
         assert most is not None
         self.engine, self.began = engine, time.monotonic()
+        self.limit = time_limit_of(self.given.budget.elapsed_limit)
         self.last: dict[str, Any] = {  # where the start shows that no set has to be asked
             "memory": False, "too_many_active": False, "multiplier_unit": 1, "active": [], "simd": engine.simd
         }  # fmt: skip
@@ -303,8 +304,7 @@ class _WithinBudget(_Session):
 
     def _ask(self, sources: Sequence[int], upper: int | None, part: float) -> Found:
         columns = [f for source in sources for f in self.columns[source]]
-        limit = time_limit_of(self.given.time_limit) * part
-        left = max(0.0, limit - (time.monotonic() - self.began))
+        left = max(0.0, self.limit * part - (time.monotonic() - self.began))
         self.last = self.native(
             self.engine, columns, upper, start_over_ranks(None, self.data, 0), left, self._poll
         )

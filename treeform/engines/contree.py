@@ -234,7 +234,11 @@ def _arrays(data: Dataset, task: TreeTask) -> tuple[Any, ...]:
 
 
 def _watched(session: Session, run: EngineRun) -> dict[str, Any]:
-    return {"upper": session.upper, "time_limit": time_limit_of(run.time_limit), "poll": session.poll}
+    return {
+        "upper": session.upper,
+        "time_limit": time_limit_of(run.budget.elapsed_limit),
+        "poll": session.poll,
+    }
 
 
 class _Session(Session):

@@ -23,6 +23,7 @@ from treeform.engines.size_outcome import SizeOutcome
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, check_task
 from treeform.errors import SpecError
 from treeform.shape import UNIVARIATE, Diagram, Shape, Tree
+from treeform.utils.budget import Budget
 
 if TYPE_CHECKING:
     import numpy as np
@@ -118,7 +119,7 @@ class DiagramSearch(NativeSettings, OneSearch):
         """The search over all tests of a table."""
         session = DiagramSession(data, task, run)
         call = self._call(prices=[(1, task.node_penalty)], known=session.known, upper=session.upper)
-        return session.outcome(call.run(data, task, run.time_limit, session.poll, ask, callers))
+        return session.outcome(call.run(data, task, run.budget.elapsed_limit, session.poll, ask, callers))
 
     def size_table(
         self,
@@ -181,7 +182,7 @@ class DiagramSearch(NativeSettings, OneSearch):
         check_task(data, task)
         wanted = _checked_prices(prices or (), free)
         begin = [diagram for graph in start if (diagram := admissible_diagram(graph, data, task))]
-        session = DiagramSession(data, task, EngineRun(stop=stop))
+        session = DiagramSession(data, task, EngineRun(Budget().until(stop)))
         call = self._call(
             prices=[(price.denominator, price.numerator) for price in wanted],
             free=free,
@@ -269,7 +270,7 @@ class DiagramHeuristic(Engine):
             starts=self.starts or 2**62,
             memory=self.memory_limit,
         )
-        outcome = session.outcome(call.run(data, task, run.time_limit, session.poll))
+        outcome = session.outcome(call.run(data, task, run.budget.elapsed_limit, session.poll))
         proved = outcome.upper is not None and outcome.lower >= outcome.upper
         return replace(outcome, proved=proved, reason=outcome.reason or (None if proved else "time"))
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from treeform.engines.diagram_core import MOST_PARTS, NEVER, USUAL_MEMORY
 from treeform.engines.native_call import time_limit_of, to_diagram
+from treeform.utils.budget import Budget
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -45,8 +46,7 @@ def cheapest_within(
     rows: PricedRows,
     below: int,
     *,
-    time_limit: float | None = None,
-    stop: Callable[[], bool] = lambda: False,
+    budget: Budget | None = None,
 ) -> tuple[int | None, DecisionGraph | None, bool]:
     """The least true cost below ``below`` of a diagram that satisfies the rows, its model, and whether that is proved.
 
@@ -54,10 +54,8 @@ def cheapest_within(
     ----------
     max_nodes : int, optional
         Most tests.
-    time_limit : float, optional
-        Seconds.
-    stop : callable
-        True ends the search.
+    budget : Budget, optional
+        Its time.
 
     Returns
     -------
@@ -72,15 +70,14 @@ def cheapest_within(
     most = sum(widths) if max_nodes is None else min(sum(widths), max_nodes)
     if max(min(width, most) for width in widths) > MOST_PARTS:
         return None, None, False
-    interrupted = False
+    left = Budget() if budget is None else budget.share(None)
 
     def poll(*_: object) -> tuple[bool, None]:
-        nonlocal interrupted
         try:
-            interrupted = interrupted or bool(stop())
+            return left.stop(), None
         except KeyboardInterrupt:
-            interrupted = True
-        return interrupted, None
+            left.interrupt()
+            return True, None
 
     points = data.points
     native = _core.diagram_rows(
@@ -97,7 +94,7 @@ def cheapest_within(
         below=min(below, NEVER),
         memory=USUAL_MEMORY,
         simd="auto",
-        time_limit=time_limit_of(time_limit),
+        time_limit=time_limit_of(left.elapsed_limit),
         poll=poll,
     )
     if native["diagram"] is None:

@@ -36,9 +36,7 @@ def with_fewest_tests(solve: Solve, data: Dataset, task: TreeTask, run: EngineRu
     counters = first.counters | {"fewest_tests": 0}
     if first.graph is None or not first.proved:
         return replace(first, counters=counters)
-    left = None if run.time_limit is None else run.time_limit - first.seconds
-    second_run = EngineRun(time_limit=left, stop=run.stop, start=first.graph)
-    second = solve(data, _finer(data, task), second_run)
+    second = solve(data, _finer(data, task), EngineRun(run.budget, start=first.graph))
     counters = {name: count + second.counters[name] for name, count in first.counters.items()}
     return replace(
         first,

@@ -12,7 +12,7 @@ from treeform.data import midpoints
 from treeform.engines.task import EngineOutcome, EngineRun, TreeTask
 from treeform.graph import DecisionGraph, normalised
 from treeform.graph.forms import PASS
-from treeform.utils.budget import report_step
+from treeform.utils.budget import Limit, report_step
 from treeform.utils.machine import physical_memory
 
 if TYPE_CHECKING:
@@ -104,7 +104,26 @@ def _same(one: dict[str, Any], other: dict[str, Any]) -> bool:
     )
 
 
-class Session:
+class Watched:
+    """A run that asks its budget whether it is over."""
+
+    given: EngineRun
+    interrupted = False
+    """The caller or a keyboard interrupt ended the run."""
+
+    def is_over(self) -> bool:
+        """Whether the budget is spent, or the run was interrupted."""
+        reason = self.given.budget.reason
+        self.interrupted = self.interrupted or reason is Limit.INTERRUPTED
+        return self.interrupted or reason is not None
+
+    def interrupt(self) -> None:
+        """Ctrl-C: end the run, and all that shares its budget."""
+        self.interrupted = True
+        self.given.budget.interrupt()
+
+
+class Session(Watched):
     """The common part of all sessions, for an engine whose core returns one tree.
 
     An engine derives from it, converts the core's tree in `graph_of`, and overrides what it does otherwise.
@@ -116,13 +135,10 @@ class Session:
     start : DecisionGraph or None
         The model to begin with, once `begin_with` has accepted it.
     start_cost : int or None
-    interrupted : bool
-        The caller or a keyboard interrupt ended the run.
     """
 
     def __init__(self, data: Dataset, task: TreeTask, run: EngineRun) -> None:
         self.data, self.task, self.given = data, task, run
-        self.interrupted = False
         self.start: DecisionGraph | None = None
         self.start_cost: int | None = None
         self.upper = self.asked_upper()
@@ -148,10 +164,9 @@ class Session:
             report_step(nodes, "nodes")
             if self.given.on_incumbent is not None:
                 self.report(news, model)
-            self.interrupted = self.interrupted or bool(self.given.stop())
-            return self.interrupted, self.asked_upper() if callable(self.given.upper) else None
+            return self.is_over(), self.asked_upper() if callable(self.given.upper) else None
         except KeyboardInterrupt:
-            self.interrupted = True
+            self.interrupt()
             return True, None
 
     def report(self, news: list[Any], tree: Any) -> None:

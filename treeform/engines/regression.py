@@ -24,6 +24,7 @@ from treeform.engines.checks import (
 )
 from treeform.engines.native_call import (
     Room,
+    Watched,
     counters_of,
     notes_of,
     reason_for_end,
@@ -134,13 +135,13 @@ class RegressionSearch(NativeSettings, Engine):
             seed=self.seed,
             **start_over_ranks(run.start, data, task.depth, task.columns),
             memory_limit=room.left(),
-            time_limit=time_limit_of(run.time_limit),
+            time_limit=time_limit_of(run.budget.elapsed_limit),
             poll=session.poll,
         )
         return session.outcome(native)
 
 
-class _Session:
+class _Session(Watched):
     """One run: the table and prices that go in, the polls in between, and the answer that comes out.
 
     Upper bounds of outcomes and reports are left to the caller, who evaluates the trees exactly.
@@ -149,7 +150,6 @@ class _Session:
     def __init__(self, data: Dataset, task: RegressionTask, run: EngineRun) -> None:
         assert data.quantity is not None
         self.data, self.task, self.given = data, task, run
-        self.interrupted = False
         self.last: tuple[tuple[bytes, ...], DecisionGraph] | None = None
         self.columns = np.arange(data.n_features) if task.columns is None else task.columns
         # All columns are taken as they are: a copy of them may be as large as all that the search holds.
@@ -178,10 +178,10 @@ class _Session:
                 graph = None if tree is None else self.graph_of(tree)
                 seconds, lower = news[-1]
                 self.given.on_incumbent(seconds, 0, self.lower_of(lower), graph)
-            self.interrupted = self.interrupted or bool(self.given.stop())
+            return self.is_over()
         except KeyboardInterrupt:
-            self.interrupted = True
-        return self.interrupted
+            self.interrupt()
+            return True
 
     def lower_of(self, lower: float) -> int:
         """The core's bound, rounded downwards to multiples of `BOUND_UNIT`."""

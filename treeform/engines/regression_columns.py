@@ -41,6 +41,7 @@ class ColumnBudget:
     ) -> None:
         self.data, self.task, self.given, self.solve, self.unit = data, task, run, solve, bound_unit
         self.began = time.monotonic()
+        self.limit = run.budget.elapsed_limit
         self.features: dict[str, list[int]] = {}
         columns = range(data.n_features) if task.columns is None else task.columns.tolist()
         for f in columns:
@@ -80,9 +81,8 @@ class ColumnBudget:
         """The best tree over these columns."""
         features = sorted(f for c in within for f in self.features[self.sources[c]])
         task = replace(self.task, columns=np.array(features, dtype=np.int64), max_features=None)
-        limit = self.given.time_limit
-        left = None if limit is None else max(0.001, limit * part - (time.monotonic() - self.began))
-        outcome = self.solve(task, EngineRun(time_limit=left, stop=self.given.stop))
+        left = None if self.limit is None else self.limit * part - (time.monotonic() - self.began)
+        outcome = self.solve(task, EngineRun(self.given.budget.share(left)))
         self.counters.update(outcome.counters)
         lower = outcome.lower * self.unit
         self.notes |= dict.fromkeys(outcome.notes)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from treeform.errors import SpecError
 from treeform.shape import Shape, Tree
+from treeform.utils.budget import Budget
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -73,10 +74,8 @@ class TreeTask:
 class EngineRun:
     """Limits, start and callbacks of one run."""
 
-    time_limit: float | None = None
-    """Wall seconds."""
-    stop: Callable[[], bool] = lambda: False
-    """Called about twenty times a second; true ends the run with the best tree so far."""
+    budget: Budget = field(default_factory=Budget)
+    """Its time. It is asked about twenty times a second whether the run is over; then the best tree so far counts."""
     upper: int | Callable[[], int | None] | None = None
     """int, callable or None: only trees that cost less are wanted. A callable is called again while the engine runs."""
     start: DecisionGraph | None = None
@@ -226,7 +225,7 @@ def _by_features(engine: Engine, data: Dataset, task: TreeTask, run: EngineRun) 
         return min(values) if values else None
 
     for index, features in enumerate(sets):
-        left = None if run.time_limit is None else max(0.0, run.time_limit - (time.monotonic() - began))
+        left = run.budget.remaining
         last = index + 1 == len(sets)
         known = min((one.lower for one in found), default=None)
 
@@ -245,7 +244,7 @@ def _by_features(engine: Engine, data: Dataset, task: TreeTask, run: EngineRun) 
         start = run.start if run.start is not None and run.start.features_used() <= features else None
         part = replace(
             run,
-            time_limit=None if left is None else left / (len(sets) - index),
+            budget=run.budget.share(None if left is None else left / (len(sets) - index)),
             upper=upper,
             start=start,
             on_incumbent=None if run.on_incumbent is None else on_incumbent,

@@ -177,7 +177,7 @@ class TotalsSearch(NativeSettings, OneSearch):
             table.arrays(),
             **keywords,
             memory_limit=room.left(),
-            time_limit=time_limit_of(run.time_limit),
+            time_limit=time_limit_of(run.budget.elapsed_limit),
             poll=session.poll,
             ask=ask,
             callers=callers,

@@ -44,8 +44,7 @@ def try_depth(engine: Engine, ledger: Ledger, part: Budget) -> bool:
             ledger.submit(graph, engine.name)
 
     run = EngineRun(
-        time_limit=part.elapsed_limit,
-        stop=lambda: part.stop() or ledger.graph is not None,
+        part.until(lambda: ledger.graph is not None),
         upper=allowed + 1,
         on_incumbent=on_incumbent,
     )
@@ -79,8 +78,7 @@ def fewest_tests(engine: Engine, ledger: Ledger, part: Budget) -> None:
         ledger.prove_lower(lower * question.scale, engine.name, relaxation.dropped)
 
     run = EngineRun(
-        time_limit=part.elapsed_limit,
-        stop=lambda: part.stop() or ledger.closed,
+        part.until(lambda: ledger.closed),
         start=ledger.graph,
         on_incumbent=on_incumbent,
     )

@@ -180,8 +180,7 @@ def run_engine(engine: Engine, relaxation: Relaxation, ledger: Ledger, budget: B
     if relaxation.exact and cutoff is not None:
         upper = relaxation.upper(cutoff) + 1
     run = EngineRun(
-        time_limit=budget.elapsed_limit,
-        stop=lambda: budget.stop() or ledger.closed,
+        budget.until(lambda: ledger.closed),
         upper=upper,
         start=ledger.graph,
         on_incumbent=on_incumbent,

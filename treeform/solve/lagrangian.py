@@ -144,14 +144,7 @@ class Lagrangian:
             self.relaxation.task, cost=price, node_penalty=self.relaxation.task.node_penalty * step
         )
         data = self.question.data.relabelled(self._kind_of, len(price))
-        run = EngineRun(
-            time_limit=budget.elapsed_limit,
-            stop=budget.stop,
-            upper=None,
-            start=None,
-            on_incumbent=on_incumbent,
-        )
-        return engine.answer(data, task, run), base, step
+        return engine.answer(data, task, EngineRun(budget, on_incumbent=on_incumbent)), base, step
 
     def _whole(self, multipliers: tuple[Fraction, ...]) -> tuple[np.ndarray, int, int]:
         step = math.lcm(*(m.denominator for m in multipliers))

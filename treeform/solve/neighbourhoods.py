@@ -86,7 +86,7 @@ class _Search:
     def solved(self, data: Dataset, task: TreeTask) -> DecisionGraph | None:
         """The engine's answer."""
         budget = schedule.LOW_SUBTREE.of(self.budget) if self.is_short else self.budget
-        run = EngineRun(time_limit=budget.remaining, stop=lambda: budget.stop() or self.over)
+        run = EngineRun(budget.until(lambda: self.over))
         return self.engine.run(data, task, run).graph
 
     def submit(self, graph: DecisionGraph, what: str) -> None:

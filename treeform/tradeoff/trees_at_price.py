@@ -81,7 +81,7 @@ def solve_trees_at_price(bounds: SizeBounds, each: Fraction, budget: Budget) -> 
     start = next(
         (g for u, g in zip(bounds.upper, bounds.graph, strict=True) if _value_at(u, g, each) == best), None
     )
-    run = EngineRun(time_limit=budget.remaining, stop=budget.stop, start=start if relaxation.exact else None)
+    run = EngineRun(budget, start=start if relaxation.exact else None)
     outcome = engine.answer(question.data, relaxation.task, run)
     if outcome.graph is not None:
         bounds.submit(outcome.graph)

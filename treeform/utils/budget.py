@@ -63,9 +63,16 @@ class Budget:
         Seconds of wall-clock time; None is no limit.
     parent : Budget or None
         A stop or timeout of the parent is one of the child too.
+    over : callable or None
+        Asked with every `stop`; true ends the work, as `interrupt` does.
     """
 
-    def __init__(self, time_limit: float | None = None, parent: Budget | None = None) -> None:
+    def __init__(
+        self,
+        time_limit: float | None = None,
+        parent: Budget | None = None,
+        over: Callable[[], bool] | None = None,
+    ) -> None:
         is_number = isinstance(time_limit, Real) and not isinstance(time_limit, bool)
         if time_limit is not None and not (is_number and time_limit > 0):
             raise SpecError(
@@ -79,6 +86,7 @@ class Budget:
         # Some solvers hold seconds in 32 bits; a larger number means no limit.
         self._limit = None if time_limit is None or time_limit > MOST_SECONDS else time_limit
         self._parent = parent
+        self._over = over
         self._interrupted = threading.Event()
 
     @property
@@ -111,7 +119,7 @@ class Budget:
     @property
     def reason(self) -> Limit | None:
         """Why work has to stop now, or None."""
-        if self._interrupted.is_set():
+        if self._interrupted.is_set() or (self._over is not None and self._over()):
             return Limit.INTERRUPTED
         if self._parent is not None and self._parent.reason is Limit.INTERRUPTED:
             return Limit.INTERRUPTED
@@ -131,6 +139,10 @@ class Budget:
         """A part of this budget, at most ``seconds`` long."""
         return type(self)(seconds if seconds is None else max(seconds, 1e-3), parent=self)
 
+    def until(self, over: Callable[[], bool]) -> Budget:
+        """All of this budget, for work that is over earlier where ``over()`` says so."""
+        return type(self)(parent=self, over=over)
+
 
 class ProcessorBudget(Budget):
     """A budget in seconds of work of this process: what ends in time on an idle machine does so on a busy one.
@@ -139,8 +151,13 @@ class ProcessorBudget(Budget):
     more than have elapsed, however many threads work. The work of child processes is not seen.
     """
 
-    def __init__(self, time_limit: float | None = None, parent: Budget | None = None) -> None:
-        super().__init__(time_limit, parent)
+    def __init__(
+        self,
+        time_limit: float | None = None,
+        parent: Budget | None = None,
+        over: Callable[[], bool] | None = None,
+    ) -> None:
+        super().__init__(time_limit, parent, over)
         self._worked = time.process_time()
 
     @property

@@ -52,7 +52,7 @@ def run_distributed(
     if task.depth <= engine.exact_depth:
         return engine.run(data, task, run)
     session = engine.session(data, task, run)
-    return _Roots(engine, session, task, run, ask, callers).run()
+    return _Roots(engine, session, task, ask, callers).run()
 
 
 class _Roots:
@@ -63,11 +63,10 @@ class _Roots:
         engine: BinaryEngine,
         session: BinarySession,
         task: TreeTask,
-        run: EngineRun,
         ask: Ask,
         callers: int,
     ) -> None:
-        self.session, self.task, self.asked, self.ask, self.callers = session, task, run, ask, callers
+        self.session, self.task, self.ask, self.callers = session, task, ask, callers
         self.points = Points(engine, session.table, session.cost, task)
         p = self.points
         self.mass = p.value.max(axis=1)
@@ -245,8 +244,7 @@ class _Roots:
 
     def _stops(self) -> bool:
         stop, _ = self.session.poll([], None, self.counters["nodes"])
-        late = self.asked.time_limit is not None and time.monotonic() - self.began >= self.asked.time_limit
-        self.stopped = self.stopped or stop or late
+        self.stopped = self.stopped or stop
         return self.stopped
 
     def _add(self, counts: list[int]) -> None:

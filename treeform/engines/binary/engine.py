@@ -111,7 +111,11 @@ class BinaryEngine(NativeSettings, Engine):
             upper=session.upper,
             poll=session.poll,
             **self.keywords(
-                task, self.threads, room.left(), session.start_tests(), time_limit_of(run.time_limit)
+                task,
+                self.threads,
+                room.left(),
+                session.start_tests(),
+                time_limit_of(run.budget.elapsed_limit),
             ),
         )
         return session.outcome(native)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from threadpoolctl import threadpool_limits
 
 from treeform.engines.checks import check_memory, not_exact
-from treeform.engines.native_call import LEAST, Room, refused
+from treeform.engines.native_call import LEAST, Room, Watched, refused
 from treeform.engines.paths.pairs import Node
 from treeform.engines.paths.search import Search
 from treeform.engines.paths.table import Table, bytes_of
@@ -112,14 +112,13 @@ class PathSearch(Engine):
             return _Run(data, task, run, self.pairs, room).outcome()
 
 
-class _Run:
+class _Run(Watched):
     """One run: the search at the root, and its outcome."""
 
     def __init__(self, data: Dataset, task: TreeTask, run: EngineRun, pairs: bool, room: Room) -> None:
         self.data, self.task, self.given, self.pairs, self.room = data, task, run, pairs, room
         self.began = time.monotonic()
         self.table = Table(data, task)
-        self.interrupted = False
 
     def outcome(self) -> EngineOutcome:
         """The best tree, and what is proved."""
@@ -128,7 +127,7 @@ class _Run:
         upper = float(NO_TREE if wanted is None else wanted)
         complete, full = True, False
         for features in self.task.features or (None,):
-            search = Search(self.table, self.task, features, self._stop, self.pairs, self.room)
+            search = Search(self.table, self.task, features, self.is_over, self.pairs, self.room)
             try:
                 search.root(upper, self._found)
             except (Stopped, MemoryError) as why:
@@ -148,11 +147,6 @@ class _Run:
             seconds=time.monotonic() - self.began,
             counters={"tests": len(self.table.feature), "pairs": self.table.counted},
         )
-
-    def _stop(self) -> bool:
-        limit = self.given.time_limit
-        self.interrupted = self.interrupted or bool(self.given.stop())
-        return self.interrupted or (limit is not None and time.monotonic() - self.began >= limit)
 
     def _found(self, cost: float, tree: Node) -> None:
         if self.given.on_incumbent is not None:

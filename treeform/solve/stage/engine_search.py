@@ -250,7 +250,7 @@ def search_within_gap(
             guess = min(guess, relaxation.upper(ledger.cutoff))
         cost, graph, complete = cheapest_within(
             question.data, shape.widths, task.max_nodes, rows, guess,
-            time_limit=budget.remaining, stop=lambda: budget.stop() or ledger.closed,
+            budget=budget.until(lambda: ledger.closed),
         )  # fmt: skip
         if graph is not None:
             ledger.submit(graph, BY)

@@ -110,7 +110,7 @@ class ValueRun:
         if not ordered or self._stop():
             return
         task = replace(self.task, columns=columns[~np.isin(columns, list(ordered))])
-        run = EngineRun(time_limit=schedule.WITHOUT_VALUES.of(self.budget).elapsed_limit, stop=self._stop)
+        run = EngineRun(schedule.WITHOUT_VALUES.of(self.budget).until(self._stop))
         outcome = self.engine.run(self.question.data, task, run)
         if outcome.graph is not None:
             self.repaired(outcome.graph)
@@ -143,7 +143,7 @@ class ValueRun:
         """The best tree for moved targets; it is given values, and its bound claimed."""
         part = relax(moved, self.engine)
         assert part is not None
-        run = EngineRun(time_limit=self.budget.elapsed_limit, stop=self._stop)
+        run = EngineRun(self.budget.until(self._stop))
         outcome = self.engine.run(moved.data, part.task, run)
         lower = outcome.lower * BOUND_UNIT / self._finer(moved) + constant
         if outcome.graph is not None:

@@ -132,11 +132,7 @@ def submit_fitting_trees(
             submit_repaired(ledger, graph, by, budget)
 
     by = f"{engine.name}, trees that fit the widths"
-    run = EngineRun(
-        time_limit=budget.remaining,
-        stop=lambda: budget.stop() or ledger.closed,
-        on_incumbent=on_incumbent,
-    )
+    run = EngineRun(budget.until(lambda: ledger.closed), on_incumbent=on_incumbent)
     outcome = engine.run(question.data, task, run)
     if outcome.graph is not None:
         submit_repaired(ledger, outcome.graph, by, budget)
