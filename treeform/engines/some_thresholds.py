@@ -16,6 +16,7 @@ import numpy as np
 from treeform.data import midpoint
 from treeform.engines.task import EngineOutcome, EngineRun
 from treeform.graph import DecisionGraph
+from treeform.utils.budget import Share
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -24,9 +25,8 @@ EVEN = 16
 """Thresholds of a column that part its rows evenly, in the first round; twice as many after a round in vain."""
 NEAR = 8
 """Thresholds of a round on each side of one of the best model."""
-PART = 0.15
+ROUND = Share(0.15, least=0.5)
 """Of the time that is left, for each round."""
-LEAST_SECONDS = 0.5
 
 
 @dataclass(frozen=True)
@@ -105,10 +105,8 @@ def search(
             run.on_incumbent(time.monotonic() - began, upper, 0, here)
 
     while best.reason is None:
-        left = None if run.time_limit is None else run.time_limit - (time.monotonic() - began)
         some = SomeThresholds.chosen(full, start, even_ones, turn)
-        part = None if left is None else min(left, max(PART * left, LEAST_SECONDS))
-        inner = replace(run, time_limit=part, start=some.below(start), on_incumbent=on_incumbent)
+        inner = replace(run, budget=ROUND.of(run.budget), start=some.below(start), on_incumbent=on_incumbent)
         found = run_on(some.data, inner)
         turn += 1
         if (
@@ -120,12 +118,11 @@ def search(
             best = replace(found, graph=start, lower=0, proved=False, reason=None)
         elif fits(full, memory, 2 * even_ones):
             even_ones *= 2
-        elif run.time_limit is None:
+        elif run.budget.remaining is None:
             best = replace(best, reason="memory")
-        over = run.time_limit is not None and time.monotonic() - began >= run.time_limit
         if found.reason in ("memory", "interrupted"):
             best = replace(best, reason=found.reason)
-        elif over:
+        elif run.budget.stop():
             best = replace(best, reason="time")
     note = (
         f"{full.n_tests} tests have no room in memory as sets of rows: models were searched on some thresholds of "
