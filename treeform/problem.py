@@ -107,6 +107,16 @@ class Problem(StatesModel, HasTradeoffs):
     def minimize(self, objective: Any) -> Problem:
         """Set what to minimise: a term, a weighted sum of terms, or text such as ``"error + 2*nodes"``.
 
+        Parameters
+        ----------
+        objective : Term, Objective or str
+            It takes the place of the one before.
+
+        Returns
+        -------
+        Problem
+            This one, changed.
+
         Raises
         ------
         SpecError, DataError
@@ -256,7 +266,8 @@ class Problem(StatesModel, HasTradeoffs):
 
         Parameters
         ----------
-        model : DecisionGraph, dict (see `DecisionGraph.from_dict`) or fitted tree of treeform or scikit-learn
+        model : DecisionGraph, dict or estimator
+            A model, its nested description (`DecisionGraph.from_dict`), or a fitted tree of treeform or scikit-learn.
 
         Returns
         -------
@@ -271,7 +282,18 @@ class Problem(StatesModel, HasTradeoffs):
         return judge(self.question, model)
 
     def explain(self, solver: Any = None, *, formulation: Any = None) -> Explanation:
-        """The stages of a solve, and the sizes and rewrites of the model; nothing is solved."""
+        """The stages of a solve, and the sizes and rewrites of the model; nothing is solved.
+
+        Parameters
+        ----------
+        solver, formulation
+            As in `solve`.
+
+        Returns
+        -------
+        Explanation
+            Prints as a table.
+        """
         return explain_plan(self.question, choose(self.question, SolveOptions(solver, formulation)))
 
     def _repr_html_(self) -> str:

@@ -82,7 +82,13 @@ class Result(CertifiedResult):
         time_limit: float | None = None,
         on_progress: Callable[[Progress], None] | None = None,
     ) -> Conflict | None:
-        """Why no model satisfies all requirements; None when one does. See `treeform.Problem.conflict`."""
+        """Why no model satisfies all requirements; None when one does.
+
+        Parameters
+        ----------
+        solver, formulation, on_progress, time_limit
+            As in `treeform.Problem.conflict`.
+        """
         assert self.question is not None
         options = SolveOptions(solver, formulation, time_limit=time_limit, on_progress=on_progress)
         return explain_conflict(self.question, options, self)

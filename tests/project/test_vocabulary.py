@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -78,3 +79,20 @@ def test_threads_of_a_solve_are_those_of_what_is_chosen():
     with pytest.warns(DeprecationWarning, match="limit of Problem.near_optimal is called max_models now"):
         former = problem.near_optimal(within=5, limit=3)
     assert len(former.models) == len(problem.near_optimal(within=5, max_models=3).models) > 0
+
+
+def test_documented_parameters_are_those_of_the_call():
+    wrong = {}
+    for owner, call in public():
+        text = call.__doc__ or ""
+        section = re.search(r"\n *Parameters\n *-+\n(.*?)(?:\n\n *[A-Z][A-Za-z ]+\n *-+\n|\Z)", text, re.S)
+        if section is None:
+            continue
+        lines = section[1].splitlines()
+        margin = min(len(line) - len(line.lstrip()) for line in lines if line.strip())
+        heads = [line.strip().partition(" :")[0] for line in lines if line.strip() and line[margin] != " "]
+        named = {name.strip().lstrip("*") for head in heads for name in head.split(",")}
+        taken = set(inspect.signature(call).parameters)
+        if named - taken - {"common"}:  # parameters that several engines share are described once
+            wrong[owner] = sorted(named - taken)
+    assert not wrong

@@ -81,6 +81,11 @@ class DecisionGraph(FlatGraph):
         Nodes that cannot be reached, tests whose outcome earlier tests decide, and tests with equal
         children go; with `data`, so do tests that send none of its weight one way.
 
+        Parameters
+        ----------
+        data : Dataset, optional
+            ``problem.data``.
+
         Returns
         -------
         DecisionGraph
@@ -189,12 +194,26 @@ class DecisionGraph(FlatGraph):
         return cls._with_meaning(description.arrays_of(model, data), data)
 
     def save(self, path: str | Path) -> None:
-        """Write the model as a JSON file."""
+        """Write the model as a JSON file.
+
+        Parameters
+        ----------
+        path : str or Path
+            `load` reads it.
+        """
         jsonio.save(self, path)
 
     @classmethod
     def load(cls, path: str | Path, validate: str = "digest") -> DecisionGraph:
-        """Read a model that `save` wrote; see `from_json`."""
+        """Read a model that `save` wrote.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        validate : str
+            As in `from_json`.
+        """
         return jsonio.load(cls, path, validate)
 
     def to_dot(self) -> str:

@@ -91,6 +91,7 @@ class Model:
         name : str
             Used in messages; a name that is taken gets a number appended.
         shape : int or tuple of int
+            () for a single variable.
         relax : bool
             The caller guarantees that some optimal solution is 0/1 even when a solver takes [0, 1]: the columns
             are continuous, no literals are made of them, and a purely Boolean solver still takes them as 0/1.
@@ -99,11 +100,27 @@ class Model:
         return self._declare(name, shape, 0.0, 1.0, kind)
 
     def integer(self, name: str, shape: Any = (), lb: Any = 0, ub: Any = np.inf) -> Expr:
-        """Declare integer variables with bounds that broadcast to the shape."""
+        """Declare integer variables.
+
+        Parameters
+        ----------
+        name, shape
+            As in `bool`.
+        lb, ub : array of numbers
+            Bounds; they are broadcast to the shape.
+        """
         return self._declare(name, shape, lb, ub, VariableKind.INTEGER)
 
     def continuous(self, name: str, shape: Any = (), lb: Any = 0.0, ub: Any = 1.0) -> Expr:
-        """Declare continuous variables with bounds that broadcast to the shape."""
+        """Declare continuous variables.
+
+        Parameters
+        ----------
+        name, shape
+            As in `bool`.
+        lb, ub : array of numbers
+            Bounds; they are broadcast to the shape.
+        """
         return self._declare(name, shape, lb, ub, VariableKind.CONTINUOUS)
 
     def _declare(self, name: str, shape: Any, lb: Any, ub: Any, kind: VariableKind) -> Expr:
@@ -207,7 +224,18 @@ class Model:
         return block
 
     def minimize(self, expr: Any) -> None:
-        """Set the objective, a scalar expression, or one with squares; an earlier one is replaced."""
+        """Set the objective; an earlier one is replaced.
+
+        Parameters
+        ----------
+        expr : Expr or Quadratic
+            One number, or one with squares.
+
+        Raises
+        ------
+        ModelError
+            If it has several entries, or belongs to another model.
+        """
         squares = expr.squares if isinstance(expr, Quadratic) else Squares()
         scalar = as_expr(expr.linear if isinstance(expr, Quadratic) else expr)
         if scalar.owner is not None:
@@ -275,7 +303,13 @@ class Model:
         return show.stats(self)
 
     def show(self, rows_per_block: int = 3) -> str:
-        """The model written out, the first rows of each block."""
+        """The model written out.
+
+        Parameters
+        ----------
+        rows_per_block : int
+            So many rows of each block, the first ones.
+        """
         return show.text(self, rows_per_block)
 
     def __repr__(self) -> str:

@@ -32,7 +32,7 @@ class GroupErrorAtMost(AtMostNumber, ByGroups, LinearRequirement):
     ----------
     groups : str, array, Series, DataFrame or None
         See `StatisticalParity`.
-    rate : float, str or Fraction
+    at_most : float, str or Fraction
         Within [0, 1]; taken as the decimal that it is written as.
 
     Raises

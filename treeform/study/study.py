@@ -109,6 +109,11 @@ class Study(Printed):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the table: ``.csv`` or ``.parquet``; there, settings and objectives that are not all whole are text.
 
+        Parameters
+        ----------
+        path : str or Path
+            Where to; an earlier file is replaced.
+
         Raises
         ------
         SpecError

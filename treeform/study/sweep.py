@@ -40,13 +40,15 @@ def sweep(
     Parameters
     ----------
     subject : Problem or estimator
-        What is solved. An estimator needs ``X`` and ``y``.
+        What is solved.
     grid : mapping from setting to values, or a sequence of mappings
         For a problem the settings are ``shape``, ``minimize``, ``price`` (of a test) or ``alpha`` (the same as in (18)
         of Florio et al., AAAI 2023: the price is alpha times the weight of the rows by the tests of the shape beyond
         the root), ``rows`` (so many, drawn with the seed, are learnt from), ``solver``, ``formulation``,
         ``requirements`` (lists of what holds beside the problem's own) and ``REQUIREMENT__PARAMETER``, such as
         ``statistical_parity__difference``. For an estimator those of ``set_params``.
+    X, y : table and target, optional
+        What an estimator learns from; a problem has its own.
     cv : None, int or splitter
         None learns from all rows, or holds out what ``rows`` leaves. A number makes stratified folds, drawn with
         each of ``seeds``.

@@ -109,6 +109,7 @@ class SizeTable(Printed):
         Parameters
         ----------
         price : Fraction, float or str
+            A decimal is taken as it is written.
         free_root : bool, default False
             Whether the first test costs nothing.
 
@@ -136,6 +137,11 @@ class SizeTable(Printed):
         """As `at`, for (18) of the paper: alpha prices the share of the skeleton's tests beyond the root.
 
         In units of the objective a test beyond the root costs ``alpha * total weight / (|V_I| - 1)``.
+
+        Parameters
+        ----------
+        alpha : Fraction, float or str
+            A decimal is taken as it is written.
         """
         return self.at(price_of_alpha(self.question, alpha), free_root=True)
 
