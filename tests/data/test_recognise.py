@@ -186,6 +186,8 @@ def test_a_column_that_numbers_the_rows_is_named():
     assert [note for note in data.notes if "numbers the rows" in note] == [
         "column 'row' numbers the rows; an identifier is left out with exclude=['row']"
     ]
+    fewer = Dataset.from_user(table.drop(index=[3, 17]), [0, 1] * 19)
+    assert [note for note in fewer.notes if "numbers" in note] == [note for note in data.notes if "numbers" in note]
     assert not any(
         "numbers the rows" in note for note in Dataset.from_user(table[:9], [0, 1] * 4 + [0]).notes
     )

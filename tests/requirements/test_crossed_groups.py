@@ -11,6 +11,7 @@ from treeform.errors import DataError
 from treeform.language.requirement import Requirement
 from treeform.language.requirement_text import parse
 from treeform.requirements import Groups
+from treeform.utils.text import Caution
 
 
 @pytest.fixture(scope="module")
@@ -82,3 +83,12 @@ def test_a_name_that_is_none(table):
             problem += tf.StatisticalParity(wrong, difference="0.1")
     both = frame.assign(**{"sex & town": ["a", "b"] * 30})
     assert Groups.of("sex & town", tf.Problem(both, y, shape=tf.Tree(1)).data).labels == ("a", "b")
+
+
+def test_groups_that_differ_in_spelling_are_named() -> None:
+    table = pd.DataFrame({"a": np.arange(24) % 5, "sex": ["F", "M", "f", "M "] * 6})
+    problem = tf.Problem(table, np.arange(24) % 2, shape=tf.Tree(1), exclude=["sex"])
+    problem += tf.StatisticalParity(groups="sex", difference="0.9", positive=1)
+    (note,) = (note for note in problem.solve().notes if "case or spaces" in note)
+    assert note.startswith("groups of sex differ in case or spaces only: 'F' and 'f'; 'M' and 'M '; they are compared")
+    assert isinstance(note, Caution)

@@ -25,6 +25,7 @@ ELSEWHERE = {
     "threads": "--solver contree:threads=2",
     "label": "--target COLUMN",
     "features": "--exclude COLUMN, for each column that no test may read",
+    "format": "--to sql",
     "output": "--model, --certificate or --report",
 }
 """What options of other programs are called here."""

@@ -8,7 +8,7 @@ one, and above all others in the other. A level first seen at predict is none of
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -168,6 +168,8 @@ class Encoder:
         return cls(sources, tuple(value["ignored"]))
 
 
+COUNTED = 0.9
+"""A column numbers the rows if this share of its steps is 1, and all go up."""
 FEW_ROWS = 20  # of which consecutive numbers say nothing
 
 
@@ -200,31 +202,34 @@ def constant_notes(X: NDArray[np.float64], columns: tuple[Column, ...]) -> list[
 
 def spelling_notes(encoder: Encoder) -> list[str]:
     """Levels that differ in case or spaces only, and are probably one."""
-    notes: list[str] = []
-    for source in encoder.sources:
-        spellings: dict[str, list[str]] = {}
-        for level in source.levels:
-            if isinstance(level, str):
-                spellings.setdefault(" ".join(level.split()).casefold(), []).append(level)
-        alike = [several for several in spellings.values() if len(several) > 1]
-        if alike:
-            named = "; ".join(" and ".join(map(repr, several)) for several in alike[:3])
-            more = f"; and {len(alike) - 3} more" if len(alike) > 3 else ""
-            notes.append(
-                Caution(
-                    f"column {source.name!r} has levels that differ in case or spaces only: {named}{more}; "
-                    "they are different levels"
-                )
-            )
-    return notes
+    found = [(source.name, spelled_alike(source.levels)) for source in encoder.sources]
+    return [
+        Caution(
+            f"column {name!r} has levels that differ in case or spaces only: {alike}; they are different levels"
+        )
+        for name, alike in found
+        if alike
+    ]
+
+
+def spelled_alike(levels: Iterable[Any]) -> str:
+    """Levels that differ in case or spaces only, as text; empty where there are none."""
+    spellings: dict[str, list[str]] = {}
+    for level in levels:
+        if isinstance(level, str):
+            spellings.setdefault(" ".join(level.split()).casefold(), []).append(level)
+    alike = [several for several in spellings.values() if len(several) > 1]
+    named = "; ".join(" and ".join(map(repr, several)) for several in alike[:3])
+    return f"{named}; and {len(alike) - 3} more" if len(alike) > 3 else named
 
 
 def counting_notes(X: NDArray[np.float64], columns: tuple[Column, ...]) -> Sequence[str]:
-    """Columns that number the rows."""
+    """Columns that number the rows, of which some may have been left out."""
     if len(X) < FEW_ROWS:
         return []
-    counting = np.flatnonzero((np.diff(X[:FEW_ROWS], axis=0) == 1).all(axis=0))
-    counting = counting[(np.diff(X[:, counting], axis=0) == 1).all(axis=0)]
+    counting = np.flatnonzero((np.diff(X[:FEW_ROWS], axis=0) > 0).all(axis=0))
+    steps = np.diff(X[:, counting], axis=0)
+    counting = counting[(steps > 0).all(axis=0) & ((steps == 1).mean(axis=0) >= COUNTED)]
     return [
         Caution(
             f"column {columns[f].source!r} numbers the rows; an identifier is left out with "

@@ -139,9 +139,8 @@ def _sentence(frontier: Frontier, asked: Fraction | None, best: Number | None) -
         at_asked = _best(asked_point) if best is None else _text(best)
         sentences.append(f"at the bound asked for ({_text(asked)}) {at_asked}")
     sentences.append(f"at the tightest one reached ({_text(tightest.value)}) {_best(tightest)}")
-    proved = (
-        "every point is proved" if all(p.proved for p in frontier.points) else "hollow points are not proved"
-    )
+    n_open = sum(not point.proved for point in frontier.points)
+    proved = f"{n_open} of them not proved" if n_open else "every point is proved"
     ended = "" if frontier.complete else "; the time ended the curve before tighter bounds were tried"
     return f"The best objective: {'; '.join(sentences)}. {count_of(len(frontier.points), 'point')}, {proved}{ended}."
 

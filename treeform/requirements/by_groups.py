@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
+from treeform.data.encode import spelled_alike
 from treeform.language.requirement import Requirement
 from treeform.requirements.groups import Groups, groups_from_json, groups_text, resolved
+from treeform.utils.text import Caution
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -28,6 +30,14 @@ class ByGroups(Requirement):
         groups = context.get("sensitive_features") if self.groups is None else self.groups
         written = f"{type(self).__name__}(groups='sex', {self.example})"
         return resolved(groups, data, str(self), "requirement", written)
+
+    def remark(self, data: Dataset) -> str | None:
+        groups = Groups.of(self.groups, data)
+        alike = spelled_alike(groups.labels)
+        if not alike:
+            return super().remark(data)
+        of = f" of {groups.name}" if groups.name else ""
+        return Caution(f"groups{of} differ in case or spaces only: {alike}; they are compared as different groups")
 
     def on_positions(self, positions: np.ndarray, data: Dataset) -> Requirement:
         return self._copy(groups=Groups.of(self.groups, data).taken(positions))

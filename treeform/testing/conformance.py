@@ -29,7 +29,7 @@ from treeform.utils.text import count_of
 
 PATIENCE = 5
 """Cases drawn for each one used: some requirements are impossible on many data sets."""
-SECONDS = 30.0
+SECONDS = 600.0
 """For one tiny problem; a solver that needs longer is reported."""
 
 
