@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
+from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -118,3 +121,41 @@ def test_amounts_costs_and_tests() -> None:
     for solver in (None, "cp-sat"):
         result = asked(FewTests()).solve(solver)
         assert result.graph.n_nodes == 0 and result.status is tf.Status.OPTIMAL
+
+
+class NotBelow(tf.Requirement):
+    """At least one row of a mask is predicted the first class; judged as a test says."""
+
+    needs = frozenset({"predicted"})
+
+    def __init__(self, mask: Any, judged: Any = 0) -> None:
+        self.mask, self.judged = mask, judged
+
+    def build(self, model: Any, ports: Any) -> None:
+        model.add(ports.predicted[np.asarray(self.mask), 0].sum() >= 1)
+
+    def violation(self, graph: Any, data: Any) -> Any:
+        return self.judged
+
+
+def test_arrays_among_the_parameters_are_short_in_texts_and_whole_in_files() -> None:
+    rows, labels = np.arange(12.0).reshape(12, 1), [0, 1, 1, 0] * 3
+    for mask in (pd.Series([True, False, False] * 4), np.array([True, False, False] * 4)):
+        problem = tf.Problem(rows, labels, shape=tf.Tree(1)).add(NotBelow(mask))
+        assert str(problem.requirements[0]) == "not_below:mask=(12 values),judged=0"
+        found = tf.check(problem.solve().certificate(), rows, labels)
+        assert found.verdict == "on trust"
+    assert str(NotBelow(np.array([1, 2]))) == "not_below:mask=[1, 2],judged=0"
+    rows, labels = rows[:4], labels[:4]
+    unknown = tf.Problem(rows, labels, shape=tf.Tree(1)).add(NotBelow([True] * 4, judged=0j)).requirements[0]
+    with pytest.raises(SpecError, match="cannot be written to a file") as error:
+        unknown.to_json()
+    assert "to_json" in str(error.value.fix)
+
+
+@pytest.mark.parametrize("judged", ["much", None, float("nan"), float("inf"), -1])
+def test_a_violation_that_is_no_amount_is_named(judged: Any) -> None:
+    problem = tf.Problem([[0.0], [1.0]], [0, 1], shape=tf.Tree(1)).add(NotBelow([True, True], judged))
+    with pytest.raises(SpecError, match=re.escape(f"returns {judged!r}")) as error:
+        problem.solve()
+    assert "at least 0" in str(error.value.fix)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
@@ -14,6 +15,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
+import pandas as pd
 
 from treeform.errors import SpecError, unknown_name
 from treeform.language.component import Component, parameters_of
@@ -21,6 +23,7 @@ from treeform.language.numbers import as_fraction
 from treeform.language.shortfall import Shortfall
 from treeform.language.totals import Totals, of_prediction_rows
 from treeform.utils.extensions import OBJECTIVES, REQUIREMENTS, extensions, find
+from treeform.utils.text import count_of
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -291,7 +294,16 @@ class Requirement(Component, ABC):
 
     def to_json(self) -> dict[str, Any]:
         """``{"name": ..., "parameters": {...}}``; `from_json` rebuilds it."""
-        return {"name": self.name, "parameters": {k: _plain(v) for k, v in parameters_of(self).items()}}
+        parameters = {k: _plain(v) for k, v in parameters_of(self).items()}
+        try:
+            json.dumps(parameters)
+        except (TypeError, ValueError) as error:
+            raise SpecError(
+                f"{self} cannot be written to a file",
+                cause=str(error),
+                fix="keep numbers, text, lists and mappings as its parameters, or define to_json and from_parameters",
+            ) from error
+        return {"name": self.name, "parameters": parameters}
 
     @staticmethod
     def from_json(value: Mapping[str, Any]) -> Requirement:
@@ -315,7 +327,7 @@ class Requirement(Component, ABC):
 
     def __str__(self) -> str:
         parameters = {k: v for k, v in parameters_of(self).items() if v is not None}
-        return self.name + (":" + ",".join(f"{k}={v}" for k, v in parameters.items()) if parameters else "")
+        return self.name + (":" + ",".join(f"{k}={_brief(v)}" for k, v in parameters.items()) if parameters else "")
 
     def _copy(self: R, **changes: Any) -> R:
         new = copy.copy(self)
@@ -358,11 +370,22 @@ def class_of(name: str) -> type[Requirement]:
     )
 
 
+FEW = 8
+"""Lists of so many values are written out in texts."""
+
+
+def _brief(value: Any) -> Any:
+    """A parameter in the text of a requirement: of a long array, or of the list that a file makes of it, its size."""
+    if isinstance(value, np.ndarray | pd.Series):
+        value = value.tolist()
+    return f"({count_of(len(value), 'value')})" if isinstance(value, list) and len(value) > FEW else value
+
+
 def _plain(value: Any) -> Any:
     """``value`` as JSON has it; fractions as text, NumPy values as Python's."""
     if isinstance(value, Fraction):
         return str(value)
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray | pd.Series):
         return value.tolist()
     if isinstance(value, np.generic):
         return value.item()

@@ -10,10 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import zip_longest
+from typing import Any
 
 import numpy as np
 
 from treeform.data import Dataset
+from treeform.errors import SpecError
 from treeform.graph import DecisionGraph, normalised
 from treeform.graph.routing import sides_taken
 from treeform.language.question import Question
@@ -147,11 +149,26 @@ def verify(question: Question, graph: DecisionGraph) -> Verified:
     if value.denominator != 1 and question.objective.is_whole:
         raise AssertionError(f"objective scale {question.scale} leaves {value}: Objective.scale is wrong")
     violations = {
-        label: Fraction(requirement.violation(graph, question.data))
+        label: _amount(requirement.violation(graph, question.data), label)
         for label, requirement in zip(question.labels, question.requirements, strict=True)
     }
     kept = value.numerator if value.denominator == 1 else value
     return Verified(kept, violations, misfit(graph, question.shape, question.data))
+
+
+def _amount(violation: Any, label: str) -> Fraction:
+    """A violation as an exact number. Raises SpecError if it is none, or negative."""
+    try:
+        amount = Fraction(violation)
+    except (TypeError, ValueError, OverflowError):
+        amount = Fraction(-1)
+    if amount >= 0:
+        return amount
+    raise SpecError(
+        f"violation() of {label} returns {violation!r}",
+        cause="it is 0 where a model satisfies the requirement, and else an amount by which it does not",
+        fix="return a number of at least 0, such as max(0, used - most)",
+    )
 
 
 def judge_candidate(
