@@ -115,6 +115,7 @@ def test_totals_of_several_requirements_stand_side_by_side():
     "make",
     [
         lambda: tf.TotalRow((1,)),
+        lambda: tf.TotalRow((1,), hi=1, unit=0),
         lambda: tf.TotalRow((0.5,), hi=1),
         lambda: tf.Totals(("a",), np.zeros((3, 2, 2), dtype=np.int64), ()),
         lambda: tf.Totals(("a",), np.zeros((3, 2, 1)), ()),

@@ -24,7 +24,6 @@ from treeform.language.forms import Inequality, Rows, Total
 from treeform.language.numbers import LARGEST
 from treeform.language.rational import least_at_least
 from treeform.language.requirement import Requirement
-from treeform.language.shortfall import Shortfall
 from treeform.language.totals import TotalRow, Totals
 
 if TYPE_CHECKING:
@@ -76,7 +75,7 @@ class LinearRequirement(Requirement, listed=False):
     def totals(self, data: Dataset) -> Totals:
         return self._derived(data).rows()
 
-    def shortfall(self, data: Dataset) -> Shortfall:
+    def shortfall(self, data: Dataset) -> Totals:
         return self._derived(data).shortfall()
 
     def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
@@ -157,10 +156,11 @@ class Derived:
         """The rows as engines read them: whole, with sides rounded inwards; two sides of the same sum are one row."""
         return self._assembled([(dict(coef), lo, hi) for coef, (lo, hi) in self._tight.items()])
 
-    def shortfall(self) -> Shortfall:
-        """The excesses in the units in which they were written."""
+    def shortfall(self) -> Totals:
+        """The excesses in the units in which they were written; sides are not rounded."""
         totals = self._assembled([(row.coef, None, row.side) for row in self.exact])
-        return Shortfall(totals, tuple(row.unit for row in self.exact))
+        made = zip(totals.rows, self.exact, strict=True)
+        return replace(totals, rows=tuple(replace(row, unit=exact.unit) for row, exact in made))
 
     # -- one row ------------------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from treeform.data.exact import fraction_of
 from treeform.errors import SpecError
 
 if TYPE_CHECKING:
-    from treeform.model import Expr
+    from treeform.model import Expr, Model
 
 
 def _meant(value: float | np.floating[Any]) -> Fraction:
@@ -83,3 +83,14 @@ def require_exact_sum(term: object, part: Expr, factor: int, scale: int, terms: 
 def is_whole(value: object) -> TypeGuard[int]:
     """Whether it is a whole number, and not true or false, which Python counts among these."""
     return isinstance(value, int) and not isinstance(value, bool)
+
+
+FEW = 31
+"""Up to here a whole number is a sum of powers of two, which solvers of clauses take as well."""
+
+
+def whole_number(model: Model, name: str, most: int) -> Expr:
+    """A new variable with values from 0 to ``most``, or to the next power of two less 1."""
+    if most > FEW:
+        return model.integer(name, ub=most)
+    return (model.bool(name, most.bit_length()) * (1 << np.arange(most.bit_length()))).sum()

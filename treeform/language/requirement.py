@@ -20,7 +20,6 @@ import pandas as pd
 from treeform.errors import SpecError, unknown_name
 from treeform.language.component import Component, parameters_of
 from treeform.language.numbers import as_fraction
-from treeform.language.shortfall import Shortfall
 from treeform.language.totals import Totals, of_prediction_rows
 from treeform.utils.extensions import OBJECTIVES, REQUIREMENTS, extensions, find
 from treeform.utils.text import count_of
@@ -262,13 +261,12 @@ class Requirement(Component, ABC):
         soft: Objective = as_fraction(price, "a price") * term.load()(self)
         return soft
 
-    def shortfall(self, data: Dataset) -> Shortfall | None:
+    def shortfall(self, data: Dataset) -> Totals | None:
         """The violation as the largest excess of linear constraints over sums; None if it is something else.
 
-        The default takes the rows of `totals` in their own units. Override it to state units that a user knows.
+        The default takes the rows of `totals` in units of 1. Override it to state units that a user knows.
         """
-        totals = self.totals(data)
-        return None if totals is None else Shortfall(totals, (Fraction(1),) * len(totals.rows))
+        return self.totals(data)
 
     def slack_unit(self, data: Dataset) -> Fraction | None:
         """The unit of `violation` if `slack` states it as an expression; else None."""
@@ -288,7 +286,7 @@ class Requirement(Component, ABC):
     def lacking(self, graph: DecisionGraph, data: Dataset) -> Fraction:
         """The violation of ``graph`` on ``data`` in the units of `soft`; 0 if the requirement is satisfied."""
         rows = self.shortfall(data)
-        return Fraction(self.violation(graph, data)) if rows is None else rows.value(graph, data)
+        return Fraction(self.violation(graph, data)) if rows is None else Fraction(rows.excess(graph, data))
 
     # -- text and files ------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,11 +32,14 @@ class TotalRow:
     coef : tuple of K int
     lo, hi : int or None
         None: no bound on that side.
+    unit : int or Fraction
+        What a sum that is one beyond a side lacks in the user's units; see `Requirement.shortfall`.
     """
 
     coef: tuple[int, ...]
     lo: int | None = None
     hi: int | None = None
+    unit: int | Fraction = 1
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "coef", tuple(_whole(c, "a coefficient") for c in self.coef))
@@ -44,6 +48,12 @@ class TotalRow:
             object.__setattr__(self, side, None if value is None else _whole(value, f"the bound {side}"))
         if self.lo is None and self.hi is None:
             raise SpecError("a row of totals has no bound", fix="give lo, hi or both")
+        if self.unit <= 0:
+            raise SpecError(
+                f"the unit {self.unit} of a row of totals is not positive",
+                cause="it is what a sum that is one beyond a side lacks",
+                fix="turn the signs of coefficients and sides",
+            )
 
     def reduced(self) -> TotalRow:
         """The same row divided by the common divisor of its coefficients; the sides are rounded inwards."""
@@ -165,16 +175,15 @@ class Totals:
                 values = [v + int(t) for v, t in zip(values, self.per_test[f], strict=True)]
         return values
 
-    def excess(self, graph: DecisionGraph, data: Dataset) -> int:
-        """The largest violation of a row; 0 if all are satisfied."""
-        values, worst = self.values(graph, data), 0
+    def excess(self, graph: DecisionGraph, data: Dataset) -> int | Fraction:
+        """The largest violation of a row in its unit, exactly; 0 if all are satisfied."""
+        values = self.values(graph, data)
+        worst: int | Fraction = 0
         for row in self.rows:
             value = sum(c * v for c, v in zip(row.coef, values, strict=True))
-            worst = max(
-                worst,
-                0 if row.lo is None else row.lo - value,
-                0 if row.hi is None else value - row.hi,
-            )
+            under = 0 if row.lo is None else row.lo - value
+            over = 0 if row.hi is None else value - row.hi
+            worst = max(worst, row.unit * max(over, under))
         return worst
 
 
@@ -198,7 +207,7 @@ def joined(parts: Sequence[Totals]) -> Totals | None:
     width, at, rows = sum(part.n_totals for part in parts), 0, []
     for part in parts:
         before, after = (0,) * at, (0,) * (width - at - part.n_totals)
-        rows += [TotalRow((*before, *row.coef, *after), row.lo, row.hi) for row in part.rows]
+        rows += [replace(row, coef=(*before, *row.coef, *after)) for row in part.rows]
         at += part.n_totals
     tests = [part.per_test for part in parts if part.per_test is not None]
     per_test = None

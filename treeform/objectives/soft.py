@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from treeform.errors import Infeasible, SpecError, TreeformError
 from treeform.language.composed import LargestTerm, SteppedTerm
@@ -23,8 +24,13 @@ if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
     from treeform.language.ports import Ports
+    from treeform.language.totals import Totals
     from treeform.model import Expr, Model
     from treeform.shape import Shape
+
+
+SAFE = 2**62
+"""Coefficients up to here are taken in int64."""
 
 
 class Soft(Term):
@@ -68,14 +74,14 @@ class Soft(Term):
                 fix="give a condition as text, or the name of a column: .on(\"region == 'north'\"), .each('quarter')",
             )
         rows = bound.shortfall(data)
-        if rows is not None and rows.totals.per_test is None and rows.totals.rows:
+        if rows is not None and rows.per_test is None and rows.rows:
             return SoftRows(bound, data)
         reason = "what a model lacks of it is stated neither as linear constraints over sums of samples nor over ports"
         if asks_for_tests([bound]):
             reason = "a test that decides nothing could satisfy it, and objectives leave such tests out"
         elif bound.slack_unit(data) is not None:
             return SoftCount(bound) if isinstance(bound, PayableAtMost) else SoftPorts(bound)
-        elif rows is not None and not rows.totals.rows:
+        elif rows is not None and not rows.rows:
             return SoftRows(bound, data)  # nothing is compared here, so nothing is ever lacking
         raise SpecError(
             f"{bound} cannot be soft",
@@ -207,7 +213,7 @@ class SoftRows(Soft, LargestTerm):
         rows = requirement.shortfall(data)
         assert rows is not None
         self._data = data
-        self._sides = [RowExcess(self, *side) for side in rows.excesses()]
+        self._sides = [RowExcess(self, *side) for side in _sides(rows)]
 
     needs: ClassVar[Set[str]] = frozenset({"predicted"})
 
@@ -238,6 +244,29 @@ class SoftRows(Soft, LargestTerm):
             if dearest * data.total_weight >= LARGEST_COST:
                 return too_large(dearest, data)
         return super().refusal(data, shape)
+
+
+def _sides(totals: Totals) -> Iterator[tuple[NDArray[np.int64], int, Fraction, str]]:
+    """``(coef, side, unit, name)`` of each side of a row; what is lacking is the largest excess, or 0.
+
+    The excess is ``sum_i weight_i * coef[i, predicted_i] - side``, in multiples of the unit.
+
+    Raises SpecError if coefficients leave 64 bits.
+    """
+    added = max(1, int(np.abs(totals.added).max(initial=0)))
+    largest = max((sum(map(abs, row.coef)) for row in totals.rows), default=0) * added
+    if largest >= SAFE:
+        raise SpecError(
+            "what a model lacks of a requirement cannot be stated exactly on these weights",
+            cause=f"as whole numbers the coefficients of its rows have up to {len(str(largest))} digits",
+            fix="round the sample weights, or the bound, to fewer digits",
+        )
+    for row in totals.rows:
+        each, text = totals.weighted(np.array(row.coef, dtype=np.int64)), totals.row_text(row)
+        if row.hi is not None:
+            yield each, row.hi, Fraction(row.unit), f"{text}, above"
+        if row.lo is not None:
+            yield -each, -row.lo, Fraction(row.unit), f"{text}, below"
 
 
 class RowExcess(SampleCost):

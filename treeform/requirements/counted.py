@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, ClassVar, Self
 from treeform.errors import SpecError
 from treeform.language.bounded import Bounded, Value
 from treeform.language.component import parameters_of
+from treeform.language.numbers import whole_number
 from treeform.language.requirement import Requirement
-from treeform.language.shortfall import whole_number
 from treeform.requirements.amount import whole_bound
 
 if TYPE_CHECKING:

@@ -12,9 +12,8 @@ import numpy as np
 
 from treeform.errors import SpecError
 from treeform.language.bounded import Value
-from treeform.language.numbers import LARGEST, as_fraction
+from treeform.language.numbers import LARGEST, as_fraction, whole_number
 from treeform.language.paths import ColumnRule, PathRule
-from treeform.language.shortfall import whole_number
 from treeform.requirements.amount import decimal_text
 from treeform.requirements.columns import check_columns, column_groups, features_of, on_paths, reads, tests_on
 from treeform.requirements.counted import AtMostNumber

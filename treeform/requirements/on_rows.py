@@ -16,7 +16,6 @@ from treeform.language.conditions import rows_where
 from treeform.language.meetings import Meetings, all_meetings
 from treeform.language.requirement import Requirement
 from treeform.language.requirement_text import parse
-from treeform.language.shortfall import Shortfall
 from treeform.language.totals import Totals, joined
 from treeform.language.values import ValueOrder, ValueRow, ValueRule
 from treeform.requirements.groups import Groups, by_name, groups_from_json, groups_text, groups_to_json
@@ -156,17 +155,15 @@ class OnRows(Requirement):
             part.requirement.build(model, ports.of_rows(part.positions, part.data))
 
     def totals(self, data: Dataset) -> Totals | None:
-        found = [(part, part.requirement.totals(part.data)) for part in self.parts(data)]
-        placed = [_placed(part, totals, data) for part, totals in found if totals is not None]
-        return joined(placed) if len(placed) == len(found) else None
+        return self._joined(data, [part.requirement.totals(part.data) for part in self.parts(data)])
 
-    def shortfall(self, data: Dataset) -> Shortfall | None:
-        lacking = [(part, part.requirement.shortfall(part.data)) for part in self.parts(data)]
-        found = [(part, rows) for part, rows in lacking if rows is not None]
-        totals = joined([_placed(part, rows.totals, data) for part, rows in found])
-        if totals is None or len(found) < len(lacking):
-            return None
-        return Shortfall(totals, tuple(unit for _, rows in found for unit in rows.units))
+    def _joined(self, data: Dataset, of_parts: Sequence[Totals | None]) -> Totals | None:
+        found = zip(self.parts(data), of_parts, strict=True)
+        placed = [_placed(part, totals, data) for part, totals in found if totals is not None]
+        return joined(placed) if len(placed) == len(of_parts) else None
+
+    def shortfall(self, data: Dataset) -> Totals | None:
+        return self._joined(data, [part.requirement.shortfall(part.data) for part in self.parts(data)])
 
     def prediction_rows(self, data: Dataset) -> list[tuple[NDArray[np.int64], int]]:
         return [

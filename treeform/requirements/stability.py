@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from treeform.language.numbers import whole_number
 from treeform.language.requirement import Requirement
-from treeform.language.shortfall import whole_number
 from treeform.requirements.amount import AtLeastAmount
 from treeform.shape import Limits
 from treeform.utils.text import exact_text

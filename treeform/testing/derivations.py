@@ -181,7 +181,7 @@ class Derivations:
 
     def _shortfall(self) -> Verdict | None:
         rows = None if self.data.quantity is not None else self.requirement.shortfall(self.data)
-        return None if rows is None else lambda graph: rows.value(graph, self.data) == 0
+        return None if rows is None else lambda graph: rows.excess(graph, self.data) == 0
 
     # -- on tests -----------------------------------------------------------------------------------
 
