@@ -48,23 +48,6 @@ class Test:
     above: float
 
 
-@dataclass
-class Found:
-    """What a search found."""
-
-    graph: DecisionGraph | None
-    """The best tree, if it is better than what was known."""
-    value: Fraction | None
-    """Its loss and prices, in units of the loss; of what was known, if there is none."""
-    fit: Fit | None
-    lower: float
-    """No tree costs less by more than the costs may be off."""
-    complete: bool
-    """Whether nothing is below ``value``."""
-    trees: int
-    """Trees whose values were fitted."""
-
-
 def costs_of(part: Relaxation, rule: ValueRule, prices: Floats) -> Costs:
     """The costs that the objective has."""
     kind = SquaredCosts if part.loss_task.loss == "squared" else AbsoluteCosts
@@ -72,7 +55,7 @@ def costs_of(part: Relaxation, rule: ValueRule, prices: Floats) -> Costs:
 
 
 class DepthTwo:
-    """One search at given prices of rows.
+    """One search at given prices of rows; what it found so far stands in its attributes.
 
     Parameters
     ----------
@@ -92,7 +75,7 @@ class DepthTwo:
     ) -> None:
         self.part, self.task, self.fits, self.costs, self.stop = part, part.loss_task, fits, costs, stop
         self.best, self.best_fit, self.graph = known, None, None
-        self.trees, self.reached = 0, -np.inf
+        self.trees, self.reached, self.lower, self.complete = 0, -np.inf, -np.inf, False
         full = 2**self.task.depth - 1
         self.most_tests = full if self.task.max_nodes is None else min(full, self.task.max_nodes)
         self.deep = self.task.depth > 1 and self.most_tests > 1
@@ -104,13 +87,21 @@ class DepthTwo:
         self.most_sources = most if most is not None and most < len(names) else None
         self.every = np.ones(data.n_samples, dtype=bool)
 
-    best: Fraction | None
-    best_fit: Fit | None
     graph: DecisionGraph | None
+    """The best tree, if it is better than what was known."""
+    best: Fraction | None
+    """Its loss and prices, in units of the loss; of what was known, if there is none."""
+    best_fit: Fit | None
+    lower: float
+    """No tree costs less by more than the costs may be off."""
+    complete: bool
+    """Whether nothing is below ``best``."""
+    trees: int
+    """Trees whose values were fitted."""
 
     # -- roots ------------------------------------------------------------------------------------
 
-    def run(self) -> Found:
+    def run(self) -> None:
         """Search all roots."""
         self._try([], None, None, None)
         if self._may_test():
@@ -118,8 +109,9 @@ class DepthTwo:
                 if not self.stop():
                     self._pairs_of(column, cut)
                 if self.stop():
-                    return Found(self.graph, self.best, self.best_fit, self.reached, False, self.trees)
-        return Found(self.graph, self.best, self.best_fit, self._limit(), True, self.trees)
+                    self.lower = self.reached
+                    return
+        self.lower, self.complete = self._limit(), True
 
     def priced(self) -> float | None:
         """The least cost of a tree under the prices, a lower bound of all losses, and fit it; None: stopped."""

@@ -12,7 +12,7 @@ from treeform.engines import Engine, EngineOutcome, EngineRun
 from treeform.engines.leaf_values.costs import Floats
 from treeform.engines.leaf_values.fit import LeafFits
 from treeform.engines.leaf_values.moved import moved_targets
-from treeform.engines.leaf_values.search import DepthTwo, Found, costs_of
+from treeform.engines.leaf_values.search import DepthTwo, costs_of
 from treeform.engines.regression_task import BOUND_UNIT
 from treeform.engines.relaxation import Relaxation, relax
 from treeform.graph import DecisionGraph
@@ -88,13 +88,13 @@ class ValueRun:
         prices = self._best_prices(shallow)
         self.fits.open = None
         search = DepthTwo(shallow, self.fits, costs_of(shallow, self.rule, prices), self._known(), self._stop)
-        found = search.run()
-        self._submit(found)
+        search.run()
+        self._submit(search.graph)
         if depth == self.task.depth:
-            self._claim(found, search.costs.slack, prices, recheck)
+            self._claim(search, prices, recheck)
             return
-        if found.fit is not None and any(found.fit.multipliers):
-            self.prices = np.array([float(u) for u in found.fit.multipliers])
+        if search.best_fit is not None and any(search.best_fit.multipliers):
+            self.prices = np.array([float(u) for u in search.best_fit.multipliers])
         self._without_ordered()
         self._bound_deeper(recheck)
         self.ledger.notes.append(
@@ -177,9 +177,9 @@ class ValueRun:
         upper = self.ledger.upper
         return None if upper is None else (Fraction(upper) - self.constant) / self.worth
 
-    def _submit(self, found: Found) -> None:
-        if found.graph is not None:
-            self.ledger.submit(found.graph, f"{self.name}, values")
+    def _submit(self, graph: DecisionGraph | None) -> None:
+        if graph is not None:
+            self.ledger.submit(graph, f"{self.name}, values")
 
     def _best_prices(self, part: Relaxation) -> Floats:
         """Prices of rows with a high bound: those at which rows are met in the best trees."""
@@ -193,26 +193,26 @@ class ValueRun:
             bound = search.priced()
             if bound is None:
                 break
-            self._submit(Found(search.graph, search.best, search.best_fit, bound, False, search.trees))
+            self._submit(search.graph)
             tried.append((bound, prices))
             if search.best_fit is not None and any(search.best_fit.multipliers):
                 prices = np.array([float(u) for u in search.best_fit.multipliers])
         return max(tried, key=lambda one: one[0])[1] if tried else self.prices
 
-    def _claim(self, found: Found, slack: float, prices: Floats, recheck: dict[str, object]) -> None:
+    def _claim(self, search: DepthTwo, prices: Floats, recheck: dict[str, object]) -> None:
         if len(prices):
             recheck = recheck | {"witness": _written(prices)}
         lower: Fraction | None = None
-        if found.complete:
-            lower = found.value
-        elif np.isfinite(found.lower):
-            lower = Fraction(found.lower) - Fraction(slack)
-            lower = lower if found.value is None else min(lower, found.value)
+        if search.complete:
+            lower = search.best
+        elif np.isfinite(search.lower):
+            lower = Fraction(search.lower) - Fraction(search.costs.slack)
+            lower = lower if search.best is None else min(lower, search.best)
         if self.fits.open is not None:
             lower = self.fits.open if lower is None else min(lower, self.fits.open)
-        counters = {"trees": found.trees}
+        counters = {"trees": search.trees}
         if lower is None:
-            if found.complete:
+            if search.complete:
                 self.ledger.prove_infeasible(self.name, self.part.dropped, recheck)
             return
         self.ledger.prove_lower(
