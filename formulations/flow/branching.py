@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,10 +19,9 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Design(Shared):
+class Design(Shared, publisher="Branching"):
     """The design variables."""
 
-    publisher: ClassVar[str] = "Branching"
     b: Expr
     """(B, T): node n branches on binary feature f."""
     passes: Expr

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,10 +20,9 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Guesses(Shared):
+class Guesses(Shared, publisher="CutFlow"):
     """What every point is taken to be predicted, and which cuts bound it."""
 
-    publisher: ClassVar[str] = "CutFlow"
     g: Expr
     """Expr (P, K)"""
     stated: set[tuple[int, int]] = field(default_factory=set)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,10 +23,9 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Flows(Shared):
+class Flows(Shared, publisher="ClassFlow"):
     """Columns of the flows."""
 
-    publisher: ClassVar[str] = "ClassFlow"
     into: Expr
     """(R, B - 1) or (R, B): z_i,a(n),n: the flow into each node of B, without the root where all of it starts there."""
     to_sink: Expr

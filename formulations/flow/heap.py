@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +15,9 @@ Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Heap(Shared):
+class Heap(Shared, publisher="Branching"):
     """Nodes 0, 1, 2, ... level by level; the children of node n are 2n + 1 (left) and 2n + 2 (right)."""
 
-    publisher: ClassVar[str] = "Branching"
     depth: int
     """Levels of nodes that may branch: the set B of the paper; the nodes below them, T, only predict."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +21,9 @@ Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class BinaryTests(Shared):
+class BinaryTests(Shared, publisher="Branching"):
     """One binary feature f for each test: x_if = 0 where point i goes left."""
 
-    publisher: ClassVar[str] = "Branching"
     feature: Ints
     """(T,) int64: encoded feature that the test reads."""
     threshold: NDArray[np.float64]

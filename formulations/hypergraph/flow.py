@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
@@ -24,10 +24,9 @@ OF_FEATURES = frozenset({"feature", "falling"})
 
 
 @dataclass(frozen=True)
-class Choice(Shared):
+class Choice(Shared, publisher="NodeFlow"):
     """The graph and its columns."""
 
-    publisher: ClassVar[str] = "NodeFlow"
     graph: AndOrGraph
     x: Expr
     """Expr (A,): whether an alternative is chosen."""

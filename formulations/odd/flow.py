@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -40,10 +40,9 @@ class LastLayer:
 
 
 @dataclass(frozen=True)
-class Flows(Shared):
+class Flows(Shared, publisher="Flow"):
     """The flow of points through the skeleton."""
 
-    publisher: ClassVar[str] = "Flow"
     constant: Expr
     """(K,)"""
     w: Expr
@@ -152,10 +151,9 @@ def _one_side_per_layer(model: Model, skeleton: Skeleton, w: Expr) -> Expr:
 
 
 @dataclass(frozen=True)
-class Arrivals(Shared):
+class Arrivals(Shared, publisher="Accuracy"):
     """Columns (P, K) of what arrives at each terminal; (P, 1) with two classes, where the other one is the rest."""
 
-    publisher: ClassVar[str] = "Accuracy"
     w_terminal: Expr
 
 

@@ -32,10 +32,9 @@ class Signs:
 
 
 @dataclass(frozen=True)
-class Hyperplanes(Shared):
+class Hyperplanes(Shared, publisher="MultivariateSplits"):
     """The hyperplanes of the nodes, over features scaled to [0, 1] without those that are constant."""
 
-    publisher: ClassVar[str] = "MultivariateSplits"
     cube: Cube
     centre: float
     """What is subtracted from every feature in the rows."""
@@ -56,10 +55,9 @@ class Hyperplanes(Shared):
 
 
 @dataclass(frozen=True)
-class FeatureChoice(Shared):
+class FeatureChoice(Shared, publisher="OneFeature"):
     """Columns (V, F') of (15)-(16): the feature of each node."""
 
-    publisher: ClassVar[str] = "OneFeature"
     e: Expr
 
 

@@ -52,10 +52,9 @@ class Members:
 
 
 @dataclass(frozen=True)
-class Lost(Shared):
+class Lost(Shared, publisher="TwoSides"):
     """Which members the hyperplane may give up."""
 
-    publisher: ClassVar[str] = "TwoSides"
     members: Members
     lost: Expr
     """(members,)"""
@@ -63,10 +62,9 @@ class Lost(Shared):
 
 
 @dataclass
-class LastPoint(Shared):
+class LastPoint(Shared, publisher="TwoSides"):
     """The point that was read last, until rows were added for it."""
 
-    publisher: ClassVar[str] = "TwoSides"
     x: np.ndarray | None = None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Skeleton(Shared):
+class Skeleton(Shared, publisher="Flow"):
     """Test nodes numbered layer by layer from the root, and the inner arcs between them.
 
     An inner arc goes from one side (0 left, 1 right) of a node to a node of the next layer. In a tree each side
@@ -25,7 +25,6 @@ class Skeleton(Shared):
     to the terminals, one terminal per class, exist at every side of every node and are not listed.
     """
 
-    publisher: ClassVar[str] = "Flow"
     widths: tuple[int, ...]
     is_tree: bool
 

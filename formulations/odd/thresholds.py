@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,10 +25,9 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Tests(Shared):
+class Tests(Shared, publisher="UnivariateSplits"):
     """The tests to choose from, sorted by feature and threshold, and where points stand between them."""
 
-    publisher: ClassVar[str] = "UnivariateSplits"
     feature: Ints
     """(T,) int64"""
     threshold: NDArray[np.float64]
@@ -167,10 +166,9 @@ class LastByTest:
 
 
 @dataclass(frozen=True)
-class TestLiterals(Shared):
+class TestLiterals(Shared, publisher="UnivariateSplits"):
     """Columns of the choice of tests."""
 
-    publisher: ClassVar[str] = "UnivariateSplits"
     g: Expr
     """(V or V', T): cumulative literals, without the last layer where it is stated test by test."""
     by_test: LastByTest | None

@@ -24,10 +24,9 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Design(Shared):
+class Design(Shared, publisher="Topology"):
     """The design variables: which nodes are in use, and where their arcs lead."""
 
-    publisher: ClassVar[str] = "Topology"
     d: Expr
     """(V,)"""
     passing: NDArray[np.int64]
@@ -159,18 +158,16 @@ RULES = ("first_arc", "in_degree")
 
 
 @dataclass(frozen=True)
-class Numbering(Shared):
+class Numbering(Shared, publisher="SymmetryBreaking"):
     """The rule by which the nodes of a layer are numbered, one of `RULES`."""
 
-    publisher: ClassVar[str] = "SymmetryBreaking"
     rule: str
 
 
 @dataclass(frozen=True)
-class OrderedSides(Shared):
+class OrderedSides(Shared, publisher="SideOrder"):
     """States that the rows (11) are in the model."""
 
-    publisher: ClassVar[str] = "SideOrder"
 
 
 class SymmetryBreaking(Component):

@@ -29,10 +29,9 @@ WIDEST = 10**5
 
 
 @dataclass(frozen=True)
-class LeafValues(Shared):
+class LeafValues(Shared, publisher="Values"):
     """The values of leaves and what points get of them, as deviations from the target's centre, in its unit."""
 
-    publisher: ClassVar[str] = "Values"
     number: Ints
     """(V, 2) int64: the leaf that the arc on a side of a test ends in, if it ends."""
     of_leaf: Expr

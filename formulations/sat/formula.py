@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -55,14 +55,13 @@ class LeafCount:
 
 
 @dataclass
-class Formula(Shared):
+class Formula(Shared, publisher="NodeFeatures"):
     """Literals of the perfect tree, by the paper's letters.
 
     Signed literals are ``+-(col + 1)``. "Points" are the distinct feature vectors of the data, "tests" the
     distinct Boolean features ``x <= threshold`` that separate some of them (false is left, true is right).
     """
 
-    publisher: ClassVar[str] = "NodeFeatures"
     depth: int
     """``k``; there are ``2^k - 1`` nodes in heap order and ``2^k`` leaves from left to right."""
     right: Bools

@@ -268,6 +268,11 @@ class Shared:
     """Base class of a value that one component publishes and others read."""
 
     publisher: ClassVar[str]
+
+    def __init_subclass__(cls, publisher: str = "", **settings: object) -> None:
+        super().__init_subclass__(**settings)
+        if publisher:
+            cls.publisher = publisher
     """Name of the component that publishes it, for the message where it is missing."""
 
 
