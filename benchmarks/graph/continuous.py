@@ -13,7 +13,7 @@ from typing import Any
 import treeform as tf
 from benchmarks.graph.questions import SOLVERS
 from benchmarks.graph.requirements import FewPositiveLeaves
-from benchmarks.harness import Figures, Rows, Shown, table, user_seconds
+from benchmarks.harness import Figures, plain_table, user_seconds
 from benchmarks.totals.continuous import RULES, problem_of
 
 SETS = "raisin,bank,wilt,page"
@@ -49,18 +49,20 @@ def one(name: str, rule: str, depth: int, solver: str, seconds: float) -> dict[s
     }  # fmt: skip
 
 
-@table("graph_continuous")
-def questions(rows: Rows) -> Shown:
-    """The rows as they are."""
-    note = f"Within {rows.facts['seconds']} s each. Optimum: that of ContinuousTotals."
-    return Shown("Solvers alone on all thresholds, depth 2", rows.frame, note)
+plain_table(
+    "graph_continuous",
+    "Solvers alone on all thresholds, depth 2",
+    lambda rows: f"Within {rows.facts['seconds']} s each. Optimum: that of ContinuousTotals.",
+)
 
 
-@table("graph_continuous_deep")
-def deeper(rows: Rows) -> Shown:
-    """The rows as they are."""
-    note = f"Within {rows.facts['seconds']} wall seconds each. Optimum: of ContinuousTotals, where it ended in 60 s."
-    return Shown("Solvers alone on all thresholds, deeper", rows.frame, note)
+plain_table(
+    "graph_continuous_deep",
+    "Solvers alone on all thresholds, deeper",
+    lambda rows: (
+        f"Within {rows.facts['seconds']} wall seconds each. Optimum: of ContinuousTotals, where it ended in 60 s."
+    ),
+)
 
 
 def main(

@@ -7,7 +7,7 @@ from benchmarks.harness.data import folder_of, named, read_set
 from benchmarks.harness.figures import Figures
 from benchmarks.harness.forked import in_fork
 from benchmarks.harness.session import ROOT, SESSION, commit
-from benchmarks.harness.tables import Frame, Rows, Shown, table
+from benchmarks.harness.tables import Frame, Rows, Shown, plain_table, table
 from benchmarks.harness.threads import one_and_two
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "named",
     "on_cpu_time",
     "one_and_two",
+    "plain_table",
     "read_set",
     "repeated",
     "table",

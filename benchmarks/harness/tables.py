@@ -88,6 +88,11 @@ def table(name: str, source: str = "") -> Callable[[Callable[[Rows], Shown]], Ca
     return state
 
 
+def plain_table(name: str, title: str, note: Callable[[Rows], str], source: str = "") -> None:
+    """State a table that shows the rows as they are."""
+    TABLES[name] = Table(name, source or name, lambda rows: Shown(title, rows.frame, note(rows)))
+
+
 def modules() -> Iterator[tuple[str, str, Any]]:
     """(subject, name, module) of every benchmark: what has a function ``main`` in a folder of a subject."""
     for found in walk_packages(benchmarks.__path__, "benchmarks."):

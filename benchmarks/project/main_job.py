@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 import treeform as tf
-from benchmarks.harness import ROOT, Figures, Rows, Shown, table
+from benchmarks.harness import ROOT, Figures, plain_table
 
 DEFAULT = "default"
 """``problem.solve()``, which chooses a native search by itself."""
@@ -36,15 +36,15 @@ def solve(ratio: float, solver: str, warm: bool, limit: float) -> dict[str, Any]
     }  # fmt: skip
 
 
-@table("main_job")
-def main_job(rows: Rows) -> Shown:
-    """The rows as they are."""
-    note = (
+plain_table(
+    "main_job",
+    "A fairness rule, with and without the native engine",
+    lambda rows: (
         f"Time limit {rows.facts['time limit']} s, one thread, ODD formulation. With the warm start, the bound comes "
         "from ConTree on the problem without the parity rule, then from its Lagrangian relaxation; the solver is "
         "started only for what is left. *default*: ``problem.solve()``, which is TotalsSearch here."
-    )
-    return Shown("A fairness rule, with and without the native engine", rows.frame, note)
+    ),
+)
 
 
 def main(time_limit: float = 60) -> None:

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.harness import Figures, Rows, Shown, in_child, table
+from benchmarks.harness import Figures, in_child, plain_table
 
 
 def tree_model(n: int, n_features: int, depth: int) -> Any:
@@ -114,11 +114,11 @@ def alone(n: int, n_features: int, depth: int, load: bool) -> dict[str, Any]:
     }  # fmt: skip
 
 
-@table("model_build")
-def model_build(rows: Rows) -> Shown:
-    """The rows as they are."""
-    note = "Wall seconds; each stage in a process of its own. The model is FlowOCT's, for random binary data."
-    return Shown("Building a model of a million rows", rows.frame, note)
+plain_table(
+    "model_build",
+    "Building a model of a million rows",
+    lambda rows: "Wall seconds; each stage in a process of its own. The model is FlowOCT's, for random binary data.",
+)
 
 
 def main(samples: int = 19_000, features: int = 20, depth: int = 4) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 import treeform as tf
-from benchmarks.harness import ROOT, Figures, Rows, Shown, table
+from benchmarks.harness import ROOT, Figures, plain_table
 from treeform.formulations import ODD, SatDepth
 
 COLUMNS = ["checking_account", "credit_amount", "age_years", "savings"]
@@ -36,11 +36,11 @@ def solve(X: pd.DataFrame, y: pd.Series, requirements: list[tf.Requirement]) -> 
     return row | {"equal": "yes" if equal else "NO"}
 
 
-@table("three_ways")
-def three_ways(rows: Rows) -> Shown:
-    """The rows as they are."""
-    note = "60 rows, 4 columns (one-hot), depth 2, no warm start: errors, status and wall seconds."
-    return Shown("One set of requirement objects, three ways", rows.frame, note)
+plain_table(
+    "three_ways",
+    "One set of requirement objects, three ways",
+    lambda rows: "60 rows, 4 columns (one-hot), depth 2, no warm start: errors, status and wall seconds.",
+)
 
 
 def main(samples: int = 60) -> None:

@@ -12,11 +12,9 @@ from typing import Any
 import numpy as np
 
 import treeform as tf
-from benchmarks.harness import Figures, Rows, Shown, table, user_seconds
+from benchmarks.harness import Figures, Rows, Shown, table
 from benchmarks.totals.continuous import SETS, problem_of
-from treeform.engines import EngineRun
-from treeform.engines.relaxation import relax
-from treeform.utils.budget import Budget
+from benchmarks.totals.growth import run_within
 
 
 def monotone(problem: tf.Problem, along: bool) -> tf.Requirement:
@@ -46,14 +44,9 @@ COUNTERS = ("splits", "alive", "largest_front", "column_sets")
 
 def one(name: str, more: str, depth: int, seconds: float) -> dict[str, Any]:
     """The search on one question."""
-    problem, engine = problem_of(name, "parity .05", depth), tf.ContinuousTotals()
+    problem = problem_of(name, "parity .05", depth)
     problem += MORE[more](problem)
-    relaxation = relax(problem.question, engine)
-    assert relaxation is not None and relaxation.exact
-    began = user_seconds()
-    run = EngineRun(Budget().until(lambda: user_seconds() - began > seconds))
-    answer = engine.run(problem.data, relaxation.task, run)
-    spent = user_seconds() - began
+    _, answer, spent = run_within(problem, tf.ContinuousTotals(), seconds)
     return {
         "rows": problem.data.n_samples, "errors": answer.upper, "bound": answer.lower,
         "status": "proved" if answer.proved else "open", "CPU s": round(spent, 3),

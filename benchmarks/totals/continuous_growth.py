@@ -13,10 +13,8 @@ from typing import Any
 import numpy as np
 
 import treeform as tf
-from benchmarks.harness import SESSION, Figures, Rows, Shown, table, user_seconds
-from treeform.engines import EngineRun
-from treeform.engines.relaxation import relax
-from treeform.utils.budget import Budget
+from benchmarks.harness import SESSION, Figures, plain_table
+from benchmarks.totals.growth import run_within
 
 USUAL = {"rows": 2_000, "columns": 4, "values": 500, "groups": 2, "requirements": 1, "difference": 0.05}
 VARIED: dict[str, tuple[Any, ...]] = {
@@ -55,12 +53,7 @@ def synthetic(
 def measure(varied: str, value: Any, seconds: float) -> dict[str, Any]:
     """One run."""
     problem = synthetic(**{**USUAL, varied: value}, depth=2 if varied == "rows" else 3)
-    relaxation = relax(problem.question, tf.ContinuousTotals())
-    assert relaxation is not None and relaxation.exact
-    began = user_seconds()
-    run = EngineRun(Budget().until(lambda: user_seconds() - began > seconds))
-    outcome = tf.ContinuousTotals().run(problem.data, relaxation.task, run)
-    spent = user_seconds() - began
+    _, outcome, spent = run_within(problem, tf.ContinuousTotals(), seconds)
     active = (outcome.witness or {}).get("active", ())
     return {
         "tests": problem.data.n_tests, "errors": outcome.upper, "bound": outcome.lower,
@@ -69,14 +62,14 @@ def measure(varied: str, value: Any, seconds: float) -> dict[str, Any]:
     }  # fmt: skip
 
 
-@table("continuous_growth")
-def growth(rows: Rows) -> Shown:
-    """The rows as they are."""
-    note = (
+plain_table(
+    "continuous_growth",
+    "How ContinuousTotals grows",
+    lambda rows: (
         f"Otherwise {USUAL['rows']:,} rows, {USUAL['columns']} columns of {USUAL['values']} values, 2 groups, one "
         f"parity, difference .05, depth 3; *open*: after {rows.facts['seconds']} CPU seconds."
-    )
-    return Shown("How ContinuousTotals grows", rows.frame, note)
+    ),
+)
 
 
 def draw(rows: list[dict[str, str]]) -> None:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 import treeform as tf
-from benchmarks.harness import Figures, Frame, Rows, Shown, named, read_set, table, user_seconds
+from benchmarks.harness import Figures, Frame, named, plain_table, read_set, user_seconds
 from benchmarks.harness.session import SESSION
 from benchmarks.totals.compare import SENSITIVE
 
@@ -35,11 +35,13 @@ def trace(name: str, X: Frame, y: Any, depth: int, form: str, seconds: float) ->
     }  # fmt: skip
 
 
-@table("totals_frontier")
-def frontiers(rows: Rows) -> Shown:
-    """The rows as they are."""
-    note = f"Within {rows.facts['seconds']} s each; proved: the curve is complete and each of its points is the best."
-    return Shown("All breakpoints of statistical parity", rows.frame, note)
+plain_table(
+    "totals_frontier",
+    "All breakpoints of statistical parity",
+    lambda rows: (
+        f"Within {rows.facts['seconds']} s each; proved: the curve is complete and each of its points is the best."
+    ),
+)
 
 
 def main(sets: str = "compas,adult", seconds: float = 300, depths: str = "2,3") -> None:

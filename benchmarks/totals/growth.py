@@ -14,10 +14,20 @@ from typing import Any
 import numpy as np
 
 import treeform as tf
-from benchmarks.harness import SESSION, Figures, Rows, Shown, named, read_set, table, user_seconds
+from benchmarks.harness import (
+    SESSION,
+    Figures,
+    Rows,
+    Shown,
+    named,
+    plain_table,
+    read_set,
+    table,
+    user_seconds,
+)
 from benchmarks.totals.compare import SENSITIVE
-from treeform.engines import EngineRun
-from treeform.engines.relaxation import relax
+from treeform.engines import Engine, EngineOutcome, EngineRun
+from treeform.engines.relaxation import Relaxation, relax
 from treeform.engines.totals import PARTS
 from treeform.utils.budget import Budget
 
@@ -48,15 +58,21 @@ QUESTIONS = (
 )
 
 
-def search(problem: tf.Problem, parts: tuple[str, ...] = PARTS, seconds: float = 600) -> dict[str, Any]:
-    """What one run finds within so many CPU seconds."""
-    engine = tf.TotalsSearch(parts=parts)
+def run_within(
+    problem: tf.Problem, engine: Engine, seconds: float
+) -> tuple[Relaxation, EngineOutcome, float]:
+    """What is asked of an engine that supports the whole problem, what it finds, and its CPU seconds."""
     relaxation = relax(problem.question, engine)
     assert relaxation is not None and relaxation.exact
     began = user_seconds()
     run = EngineRun(Budget().until(lambda: user_seconds() - began > seconds))
     outcome = engine.run(problem.data, relaxation.task, run)
-    spent = user_seconds() - began
+    return relaxation, outcome, user_seconds() - began
+
+
+def search(problem: tf.Problem, parts: tuple[str, ...] = PARTS, seconds: float = 600) -> dict[str, Any]:
+    """What one run finds within so many CPU seconds."""
+    relaxation, outcome, spent = run_within(problem, tf.TotalsSearch(parts=parts), seconds)
     return {
         "errors": outcome.upper, "bound": outcome.lower, "proved": outcome.proved, "search s": round(spent, 3),
         "multipliers tried": outcome.counters["prices"], "largest front": outcome.counters["largest_front"],
@@ -92,14 +108,14 @@ def question(name: str, depth: int, difference: str) -> tf.Problem:
     return problem
 
 
-@table("totals_growth")
-def growth(rows: Rows) -> Shown:
-    """The rows as they are."""
-    note = (
+plain_table(
+    "totals_growth",
+    "How the search for totals grows",
+    lambda rows: (
         f"Depth 3; otherwise {USUAL['rows']:,} rows, {USUAL['tests']} tests, 2 groups, one requirement, difference .05 "
         f"({TIGHT['requirements']['difference']} where requirements vary)."
-    )
-    return Shown("How the search for totals grows", rows.frame, note)
+    ),
+)
 
 
 @table("totals_parts")

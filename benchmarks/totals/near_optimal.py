@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 import treeform as tf
-from benchmarks.harness import Figures, Frame, Rows, Shown, named, read_set, table, user_seconds
+from benchmarks.harness import Figures, Frame, named, plain_table, read_set, user_seconds
 from benchmarks.totals.compare import SENSITIVE
 
 
@@ -31,11 +31,11 @@ def enumerate_models(name: str, X: Frame, y: Any, depth: int, parity: bool, seco
     }  # fmt: skip
 
 
-@table("totals_near_optimal")
-def counts(rows: Rows) -> Shown:
-    """The rows as they are."""
-    note = f"Within {rows.facts['seconds']} s each. Indispensable: columns that every such model tests."
-    return Shown("Models within one per cent", rows.frame, note)
+plain_table(
+    "totals_near_optimal",
+    "Models within one per cent",
+    lambda rows: f"Within {rows.facts['seconds']} s each. Indispensable: columns that every such model tests.",
+)
 
 
 def main(sets: str = ",".join(SENSITIVE), seconds: float = 120, depths: str = "2,3") -> None:
