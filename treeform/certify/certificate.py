@@ -25,7 +25,7 @@ from treeform.graph.jsonio import digest as model_digest
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
 from treeform.solve.result import Claim, Number, SolveResult
-from treeform.utils.files import refuse_deep, write_text
+from treeform.utils.files import is_as_written, refuse_deep, write_text
 
 
 class Certificate(dict[str, Any]):
@@ -295,11 +295,7 @@ def read_any(certificate: Any) -> CertificatePart | FamilyPart:
         raise CertificateError(
             "the certificate is damaged", cause=str(error), fix="write it again with result.certificate()"
         ) from None
-    try:
-        same = certificate.get("digest") == digest_of(certificate)
-    except (TypeError, ValueError, RecursionError):
-        same = False
-    if not same:
+    if not is_as_written(certificate, digest_of):
         raise CertificateError(
             "the certificate was changed after it was written",
             cause="its digest does not match its content",

@@ -19,7 +19,7 @@ from treeform.errors import CertificateError, SpecError
 from treeform.graph.forms import LinearForm
 from treeform.graph.graph import FlatGraph
 from treeform.graph.labeljson import label_from_json, label_to_json
-from treeform.utils.files import parse_json, read_text, write_text
+from treeform.utils.files import is_as_written, parse_json, read_text, write_text
 from treeform.utils.text import count_of
 
 FORMAT = "treeform.graph"
@@ -115,11 +115,7 @@ def load(kind: type[G], path: str | Path, validate: str = "digest") -> G:
 
 
 def _check_digest(value: dict[str, Any]) -> None:
-    try:
-        same = value.get("digest") == digest(value)
-    except (ValueError, TypeError, RecursionError):
-        same = False
-    if not same:
+    if not is_as_written(value, digest):
         raise CertificateError(
             "the model was changed after it was written",
             cause="its digest does not match its content",

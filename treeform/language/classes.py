@@ -34,6 +34,15 @@ def class_code(label: Any, data: Dataset, called: str = "positive") -> int:
     )
 
 
+def no_abstention(what: str) -> SpecError:
+    """That ``what`` is about decisions that are left open, where models decide every row."""
+    return SpecError(
+        f"{what} decisions that are left open, and there are none",
+        cause="no label stands for them",
+        fix="give one: tf.Problem(..., abstain='ask'), on the command line --abstain ask",
+    )
+
+
 def refuse_no_label(label: Any, called: str, classes: Sequence[Any] = ("yes",)) -> None:
     """Refuse what is given in the place of a class: arrays, lists, missing values. Raises SpecError."""
     if not is_label(label):

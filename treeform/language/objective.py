@@ -215,13 +215,14 @@ class Leaves(Term):
         return Fraction(sum(shape.widths) + 1)
 
     def refusal(self, data: Dataset, shape: Shape) -> SpecError | None:
-        if isinstance(shape, Tree):
-            return None
-        return SpecError(
-            f"the leaves of {shape} cannot be counted as an objective",
-            cause="a diagram has one terminal per class, whatever its size",
-            fix="use tf.Nodes()",
-        )
+        return unless_tree(shape, f"the leaves of {shape} cannot be counted as an objective", "use tf.Nodes()")
+
+
+def unless_tree(shape: Shape, what: str, fix: str) -> SpecError | None:
+    """Why leaves are not counted; None where the shape is a tree."""
+    if isinstance(shape, Tree):
+        return None
+    return SpecError(what, cause="a diagram has one terminal per class, whatever its size", fix=fix)
 
 
 @dataclass(frozen=True)

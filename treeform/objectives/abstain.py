@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from treeform.errors import SpecError
+from treeform.language.classes import no_abstention
 from treeform.language.costs import ClassCost, Cost
 from treeform.language.numbers import as_fraction
 from treeform.language.objective_text import only, settings_in
@@ -56,11 +57,7 @@ class AbstainCost(ClassCost):
 
     def bind(self, data: Dataset, **context: Any) -> AbstainCost:
         if data.abstain_code is None:
-            raise SpecError(
-                f"{self} prices decisions that are left open, and there are none",
-                cause="no label stands for them",
-                fix="give one: tf.Problem(..., abstain='ask'), on the command line --abstain ask",
-            )
+            raise no_abstention(f"{self} prices")
         return self
 
     def entry(self, data: Dataset, truth: int, guess: int) -> Fraction:

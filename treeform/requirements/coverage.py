@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from treeform.errors import Infeasible, SpecError
+from treeform.errors import Infeasible
+from treeform.language.classes import no_abstention
 from treeform.language.forms import Inequality, Rows
 from treeform.language.linear import LinearRequirement
 from treeform.requirements.amount import AtLeastAmount
@@ -40,11 +41,7 @@ class MinCoverage(AtLeastAmount, LinearRequirement):
 
     def bind(self, data: Dataset, **context: Any) -> MinCoverage:
         if data.abstain_code is None:
-            raise SpecError(
-                f"{self} bounds decisions that are left open, and there are none",
-                cause="no label stands for them",
-                fix="give one: tf.Problem(..., abstain='ask'), on the command line --abstain ask",
-            )
+            raise no_abstention(f"{self} bounds")
         if self.amount.at_least(data) > data.total_weight:
             total = data.total_weight * data.weight_unit
             raise Infeasible(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from treeform.errors import SpecError
-from treeform.language.objective import Leaves, Nodes, Term
+from treeform.language.objective import Leaves, Nodes, Term, unless_tree
 from treeform.requirements.columns import distinct_rows
 from treeform.requirements.counted import PayableAtMost, whole_count
-from treeform.shape import Limits, Tree
+from treeform.shape import Limits
 from treeform.utils.arguments import renamed
 
 if TYPE_CHECKING:
@@ -96,13 +96,7 @@ class MaxLeaves(_OfModel):
     needs = frozenset({"active"})
 
     def refusal(self, data: Dataset, shape: Shape) -> SpecError | None:
-        if isinstance(shape, Tree):
-            return None
-        return SpecError(
-            f"{self} has no meaning for {shape}",
-            cause="a diagram has one terminal per class, whatever its size",
-            fix="bound its tests: tf.MaxNodes(...)",
-        )
+        return unless_tree(shape, f"{self} has no meaning for {shape}", "bound its tests: tf.MaxNodes(...)")
 
     def build(self, model: Model, ports: Ports) -> None:
         # sum_v d_v + 1 <= at_most

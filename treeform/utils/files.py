@@ -9,7 +9,7 @@ import os
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +133,14 @@ def parse_json(text: str) -> Any:
         raise ValueError("it is nested too deep") from None
     refuse_deep(value)
     return value
+
+
+def is_as_written(value: dict[str, Any], digest: Callable[[dict[str, Any]], str]) -> bool:
+    """Whether the digest in a file's content is that of the content."""
+    try:
+        return bool(value.get("digest") == digest(value))
+    except (TypeError, ValueError, RecursionError):
+        return False
 
 
 def refuse_deep(value: Any) -> None:

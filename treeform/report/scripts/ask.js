@@ -56,14 +56,6 @@
 
   // ------------------------------------------------------------------ the form
 
-  function element(name, parent, text, className) {
-    const made = document.createElement(name);
-    if (text !== undefined) made.textContent = text;
-    if (className) made.className = className;
-    if (parent) parent.appendChild(made);
-    return made;
-  }
-
   const inputs = new Map(), free = new Map();
   model.fields.forEach((one, j) => {
     const row = element("div", form, undefined, "field");

@@ -257,3 +257,12 @@ const decisions = (model) => {
 
   return { MISSING, OTHER, field, key, isDate, isNumber, isBeyond, holds, follow, score, changes };
 };
+
+// A new element of the page, in `parent`.
+function element(name, parent, text, className) {
+  const made = document.createElement(name);
+  if (text !== undefined) made.textContent = text;
+  if (className) made.className = className;
+  if (parent) parent.appendChild(made);
+  return made;
+}

@@ -305,14 +305,6 @@
 
   // ------------------------------------------------------------------ the facts of one node
 
-  function element(name, parent, text, className) {
-    const made = document.createElement(name);
-    if (text !== undefined) made.textContent = text;
-    if (className) made.className = className;
-    if (parent) parent.appendChild(made);
-    return made;
-  }
-
   function table(parent, caption, head, rows) {
     const made = element("table", parent);
     element("caption", made, caption);
