@@ -316,3 +316,10 @@ class Limits:
 
 def _smaller(a: int | None, b: int | None) -> int | None:
     return b if a is None else a if b is None else min(a, b)
+
+
+def unless_tree(shape: Shape, what: str, fix: str) -> SpecError | None:
+    """Why leaves are not counted; None where the shape is a tree."""
+    if isinstance(shape, Tree):
+        return None
+    return SpecError(what, cause="a diagram has one terminal per class, whatever its size", fix=fix)

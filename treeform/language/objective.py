@@ -21,7 +21,7 @@ from treeform.language.numbers import as_fraction, require_exact_sum
 from treeform.language.objective_text import not_a_term, terms_in
 from treeform.language.subtraction import NotSubtracted
 from treeform.model import Expr, Model, Quadratic, constant
-from treeform.shape import Tree
+from treeform.shape import unless_tree
 from treeform.utils.extensions import OBJECTIVES, extensions, find
 
 if TYPE_CHECKING:
@@ -216,13 +216,6 @@ class Leaves(Term):
 
     def refusal(self, data: Dataset, shape: Shape) -> SpecError | None:
         return unless_tree(shape, f"the leaves of {shape} cannot be counted as an objective", "use tf.Nodes()")
-
-
-def unless_tree(shape: Shape, what: str, fix: str) -> SpecError | None:
-    """Why leaves are not counted; None where the shape is a tree."""
-    if isinstance(shape, Tree):
-        return None
-    return SpecError(what, cause="a diagram has one terminal per class, whatever its size", fix=fix)
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from treeform.errors import SpecError
-from treeform.language.objective import Leaves, Nodes, Term, unless_tree
+from treeform.language.objective import Leaves, Nodes, Term
 from treeform.requirements.columns import distinct_rows
 from treeform.requirements.counted import PayableAtMost, whole_count
-from treeform.shape import Limits
+from treeform.shape import Limits, unless_tree
 from treeform.utils.arguments import renamed
 
 if TYPE_CHECKING:
