@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from graph_samples import every_point, random_data, random_graph, walk
+from graph_samples import every_point, nodes_of, random_data, random_graph, walk
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -136,14 +136,7 @@ def test_equality_depends_on_content():
 
 def test_shared_nodes_in_any_order():
     data = random_data(np.random.default_rng(1))
-    nodes = [
-        {"feature": 0, "threshold": 0.5, "left": 2, "right": 1},
-        {"feature": 1, "threshold": 0.5, "left": 3, "right": 4},
-        {"feature": 2, "threshold": 0.5, "left": 1, "right": 4},
-        {"label": 0},
-        {"label": 1},
-    ]
-    graph = DecisionGraph.build(nodes, data)
+    graph = DecisionGraph.build(nodes_of((0, 0.5, 2, 1), (1, 0.5, 3, 4), (2, 0.5, 1, 4), 0, 1), data)
     assert (graph.n_nodes, graph.n_leaves, graph.depth, graph.is_tree) == (3, 2, 3, False)
     assert graph.features_used() == {0, 1, 2}
     tests = graph.feature >= 0

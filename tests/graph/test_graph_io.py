@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
-from graph_samples import random_data, random_graph, random_nested
+from graph_samples import nodes_of, random_data, random_graph, random_nested
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -68,14 +68,7 @@ def test_rules_read_like_sentences(credit):
 
 
 def test_rules_of_a_diagram_join_paths(credit):
-    nodes = [
-        {"feature": 0, "threshold": 37.5, "left": 1, "right": 2},
-        {"feature": 0, "threshold": 27.5, "left": 3, "right": 4},
-        {"feature": 0, "threshold": 65.0, "left": 4, "right": 3},
-        {"label": 0},
-        {"label": 1},
-    ]
-    graph = DecisionGraph.build(nodes, credit)
+    graph = DecisionGraph.build(nodes_of((0, 37.5, 1, 2), (0, 27.5, 3, 4), (0, 65.0, 4, 3), 0, 1), credit)
     assert graph.rules() == [
         "if (age <= 27.5) or (age > 65) then bad  (support 2, errors 1)",
         "if (27.5 < age <= 37.5) or (37.5 < age <= 65) then good  (support 4, errors 2)",

@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
+from graph_samples import nodes_of
 
 import treeform as tf
 from treeform.errors import CertificateError, DataError, Infeasible, SpecError
@@ -59,14 +60,7 @@ def test_violations_are_measured():
 
 
 def two_tests(data):
-    nodes = [
-        {"feature": 0, "threshold": 2.5, "left": 1, "right": 2},
-        {"feature": 2, "threshold": 0.5, "left": 3, "right": 4},
-        {"feature": 3, "threshold": 0.5, "left": 3, "right": 4},
-        {"label": 0},
-        {"label": 1},
-    ]
-    return DecisionGraph.build(nodes, data)
+    return DecisionGraph.build(nodes_of((0, 2.5, 1, 2), (2, 0.5, 3, 4), (3, 0.5, 3, 4), 0, 1), data)
 
 
 def test_levels_of_a_column_are_one_column():
@@ -101,14 +95,7 @@ def test_the_number_of_tests_the_wrong_way_round():
         rule = tf.Monotone("age", direction).bind(data)
         assert rule.violation(stump(data, 2.5, labels), data) == broken
         assert rule.violation(stump(data, 0.5, labels, feature=1), data) == 0
-    nodes = [
-        {"feature": 0, "threshold": 2.5, "left": 1, "right": 2},
-        {"feature": 0, "threshold": 1.5, "left": 3, "right": 4},
-        {"feature": 0, "threshold": 3.5, "left": 3, "right": 4},
-        {"label": 1},
-        {"label": 0},
-    ]
-    graph = DecisionGraph.build(nodes, data)
+    graph = DecisionGraph.build(nodes_of((0, 2.5, 1, 2), (0, 1.5, 3, 4), (0, 3.5, 3, 4), 1, 0), data)
     assert tf.Monotone("age").bind(data).violation(graph, data) == 3
     assert tf.Monotone("age", positive=0).bind(data).violation(graph, data) == 1
     form = DecisionGraph.build(

@@ -26,6 +26,12 @@ def random_nested(rng: np.random.Generator, data: Dataset, depth: int) -> Any:
     return (int(rng.integers(0, data.n_features)), threshold, *sides)
 
 
+def nodes_of(*described: tuple[int, float, int, int] | int) -> list[dict[str, Any]]:
+    """Nodes for `DecisionGraph.build` in short: ``(feature, threshold, left, right)``, or the code of a class."""
+    names = ("feature", "threshold", "left", "right")
+    return [{"label": n} if isinstance(n, int) else dict(zip(names, n, strict=True)) for n in described]
+
+
 def random_nodes(rng: np.random.Generator, data: Dataset, widths: tuple[int, ...]) -> dict[Any, Any]:
     """A layered diagram; arcs go to the next layer or to one of the terminals."""
     nodes: dict[Any, Any] = {}
