@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import treeform as tf
 from treeform.errors import SpecError
-from treeform.estimators.candidates import learn
+from treeform.estimators.candidates import _prices, learn
 from treeform.estimators.complexity import simplest_between
 from treeform.utils.budget import Budget
 
@@ -119,6 +119,28 @@ def test_trees_of_cart_are_among_the_candidates():
         for price in (Fraction(1, 1000), Fraction(1, 50)):
             ours = found.best(5, price)
             assert float(ours.cost + price * ours.tests) <= wrong + float(price) * tests + 1e-12
+
+
+def test_trees_of_the_greatest_depth_are_the_best_of_each_price():
+    rng = np.random.default_rng(1)
+    X, y = rng.integers(0, 4, size=(60, 3)).astype(float), rng.integers(0, 2, 60)
+    estimators = {depth: tf.OptimalTreeClassifier(depth) for depth in (3, 4)}
+    data = estimators[3]._prepared(X, y, None)
+    found = learn(estimators, data, None, Budget(None))
+    prices = _prices(found.trees, data)
+    assert prices == sorted(prices) and len(prices) >= 4
+    for price in prices:
+        best = found.best(4, price)
+        alone = tf.OptimalTreeClassifier(4, ccp_alpha=price, time_limit=None).fit(X, y)
+        assert alone.result_.status is tf.Status.OPTIMAL
+        assert 60 * (best.cost + price * best.tests) == alone.result_.objective
+
+
+def test_where_no_test_helps_there_are_no_prices():
+    X, y = np.zeros((10, 1)), np.arange(10) % 2
+    estimators = {4: tf.OptimalTreeClassifier(4)}
+    data = estimators[4]._prepared(X, y, None)
+    assert _prices(learn(estimators, data, None, Budget(None)).trees, data) == []
 
 
 @pytest.mark.parametrize(("loss", "grid"), [("squared_error", None), ("absolute_error", 25)])

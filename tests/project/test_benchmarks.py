@@ -243,7 +243,7 @@ def test_deep(folder: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None
     (line,) = lines("deep_memory", folder)
     assert int(line["treeform, errors"]) <= int(line["CART, errors"]) and float(line["treeform, tables"]) >= 0
     monkeypatch.setattr(unseen, "DEPTHS", (1, 2))
-    monkeypatch.setattr(unseen, "PENALTIES", 2)
+    monkeypatch.setattr(unseen, "SHARES", [0.5])
     for sets, name in (("wilt", "deep_unseen"), ("made/wine", "deep_unseen_others")):
         unseen.main(sets, "0", 20)
         (line,) = lines(name, folder)

@@ -1,8 +1,10 @@
 """The trees of several depths and sizes that are learnt from one table.
 
 Each depth is solved from the best tree of the depth before. Where that is proved early, the size table of the depth
-gives the optimum of every size; in any case each tree is pruned at all prices of a test. A tree of one depth serves
-all greater ones. CART's tree is pruned, too: where several trees have no errors, its prunings are often the smallest.
+gives the optimum of every size; in any case each tree is pruned at all prices of a test. Prunings of a tree that was
+learnt for few errors are not the best small trees, so the greatest depth is solved at several prices, too. A tree of
+one depth serves all greater ones. CART's tree is pruned as well: where several trees have no errors, its prunings are
+often the smallest.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from treeform.graph import DecisionGraph
 from treeform.language.objective import Leaves, Nodes, Objective
 from treeform.language.question import Question
 from treeform.problem import Problem
+from treeform.result import Result
 from treeform.shape import Tree
 from treeform.solve import Limit, Status
 from treeform.solve.verification import judge_candidate
@@ -36,6 +39,8 @@ MOST_PRICES = 12
 DEEPEST_SIZE_TABLE = 3
 """Greater depths are seldom proved in time, and their size tables take several times as long. Under requirements,
 rows of a table may need a solver."""
+SOLVED_PRICES = 6
+"""At which trees of the greatest depth are learnt, where no size table is."""
 MOST_CELLS = 2_000_000
 """Of a table for which CART's tree is grown, which takes up to two seconds then and cannot be stopped."""
 
@@ -66,7 +71,7 @@ class Candidates:
 
     def best(self, depth: int, alpha: Fraction) -> Candidate:
         """The tree of at most this depth that is best at the price ``alpha``, a share of the total weight."""
-        return min(self._up_to(depth), key=lambda one: (one.cost + alpha * one.tests, one.tests))
+        return _cheapest(self._up_to(depth), alpha)
 
     def alphas(self, depth: int) -> list[Fraction]:
         """Prices at which different trees of at most this depth are best, from 0 on; one in each interval.
@@ -78,6 +83,10 @@ class Candidates:
         ends = [-slope(few, more) for few, more in pairwise(hull)][::-1]
         weight = self.data.total_weight  # in units of weights, so that prices are simple multiples of them
         inner = [simplest_between(low * weight, high * weight) / weight for low, high in pairwise(ends)]
+        whole = [
+            price for price in inner if (price * weight).denominator == 1
+        ]  # searches are faster at these
+        inner = whole if len(whole) >= MOST_PRICES - 2 else inner
         # Far beyond the last end the constant is best on other samples, too.
         constant = [simplest_between(2 * ends[-1] * weight, None) / weight] if ends else []
         return [Fraction(0), *_some_of(inner, MOST_PRICES - 2), *constant]
@@ -115,17 +124,26 @@ def learn(
     KeyboardInterrupt
     """
     trees: list[Candidate] = []
+    deepest = max(estimators)
+    priced = deepest > DEEPEST_SIZE_TABLE
+    given = estimators[deepest].warm_start
+    own_starts = isinstance(given, str) and given == "auto"
     for place, depth in enumerate(sorted(estimators)):
         constant = estimators[depth]._constant(data)
         if constant is not None:
             return Candidates(data, [Candidate(0, 0, Fraction(0), partial(_itself, constant))])
-        best = min(trees, key=lambda one: one.cost, default=None)
-        start = None if best is None else best.graph
-        share = _part_of(budget, len(estimators) - place)
+        share = _part_of(budget, len(estimators) * (1 + 2 * priced) - place)
+        start = _cheapest(trees) if own_starts and trees else None
         trees += _of_depth(estimators[depth], depth, data, sensitive_features, start, share)
-    deepest = max(estimators)
     trees += _greedy(estimators[deepest]._problem(data, sensitive_features).question, deepest)
+    if priced:
+        trees += _at_prices(estimators[deepest], data, sensitive_features, trees, own_starts, budget)
     return Candidates(data, trees)
+
+
+def _cheapest(trees: Sequence[Candidate], price: Fraction = Fraction(0)) -> Candidate:
+    """The best tree at the price of a test, a share of the total weight."""
+    return min(trees, key=lambda one: (one.cost + price * one.tests, one.tests))
 
 
 def _positive(budget: Budget) -> float | None:
@@ -133,7 +151,7 @@ def _positive(budget: Budget) -> float | None:
     return None if budget.remaining is None else max(budget.remaining, 0.01)
 
 
-def _part_of(budget: Budget, parts: int) -> Budget:
+def _part_of(budget: Budget, parts: float) -> Budget:
     left = budget.remaining
     return Budget(None if left is None else max(left / parts, 0.01), budget)
 
@@ -143,23 +161,82 @@ def _of_depth(
     depth: int,
     data: Dataset,
     sensitive_features: Any,
-    start: DecisionGraph | None,
+    start: Candidate | None,
     budget: Budget,
 ) -> Iterator[Candidate]:
-    problem = estimator._problem(data, sensitive_features)
-    estimator.set_params(time_limit=_positive(budget))
-    if start is not None and isinstance(estimator.warm_start, str) and estimator.warm_start == "auto":
-        estimator.set_params(warm_start=start)
-    result = estimator._solve(data, sensitive_features)
-    if result.limit is Limit.INTERRUPTED:
-        raise KeyboardInterrupt
+    """The tree of a depth with its prunings, and the trees of every size where they are found early."""
+    result = _solved(estimator, data, sensitive_features, start, budget)
     found = [] if result.graph is None else [result.graph]
+    problem = estimator._problem(data, sensitive_features)
     native = not problem.requirements and depth <= DEEPEST_SIZE_TABLE
     if native and result.status is Status.OPTIMAL and not budget.stop():
         found += _of_every_size(problem, budget)
-    question = problem.question
     for graph in found:
-        yield from _pruned(question, graph, depth)
+        yield from _pruned(problem.question, graph, depth)
+
+
+def _at_prices(
+    estimator: OptimalEstimator,
+    data: Dataset,
+    sensitive_features: Any,
+    trees: Sequence[Candidate],
+    own_starts: bool,
+    budget: Budget,
+) -> Iterator[Candidate]:
+    """The tree of each of some prices of a test, with its prunings; it may start from the best that is known.
+
+    The least price comes first, so that prunings of its tree are starts of others. Larger trees have more of the time.
+    """
+    question = estimator._problem(data, sensitive_features).question
+    known = list(trees)
+    prices = _prices(known, data)
+    parts = [1 + _cheapest(known, price).tests for price in prices]
+    for place, price in enumerate(prices):
+        if budget.stop():
+            return
+        estimator.set_params(ccp_alpha=price)
+        share = _part_of(budget, sum(parts[place:]) / parts[place])
+        start = _cheapest(known, price) if own_starts else None
+        result = _solved(estimator, data, sensitive_features, start, share)
+        if result.graph is not None:
+            made = list(_pruned(question, result.graph, max(1, result.graph.depth)))
+            known += made
+            yield from made
+
+
+def _prices(trees: Sequence[Candidate], data: Dataset) -> list[Fraction]:
+    """Shares of the total weight, rising: from about a row's part of it to half of what tests save.
+
+    Of errors they are whole numbers, at which searches are several times as fast as at others.
+    """
+    costs = [one.cost for one in trees] or [Fraction(0)]
+    most, weight, rows = max(costs) - min(costs), data.total_weight, data.n_samples
+    if most == 0:
+        return []
+    least = float(most if data.quantity is not None else 1) / rows
+    ratio = max(2.0, (float(most) / 2 / least) ** (1 / (SOLVED_PRICES - 1)))
+    wanted = [float(most) / 2 / ratio**step for step in reversed(range(SOLVED_PRICES))]
+    return [
+        simplest_between(Fraction(price * weight / 1.5), Fraction(price * weight * 1.5)) / weight
+        for price in wanted
+        if price > 0.9 * least
+    ]
+
+
+def _solved(
+    estimator: OptimalEstimator,
+    data: Dataset,
+    sensitive_features: Any,
+    start: Candidate | None,
+    budget: Budget,
+) -> Result:
+    estimator.set_params(time_limit=_positive(budget))
+    if start is not None:
+        estimator.set_params(warm_start=start.graph)
+    result = estimator._solve(data, sensitive_features)
+    if result.limit is Limit.INTERRUPTED:
+        raise KeyboardInterrupt
+    return result
 
 
 def _greedy(question: Question, depth: int) -> Iterator[Candidate]:
