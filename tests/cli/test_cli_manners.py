@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from pathlib import Path
@@ -198,9 +199,26 @@ def test_a_model_of_another_table_names_the_columns(table: Path, tmp_path: Path)
 def test_the_certificate_of_several_models_is_no_model(table: Path, tmp_path: Path) -> None:
     whole = tmp_path / "table.json"
     assert run("size-table", table, "--target", "y", "--shape", "tree:1", "--certificate", whole).exit_code == 0
-    for words in (("judge", table, "--model", whole, "--target", "y"), ("report", whole, table)):
-        refused = run(*words)
-        assert refused.exit_code == 2 and "the certificate holds several models" in refused.stderr
+    refused = run("judge", table, "--model", whole, "--target", "y")
+    assert refused.exit_code == 2 and "the certificate holds several models" in refused.stderr
+
+
+def test_a_report_shows_an_answer_of_a_size_table_and_of_a_frontier(table: Path, tmp_path: Path) -> None:
+    whole, page = tmp_path / "table.json", tmp_path / "page.json"
+    stated = (table, "--target", "y", "--shape", "tree:1", "--exclude", "town", "-q")
+    assert run("size-table", *stated, "--certificate", whole).exit_code == 0
+    fitted = run("fit", *stated, "--require", "max_nodes:0", "--report", tmp_path / "fit.json")
+    assert fitted.exit_code == 0
+    done = run("report", whole, table, "--row", 2, "-o", page)
+    assert done.exit_code == 0 and "> 2  at most 0 tests: objective" in done.stdout, done.output
+    shown, stated_alone = (json.loads(path.read_text()) for path in (page, tmp_path / "fit.json"))
+    assert shown["outline"] == stated_alone["outline"]
+    assert "(from a certificate)" in page.read_text()
+    beyond = run("report", whole, table, "--row", 3, "-o", tmp_path / "other.html")
+    assert beyond.exit_code == 2 and "give --row 1 to --row 2" in beyond.stderr
+    over = ("--over", "statistical_parity:groups=town,positive=good", "--certificate", tmp_path / "curve.json")
+    assert run("frontier", *stated, *over).exit_code == 0
+    assert "> 1  no bound: objective" in run("report", tmp_path / "curve.json", table, "-o", page).stdout
 
 
 def test_a_solver_is_asked_the_known_bugs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from treeform.backends import Backend
 from treeform.catalogue.solvers import find_solver
 from treeform.certify.bounds import claim_rows
 from treeform.certify.certificate import read_any
-from treeform.certify.family_certificate import family_rows
+from treeform.certify.family_certificate import family_rows, named_answers
 from treeform.certify.files import read_json_file, read_training_table
 from treeform.certify.groups import differences, digest_with, given_again, other_labels
 from treeform.certify.provers import Means
@@ -31,6 +31,7 @@ from treeform.language.requirement import Requirement
 from treeform.objectives import Soft
 from treeform.requirements.groups import Groups
 from treeform.requirements.on_rows import OnRows
+from treeform.solve.result import SolveResult
 from treeform.utils.text import count_of
 
 #: What a file that is signed but not well-formed makes its reader raise.
@@ -174,6 +175,20 @@ def question_from(body: DocumentPart, data: Dataset, sensitive_features: Any = N
     data, groups = as_in_training(body, data, sensitive_features)
     try:
         return _question(body, data, groups)
+    except TreeformError:
+        raise
+    except DAMAGE as error:
+        raise _damaged(error) from None
+
+
+def answers_from(body: FamilyPart, data: Dataset, sensitive_features: Any = None) -> list[tuple[str, SolveResult]]:
+    """The answers of a size table, curve or frontier on its data, by the names of their problems.
+
+    Raises CertificateError if the data are others, or the certificate is damaged.
+    """
+    data, groups = as_in_training(body, data, sensitive_features)
+    try:
+        return named_answers(body, _question(body, data, groups), data, groups)
     except TreeformError:
         raise
     except DAMAGE as error:

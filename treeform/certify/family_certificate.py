@@ -131,6 +131,19 @@ def answers_in(certificate: Any, family: Family) -> list[tuple[Place, SolveResul
     return [_answer_in(family, _place_of(family, body, member), member) for member in body.members]
 
 
+def named_answers(
+    body: FamilyPart, question: Question, data: Dataset, groups: dict[str, Groups]
+) -> list[tuple[str, SolveResult]]:
+    """The answers of a certificate, the widest problem first, each with the name of its problem.
+
+    Models are evaluated again, bounds are not proved again; seconds are those of the whole run. The arguments are as
+    in `family_rows`.
+    """
+    family, seconds = _family_of(body, question, data, groups), float(body.metadata.seconds)
+    answers = (_answer_in(family, _place_of(family, body, member), member) for member in body.members)
+    return [(family.name(place), replace(result, seconds=seconds)) for place, result in answers]
+
+
 def _answer_in(family: Family, place: Place, member: NestedPart) -> tuple[Place, SolveResult]:
     question, graph, value = family.at(place), None, None
     if member.model is not None:

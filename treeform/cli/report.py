@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,12 +10,23 @@ import typer
 
 from treeform import report
 from treeform.certify.certificate import read
+from treeform.certify.check import answers_from
+from treeform.certify.statements import data_of as read_as_stated
 from treeform.cli import options as opt
 from treeform.cli.files import check_writable, new_file
-from treeform.cli.stored import held_out_rows, question_for, read_certificate, read_model_or_certificate
+from treeform.cli.stored import (
+    data_of,
+    family_in,
+    held_out_rows,
+    question_for,
+    read_certificate,
+    read_family,
+    read_model_or_certificate,
+)
 from treeform.errors import SpecError, did_you_mean
 from treeform.report.facts import Facts
 from treeform.utils.files import is_special, write_text
+from treeform.utils.text import count_of
 
 FORMATS: dict[str, Callable[[Facts], str]] = {
     "html": report.render_html,
@@ -56,6 +67,9 @@ def report_model(
         Path | None,
         typer.Option("--held-out", help="Another table, which the model was not fitted on.", metavar="TABLE"),
     ] = None,
+    row: Annotated[
+        int, typer.Option(help="Of a size table, curve or frontier: which of its answers.", min=1)
+    ] = 1,
     about: opt.About = None,
     form: Annotated[
         str | None,
@@ -72,6 +86,8 @@ def report_model(
 
     With a certificate, rows are compared with those of training: a table that has none of them is held out.
     For example: treeform report certificate.json later.csv
+
+    Of a size table, Pareto curve or frontier it shows the answer of the widest problem, or of --row, and lists all.
     """
     if form is not None and form not in FORMATS:
         raise SpecError(
@@ -79,15 +95,22 @@ def report_model(
             cause=f"reports are written as {', '.join(FORMATS)}",
             fix=did_you_mean(form, FORMATS) or "use for example --format md",
         )
+    given: dict[str, Any]
     output = output or new_file(Path(f"report.{form or 'html'}"))
     inputs = [path for path in (model, data, certificate, held_out, about) if path is not None]
     check_writable([output], inputs=inputs)
     form = form or format_of(output)
     about_model = report.NOTHING if about is None else report.read_about(about)
+    if (family := family_in(model)) is not None:
+        given = {"target": target, "weight": weight, "groups": groups or ()}
+        facts = _facts_of_answer(family, data, row, about=about_model, **given)
+        write_text(output, FORMATS[form](facts))
+        print(output)
+        return
     graph, body = read_model_or_certificate(model)
     if certificate is not None:
         read(body := read_certificate(certificate))  # of one answer
-    given: dict[str, Any] = {"target": target, "weight": weight}
+    given = {"target": target, "weight": weight}
     question, rows_of, equal = question_for(graph, body, data, groups=groups or (), **given)
     later = None
     if held_out is not None:
@@ -110,3 +133,28 @@ def report_model(
     )
     write_text(output, FORMATS[form](facts))
     print(output)
+
+
+def _facts_of_answer(
+    certificate: dict[str, Any],
+    path: Path,
+    row: int,
+    *,
+    about: report.About,
+    target: str | None,
+    weight: str | None,
+    groups: Sequence[str],
+) -> Facts:
+    """One answer of a family, whose answers are listed on stdout."""
+    body = read_family(certificate)
+    X, y, weights, sensitive = data_of(certificate, path, target, weight, groups)
+    answers = answers_from(body, read_as_stated(body, X, y, weights), sensitive)
+    if row > len(answers):
+        raise SpecError(
+            f"the certificate has no answer {row}",
+            cause=f"it has {count_of(len(answers), 'answer')}; those of other problems follow from them",
+            fix=f"give --row 1 to --row {len(answers)}",
+        )
+    for number, (name, result) in enumerate(answers, 1):
+        print(f"{'>' if number == row else ' '} {number}  {name}: objective {result.objective}, {result.status}")
+    return report.of_result(answers[row - 1][1], certificate=certificate, source=path.name, about=about)

@@ -13,7 +13,7 @@ from treeform.certify.certificate import read, read_any
 from treeform.certify.check import question_from
 from treeform.certify.groups import parameters_of
 from treeform.certify.rows import rows_of_training
-from treeform.certify.schema import FAMILY, DataPart
+from treeform.certify.schema import FAMILY, DataPart, FamilyPart
 from treeform.certify.statements import data_of as read_as_stated
 from treeform.cli.foreign import foreign_model, is_foreign
 from treeform.cli.groups import take_groups
@@ -211,12 +211,25 @@ def read_model_or_certificate(path: Path) -> tuple[DecisionGraph, dict[str, Any]
     return _stored_model(value), value if certificate else None
 
 
+def family_in(path: Path) -> dict[str, Any] | None:
+    """The certificate of a size table, Pareto curve or frontier; None where the file holds something else."""
+    value = read_json(path, "model")
+    return value if isinstance(value, dict) and value.get("format") == FAMILY else None
+
+
+def read_family(certificate: dict[str, Any]) -> FamilyPart:
+    """The parts of the certificate of a family. Raises CertificateError if it is damaged."""
+    body = read_any(certificate)
+    assert isinstance(body, FamilyPart)
+    return body
+
+
 def _stored_model(value: Any) -> DecisionGraph:
     if isinstance(value, dict) and value.get("format") == FAMILY:
         raise SpecError(
             "the certificate holds several models",
             cause="it is that of a size table, a Pareto curve or a frontier",
-            fix="verify it with treeform check; for a single model, give what treeform fit --model wrote",
+            fix="treeform check verifies it, treeform report shows each; for one model, give what fit --model wrote",
         )
     if not (isinstance(value, dict) and str(value.get("format")).startswith("treeform.certificate/")):
         return DecisionGraph.from_json(value)
