@@ -20,6 +20,9 @@ def predictions(
 ) -> pd.DataFrame:
     """Predictions for a table.
 
+    Raises DataError if a column is missing, or a value cannot be read, and SpecError if a column to keep has the name
+    of a column that is added.
+
     Parameters
     ----------
     path : Path
@@ -32,13 +35,6 @@ def predictions(
         Whether to add the share of each class at the leaf reached.
     rule : bool
         Whether to add the number of the rule, counted from 1 in the order of `DecisionGraph.rules`.
-
-    Raises
-    ------
-    DataError
-        If a column is missing, or a value cannot be read.
-    SpecError
-        If a column to keep has the name of a column that is added.
     """
     frame, features = features_of(graph, path)
     encoded = graph.encode(features, unseen)

@@ -36,12 +36,7 @@ from treeform.utils.text import count_of
 def load_model(path: Path) -> DecisionGraph:
     """Read a model file, or the model of a certificate.
 
-    Raises
-    ------
-    SpecError
-        If there is none.
-    CertificateError
-        If it is damaged or was edited.
+    Raises SpecError if there is none, and CertificateError if it is damaged or was edited.
     """
     return _stored_model(read_json(path, "model"))
 
@@ -49,12 +44,8 @@ def load_model(path: Path) -> DecisionGraph:
 def model_of(value: Any, rows: Dataset) -> DecisionGraph:
     """The model of a model file, a certificate, or a description, on these rows.
 
-    Raises
-    ------
-    SpecError
-        If it is a model of other columns, or no model.
-    CertificateError
-        If it is damaged or was edited.
+    Raises SpecError if it is a model of other columns, or no model, and CertificateError if it is damaged or was
+    edited.
     """
     if isinstance(value, dict) and str(value.get("format")).startswith("treeform."):
         graph = _stored_model(value)
@@ -106,12 +97,7 @@ def with_policy(graph: DecisionGraph, missing: str) -> DecisionGraph:
 def read_certificate(path: Path) -> dict[str, Any]:
     """Read a certificate file; it has to be as it was written.
 
-    Raises
-    ------
-    SpecError
-        If there is none.
-    CertificateError
-        If it is damaged or was edited.
+    Raises SpecError if there is none, and CertificateError if it is damaged or was edited.
     """
     body: dict[str, Any] = read_json(path, "certificate")
     read_any(body)
@@ -199,12 +185,8 @@ def data_of(
 def read_model_or_certificate(path: Path) -> tuple[DecisionGraph, dict[str, Any] | None]:
     """A model file, or the model in a certificate, which comes with it.
 
-    Raises
-    ------
-    SpecError
-        If there is no such file, or the certificate holds no model.
-    CertificateError
-        If it is damaged or was edited.
+    Raises SpecError if there is no such file, or the certificate holds no model, and CertificateError if it is
+    damaged or was edited.
     """
     value = read_json(path, "model")
     certificate = isinstance(value, dict) and str(value.get("format")).startswith("treeform.certificate/")

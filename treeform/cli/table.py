@@ -41,12 +41,8 @@ def split(
 
     A target that is a measurement is refused, except for ``regression``.
 
-    Raises
-    ------
-    DataError
-        If a column that is named does not exist, or target or weight cannot be what they are named for.
-    SpecError
-        If one column is named for two roles.
+    Raises DataError if a column that is named does not exist, or target or weight cannot be what they are named for,
+    and SpecError if one column is named for two roles.
     """
     y = take_column(frame, target, "target", source)
     for column in exclude:

@@ -342,10 +342,7 @@ def distribution_of(
 ) -> Distribution | None:
     """Who shares the work of a solve; None for this process without a journal.
 
-    Raises
-    ------
-    SpecError
-        If there is no such executor, or the number of workers is not possible.
+    Raises SpecError if there is no such executor, or the number of workers is not possible.
     """
     if executor is None and workers is None and journal is None:
         return None

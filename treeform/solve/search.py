@@ -110,12 +110,8 @@ class CompiledSearch:
         A solver that breaks down, or a model that cannot be built, ends this search only, where there is a model
         already.
 
-        Raises
-        ------
-        SolverFailed, DataError
-            If that happens and nothing was found before.
-        SpecError, PortError
-            If the formulation or a requirement cannot be stated.
+        Raises SolverFailed or DataError if that happens and nothing was found before, and SpecError or PortError if
+        the formulation or a requirement cannot be stated.
         """
         try:
             self._run()
