@@ -41,14 +41,9 @@ Ints = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FlatGraph:
+class FlatGraph(routing.Nodes):
     """The arrays of a `DecisionGraph`, where they are described, checked; and prediction with them."""
 
-    feature: Ints
-    threshold: NDArray[np.float64]
-    left: Ints
-    right: Ints
-    label: Ints
     columns: tuple[Column, ...]
     classes: NDArray[Any]
     encoder: Encoder | None = None

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Protocol
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,20 +19,19 @@ Indices = NDArray[np.int64]
 Ints = NDArray[np.int32]
 
 
-class Nodes(Protocol):
+@dataclass(frozen=True, eq=False, repr=False)
+class Nodes(ABC):
     """The arrays that rows are moved by; see `DecisionGraph`."""
 
-    @property
-    def label(self) -> Ints: ...
-    @property
-    def feature(self) -> Ints: ...
-    @property
-    def threshold(self) -> Floats: ...
-    @property
-    def left(self) -> Ints: ...
-    @property
-    def right(self) -> Ints: ...
-    def tested(self, X: Floats, /) -> Floats: ...
+    feature: Ints
+    threshold: Floats
+    left: Ints
+    right: Ints
+    label: Ints
+
+    @abstractmethod
+    def tested(self, X: Floats) -> Floats:
+        """The matrix that tests read: the encoded columns, and the forms beside them."""
 
 
 class Routed:

@@ -21,7 +21,7 @@ from treeform.language.formulation import Compiled, Formulation
 from treeform.language.losses import goal_of_any_model
 from treeform.language.objective import Error, Objective
 from treeform.language.requirement import Requirement
-from treeform.model.blocks import violated_rows, violated_variables
+from treeform.model.blocks import violated_rows
 from treeform.shape import Limits, Shape
 from treeform.utils.text import count_of
 
@@ -182,7 +182,7 @@ class Restriction:
                 continue
             if bool(violated_rows(block, x, model.is_integer).any()):
                 return f"it violates the rows {block.name!r}" + (f" of {self}" if restricts else "")
-        outside = violated_variables(model, np.where(known, x, model.lb)) if self.components else {}
+        outside = model.violated_variables(np.where(known, x, model.lb)) if self.components else {}
         return f"it is outside of the {next(iter(outside))}" if outside else None
 
     def refusal(self, what: str) -> SpecError:

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from typing import ClassVar, NamedTuple, Protocol
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from treeform.model import csr
-from treeform.model.columns import VariableBlock, exact
+from treeform.model.columns import exact
 from treeform.model.csr import Bools, Floats, Ints, Rows
 
 __all__ = ["Block", "Cardinality", "Clause", "Form", "Kind", "Linear", "concatenate_linear"]
@@ -160,33 +160,10 @@ def concatenate_linear(blocks: Sequence[Linear]) -> Linear:
 TOLERANCE = 1e-6
 
 
-class Table(Protocol):
-    """The part of a model that is read here."""
-
-    @property
-    def variables(self) -> list[VariableBlock]: ...
-    @property
-    def lb(self) -> Floats: ...
-    @property
-    def ub(self) -> Floats: ...
-    @property
-    def is_integer(self) -> Bools: ...
-
-
 def literal_values(lits: Ints, x: Floats) -> Bools:
     """Truth of signed literals at a point of 0/1 values."""
     out: Bools = (x[np.abs(lits) - 1] >= 0.5) == (lits > 0)
     return out
-
-
-def violated_variables(table: Table, x: Floats) -> dict[str, int]:
-    """For each family with values outside its range: how many."""
-    slack = np.where(table.is_integer, 0.0, TOLERANCE)
-    outside = ~((x >= table.lb - slack) & (x <= table.ub + slack))
-    if not bool(outside.any()):
-        return {}
-    counts = {f"range of {v.name}": int(outside[v.start : v.start + v.size].sum()) for v in table.variables}
-    return {name: count for name, count in counts.items() if count}
 
 
 def violated_rows(block: Block, x: Floats, is_integer: Bools) -> Bools:

@@ -13,7 +13,7 @@ import numpy as np
 
 from treeform.errors import ModelError
 from treeform.model import csr, lower, show
-from treeform.model.blocks import Block, violated_rows, violated_variables
+from treeform.model.blocks import TOLERANCE, Block, violated_rows
 from treeform.model.columns import Columns, VariableBlock, VariableKind, bounds, shape_of
 from treeform.model.csr import Bools, Floats, Ints, Rows
 from treeform.model.expr import Expr, Quadratic, Relation, Squares, as_expr, common_owner
@@ -293,7 +293,7 @@ class Model:
                 fix="pass one value for each column",
             )
         point[self.is_integer] = np.rint(point[self.is_integer])
-        out = violated_variables(self, point)
+        out = self.violated_variables(point)
         for block in self.blocks:
             out[block.name] = int(violated_rows(block, point, self.is_integer).sum())
         return out
@@ -316,3 +316,12 @@ class Model:
         rows = sum(b.n_rows for b in self.blocks)
         size = f"{count_of(self.n_cols, 'column')}, {count_of(rows, 'row')} in {count_of(len(self.blocks), 'block')}"
         return f"Model({self.name!r}, {size})"
+
+    def violated_variables(self, x: Floats) -> dict[str, int]:
+        """For each family with values outside its range: how many."""
+        slack = np.where(self.is_integer, 0.0, TOLERANCE)
+        outside = ~((x >= self.lb - slack) & (x <= self.ub + slack))
+        if not bool(outside.any()):
+            return {}
+        counts = {f"range of {v.name}": int(outside[v.start : v.start + v.size].sum()) for v in self.variables}
+        return {name: count for name, count in counts.items() if count}
