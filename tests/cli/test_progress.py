@@ -34,7 +34,7 @@ CREDIT = Path(__file__).parents[2] / "examples/data/german-credit.csv"
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Steps are reported whenever they are told, and not once a second."""
-    monkeypatch.setattr("treeform.solve.ledger.REPORT_EVERY", 0.0)
+    monkeypatch.setattr("treeform.utils.budget.REPORT_EVERY", 0.0)
 
 
 def noisy(n: int = 300, columns: int = 4, values: int = 12) -> tuple[np.ndarray, np.ndarray]:

@@ -21,10 +21,7 @@ from treeform.language.question import Question, ceiling
 from treeform.objectives.regression import SquaredError
 from treeform.solve.result import Claim, Progress, Status, as_number
 from treeform.solve.verification import Verified, judge_candidate
-from treeform.utils.budget import Budget, Step
-
-REPORT_EVERY = 1.0
-"""Seconds between reports while neither model nor bound changes."""
+from treeform.utils.budget import Budget, Pace, Step
 
 
 class Ledger:
@@ -215,29 +212,6 @@ class Ledger:
                     self._pace.rate,
                 )
             )
-
-
-class Pace:
-    """How far a phase has come, and how fast."""
-
-    def __init__(self) -> None:
-        self.step: Step | None = None
-        self.rate: float | None = None
-        self._from: tuple[float, Step] | None = None
-
-    def advance(self, step: Step, seconds: float) -> bool:
-        """Take note of a step; whether it is time to report it."""
-        self.step = step
-        if self._from is None or self._from[1].unit != step.unit or step.done < self._from[1].done:
-            # Another run of an engine counts from the beginning.
-            self._from, self.rate = (seconds, step), None
-            return False
-        since, before = self._from
-        if seconds - since < REPORT_EVERY:
-            return False
-        self.rate = (step.done - before.done) / (seconds - since)
-        self._from = (seconds, step)
-        return True
 
 
 BOUND_TOLERANCE = 1e-6

@@ -23,7 +23,6 @@ from treeform.language.question import Question, ceiling
 from treeform.shape import smaller_shapes
 from treeform.solve import schedule
 from treeform.solve.choice import Plan, choose, refuse_restriction, why_unstated
-from treeform.solve.ledger import Pace
 from treeform.solve.node import Stage, Work, run_stages
 from treeform.solve.result import USUAL, Progress, SolveOptions, StageRun
 from treeform.tradeoff.one_row import AnsweredRows, is_answered, solve_row
@@ -37,7 +36,7 @@ from treeform.tradeoff.size_table import (
     price_of_alpha,
 )
 from treeform.tradeoff.trees_at_price import close_price
-from treeform.utils.budget import Budget, Limit, Step, interruptible, observe_steps, report_step
+from treeform.utils.budget import Budget, Limit, Pace, Step, interruptible, observe_steps, report_step
 from treeform.utils.text import count_of
 
 

@@ -23,12 +23,11 @@ from treeform.language.question import Question
 from treeform.requirements.excluded import NoTestOn
 from treeform.solve import schedule
 from treeform.solve.choice import refuse_restriction
-from treeform.solve.ledger import Pace
 from treeform.solve.result import USUAL, Progress, SolveOptions, Status
 from treeform.tradeoff.asking import Solves, part_of, with_model
 from treeform.tradeoff.near_optimal import Indispensable, NearOptimal
 from treeform.tradeoff.near_trees import Judge, NearModel, NearTrees
-from treeform.utils.budget import Budget, Limit, Step, interruptible, observe_steps, report_step
+from treeform.utils.budget import Budget, Limit, Pace, Step, interruptible, observe_steps, report_step
 from treeform.utils.out_of_reach import OutOfReach, Stopped
 
 MOST_TREES = 1_000_000

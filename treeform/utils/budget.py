@@ -245,6 +245,33 @@ class Step:
         return f"{self.done:,} {'' if self.total is None else f'of {self.total:,} '}{self.unit}"
 
 
+REPORT_EVERY = 1.0
+"""Seconds between reports while neither model nor bound changes."""
+
+
+class Pace:
+    """How far a phase has come, and how fast."""
+
+    def __init__(self) -> None:
+        self.step: Step | None = None
+        self.rate: float | None = None
+        self._from: tuple[float, Step] | None = None
+
+    def advance(self, step: Step, seconds: float) -> bool:
+        """Take note of a step; whether it is time to report it."""
+        self.step = step
+        if self._from is None or self._from[1].unit != step.unit or step.done < self._from[1].done:
+            # Another run of an engine counts from the beginning.
+            self._from, self.rate = (seconds, step), None
+            return False
+        since, before = self._from
+        if seconds - since < REPORT_EVERY:
+            return False
+        self.rate = (step.done - before.done) / (seconds - since)
+        self._from = (seconds, step)
+        return True
+
+
 _observer: ContextVar[Callable[[Step], None] | None] = ContextVar("treeform_steps", default=None)
 
 
