@@ -14,7 +14,7 @@ from treeform.formulations.hypergraph import HypergraphFlow
 from treeform.solve import Status
 from treeform.solve.columns_on_demand import GraphSearch, priced_part
 from treeform.solve.ledger import Ledger
-from treeform.solve.schedule import Budget
+from treeform.utils.budget import Budget
 
 
 def test_they_are_tests_of_the_table_and_those_next_to_a_model() -> None:
@@ -57,6 +57,18 @@ def test_a_search_over_them_finds_their_best_model_and_claims_nothing(budget: bo
     assert ledger.upper == best.objective
     assert ledger.lower is None or ledger.lower == 0
     assert not ledger.closed or ledger.upper == 0
+
+
+def test_cp_sat_gets_all_rows_in_its_linear_program_unless_a_user_says_otherwise() -> None:
+    question, time = problem_of(1).question, Budget(None)
+    part = priced_part(question)
+    assert part is not None
+    for backend, level in ((tf.CPSAT(), 2), (tf.CPSAT(options={"linearization_level": 1}), 1)):
+        for one in (backend, tf.Isolated(backend, memory_limit=1000)):
+            search = GraphSearch(question, HypergraphFlow(), one, Ledger(question, time), time, part)
+            inner = getattr(search.backend, "solver", search.backend)
+            assert inner.options["linearization_level"] == level
+            assert (inner.name, type(search.backend)) == ("cp-sat", type(one))
 
 
 @pytest.mark.parametrize("solver", ["highs", "cp-sat"])

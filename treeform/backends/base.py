@@ -95,6 +95,10 @@ class Backend(ABC):
             If the model cannot be stated to this solver.
         """
 
+    def for_flows(self) -> Backend:
+        """The same solver for flows, whose linear program is nearly integral; what a user has set stays."""
+        return self
+
     def open_apart(self, model: Model) -> Session | None:
         """A session in a child process where a library that is loaded here rules out the solver's; else None."""
         isolated = find(SOLVERS, "isolated") if blocked(self.module) else None

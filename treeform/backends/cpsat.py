@@ -68,6 +68,10 @@ class CPSAT(Backend):
         self._solver()
         return CpSatSession(self, model)
 
+    def for_flows(self) -> Backend:
+        """With all rows in its linear program, which it would use for some of them only."""
+        return CPSAT(self.threads, self.seed, {"linearization_level": 2, **self.options})
+
     def _solver(self) -> Any:
         solver = load("ortools.sat.python.cp_model", self.name, self.install).CpSolver()
         # The solver's signal handler would swallow Ctrl-C.

@@ -87,6 +87,10 @@ class Isolated(Backend):
     def open(self, model: Model) -> Session:
         return IsolatedSession(self, model)
 
+    def for_flows(self) -> Backend:
+        """That solver for flows, in a process of its own."""
+        return Isolated(self.solver.for_flows(), self.memory_limit)
+
 
 def isolated(backend: Backend) -> Backend:
     """The same solver in a process of its own, unless it has one already; of a portfolio, each member."""

@@ -42,7 +42,7 @@ from treeform.utils.budget import Budget, Limit
 
 FEW = 1000
 """Alternatives, before some are excluded, up to which a larger cost is taken at once: fewer cost a solver nothing."""
-MANY = 8000
+MANY = 3000
 """Alternatives to state beyond which a smaller cost is tried first: the larger the cost, the weaker is its model."""
 OF_FEATURES = frozenset({"feature", "falling"})
 """Ports that tell tests of different features apart."""
@@ -128,7 +128,7 @@ class GraphSearch:
         tests: Tests | None = None,
     ) -> None:
         assert isinstance(formulation, ColumnsOnDemand)
-        self.question, self.formulation, self.backend = question, formulation, backend
+        self.question, self.formulation, self.backend = question, formulation, backend.for_flows()
         self.ledger, self.budget, self.relaxation = ledger, budget, relaxation
         self.limit: Limit | None = None
         # Components that were added to the formulation read ports as requirements do.
