@@ -327,6 +327,8 @@ class GraphSearch:
             return step.up_to
         recheck = self._recheck(priced) | {"graph": step.counts}
         graph, most = self._needed(step)
+        if self.dropped and graph.n_alternatives > FEW:  # prices of rows leave much of it: the next step is smaller
+            self.ahead = max(1, (step.up_to - self.reached) // 2)
         below = self.relaxation.lower(step.up_to + 1)
         self.many = max(self.many, (2 if 8 * graph.n_alternatives > step.size else 4) * step.size)
         if graph.n_alternatives:
