@@ -39,6 +39,7 @@ class CPSAT(Backend):
     threads : int
         0 lets CP-SAT choose.
     seed : int
+        Of the solver's random choices.
     options : dict
         Fields of ``SatParameters``, such as ``{"linearization_level": 2}``.
     """

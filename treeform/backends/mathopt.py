@@ -59,6 +59,7 @@ class MathOpt(Backend):
     solver : str
         "scip".
     threads : int
+        At least 1.
     """
 
     name = "mathopt"

@@ -69,6 +69,7 @@ class Formulation:
     Parameters
     ----------
     components : Sum or iterable of Component
+        In any order: each is built after those whose ports it reads.
     """
 
     name: ClassVar[str] = "formulation"

@@ -213,6 +213,7 @@ def constant(values: Any, name: str | None = None) -> Expr:
     Parameters
     ----------
     values : array-like of finite numbers
+        Of any shape, which is that of the expression.
     name : str, optional
         Used in error messages.
     """

@@ -42,6 +42,7 @@ class Soft(Term):
     Parameters
     ----------
     requirement : Requirement
+        What a model may lack, at a price.
 
     Raises
     ------

@@ -25,6 +25,7 @@ class NoTestOn(LinearRequirement):
     Parameters
     ----------
     column : str
+        A column of the table.
 
     Raises
     ------

@@ -31,8 +31,9 @@ class MaxErrors(AtMostAmount, LinearRequirement):
     at_most : int or float
         A whole number counts samples (weight), anything else is a fraction of the total weight.
     count : int, optional
+        The bound as a number of samples.
     fraction : float, optional
-        The same by name.
+        The bound as a share of the total weight.
     """
 
     name: ClassVar[str] = "max_errors"

@@ -91,8 +91,9 @@ class MinSupport(_WeightAtTests):
     at_least : int or float
         A whole number counts samples (weight), anything else is a fraction of the total weight.
     count : int, optional
+        The bound as a number of samples.
     fraction : float, optional
-        The same by name.
+        The bound as a share of the total weight.
 
     Notes
     -----

@@ -40,6 +40,7 @@ class MaxThresholds(AtMost):
     Parameters
     ----------
     column : str
+        By its name in the table.
     at_most : int
         At least 0.
 
