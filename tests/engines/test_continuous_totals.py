@@ -12,6 +12,7 @@ from treeform.engines.continuous_totals import NO_TREE, PARTS, RULES
 from treeform.engines.native_call import cost_of_admissible_tree
 from treeform.engines.relaxation import relax
 from treeform.errors import SpecError
+from treeform.utils.budget import Budget
 
 
 def draw_rates(rng, group, positive):
@@ -206,7 +207,7 @@ def test_the_answer_does_not_depend_on_the_number_of_threads():
 def test_several_threads_stop_with_a_true_bound():
     problem = continuous(11, 1500, depth=4)
     free = run(tf.Problem(problem.data.X, problem.data.y, shape=tf.Tree(2)), tf.ConTree())
-    answer = run(problem, tf.ContinuousTotals(threads=3), time_limit=0.3)
+    answer = run(problem, tf.ContinuousTotals(threads=3), budget=Budget(0.3))
     assert not answer.proved and answer.reason == "time"
     assert answer.lower <= answer.upper and free.proved
 
@@ -257,17 +258,20 @@ def test_a_stopped_search_has_a_true_bound_and_an_admissible_tree():
     problem = continuous(1, 3000, columns=5, depth=3, difference="0.02")
     seen = []
     stopped = run(
-        problem, tf.ContinuousTotals(), time_limit=0.3, on_incumbent=lambda *news: seen.append(news)
+        problem, tf.ContinuousTotals(), budget=Budget(0.3), on_incumbent=lambda *news: seen.append(news)
     )
     assert not stopped.proved and stopped.reason == "time" and stopped.lower <= stopped.upper
     assert all(lower <= upper for _, upper, lower, _ in seen) and seen[-1][1] >= stopped.upper
     asked = iter([False] * 2 + [True] * 1000)
-    assert run(problem, tf.ContinuousTotals(), stop=lambda: next(asked)).reason == "interrupted"
+    assert (
+        run(problem, tf.ContinuousTotals(), budget=Budget().until(lambda: next(asked))).reason
+        == "interrupted"
+    )
 
     def interrupt():
         raise KeyboardInterrupt
 
-    assert run(problem, tf.ContinuousTotals(), stop=interrupt).reason == "interrupted"
+    assert run(problem, tf.ContinuousTotals(), budget=Budget().until(interrupt)).reason == "interrupted"
 
 
 def test_a_start_and_an_upper_bound_are_honoured():
@@ -319,7 +323,7 @@ def test_a_budget_of_columns_is_kept_with_a_start_a_bound_and_a_limit():
     assert again.proved and again.upper == best.upper == seen[0][1] and best.counters["column_sets"] > 2
     nothing = run(problem, tf.ContinuousTotals(), upper=best.upper)
     assert nothing.proved and nothing.graph is None and nothing.lower >= best.upper
-    stopped = run(problem, tf.ContinuousTotals(), time_limit=0.0)
+    stopped = run(problem, tf.ContinuousTotals(), budget=Budget().share(0.0))
     assert stopped.reason == "time" and stopped.lower <= best.upper
 
 
