@@ -1,7 +1,7 @@
-"""Deep trees elsewhere: under parity, for regression, and on very many columns, beside CART of the same depth.
+"""Deep trees elsewhere: for regression, and on very many columns, beside CART of the same depth.
 
-Each run is a process of its own, of so many user CPU seconds of one thread, from arrays to model. CART knows nothing of
-parity. Labels of wide tables are noisy sums of ten columns, and of a product of two.
+Each run is a process of its own, of so many user CPU seconds of one thread, from arrays to model. Labels of wide tables
+are noisy sums of ten columns, and of a product of two.
 """
 
 from __future__ import annotations
@@ -13,22 +13,8 @@ import numpy as np
 from benchmarks.deep.programs import interrupted_after
 from benchmarks.harness import Figures, Rows, Shown, in_child, read_set, table, user_seconds
 
-PARITY = (("odd/statlog-german-credit", 1000), ("continuous/magic", 3000), ("binary/german-credit", 1000))
 REGRESSION = ("continuous/magic", "continuous/bean", "continuous/eeg")
 WIDE = ((1000, 1000), (1000, 10_000), (60, 10_000))
-
-
-def parity(name: str, rows: int, depth: int, seconds: float) -> dict[str, Any]:
-    """Errors where two groups, by the median of the first column, get the first class at rates that differ by 0.05."""
-    import treeform as tf
-
-    X, y = _table(name, rows)
-    problem = tf.Problem(X, y, shape=tf.Tree(depth))
-    groups = (
-        (X[:, 0] > np.median(X[:, 0])).astype(int) if len(np.unique(X[:, 0])) > 2 else X[:, 0].astype(int)
-    )
-    problem += tf.StatisticalParity(groups=groups, difference="0.05", positive=int(y.min()))
-    return _solved(problem, seconds) | {"CART": _cart_errors(X, y, depth)}
 
 
 def regression(name: str, depth: int, seconds: float) -> dict[str, Any]:
@@ -48,11 +34,16 @@ def wide(rows: int, columns: int, depth: int, seconds: float) -> dict[str, Any]:
     """Errors on a table of normal values."""
     import treeform as tf
 
+    X, y = noisy_sums(rows, columns)
+    return _solved(tf.Problem(X, y, shape=tf.Tree(depth)), seconds) | {"CART": _cart_errors(X, y, depth)}
+
+
+def noisy_sums(rows: int, columns: int) -> tuple[Any, Any]:
+    """Normal values, and labels by ten of the columns."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(rows, columns))
     score = X[:, :10] @ rng.normal(size=10) + X[:, 0] * X[:, 1]
-    y = (score + 1.5 * rng.normal(size=rows) > 0).astype(int)
-    return _solved(tf.Problem(X, y, shape=tf.Tree(depth)), seconds) | {"CART": _cart_errors(X, y, depth)}
+    return X, (score + 1.5 * rng.normal(size=rows) > 0).astype(int)
 
 
 def _table(name: str, rows: int) -> tuple[Any, Any]:
@@ -94,13 +85,6 @@ def _shown(title: str, rows: Rows, kind: str, note: str) -> Shown:
     return Shown(title, pd.DataFrame(lines), after)
 
 
-@table("deep_parity", source="deep_elsewhere")
-def of_parity(rows: Rows) -> Shown:
-    """Tables and depths."""
-    note = "Errors under StatisticalParity(difference=0.05); CART's are without it."
-    return _shown("Errors of deep trees under parity", rows, "parity", note)
-
-
 @table("deep_regression", source="deep_elsewhere")
 def of_regression(rows: Rows) -> Shown:
     """Tables and depths."""
@@ -121,7 +105,6 @@ def main(seconds: float = 5, depths: str = "4,6") -> None:
     empty = dict.fromkeys(("value", "bound", "seconds", "CART"), "")
     for depth in map(int, depths.split(",")):
         cases: list[tuple[str, str, Any, tuple[Any, ...]]] = [
-            *(("parity", name, parity, (name, rows)) for name, rows in PARITY),
             *(("regression", name, regression, (name,)) for name in REGRESSION),
             *(("wide", f"{rows} x {columns}", wide, (rows, columns)) for rows, columns in WIDE),
         ]

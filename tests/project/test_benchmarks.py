@@ -212,11 +212,11 @@ def lines(name: str, folder: Path) -> list[dict[str, str]]:
 
 
 def test_deep(folder: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from benchmarks.deep import bounds, compare, fair, first, memory, targets, unseen
+    from benchmarks.deep import bounds, compare, elsewhere, fair, first, limits, memory, targets, unseen
 
-    for module in (bounds, compare, fair, first, memory, targets, unseen):
+    for module in (bounds, compare, elsewhere, fair, first, limits, memory, targets, unseen):
         monkeypatch.setattr(module, "in_child", lambda work, *given, **_: Ended(work(*given), "done", 0, 0))
-    for module in (fair, unseen):  # which would count for all tests after this one
+    for module in (fair, limits, unseen):  # which would count for all tests after this one
         monkeypatch.setattr(module, "limits_count_work", lambda: None)
     monkeypatch.setattr(compare, "PICTURED", 3)
     compare.main("wilt,made/wine,binary/no_such_set", "3", "20", "treeform;CART, gini", "0", "wilt")
@@ -242,6 +242,15 @@ def test_deep(folder: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None
     memory.main("500x3", 2)
     (line,) = lines("deep_memory", folder)
     assert int(line["treeform, errors"]) <= int(line["CART, errors"]) and float(line["treeform, tables"]) >= 0
+    limits.main("60x300:2:20")
+    (line,) = lines("deep_limits", folder)
+    assert (line["ended by"], line["beyond it, s"], line["errors"]) == ("optimal", "0.0", "4")
+    monkeypatch.setattr(elsewhere, "REGRESSION", ("continuous/wilt",))
+    monkeypatch.setattr(elsewhere, "WIDE", ((60, 300),))
+    elsewhere.main(20, "2")
+    for shown in ("deep_regression", "deep_wide"):
+        (line,) = lines(shown, folder)
+        assert float(line["treeform"]) <= float(line["CART"])
     monkeypatch.setattr(unseen, "DEPTHS", (1, 2))
     monkeypatch.setattr(unseen, "SHARES", [0.5])
     for sets, name in (("wilt", "deep_unseen"), ("made/wine", "deep_unseen_others")):
