@@ -134,6 +134,8 @@ private:
     }
 
     void sweep(const Rows& rows, int height) {
+        height = build_.useful(rows, height);
+        if (height < 3) return;  // it is exact
         const std::uint64_t hash = space_.hash(rows);
         for (int i = 0; i < kAtNode && !is_free(node()); ++i) pace_(), try_another(rows, hash, height);
         const Ptr here = node();

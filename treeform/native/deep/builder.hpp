@@ -53,8 +53,12 @@ public:
         return space_.split(rows, test, sides_[at]->left, sides_[at]->right) ? sides_[at].get() : nullptr;
     }
 
+    /// The height that a tree of these rows can make use of.
+    int useful(const Rows& rows, int height) const { return std::min(height, space_.most_tests(rows)); }
+
     /// The best tree of that height if it costs less than `cutoff`; else null. `hint` is a root test to try first.
     Ptr exact(const Rows& rows, int height, Cost cutoff, Test hint = {}) {
+        height = useful(rows, height);
         const Ptr leaf = space_.leaf(rows);
         if (height <= 0 || !worth_tests(rows, leaf)) return below(leaf, cutoff);
         Kept_& kept = exact_.at({space_.hash(rows), static_cast<std::uint64_t>(height)});
@@ -84,6 +88,7 @@ public:
     /// See above; the cheapest tree that is known of these rows, if it is no worse. Null if it does not cost less than
     /// `cutoff`.
     Ptr lookahead(const Rows& rows, int height, Cost cutoff, bool quick = true) {
+        height = useful(rows, height);
         const Ptr leaf = space_.leaf(rows);
         if (!worth_tests(rows, leaf)) return below(leaf, cutoff);
         if (height <= kExact) return exact(rows, height, cutoff);
@@ -109,6 +114,7 @@ public:
 
     /// Lookahead trees on the sides of a test; null where it does not divide the rows.
     Ptr from_root(Test test, const Rows& rows, int height) {
+        height = useful(rows, height);
         Sides* sides = split(rows, test, height);
         if (!sides) return nullptr;
         const Ptr left = lookahead(sides->left, height - 1, Space::infinite());
@@ -120,6 +126,7 @@ public:
 
     /// See above; of each node the `width` best tests at most. Begins with the known bounds of the rows.
     Ptr pilot(const Rows& rows, int height, int width) {
+        height = useful(rows, height);
         const Ptr leaf = space_.leaf(rows);
         if (!worth_tests(rows, leaf)) return leaf;
         if (height <= kExact) return exact(rows, height, Space::infinite());
@@ -159,6 +166,7 @@ public:
 
     /// CART's tree, from the top by the least impurity.
     Ptr greedy(const Rows& rows, int height) {
+        height = useful(rows, height);
         const Ptr leaf = space_.leaf(rows);
         if (height == 0 || !worth_tests(rows, leaf)) return leaf;
         const Test test = space_.greedy_test(rows);
@@ -174,6 +182,7 @@ public:
     /// The tests of `tree` as far as they divide the rows, exact trees of height `bottom` below; null if it does not cost
     /// less than `cutoff`.
     Ptr refit(const Ptr& tree, const Rows& rows, int height, int bottom, Cost cutoff) {
+        height = useful(rows, height);
         const Ptr leaf = space_.leaf(rows);
         if (!worth_tests(rows, leaf)) return below(leaf, cutoff);
         if (height <= bottom) return exact(rows, height, cutoff, tree->test);

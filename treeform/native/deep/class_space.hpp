@@ -42,6 +42,11 @@ public:
     std::size_t size(const Rows& rows) const { return rows.n; }
     std::size_t bytes() const { return search_.bytes() + each_.bytes(); }
 
+    /// Tests that a tree of these rows has at most, by the minimum support of each leaf.
+    int most_tests(const Rows& rows) const {
+        return support_ <= 1 ? kAnyTests : int(std::clamp<Cost>(support_of(table_, rows) / support_, 1, kAnyTests)) - 1;
+    }
+
     /// A hash of the set of rows.
     std::uint64_t hash(const Rows& rows) const {
         std::uint64_t sum = 0;

@@ -6,17 +6,19 @@
 //   pilot      see builder.hpp; with two tests a node
 //   cycles     again and again: sweeps over the inner nodes with other tests, then, from the third cycle on, exact subtrees
 //              of height three; see annealing.hpp
+//   less depth from the first restarts on: the same search for trees of one level less, as long as they are about as
+//              cheap, with an eighth of the work, or a half while it has the best tree
 //   depth 3    in the fifth cycle, or where cycles find nothing else to try: the best tree of depth three, if it is cheaper
 //   restarts   once a cycle has brought little, one round after each cycle: trees with other tests at the root; see
 //              restarts.hpp
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "annealing.hpp"
 #include "builder.hpp"
-#include "restarts.hpp"
+#include "course.hpp"
 
 namespace treeform::deep {
 
@@ -36,11 +38,8 @@ public:
     using Ptr = typename Space::Ptr;
 
     DeepSearch(Space& space, const Rows& root, int depth, std::uint64_t seed, Surroundings<Ptr> around)
-        : space_(space), root_(root), depth_(depth), around_(std::move(around)),
-          build_(space, kMostKept, seed, [this] { around_.pace(); }),
-          annealing_(
-              space, build_, root, depth, seed, [this](const Ptr& tree) { offer(tree); }, [this] { around_.pace(); }),
-          restarts_(space, build_, annealing_, root, depth) {}
+        : space_(space), root_(root), depth_(std::min(depth, space.most_tests(root))), around_(std::move(around)), seed_(seed),
+          build_(space, kMostKept, seed, [this] { around_.pace(); }) {}
 
     /// Trees that take about as long as CART's.
     void first() {
@@ -64,53 +63,58 @@ public:
             offer(build_.exact(root_, 3, current_->cost));
             return done_.push_back("exact subtrees of depth three");
         }
-        offer(build_.pilot(root_, depth_, 2));
+        Course<Space>& whole = begin(depth_);
+        whole.take(current_);
+        whole.pilot();
         done_.push_back("the best two tests of each node");
-        bool settled = false;
-        int others = kFirstOfOthers;
-        for (int sweeps = kFirstSweeps; !is_best(); sweeps = std::min(2 * sweeps, kMostSweeps)) {
+        while (!is_best() && !whole.exhausted()) {
             take_from_outside();
-            const Cost before = current_->cost;
-            annealing_.cycle(current_, sweeps);
-            if (sweeps >= kPolished) polish();
-            if (sweeps == kCompared || annealing_.exhausted()) compare_with_depth_three();
-            if (annealing_.exhausted()) return done_.push_back("another test at a node");
-            settled = settled || !Space::better(Space::above(current_->cost, kLittle), before);
-            if (!settled) continue;
-            restarts_.round(others);
-            if (sweeps >= kPolished) polish();
-            others = std::min(2 * others, kMostSweeps);
+            whole.take(current_);
+            whole.cycle();
+            if (whole.sweeps() > kCompared) compare_with_depth_three();
+            whole.round();
+            compare_with_less_depth();
         }
+        if (is_best()) return;
+        compare_with_depth_three();
+        done_.push_back("another test at a node");
     }
 
     const Ptr& tree() const { return current_; }
     /// The stages that ran to their ends.
     const std::vector<std::string>& done() const { return done_; }
-    std::uint64_t moves() const { return annealing_.moves(); }
+    std::uint64_t moves() const {
+        std::uint64_t sum = 0;
+        for (const auto& one : courses_) sum += one->moves();
+        return sum;
+    }
     std::uint64_t solved() const { return build_.solved; }
 
 private:
     static constexpr std::size_t kMostKept = 40'000;
-    static constexpr int kFirstSweeps = 4, kFirstOfOthers = 2, kMostSweeps = 1 << 20;
-    static constexpr int kPolished = 16;  // sweeps of the first cycle with exact subtrees: they are dear for an early tree
     static constexpr int kCompared = 64;  // sweeps of the cycle after which trees of depth three are searched
-    static constexpr int kLittle = 1;  // hundredths that a cycle brings, up to which other roots are tried
-    static constexpr int kNear = 2;  // hundredths above the best tree, up to which exact subtrees are solved
+    static constexpr int kLeastDepth = 4;  // of other searches of less depth: trees of depth three are solved
+    static constexpr std::uint64_t kAhead = 2, kBehind = 8;  // times their work that of the depth above, by who has the best
+    static constexpr int kTrial = 8;  // sweeps of their last cycle before they are compared
+    static constexpr int kClose = 3;  // hundredths above the best tree, up to which it goes on
 
     Space& space_;
     const Rows& root_;
     int depth_;
     Surroundings<Ptr> around_;
+    std::uint64_t seed_;
     Builder<Space> build_;
-    Annealing<Space> annealing_;
-    Restarts<Space> restarts_;
+    std::vector<std::unique_ptr<Course<Space>>> courses_;  // by depth, the deepest first
     Ptr current_;
     Cost reported_ = Space::infinite();
     std::vector<std::string> done_;
     bool compared_ = false;
 
-    void polish() {
-        if (Space::better(annealing_.tree()->cost, Space::above(current_->cost, kNear))) annealing_.polish();
+    Course<Space>& begin(int depth) {
+        courses_.push_back(std::make_unique<Course<Space>>(
+            space_, build_, root_, depth, seed_, [this](const Ptr& tree) { offer(tree); },
+            [this] { around_.pace(); }));
+        return *courses_.back();
     }
     /// A deeper tree is no worse than the best one of depth three; the present one as cutoff makes that a short search.
     void compare_with_depth_three() {
@@ -119,6 +123,27 @@ private:
         done_.push_back("all trees of depth three");
         compared_ = true;
     }
+    /// Where the depth is seldom of use, by minimum support or prices, a smaller one is searched better in the same time.
+    void compare_with_less_depth() {
+        for (std::size_t k = 1; k <= courses_.size() && courses_[k - 1]->is_settled(); ++k) {
+            const Course<Space>& above = *courses_[k - 1];
+            if (above.depth() <= kLeastDepth) return;
+            if (k == courses_.size()) {
+                const int depth = above.depth() - 1;
+                begin(depth).take(build_.refit(current_, root_, depth, 2, Space::infinite()));
+            }
+            Course<Space>& one = *courses_[k];
+            while (!is_best() && !one.exhausted()) {
+                const bool behind = Space::better(current_->cost, one.tree()->cost);
+                if ((behind ? kBehind : kAhead) * one.work() >= above.work() && !above.exhausted()) break;
+                const bool tried = one.sweeps() > kTrial;
+                if (tried && !is_close(one.tree())) return;
+                one.cycle();
+                if (tried) one.round();
+            }
+        }
+    }
+    bool is_close(const Ptr& tree) const { return Space::better(tree->cost, Space::above(current_->cost, kClose)); }
     bool is_best() const { return !Space::better(Cost{0}, current_->cost); }
     void offer(const Ptr& tree) {
         if (!tree) return;

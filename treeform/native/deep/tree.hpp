@@ -7,6 +7,8 @@
 
 namespace treeform::deep {
 
+constexpr int kAnyTests = 1 << 20;  // more than a tree has
+
 using contree::Test;
 
 /// Rows with rank(test.feature) < test.key go left. A leaf has no feature, and predicts `value`: a label, or a number.

@@ -32,6 +32,12 @@ public:
     std::size_t features() const { return table_.features; }
     std::size_t size(const Rows& rows) const { return rows.n; }
 
+    /// Tests that a tree of these rows has at most, by the minimum support of each leaf.
+    int most_tests(const Rows& rows) const {
+        if (settings_.min_support <= 1) return kAnyTests;
+        return int(std::clamp<std::int64_t>(rows.weight / settings_.min_support, 1, kAnyTests)) - 1;
+    }
+
     std::uint64_t hash(const Rows& rows) const {
         std::uint64_t sum = 0;
         for (std::size_t k = 0; k < rows.n; ++k) sum += scrambled(rows.order[0][k]);
