@@ -93,3 +93,15 @@ def test_depth_two_on_very_many_rows_is_proved_as_without_a_first_tree() -> None
     assert seen[True].proved and seen[False].proved and seen[True].upper == seen[False].upper
     for found in seen.values():
         assert found.graph is not None and found.upper == int((found.graph.predict(x) != y).sum())
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_minimum_support_limits_the_height(seed: int) -> None:
+    """Leaves of a fifth of the rows allow three tests: the search for depth eight is that for depth three, and ends."""
+    x, y = waves(seed, 200)
+    problems = [tf.Problem(x, y, shape=tf.Tree(depth)) for depth in (3, 8)]
+    for one in problems:
+        one += tf.MinSupport(41)
+    best, found = problems[0].solve(tf.ConTree()), problems[1].solve(DeepTreeSearch(work_limit=10**9))
+    assert best.status is tf.Status.OPTIMAL and found.errors == best.errors
+    assert any("exact subtrees of depth three; 0 moves" in note for note in found.notes)
