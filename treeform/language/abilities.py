@@ -1,7 +1,7 @@
 """What a formulation may offer beyond rows, decode and encode: it takes up an ability by deriving from its class.
 
-A caller tests for an ability by its class, ``isinstance(formulation, RowsOnDemand)``; a formulation without it needs no
-method that does nothing.
+A caller tests for an ability by its class, ``isinstance(formulation, RowsOnDemand)``; a formulation without it has none
+of its methods.
 """
 
 from __future__ import annotations
