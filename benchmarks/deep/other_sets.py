@@ -1,7 +1,7 @@
 """Sets that the search for deep trees was not built on: small, noisy or binary ones, of at most 500,000 cells.
 
-A set that several folders hold is named once. How a tree is chosen was tried on every second set by name
-(`TRIED`) and confirmed on the rest (`CONFIRMED`).
+A set that several folders hold is named once. Candidates of cross-validation were tried on every second
+set by name (`TRIED`) and confirmed on the rest (`CONFIRMED`).
 """
 
 from __future__ import annotations

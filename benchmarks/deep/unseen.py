@@ -74,10 +74,9 @@ def unseen(rows: Rows) -> Shown:
 def on_others(rows: Rows) -> Shown:
     """The other sets: means over the seeds."""
     lines, ratios = _by_set(rows)
-    parts = {"All": [*ratios], "Tried": TRIED, "Confirmed": CONFIRMED}
-    notes = [
-        _note(part, {name: ratios[name] for name in names if name in ratios}) for part, names in parts.items()
-    ]
+    halves = {"Tried": TRIED, "Confirmed": CONFIRMED}
+    found = {part: {name: ratios[name] for name in names if name in ratios} for part, names in halves.items()}
+    notes = [_note(part, of_part) for part, of_part in {"All": ratios, **found}.items() if of_part]
     return Shown("Unseen rows of other sets, depth and penalty by cross-validation", lines, " ".join(notes))
 
 
@@ -108,8 +107,6 @@ def _by_set(rows: Rows) -> tuple[pd.DataFrame, dict[str, tuple[float, float]]]:
 
 
 def _note(part: str, ratios: dict[str, tuple[float, float]]) -> str:
-    if not ratios:
-        return ""
     wrong, leaves = map(np.array, zip(*ratios.values(), strict=True))
     error = float(np.log(wrong).std(ddof=min(1, len(wrong) - 1)) / np.sqrt(len(wrong)))
     return (

@@ -66,9 +66,9 @@ class _Fold:
 class CrossValidatedTree(OptimalEstimator):
     """Chooses ``max_depth`` and ``ccp_alpha`` by cross-validation, and learns the tree on all rows with them.
 
-    On every fold, and on all rows, trees of all depths are learnt once; a complexity penalty chooses among them and
-    their prunings, so that a penalty more costs no search. The time limit is for everything together: an equal part
-    for each table, and one for the tree at the end.
+    On every fold, and on all rows, trees of all depths, and of the greatest one at several penalties, are learnt once;
+    a complexity penalty chooses among them and their prunings, so that a penalty more costs no search. The time limit
+    is for everything together: an equal part for each table, and one for the tree at the end.
     """
 
     max_depth: Any = field(default=DEPTHS, kw_only=False)
