@@ -2,7 +2,7 @@
 // The search for a better tree than the one in hand, where a proof is out of reach. Its stages, each from the best tree of
 // those before:
 //
-//   first      CART's tree; the lookahead tree, its lowest two levels exact; CART's tests with such levels
+//   first      of many rows the tree of depth two of a sample; CART's tree; the lookahead tree, its lowest two levels exact; CART's tests with such levels
 //   pilot      see builder.hpp; with two tests a node
 //   cycles     again and again: sweeps over the inner nodes with other tests, then, from the third cycle on, exact subtrees
 //              of height three; see annealing.hpp
@@ -45,6 +45,7 @@ public:
     void first() {
         offer(space_.leaf(root_));
         if (depth_ <= 3) return offer(build_.lookahead(root_, depth_, Space::infinite(), false));
+        if (build_.is_large(root_)) offer(build_.exact(root_, 2, Space::infinite()));  // of a sample, long before CART's
         const Ptr greedy = build_.greedy(root_, depth_);
         offer(greedy);
         offer(build_.lookahead(root_, depth_, Space::infinite(), false));
