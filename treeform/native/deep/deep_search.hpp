@@ -2,7 +2,8 @@
 // The search for a better tree than the one in hand, where a proof is out of reach. Its stages, each from the best tree of
 // those before:
 //
-//   first      of many rows the tree of depth two of a sample; CART's tree; the lookahead tree, its lowest two levels exact; CART's tests with such levels
+//   first      of many rows the tree of depth two of a sample; CART's tree; the lookahead tree, its lowest two levels exact;
+//              CART's tests with such levels
 //   pilot      see builder.hpp; with two tests a node
 //   cycles     again and again: sweeps over the inner nodes with other tests, then, from the third cycle on, exact subtrees
 //              of height three; see annealing.hpp
