@@ -37,17 +37,24 @@ void draw(Drawn& table, std::uint64_t seed) {
     const std::size_t n = 20 + next.below(200), features = 2 + next.below(4);
     const int classes = static_cast<int>(2 + next.below(3));
     const std::uint64_t values = seed % 3 == 0 ? 4 : 1000;
+    // Sums of 16 bits, of 32 bits, and costs beyond 32 bits.
+    const std::uint64_t weights[] = {3, 300, 1'000'000, 100'000'000}, most_weight = weights[seed / 2 % 4];
     for (std::size_t i = 0; i < n * features; ++i) table.x.push_back(static_cast<double>(next.below(values)) / 7 - 3);
     for (std::size_t i = 0; i < n; ++i) {
         table.label.push_back(static_cast<std::int32_t>(next.below(static_cast<std::uint64_t>(classes))));
-        table.weight.push_back(static_cast<std::int64_t>(1 + next.below(seed % 4 == 0 ? 300 : 3)));
+        table.weight.push_back(static_cast<std::int64_t>(1 + next.below(most_weight)));
     }
     auto& rows = table.rows;
     rows.x = table.x.data(), rows.n = n, rows.features = features, rows.label = table.label.data();
     rows.weight = seed % 2 ? table.weight.data() : nullptr, rows.classes = classes;
+    if (seed % 5 == 0)  // all errors cost the same, and not one
+        for (int a = 0; a < classes * classes; ++a) rows.cost.push_back(a % (classes + 1) == 0 ? 0 : 3);
 }
 
-std::int64_t weight_of(const contree::Rows& rows, std::size_t i) { return rows.weight ? rows.weight[i] : 1; }
+/// What an error on a row costs.
+std::int64_t weight_of(const contree::Rows& rows, std::size_t i) {
+    return (rows.weight ? rows.weight[i] : 1) * (rows.cost.empty() ? 1 : rows.cost[1]);
+}
 
 /// Errors of a tree, counted row by row.
 std::int64_t cost_of(const FlatTree& tree, const contree::Rows& rows) {
@@ -63,7 +70,7 @@ std::int64_t cost_of(const FlatTree& tree, const contree::Rows& rows) {
     return cost;
 }
 
-/// The least errors with one test, from the definition.
+/// The least cost with one test, from the definition.
 std::int64_t best_stump(const contree::Rows& rows) {
     std::int64_t best = contree::kNone;
     for (std::size_t f = 0; f < rows.features; ++f)

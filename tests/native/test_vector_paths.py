@@ -7,6 +7,7 @@ are the searches that show a read beyond an array.
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -29,12 +30,15 @@ def table(seed: int, rows: int, features: int, values: int) -> tuple[Any, Any, n
     return X, y, pick
 
 
-def trees(values: int, features: int, classes: int = 2) -> Callable[[int, int, int], tf.Problem]:
+def trees(
+    values: int, features: int, classes: int = 2, heaviest: int = 100_000, price: Fraction = Fraction(0)
+) -> Callable[[int, int, int], tf.Problem]:
     def made(seed: int, rows: int, depth: int) -> tf.Problem:
         X, y, pick = table(seed, rows, features, values)
         y[2 : 2 + classes] = np.arange(classes)
-        weight = pick.integers(1, 100_000 if seed % 3 else 10, rows) if seed % 2 else None
-        return tf.Problem(X, y, shape=f"tree:{depth}", sample_weight=weight)
+        weight = pick.integers(1, heaviest if seed % 3 else 10, rows) if seed % 2 else None
+        problem = tf.Problem(X, y, shape=f"tree:{depth}", sample_weight=weight)
+        return problem.minimize(tf.Error() + price * tf.Nodes())
 
     return made
 
@@ -66,6 +70,8 @@ def diagrams(seed: int, rows: int, depth: int) -> tf.Problem:
 CASES: dict[str, tuple[Callable[..., Any], tuple[str, ...], Callable[[int, int, int], tf.Problem]]] = {
     "contree": (tf.ConTree, SCAN_PATHS, trees(40, 3)),
     "contree, three classes": (tf.ConTree, SCAN_PATHS, trees(40, 3, classes=3)),
+    "contree, four classes, heavy rows": (tf.ConTree, SCAN_PATHS, trees(40, 3, classes=4, heaviest=10**8)),
+    "contree, four classes, half an error for a test": (tf.ConTree, SCAN_PATHS, trees(40, 3, 4, price=Fraction(1, 2))),
     "dl85": (tf.DL85, PATHS, trees(2, 6)),
     "cadl85": (tf.CADL85, PATHS, trees(2, 6)),
     "blossom": (tf.Blossom, PATHS, trees(2, 5)),

@@ -83,9 +83,7 @@ class Candidates:
         ends = [-slope(few, more) for few, more in pairwise(hull)][::-1]
         weight = self.data.total_weight  # in units of weights, so that prices are simple multiples of them
         inner = [simplest_between(low * weight, high * weight) / weight for low, high in pairwise(ends)]
-        whole = [
-            price for price in inner if (price * weight).denominator == 1
-        ]  # searches are faster at these
+        whole = [price for price in inner if (price * weight).denominator == 1]  # costs need no factor at these
         inner = whole if len(whole) >= MOST_PRICES - 2 else inner
         # Far beyond the last end the constant is best on other samples, too.
         constant = [simplest_between(2 * ends[-1] * weight, None) / weight] if ends else []
@@ -207,7 +205,7 @@ def _at_prices(
 def _prices(trees: Sequence[Candidate], data: Dataset) -> list[Fraction]:
     """Shares of the total weight, rising: from about a row's part of it to half of what tests save.
 
-    Of errors they are whole numbers, at which searches are several times as fast as at others.
+    Of errors they are whole numbers, so that costs need no factor.
     """
     costs = [one.cost for one in trees] or [Fraction(0)]
     most, weight, rows = max(costs) - min(costs), data.total_weight, data.n_samples

@@ -49,7 +49,7 @@ struct Priced {
         prices = now;
         auto& losses = table.losses;
         losses.classes = table.classes, losses.predictions = samples.labels;
-        losses.zero_one = samples.labels == 2, losses.unit_weight = false;
+        losses.of_error = samples.labels == 2 ? 1 : 0, losses.unit_weight = false;
         losses.offset = losses.max_step = losses.total_mass = losses.total_weight = 0;
         const int labels = samples.labels;
         if (labels == 2) {

@@ -96,7 +96,7 @@ protected:
     Lowest<Cost> lowest_left_, lowest_right_;
     std::vector<int> turn_;
     int best_feature_left_ = -1, best_feature_right_ = -1;  // of the sides of the cut in work
-    std::vector<Sum> scratch_;
+    std::vector<Sum> scratch_, by_class_;
     std::vector<std::uint32_t> confined_;
     Side<Cost> left_, right_;
     IntervalSearch<W> search_;
@@ -388,22 +388,27 @@ protected:
     }
 
     void scan_pairs(In& in, const typename Side<Cost>::Pair& p, const typename Side<Cost>::Pair& q, Extremes& d) {
-        if (table_.plain) {
+        const std::int64_t of_error = table_.losses.of_error;
+        if (of_error > 0) {
             in.pairs[0] = p.a, in.pairs[1] = p.b, in.pairs[2] = q.a, in.pairs[3] = q.b;
-            scans_.pair(in, d);
+            table_.losses.unit_weight ? scans_.pair(in, d) : scans_.weighted_pair(in, d);
+            d.most_left *= of_error, d.least_left *= of_error, d.most_right *= of_error, d.least_right *= of_error;
             return;
         }
-        if (in.sides & kLeft) weighted_pair(in, p, kLeft, d);
-        if (in.sides & kRight) weighted_pair(in, q, kRight, d);
+        if (in.sides & kLeft) priced_pair(in, p, kLeft, d);
+        if (in.sides & kRight) priced_pair(in, q, kRight, d);
     }
-    void weighted_pair(In in, const typename Side<Cost>::Pair& p, int side, Extremes& d) {
-        const int k = table_.predictions;
+    /// A pair of predictions whose costs depend on the class.
+    void priced_pair(In in, const typename Side<Cost>::Pair& p, int side, Extremes& d) {
         const std::size_t size = lanes_.size();
-        scratch_.resize(size);
+        by_class_.resize(table_.classes), scratch_.resize(size);
+        for (int y = 0; y < table_.classes; ++y) {
+            const Cost* row = table_.cost.data() + static_cast<std::size_t>(y) * table_.predictions;
+            by_class_[y] = static_cast<Sum>(row[p.a] - row[p.b]);
+        }
         for (std::size_t i = 0; i < size; ++i) {
             const auto y = in.label[i];
-            const Cost* row = table_.cost.data() + (y == kNoLabel ? 0 : static_cast<std::size_t>(y) * k);
-            scratch_[i] = static_cast<Sum>(in.step[i] * static_cast<Sum>(row[p.a] - row[p.b]));
+            scratch_[i] = static_cast<Sum>(in.step[i] * by_class_[y == kNoLabel ? 0 : y]);
         }
         Extremes one;
         in.step = scratch_.data(), in.sides = side;

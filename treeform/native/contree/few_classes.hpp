@@ -40,7 +40,7 @@ private:
     std::vector<Cost> saves_;
 
     Cost saved_by(const std::vector<Cost>& weight, int a) const {
-        if (table_.losses.zero_one) return weight[a];
+        if (const auto each = table_.losses.of_error; each > 0) return weight[a] * static_cast<Cost>(each);
         Cost saved = 0;
         for (int y = 0; y < table_.classes; ++y) {
             const auto worst = static_cast<Cost>(table_.losses.worst[y]);

@@ -30,7 +30,7 @@ struct Extremes {
 };
 
 /// One scan. `step` is what a row adds to d, for `delta`; `label` and `pairs` (a, b of the left side, a, b of the right
-/// side) define it for `pair`: +1 for class b, -1 for class a.
+/// side) define it for `pair`: +1 for class b, -1 for class a; `weighted_pair` adds `step` times that.
 template <class Key, class Sum>
 struct ScanInput {
     const Key* key = nullptr;
@@ -54,6 +54,7 @@ template <class Key, class Sum>
 struct ScanTable {
     void (*delta)(const ScanInput<Key, Sum>&, Extremes&);
     void (*pair)(const ScanInput<Key, Sum>&, Extremes&);
+    void (*weighted_pair)(const ScanInput<Key, Sum>&, Extremes&);
     /// Write `valid` for a lane table of keys; returns the number of bits set.
     std::size_t (*mark)(const Key* key, std::size_t rows, std::uint32_t* valid);
     const char* name;

@@ -46,6 +46,8 @@ struct V16 {
     static inline Reg raise_if(Reg x, Mask v, Reg a) { return _mm256_blendv_epi8(x, raise(x, a), v); }
     static inline Reg lower_if(Reg x, Mask v, Reg a) { return _mm256_blendv_epi8(x, lower(x, a), v); }
 
+    static inline Reg signed_by(Reg x, Reg s) { return _mm256_sign_epi16(x, s); }
+
     struct Compare {
         Reg a, b;
         inline Compare(std::uint16_t p, std::uint16_t q)
@@ -92,6 +94,8 @@ struct V32 {
     static inline Reg lower(Reg x, Reg a) { return _mm256_min_epi32(x, a); }
     static inline Reg raise_if(Reg x, Mask v, Reg a) { return _mm256_blendv_epi8(x, raise(x, a), v); }
     static inline Reg lower_if(Reg x, Mask v, Reg a) { return _mm256_blendv_epi8(x, lower(x, a), v); }
+
+    static inline Reg signed_by(Reg x, Reg s) { return _mm256_sign_epi32(x, s); }
 
     struct Compare {
         Reg a, b;
@@ -222,7 +226,7 @@ struct Bytes : Bytes256 {
 
 template <class V>
 ScanTable<typename V::Key, typename V::Sum> table() {
-    return {delta_scan_in_bytes<Bytes, V>, pair_scan_in_bytes<Bytes, V>, mark_cuts<V>, "avx2", true};
+    return {delta_scan_in_bytes<Bytes, V>, pair_scan_in_bytes<Bytes, V>, weighted_pair_scan<V>, mark_cuts<V>, "avx2", true};
 }
 
 }  // namespace
@@ -231,7 +235,7 @@ ScanTable<std::uint16_t, std::int16_t> avx2_scans_16() { return table<V16>(); }
 ScanTable<std::uint32_t, std::int32_t> avx2_scans_32() { return table<V32>(); }
 /// Prices are no small steps: without bytes.
 ScanTable<std::uint16_t, std::int32_t> avx2_scans_16_32() {
-    return {delta_scan<V16By32>, pair_scan<V16By32>, mark_cuts<V16By32>, "avx2"};
+    return {delta_scan<V16By32>, pair_scan<V16By32>, weighted_pair_scan<V16By32>, mark_cuts<V16By32>, "avx2"};
 }
 
 }  // namespace treeform::contree

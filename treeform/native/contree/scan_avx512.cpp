@@ -49,6 +49,8 @@ struct V16 {
     static inline Reg raise_if(Reg x, Mask v, Reg a) { return _mm512_mask_max_epi16(x, v, x, a); }
     static inline Reg lower_if(Reg x, Mask v, Reg a) { return _mm512_mask_min_epi16(x, v, x, a); }
 
+    static inline Reg signed_by(Reg x, Reg s) { return _mm512_mullo_epi16(x, s); }
+
     /// Fewer than 31 labels: one permutation looks the steps up (label 31, the padding's low bits, adds nothing).
     struct LookUp {
         Reg table;
@@ -105,6 +107,8 @@ struct V32 {
     static inline Reg lower(Reg x, Reg a) { return _mm512_min_epi32(x, a); }
     static inline Reg raise_if(Reg x, Mask v, Reg a) { return _mm512_mask_max_epi32(x, v, x, a); }
     static inline Reg lower_if(Reg x, Mask v, Reg a) { return _mm512_mask_min_epi32(x, v, x, a); }
+
+    static inline Reg signed_by(Reg x, Reg s) { return _mm512_mullo_epi32(x, s); }
 
     struct Compare {
         Reg a, b;
@@ -181,14 +185,15 @@ struct Bytes : Bytes256 {
 
 /// One register holds all lanes in 16 bits: without bytes, whose blocks cost more than their shorter loads save.
 ScanTable<std::uint16_t, std::int16_t> avx512_scans_16() {
-    return {delta_scan<V16>, pair_scan<V16>, mark_cuts<V16>, "avx512"};
+    return {delta_scan<V16>, pair_scan<V16>, weighted_pair_scan<V16>, mark_cuts<V16>, "avx512"};
 }
 ScanTable<std::uint32_t, std::int32_t> avx512_scans_32() {
-    return {delta_scan_in_bytes<Bytes, V32>, pair_scan_in_bytes<Bytes, V32>, mark_cuts<V32>, "avx512", true};
+    return {delta_scan_in_bytes<Bytes, V32>, pair_scan_in_bytes<Bytes, V32>, weighted_pair_scan<V32>, mark_cuts<V32>,
+            "avx512", true};
 }
 /// Prices are no small steps: without bytes.
 ScanTable<std::uint16_t, std::int32_t> avx512_scans_16_32() {
-    return {delta_scan<V16By32>, pair_scan<V16By32>, mark_cuts<V16By32>, "avx512"};
+    return {delta_scan<V16By32>, pair_scan<V16By32>, weighted_pair_scan<V16By32>, mark_cuts<V16By32>, "avx512"};
 }
 
 }  // namespace treeform::contree

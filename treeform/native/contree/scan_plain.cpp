@@ -73,6 +73,18 @@ void pair_scan(const ScanInput<Key, Sum>& in, Extremes& out) {
         run<Key, Sum, true>(in, out, step);
 }
 
+template <class Key, class Sum>
+void weighted_pair_scan(const ScanInput<Key, Sum>& in, Extremes& out) {
+    const auto step = [&in](std::size_t i, int side) {
+        return static_cast<Sum>(in.step[i]
+                                * ((in.label[i] == in.pairs[side + 1]) - (in.label[i] == in.pairs[side])));
+    };
+    if (in.valid)
+        run<Key, Sum, false>(in, out, step);
+    else
+        run<Key, Sum, true>(in, out, step);
+}
+
 template <class Key>
 std::size_t mark_cuts(const Key* key, std::size_t rows, std::uint32_t* valid) {
     std::size_t marked = 0;
@@ -93,7 +105,7 @@ std::size_t mark_cuts(const Key* key, std::size_t rows, std::uint32_t* valid) {
 
 template <class Key, class Sum>
 ScanTable<Key, Sum> plain_scans() {
-    return {delta_scan<Key, Sum>, pair_scan<Key, Sum>, mark_cuts<Key>, "plain"};
+    return {delta_scan<Key, Sum>, pair_scan<Key, Sum>, weighted_pair_scan<Key, Sum>, mark_cuts<Key>, "plain"};
 }
 template ScanTable<std::uint16_t, std::int16_t> plain_scans();
 template ScanTable<std::uint32_t, std::int32_t> plain_scans();

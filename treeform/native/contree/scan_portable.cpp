@@ -67,6 +67,8 @@ struct Whole {
     static inline Reg raise_if(Reg x, Mask v, Reg a) { return raise(x, v ? a : lowest()); }
     static inline Reg lower_if(Reg x, Mask v, Reg a) { return lower(x, v ? a : highest()); }
 
+    static inline Reg signed_by(Reg x, Reg s) { return x * s; }
+
     struct Compare {
         Reg a, b;
         inline Compare(std::uint16_t p, std::uint16_t q)
@@ -227,7 +229,8 @@ struct Bytes {
 
 template <class V>
 ScanTable<typename V::Key, typename V::Sum> table() {
-    return {delta_scan_in_bytes<Bytes, V>, pair_scan_in_bytes<Bytes, V>, mark_cuts<V>, "portable", true};
+    return {delta_scan_in_bytes<Bytes, V>, pair_scan_in_bytes<Bytes, V>, weighted_pair_scan<V>, mark_cuts<V>, "portable",
+            true};
 }
 
 }  // namespace
@@ -236,7 +239,7 @@ ScanTable<std::uint16_t, std::int16_t> portable_scans_16() { return table<V16>()
 ScanTable<std::uint32_t, std::int32_t> portable_scans_32() { return table<V32>(); }
 /// Prices are no small steps: without bytes.
 ScanTable<std::uint16_t, std::int32_t> portable_scans_16_32() {
-    return {delta_scan<V16By32>, pair_scan<V16By32>, mark_cuts<V16By32>, "portable"};
+    return {delta_scan<V16By32>, pair_scan<V16By32>, weighted_pair_scan<V16By32>, mark_cuts<V16By32>, "portable"};
 }
 
 }  // namespace treeform::contree

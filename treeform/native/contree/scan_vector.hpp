@@ -6,22 +6,28 @@
 //
 // V has: Reg, Mask, Key, Sum, lanes; keys(p), steps(p), labels(p); less(k, below); cuts(valid, s, part);
 // differ(k, l) as bits; add_if(a, m, d), add_unless(a, m, d); raise_if(x, v, a), lower_if(n, v, a), raise, lower;
-// pair_step(label, a, b).
+// pair_step(label, a, b); signed_by(x, s): x times s, which is -1, 0 or 1.
 #include "scan.hpp"
 
 namespace treeform::contree {
 namespace {
 
+/// The type of a sum over all lanes.
+inline std::int32_t total_of(std::int16_t sum) { return sum; }
+inline std::int64_t total_of(std::int32_t sum) { return sum; }
+
 template <class Sum>
 inline void join_lanes(const Sum* sum, const Sum* most, const Sum* least, bool cuts_only, std::int64_t& most_out,
                        std::int64_t& least_out) {
-    const std::int32_t highest = cuts_only ? INT32_MIN : 0, lowest = cuts_only ? INT32_MAX : 0;  // without a cut
-    std::int32_t before[kLanes], total = 0;
+    using Total = decltype(total_of(Sum{}));
+    constexpr Total kMost = static_cast<Total>(sizeof(Total) == 4 ? INT32_MAX : INT64_MAX);
+    const Total highest = cuts_only ? -kMost - 1 : 0, lowest = cuts_only ? kMost : 0;  // without a cut
+    Total before[kLanes], total = 0;
     for (int lane = 0; lane < kLanes; ++lane) before[lane] = total, total += sum[lane];
-    std::int32_t high = highest, low = lowest;
+    Total high = highest, low = lowest;
     for (int lane = 0; lane < kLanes; ++lane) {
         const bool any = most[lane] >= least[lane];   // the lane has a cut
-        const std::int32_t h = any ? before[lane] + most[lane] : highest, l = any ? before[lane] + least[lane] : lowest;
+        const Total h = any ? before[lane] + most[lane] : highest, l = any ? before[lane] + least[lane] : lowest;
         high = h > high ? h : high, low = l < low ? l : low;
     }
     most_out = high, least_out = low;
@@ -116,6 +122,21 @@ struct PairStep {
     inline Both operator()(std::size_t i) const { return {V::labels(label + i), *this}; }
 };
 
+/// The same times what the row adds by its weight.
+template <class V, class P>
+struct WeightedPairStep {
+    const std::uint16_t* label;
+    const typename V::Sum* weight;
+    P pair_left, pair_right;
+    struct Both {
+        typename V::Reg labels, weights;
+        const WeightedPairStep& from;
+        inline typename V::Reg left() const { return V::signed_by(weights, from.pair_left(labels)); }
+        inline typename V::Reg right() const { return V::signed_by(weights, from.pair_right(labels)); }
+    };
+    inline Both operator()(std::size_t i) const { return {V::labels(label + i), V::steps(weight + i), *this}; }
+};
+
 template <class V, bool Ties, class Step>
 inline void by_side(const ScanInput<typename V::Key, typename V::Sum>& in, Extremes& out, const Step& step) {
     if (in.sides == kBoth)
@@ -148,6 +169,13 @@ void pair_scan(const ScanInput<typename V::Key, typename V::Sum>& in, Extremes& 
     }
     using P = typename V::Compare;
     by_ties<V>(in, out, PairStep<V, P>{in.label, P(in.pairs[0], in.pairs[1]), P(in.pairs[2], in.pairs[3])});
+}
+
+template <class V>
+void weighted_pair_scan(const ScanInput<typename V::Key, typename V::Sum>& in, Extremes& out) {
+    using P = typename V::Compare;
+    const std::uint16_t* p = in.pairs;
+    by_ties<V>(in, out, WeightedPairStep<V, P>{in.label, in.step, P(p[0], p[1]), P(p[2], p[3])});
 }
 
 template <class V>

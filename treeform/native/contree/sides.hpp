@@ -2,8 +2,8 @@
 // Class weights of one side of a split, what its leaf costs, and which pairs of predictions need a scan.
 // Compiled once for each type of cost, not for each width.
 //
-// A split of the side with predictions a and b costs at least sum over y of w[y] * min(cost[y][a], cost[y][b]): for 0/1
-// costs, the rows of all other classes. Pairs whose bound does not beat the best cost so far need no scan; of many
+// A split of the side with predictions a and b costs at least sum over y of w[y] * min(cost[y][a], cost[y][b]): where all
+// errors cost the same, the rows of all other classes. Pairs whose bound does not beat the best cost so far need no scan; of many
 // classes only a handful of pairs remain.
 #include <algorithm>
 #include <limits>
@@ -31,8 +31,9 @@ public:
         as_leaf.resize(k);
         total = 0;
         for (int y = 0; y < losses.classes; ++y) total += weight[y];
-        if (losses.zero_one) {
-            for (int a = 0; a < k; ++a) as_leaf[a] = total - weight[a];
+        of_error_ = static_cast<Cost>(losses.of_error);
+        if (of_error_ > 0) {
+            for (int a = 0; a < k; ++a) as_leaf[a] = of_error_ * (total - weight[a]);
         } else {
             for (int a = 0; a < k; ++a) {
                 as_leaf[a] = 0;
@@ -47,14 +48,14 @@ public:
     void rewind(const Losses& losses, const std::vector<Cost>& cost) {
         if (!ready_) sort(losses, cost);
         next_ = 0;
-        if (zero_one_) {
+        if (of_error_ > 0) {
             frontier_.clear();
             if (classes_.size() > 1) frontier_.push_back(1);
         }
     }
     /// The next pair whose bound is below `best`; false when there is none.
     bool next(Cost best, Pair& pair) {
-        if (!zero_one_) {
+        if (of_error_ == 0) {
             if (next_ >= pairs_.size() || pairs_[next_].bound >= best) return false;
             pair = pairs_[next_++];
             return true;
@@ -70,19 +71,22 @@ public:
     }
     /// The bound of the pairs that `next` has not returned.
     Cost rest() const {
-        if (!zero_one_) return next_ < pairs_.size() ? pairs_[next_].bound : std::numeric_limits<Cost>::max() / 4;
+        if (of_error_ == 0) return next_ < pairs_.size() ? pairs_[next_].bound : std::numeric_limits<Cost>::max() / 4;
         const int i = lowest();
         return i < 0 ? std::numeric_limits<Cost>::max() / 4 : frontier_bound(i);
     }
 
 private:
-    bool ready_ = false, zero_one_ = true;
+    bool ready_ = false;
+    Cost of_error_ = 1;  // 0: errors differ
     std::vector<std::uint16_t> classes_;  // those present, heaviest first
     std::vector<std::uint16_t> frontier_;  // pair (i, frontier_[i]) is the next one of the i-th class
     std::vector<Pair> pairs_;
     std::size_t next_ = 0;
 
-    Cost frontier_bound(int i) const { return total - weight[classes_[i]] - weight[classes_[frontier_[i]]]; }
+    Cost frontier_bound(int i) const {
+        return of_error_ * (total - weight[classes_[i]] - weight[classes_[frontier_[i]]]);
+    }
     int lowest() const {
         int best = -1;
         for (int i = 0; i < static_cast<int>(frontier_.size()); ++i)
@@ -92,9 +96,8 @@ private:
 
     void sort(const Losses& losses, const std::vector<Cost>& cost) {
         ready_ = true;
-        zero_one_ = losses.zero_one;
         const int k = losses.predictions;
-        if (zero_one_) {
+        if (of_error_ > 0) {
             classes_.clear();
             for (int y = 0; y < k; ++y)
                 if (weight[y] > 0) classes_.push_back(static_cast<std::uint16_t>(y));

@@ -82,10 +82,11 @@ private:
         if (cost < best.cost) best = {cost, {feature, key}};
     }
     Cost side(const std::vector<Cost>& weight) const {
-        if (!table_.losses.zero_one) return leaf(weight);
+        const auto each = static_cast<Cost>(table_.losses.of_error);
+        if (each == 0) return leaf(weight);
         Cost total = 0, most = 0;
         for (const auto w : weight) total += w, most = std::max(most, w);
-        return total - most;
+        return each * (total - most);
     }
 };
 

@@ -22,14 +22,14 @@ constexpr std::uint16_t kNoLabel = 0xFFFF;
 /// Costs as seen by every part of the search.
 struct Losses {
     int classes = 0, predictions = 0;
-    bool zero_one = true;                 // cost[a][b] == (a != b)
+    std::int64_t of_error = 0;            // what every error costs; 0: errors differ
     bool unit_weight = true;
     std::vector<std::int64_t> cost;       // normalised, classes x predictions
     std::vector<std::int64_t> worst;      // per class: its largest cost
     std::int64_t offset = 0;              // what the normalisation took away
     std::int64_t total_mass = 0, max_step = 0, total_weight = 0;
 
-    bool plain() const { return zero_one && unit_weight; }
+    bool plain() const { return of_error == 1 && unit_weight; }
 
     static Losses of(const Rows& rows) {
         Losses out;
@@ -45,8 +45,11 @@ struct Losses {
             least[y] = *std::min_element(row, row + k);
             for (int a = 0; a < k; ++a) row[a] -= least[y];
             out.worst.push_back(*std::max_element(row, row + k));
-            for (int a = 0; a < k; ++a) out.zero_one &= row[a] == (a != y);
         }
+        out.of_error = k > 1 ? out.cost[1] : 1;
+        for (int y = 0; y < k; ++y)
+            for (int a = 0; a < k; ++a)
+                if (out.cost[static_cast<std::size_t>(y) * k + a] != (a != y ? out.of_error : 0)) out.of_error = 0;
         for (std::size_t i = 0; i < rows.n; ++i) {
             const auto w = rows.weight ? rows.weight[i] : 1;
             const int y = rows.label[i];

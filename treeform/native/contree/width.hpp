@@ -25,10 +25,10 @@ struct Wide : Widths<std::uint32_t, std::uint32_t, std::int32_t, std::int32_t> {
 /// Costs that are prices: fine units, so that sums take 32 bits, over few rows and values.
 struct Priced : Widths<std::uint16_t, std::uint16_t, std::int32_t, std::int64_t> {};
 
-/// Prices over many rows.
+/// Prices, or weights in fine units, over many rows: costs beyond 2^28 whose sums along a lane take 32 bits.
 struct PricedWide : Widths<std::uint32_t, std::uint32_t, std::int32_t, std::int64_t> {};
 
-/// Costs beyond 2^30.
+/// Sums beyond 32 bits.
 struct Huge : Widths<std::uint32_t, std::uint32_t, std::int64_t, std::int64_t> {};
 
 }  // namespace treeform::contree

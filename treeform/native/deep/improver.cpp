@@ -201,6 +201,7 @@ std::unique_ptr<Improver> improver_of(const contree::Table<W>& table, const cont
 TREEFORM_WIDTH(Narrow)
 TREEFORM_WIDTH(Medium)
 TREEFORM_WIDTH(Wide)
+TREEFORM_WIDTH(PricedWide)
 TREEFORM_WIDTH(Huge)
 #undef TREEFORM_WIDTH
 
