@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.formulations.odd import hyper, values
-from treeform.formulations.odd.flow import Arrivals, Flows
+from treeform.formulations.odd.flow import Flows
 from treeform.formulations.odd.hyperplanes import Hyperplanes
+from treeform.formulations.odd.objective import Arrivals
 from treeform.formulations.odd.skeleton import Plan, Skeleton
 from treeform.formulations.odd.thresholds import TestLiterals, Tests
 from treeform.formulations.odd.topology import Design, Numbering, OrderedSides

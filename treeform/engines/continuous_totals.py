@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -278,8 +279,8 @@ class _WithinBudget(_Session):
         }
 
     def rows_used(self, native: dict[str, Any]) -> tuple[bool, ...]:
-        """What the proof of any set of columns rests on."""
-        return tuple(any(flags) for flags in zip(*self.used, strict=True))
+        """What the proof of any set of columns rests on; a set that was stopped at once knows no rows."""
+        return tuple(any(flags) for flags in zip_longest(*self.used, fillvalue=False))
 
     def _offer_start(self, most: int) -> None:
         graph, data, task = self.given.start, self.data, self.task

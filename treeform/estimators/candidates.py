@@ -39,6 +39,8 @@ MOST_PRICES = 12
 DEEPEST_SIZE_TABLE = 3
 """Greater depths are seldom proved in time, and their size tables take several times as long. Under requirements,
 rows of a table may need a solver."""
+LEAST_SECONDS = 0.1
+"""For the tree of one price, where the greatest depth took less."""
 SOLVED_PRICES = 6
 """At which trees of the greatest depth are learnt, where no size table is."""
 MOST_CELLS = 2_000_000
@@ -132,10 +134,13 @@ def learn(
             return Candidates(data, [Candidate(0, 0, Fraction(0), partial(_itself, constant))])
         share = _part_of(budget, len(estimators) * (1 + 2 * priced) - place)
         start = _cheapest(trees) if own_starts and trees else None
+        began = budget.seconds
         trees += _of_depth(estimators[depth], depth, data, sensitive_features, start, share)
+        lasted = budget.seconds - began
     trees += _greedy(estimators[deepest]._problem(data, sensitive_features).question, deepest)
     if priced:
-        trees += _at_prices(estimators[deepest], data, sensitive_features, trees, own_starts, budget)
+        each = max(LEAST_SECONDS, lasted)
+        trees += _at_prices(estimators[deepest], data, sensitive_features, trees, own_starts, budget, each)
     return Candidates(data, trees)
 
 
@@ -180,10 +185,12 @@ def _at_prices(
     trees: Sequence[Candidate],
     own_starts: bool,
     budget: Budget,
+    most: float,
 ) -> Iterator[Candidate]:
     """The tree of each of some prices of a test, with its prunings; it may start from the best that is known.
 
-    The least price comes first, so that prunings of its tree are starts of others. Larger trees have more of the time.
+    The least price comes first, so that prunings of its tree are starts of others. Larger trees have more of the time,
+    none more than ``most`` seconds.
     """
     question = estimator._problem(data, sensitive_features).question
     known = list(trees)
@@ -193,7 +200,7 @@ def _at_prices(
         if budget.stop():
             return
         estimator.set_params(ccp_alpha=price)
-        share = _part_of(budget, sum(parts[place:]) / parts[place])
+        share = _part_of(budget, sum(parts[place:]) / parts[place]).share(most)
         start = _cheapest(known, price) if own_starts else None
         result = _solved(estimator, data, sensitive_features, start, share)
         if result.graph is not None:

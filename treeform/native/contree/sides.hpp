@@ -2,9 +2,9 @@
 // Class weights of one side of a split, what its leaf costs, and which pairs of predictions need a scan.
 // Compiled once for each type of cost, not for each width.
 //
-// A split of the side with predictions a and b costs at least sum over y of w[y] * min(cost[y][a], cost[y][b]): where all
-// errors cost the same, the rows of all other classes. Pairs whose bound does not beat the best cost so far need no scan; of many
-// classes only a handful of pairs remain.
+// A split of the side with predictions a and b costs at least sum over y of w[y] * min(cost[y][a], cost[y][b]): where
+// all errors cost the same, the rows of all other classes. Pairs whose bound does not beat the best cost so far need no
+// scan; of many classes only a handful of pairs remain.
 #include <algorithm>
 #include <limits>
 #include <vector>
