@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +12,12 @@ from misbehaving import Misbehaving
 from typer.testing import CliRunner
 
 import treeform as tf
+from treeform.backends import Answer, Run, Session, Verdict
+from treeform.backends.TEMPLATE import Enumeration, EnumerationSession
+from treeform.backends.watch import Watch
 from treeform.cli.app import app
 from treeform.errors import SolverFailed
+from treeform.model import Model
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX systems")
 SAID = {"killed": "SIGKILL", "crash on import": "SIGABRT", "hang": "did not stop"}
@@ -79,3 +84,32 @@ def test_isolate_on_the_command_line_and_in_a_specification(tmp_path: Path) -> N
         )
         assert done.exit_code == 0, done.output
         assert "optimal" in done.output
+
+
+class Late(Enumeration):
+    """Reads its solution when its time is over, as programs with files for solutions do."""
+
+    name = "late"
+
+    def open(self, model: Model) -> Session:
+        return LateSession(self, model)
+
+
+class LateSession(EnumerationSession):
+    grace = 60.0
+
+    def _search(self, run: Run, watch: Watch) -> Answer:
+        while watch.remaining is None or watch.remaining > 0:
+            time.sleep(0.01)
+        time.sleep(0.2)
+        asked_to_end.append(watch.ending)
+        return Answer(Verdict.UNKNOWN, reason="time")
+
+
+asked_to_end: list[bool] = []
+
+
+def test_a_solver_may_end_by_itself_at_its_time_limit() -> None:
+    asked_to_end.clear()
+    result = problem(tf.MaxNodes(2)).solve(Late(), formulation="odd", warm_start=None, time_limit=1.5)
+    assert result.limit is tf.Limit.TIME and asked_to_end and not any(asked_to_end)
