@@ -96,10 +96,10 @@ class CrossValidatedTree(OptimalEstimator):
         depths = _depths(self.max_depth)
         self._validated(rows.X, rows.y, rows.sample_weight)
         with in_our_words():
-            check_scoring(self, self.scoring)
+            scorer = check_scoring(self, self.scoring)
             splits = list(check_cv(self.cv, rows.y, classifier=is_classifier(self)).split(rows.X, rows.y))
         self.n_splits_ = len(splits)
-        self.scorer_ = check_scoring(self, self.scoring)
+        self.scorer_ = scorer
         budget = Budget(self.time_limit)
         whole = self._learn(depths, rows, _share(budget, len(splits) + 2))
         settings = list(self._settings(depths, whole))

@@ -82,12 +82,16 @@ class Budget:
                 cause="the limit is a positive number of seconds",
                 fix=f"use for example {setting_text('time_limit', 60)}, or no limit (in Python None)",
             )
-        self._start = time.monotonic()
+        self._begin()
         # Some solvers hold seconds in 32 bits; a larger number means no limit.
         self._limit = None if time_limit is None or time_limit > MOST_SECONDS else time_limit
         self._parent = parent
         self._over = over
         self._interrupted = threading.Event()
+
+    def _begin(self) -> None:
+        """Read the clocks."""
+        self._start = time.monotonic()
 
     @property
     def seconds(self) -> float:
@@ -151,13 +155,8 @@ class ProcessorBudget(Budget):
     more than have elapsed, however many threads work. The work of child processes is not seen.
     """
 
-    def __init__(
-        self,
-        time_limit: float | None = None,
-        parent: Budget | None = None,
-        over: Callable[[], bool] | None = None,
-    ) -> None:
-        super().__init__(time_limit, parent, over)
+    def _begin(self) -> None:
+        super()._begin()
         self._worked = time.process_time()
 
     @property

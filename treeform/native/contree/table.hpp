@@ -46,10 +46,11 @@ struct Losses {
             for (int a = 0; a < k; ++a) row[a] -= least[y];
             out.worst.push_back(*std::max_element(row, row + k));
         }
-        out.of_error = k > 1 ? out.cost[1] : 1;
+        const std::int64_t each = k > 1 ? out.cost[1] : 1;
+        bool same = true;
         for (int y = 0; y < k; ++y)
-            for (int a = 0; a < k; ++a)
-                if (out.cost[static_cast<std::size_t>(y) * k + a] != (a != y ? out.of_error : 0)) out.of_error = 0;
+            for (int a = 0; a < k; ++a) same &= out.cost[static_cast<std::size_t>(y) * k + a] == (a != y ? each : 0);
+        out.of_error = same ? each : 0;
         for (std::size_t i = 0; i < rows.n; ++i) {
             const auto w = rows.weight ? rows.weight[i] : 1;
             const int y = rows.label[i];
