@@ -77,11 +77,13 @@ def _shown(title: str, rows: Rows, kind: str, note: str) -> Shown:
     import pandas as pd
 
     lines = [
-        {"table": r["case"], "depth": r["depth"], "CART": r["CART"], "treeform": r["value"],
-         "part of CART's": f"{(float(r['value']) + 1) / (float(r['CART']) + 1):.3f}", "bound": r["bound"]}
-        for r in _rows(rows, kind)
+        {"table": r["case"], "depth": r["depth"], "CART": f"{float(r['CART']):,.0f}",
+         "treeform": f"{float(r['value']):,.0f}",
+         "part of CART's": f"{(float(r['value']) + 1) / (float(r['CART']) + 1):.3f}",
+         "bound": f"{float(r['bound']):,.0f}"}
+        for r in sorted(_rows(rows, kind), key=lambda r: r["case"])
     ]  # fmt: skip
-    after = f"{note} After {rows.facts['seconds']} user CPU seconds."
+    after = f"{note} After {rows.facts['seconds']} user CPU seconds. Parts of CART's: with one added to both."
     return Shown(title, pd.DataFrame(lines), after)
 
 
