@@ -19,15 +19,9 @@ VARIANTS: list[tuple[str, dict[str, Any], str]] = [
     ("thirty a round", {"counterexamples": 30}, "sat"),
     ("the first ones, one a round (the paper)", {"counterexamples": 1, "choice": "first"}, "sat"),
     ("the first ones, ten a round", {"choice": "first"}, "sat"),
-    ("examples forgotten from depth to depth", {"keep": False}, "sat"),
     ("at most one feature, pairwise (the paper)", {"at_most_one": "pairwise"}, "sat"),
-    ("at most one feature, sequential", {"at_most_one": "sequential"}, "sat"),
     ("ordered thresholds", {"tests": "ordered"}, "sat"),
     ("one literal per test", {"tests": "each"}, "sat"),
-    ("symmetry broken", {"symmetry": True}, "sat"),
-    ("phases of a greedy tree", {"phases": "greedy"}, "sat"),
-    ("no bound before the first call", {"bounds": "none"}, "sat"),
-    ("native bounds before the first call", {"bounds": "native"}, "sat"),
 ]
 NOTE = """\
 User CPU seconds, one thread, from the table to the tree of least depth without errors, all by SAT

@@ -36,7 +36,7 @@ def main() -> None:
     found = lazy.remembered(shallow.data)
     for depth, examples in ((7, found), (7, np.arange(300)), (8, np.arange(300))):
         begin = user_seconds()
-        compiled = SatDepth(bounds="none").compile(
+        compiled = SatDepth().compile(
             problem.data, tf.Tree(depth), Objective(()), problem.requirements, examples=examples
         )
         generate = user_seconds() - begin

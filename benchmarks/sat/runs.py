@@ -32,7 +32,7 @@ def rows_in_order(name: str, order: int = 0) -> tuple[pd.DataFrame, pd.Series]:
 def formulation(kind: str, options: dict[str, Any]) -> SatDepth:
     """A formulation from flat options: those of `NodeFeatures`, ``start``, and those of `SatDepth`."""
     options = dict(options)
-    nodes = NodeFeatures(**{k: options.pop(k) for k in ("at_most_one", "tests", "symmetry") if k in options})
+    nodes = NodeFeatures(**{k: options.pop(k) for k in ("at_most_one", "tests") if k in options})
     paths = ExamplePaths(**{k: options.pop(k) for k in ("start",) if k in options})
     if kind == "depth":
         return SatDepth(nodes + paths + LeafClasses(), **options)

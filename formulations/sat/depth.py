@@ -10,7 +10,6 @@ import numpy as np
 
 from treeform.data import Dataset
 from treeform.errors import SpecError
-from treeform.formulations.sat.bounds import greedy_tree, least_depth
 from treeform.formulations.sat.clauses import Ints, expected_per_example
 from treeform.formulations.sat.examples import choose, refuse_contradictions
 from treeform.formulations.sat.formula import Formula
@@ -31,15 +30,6 @@ MOST_CLAUSES = 2**20
 """Clauses for one example beyond which no formula is built."""
 FEW_TESTS = 2**16
 """Tests up to which those that part the samples alike are counted once."""
-
-
-NATIVE_DEPTH = 2
-"""The largest depth that the native engine tries before the first call."""
-KNOWN = {
-    "choice": ("nearest", "first"),
-    "phases": ("none", "greedy"),
-    "bounds": ("none", "classes", "native"),
-}
 
 
 class _Remembered(WeakKeyDictionary[Any, Ints]):
@@ -80,14 +70,7 @@ class SatDepth(Formulation, RowsOnDemand, FirstAnswers):
     choice : {"nearest", "first"}
         Which ones: those nearest to examples of another class in the formula, which takes fewer examples and
         easier formulas, or the first, as in the paper.
-    keep : bool
-        Whether a greater depth begins with the examples of the smaller ones.
-    phases : {"none", "greedy"}
-        Whether the solver first tries the values of a greedy tree.
-    bounds : {"none", "classes", "native"}
-        Depths that are skipped before the first call: those with fewer leaves than classes, and for "native"
-        also those up to `NATIVE_DEPTH` that the native engine refutes. The proofs of a certificate skip none.
-    at_most_one, tests, symmetry
+    at_most_one, tests
         Of `NodeFeatures`.
     start : int
         Of `ExamplePaths`.
@@ -101,21 +84,17 @@ class SatDepth(Formulation, RowsOnDemand, FirstAnswers):
         *,
         counterexamples: int = 10,
         choice: str = "nearest",
-        keep: bool = True,
-        phases: str | None = "none",
-        bounds: str | None = "classes",
         at_most_one: str | None = None,
         tests: str = "auto",
-        symmetry: bool = False,
         start: int = 10,
     ) -> None:
-        if components and (at_most_one, tests, symmetry, start) != (None, "auto", False, 10):
+        if components and (at_most_one, tests, start) != (None, "auto", 10):
             raise SpecError(
                 "components are given, and options of components beside them",
-                cause="at_most_one, tests, symmetry and start belong to NodeFeatures and ExamplePaths",
-                fix=f"give them there: {self.name} = NodeFeatures(symmetry=True) + ExamplePaths(start=20) + ...",
+                cause="at_most_one, tests and start belong to NodeFeatures and ExamplePaths",
+                fix=f"give them there: {self.name} = NodeFeatures(tests='each') + ExamplePaths(start=20) + ...",
             )
-        nodes = NodeFeatures(at_most_one, tests=tests, symmetry=symmetry)
+        nodes = NodeFeatures(at_most_one, tests=tests)
         super().__init__((nodes, ExamplePaths(start), *self._leaves()))
         if components:
             self.components = self._with(Sum(tuple(components))).components
@@ -125,15 +104,9 @@ class SatDepth(Formulation, RowsOnDemand, FirstAnswers):
                 cause="each round has to add at least one misclassified example",
                 fix="use counterexamples=10",
             )
-        one_of(keep, (True, False), "keep")
-        phases, bounds = phases or "none", bounds or "none"  # "none" in a name means None
-        for name, value in (("choice", choice), ("phases", phases), ("bounds", bounds)):
-            one_of(value, KNOWN[name], name)
+        one_of(choice, ("nearest", "first"), "choice")
         self.counterexamples = counterexamples
         self.choice = choice
-        self.keep = keep
-        self.phases = phases
-        self.bounds = bounds
         self._remembered = _Remembered()
 
     @staticmethod
@@ -190,7 +163,7 @@ class SatDepth(Formulation, RowsOnDemand, FirstAnswers):
         compiled = super().compile(data, shape, objective, requirements, examples=examples)
         formula = compiled.shared.get(Formula)
         if formula.consistent and examples is None:
-            known = self._remembered.get(data) if self.keep else None
+            known = self._remembered.get(data)
             if known is not None:
                 self._add(compiled, np.setdiff1d(known, formula.inside))
         return compiled
@@ -209,22 +182,19 @@ class SatDepth(Formulation, RowsOnDemand, FirstAnswers):
             return None
         return place(compiled.shared.get(Formula), graph, compiled.data, compiled.model.n_cols)
 
-    def guess(self, compiled: Compiled) -> DecisionGraph | None:
-        """A greedy tree, once."""
-        formula = compiled.shared.get(Formula)
-        if self.phases == "none" or not formula.n_tests or formula.guessed:
-            return None
-        formula.guessed = True
-        return greedy_tree(compiled.data, formula.depth)
-
     def least_depth(self, data: Dataset, requirements: Sequence[Requirement], depth: int) -> int:
-        """The least depth that is not ruled out; see `treeform.formulations.sat.bounds`."""
+        """The least depth that is not ruled out; a tree of depth k predicts at most 2^k classes and errs on others.
+
+        The proofs of a certificate skip no depth.
+        """
         allowed = Limits.all_of(requirement.limits(data) for requirement in requirements).max_errors
         if allowed == 0:
             refuse_contradictions(data)
-        if allowed is None or self.bounds == "none":
-            return 1
-        return least_depth(data, allowed, depth, NATIVE_DEPTH if self.bounds == "native" else 0)
+        heaviest = np.sort(data.class_weights)[::-1]
+        least = 1
+        while allowed is not None and least <= depth and int(heaviest[1 << least :].sum()) > allowed:
+            least += 1
+        return least
 
     def examples(self, compiled: Compiled) -> Ints | None:
         """The points in the formula, where others may follow."""

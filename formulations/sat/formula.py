@@ -92,8 +92,6 @@ class Formula(Shared, publisher="NodeFeatures"):
     """Literals of further variables of the points, by port: they follow from the others."""
     by_column: dict[int, Ints] = field(default_factory=dict)
     """Literals "node tests column f of the data", for columns with several tests."""
-    guessed: bool = False
-    """Whether the solver was given the values of a greedy tree."""
 
     @property
     def n_nodes(self) -> int:

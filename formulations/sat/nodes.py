@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from treeform.model import Model
 
 
-AT_MOST_ONE = ("none", "pairwise", "sequential", "auto")
+AT_MOST_ONE = ("none", "pairwise", "auto")
 TESTS = ("each", "ordered", "auto")
 MANY_THRESHOLDS = 16
 """Thresholds per column from which they are ordered numbers by default."""
@@ -49,29 +49,22 @@ class NodeFeatures(Component):
 
     Parameters
     ----------
-    at_most_one : {"none", "pairwise", "sequential", "auto"} or None
-        How (2) is stated: not at all, as it stands, with auxiliary variables, or as the solver's route has it.
+    at_most_one : {"none", "pairwise", "auto"} or None
+        How (2) is stated: not at all, as it stands, or as the solver's route has it.
         A node with two features is consistent with either, so by default (None) it is omitted unless a component
         reads `feature`.
     tests : {"each", "ordered", "auto"}
         One literal for each distinct test, or ordered thresholds; "auto" takes the latter when columns have many
         thresholds.
-    symmetry : bool
-        Leave out trees that another one equals: no test is repeated below itself, and of two tests that can
-        swap places the first comes first. Only where no error is allowed and leaves are not counted.
     """
 
     offers = frozenset({"feature", "active"})
 
-    def __init__(
-        self, at_most_one: str | None = None, *, tests: str = "auto", symmetry: bool = False
-    ) -> None:
+    def __init__(self, at_most_one: str | None = None, *, tests: str = "auto") -> None:
         one_of(at_most_one, (None, *AT_MOST_ONE), "at_most_one")
         one_of(tests, TESTS, "tests")
-        one_of(symmetry, (False, True), "symmetry")
         self.at_most_one = at_most_one
         self.tests = tests
-        self.symmetry = symmetry
 
     def ordered(self, data: Dataset) -> bool:
         """Whether thresholds of ``data`` are stated as ordered numbers."""
@@ -94,8 +87,6 @@ class NodeFeatures(Component):
         one = self.at_most_one or ("auto" if "feature" in ports.wanted else "none")
         if wide > 1:
             _at_most_one(model, formula.F, F, one)
-        if self.symmetry and formula.consistent and "label" not in ports.wanted and formula.A is None:
-            _break_symmetry(model, formula)
         if "feature" in ports.wanted:
             ports.publish("feature", _by_column(model, ports, formula, F))
 
@@ -144,45 +135,11 @@ def _thresholds(model: Model, formula: Formula, order: Order) -> None:
 def _at_most_one(model: Model, literals: Ints, F: Expr, how: str) -> None:
     """Clauses (2), or others with the same meaning."""
     name = "(2) at most one feature at each node"
-    nodes, wide = literals.shape
     if how == "auto":
         model.add(at_most(F, 1, axis=1), name)
     elif how == "pairwise":
-        a, b = np.triu_indices(wide, 1)
+        a, b = np.triu_indices(literals.shape[1], 1)
         model.add(clauses(-literals[:, np.stack([a, b], axis=1)].reshape(-1, 2)), name)
-    elif how == "sequential":
-        # S_qa: some feature up to a.   F_qa => S_qa,   S_qa => S_q,a+1,   S_qa => not F_q,a+1
-        S = model.bool("S: a feature so far", (nodes, wide - 1)).as_literals()
-        rows = [
-            np.stack([-literals[:, :-1], S], axis=2),
-            np.stack([-S[:, :-1], S[:, 1:]], axis=2),
-            np.stack([-S, -literals[:, 1:]], axis=2),
-        ]
-        model.add(clauses(np.concatenate([part.reshape(-1, 2) for part in rows])), name)
-
-
-def _break_symmetry(model: Model, formula: Formula) -> None:
-    """Rows that some tree satisfies whenever there is a tree.
-
-    A test that an ancestor holds sends everything one way: any other test with two copies of that subtree does
-    as well. And where both children hold ``f`` below ``g``, the tests swap places together with the inner
-    grandchildren::
-
-        not F_qf or not F_pf                            for p above q
-        not F_2q,f or not F_2q+1,f or not F_qg          for f < g
-    """
-    F, m_tests = formula.F, formula.n_tests
-    if formula.order is not None or m_tests < formula.depth:
-        return
-    nodes = np.arange(1, formula.n_nodes + 1)
-    for up in range(1, formula.depth):
-        below = nodes[nodes >= 2**up]
-        pairs = np.stack([-F[below - 1], -F[(below >> up) - 1]], axis=2)
-        model.add(clauses(pairs.reshape(-1, 2)), f"no test of the node {up} above")
-    q = nodes[2 * nodes < formula.n_nodes]
-    f, g = np.triu_indices(m_tests, 1)
-    swaps = np.stack([-F[2 * q - 1][:, f], -F[2 * q][:, f], -F[q - 1][:, g]], axis=2)
-    model.add(clauses(swaps.reshape(-1, 3)), "of two tests that can swap places, the first is above")
 
 
 def _by_column(model: Model, ports: Ports, formula: Formula, F: Expr) -> Expr:

@@ -72,7 +72,7 @@ class SatSize(SatDepth, ObjectiveLiterals):
     ----------
     components : Sum or sequence of Component, optional
         Other components in place of the four; they carry the options of the components themselves.
-    counterexamples, choice, keep, phases, bounds, at_most_one, tests, symmetry, start
+    counterexamples, choice, at_most_one, tests, start
         As in `SatDepth`.
 
     Notes

@@ -194,12 +194,9 @@ def least_depths():
 @pytest.mark.parametrize(
     "formulation",
     [
-        SatDepth(
-            NodeFeatures("pairwise") + ExamplePaths(start=1) + LeafClasses(), choice="first", keep=False
-        ),
-        SatDepth(NodeFeatures("sequential", symmetry=True) + ExamplePaths(start=1) + LeafClasses()),
+        SatDepth(NodeFeatures("pairwise") + ExamplePaths(start=1) + LeafClasses(), choice="first"),
         SatDepth(NodeFeatures(tests="ordered") + ExamplePaths(start=1) + LeafClasses(), counterexamples=2),
-        SatDepth(NodeFeatures("auto", tests="each") + ExamplePaths() + LeafClasses(), phases="greedy"),
+        SatDepth(NodeFeatures("auto", tests="each") + ExamplePaths() + LeafClasses()),
     ],
 )
 def test_least_depth_is_that_of_brute_force(formulation):
@@ -385,13 +382,13 @@ def test_rounds_that_add_nothing_are_refused():
 
 
 def test_options_by_name():
-    found = find_formulation("sat-depth:counterexamples=3,symmetry=true,keep=false,choice=first")
-    assert (found.counterexamples, found.keep, found.choice) == (3, False, "first")
-    assert found.components == SatDepth(symmetry=True).components
+    found = find_formulation("sat-depth:counterexamples=3,tests=ordered,choice=first")
+    assert (found.counterexamples, found.choice) == (3, "first")
+    assert found.components == SatDepth(tests="ordered").components
     assert SatDepth(tests="ordered") == SatDepth(
         NodeFeatures(tests="ordered") + ExamplePaths() + LeafClasses()
     )
-    for wrong in ("sat-depth:colour=red", "sat-depth:choice=best", "sat-size:start=x", "sat-depth:keep=7"):
+    for wrong in ("sat-depth:colour=red", "sat-depth:choice=best", "sat-size:start=x"):
         with pytest.raises(SpecError):
             find_formulation(wrong)
     with pytest.raises(SpecError, match="beside them"):

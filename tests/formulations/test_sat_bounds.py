@@ -9,32 +9,25 @@ import pytest
 
 import treeform as tf
 from treeform.formulations.sat import SatDepth
-from treeform.formulations.sat.bounds import greedy_tree, least_depth
 
 
 def test_depths_are_ruled_out_before_the_first_call():
     X = np.arange(9)[:, None]
     nine = tf.Dataset.from_user(X, list("abcdefghi"))
-    assert [least_depth(nine, allowed, 9, 0) for allowed in (0, 1, 5, 8)] == [4, 3, 2, 1]
-    xor = tf.Dataset.from_user(
-        list(product((0, 1), repeat=3)), [a ^ b ^ c for a, b, c in product((0, 1), repeat=3)]
-    )
-    assert (least_depth(xor, 0, 9, 0), least_depth(xor, 0, 9, 2)) == (1, 3)
-    assert least_depth(xor, 4, 9, 2) == 1
+    least = [SatDepth().least_depth(nine, [tf.MaxErrors(allowed)], 9) for allowed in (0, 1, 5, 8)]
+    assert least == [4, 3, 2, 1]
+    assert SatDepth().least_depth(nine, [], 9) == 1
 
 
-@pytest.mark.parametrize("bounds", ["none", "classes", "native"])
-def test_bounds_change_no_answer(bounds):
+def test_the_least_depth_without_errors():
     rows = list(product((0, 1), repeat=3))
     problem = tf.Problem(rows, [a ^ b ^ c for a, b, c in rows], shape=tf.Tree(3)).minimize(tf.Depth())
     problem += tf.MaxErrors(0)
-    result = problem.solve("sat", formulation=SatDepth(bounds=bounds), warm_start=None)
+    result = problem.solve("sat", formulation=SatDepth(), warm_start=None)
     assert (str(result.status), result.objective) == ("optimal", 3)
     small = tf.Problem(rows, [a ^ b ^ c for a, b, c in rows], shape=tf.Tree(2)).minimize(tf.Depth())
     small += tf.MaxErrors(0)
-    assert (
-        str(small.solve("sat", formulation=SatDepth(bounds=bounds), warm_start=None).status) == "infeasible"
-    )
+    assert str(small.solve("sat", formulation=SatDepth(), warm_start=None).status) == "infeasible"
 
 
 def test_the_least_depth_with_some_errors():
@@ -62,18 +55,3 @@ def test_fewest_errors_and_bounds_from_cores(solver):
     if solver == "glucose42":  # bounds above the trivial one came before the last refutation
         open_bounds = {lower for _, upper, lower in result.trace if lower != upper}
         assert len(open_bounds) > 2
-
-
-def test_a_greedy_guess_beside_values_beyond_float32():
-    X = np.array([[1e300, 0.0], [-1e300, 1.0], [1.0, 2.0], [1.0 + 1e-12, 3.0], [1.7e308, 1.0], [5e-324, 2.0]])
-    y = [0, 1, 0, 1, 0, 1]
-    for minimize in ("depth", "error"):
-        problem = tf.Problem(X, y, shape=tf.Tree(3)).minimize(minimize)
-        problem += tf.MaxErrors(0)
-        formulation = SatDepth(phases="greedy")
-        result = problem.solve("glucose42", formulation=formulation, warm_start=None)
-        assert result.status is tf.Status.OPTIMAL
-        assert result.errors == 0
-    data = tf.Dataset.from_user(X, y)
-    guess = greedy_tree(data, 6)
-    assert guess.predict_codes(data.X).tolist() == y

@@ -58,10 +58,6 @@ class ColumnsOnDemand(ABC):
 class FirstAnswers:
     """Models to start from and bounds that need no solver; by default there are none."""
 
-    def guess(self, compiled: Compiled) -> DecisionGraph | None:
-        """A model to try first, right or wrong, where there is no better one."""
-        return None
-
     def starts(self, data: Dataset, shape: Shape) -> Iterator[DecisionGraph | None]:
         """Models to start from where no native engine has any, one after the other; the caller ends it in time.
 

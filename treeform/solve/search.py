@@ -13,7 +13,7 @@ from treeform.backends import Backend, Outcome, Run, Session, Verdict
 from treeform.backends.cores import raise_bound, terms_of
 from treeform.backends.watch import build_beside
 from treeform.errors import BREAKDOWNS, ContradictionError, broke_down, is_breakdown, is_refusal, one_line
-from treeform.language.abilities import FirstAnswers, ObjectiveLiterals, RowsOnDemand
+from treeform.language.abilities import ObjectiveLiterals, RowsOnDemand
 from treeform.language.formulation import Compiled, Formulation
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
@@ -284,8 +284,6 @@ class CompiledSearch:
 
     def _ask(self, cutoff: int | None, on_bound: bool, literal: int | None = None) -> Run:
         hint, graph = None, self.ledger.graph
-        if graph is None and isinstance(self.formulation, FirstAnswers):
-            graph = self.formulation.guess(self.compiled)
         wanted = cutoff is None or self.ledger.upper is None or self.ledger.upper <= cutoff
         if graph is not None and wanted:
             hint = self.formulation.encode(self.compiled, graph)
