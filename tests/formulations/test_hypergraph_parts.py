@@ -10,7 +10,10 @@ from treeform.engines.and_or_graph import GraphOfTrees, Priced
 from treeform.language.alternatives import AndOrGraph
 from treeform.solve import Limit, Status, columns_on_demand
 from treeform.solve.columns_on_demand import GraphSearch, priced_part
+from treeform.solve.ledger import Ledger
+from treeform.solve.part_ledger import SomeModels
 from treeform.solve.search import StatedPart
+from treeform.utils.budget import Share
 
 
 def problem_of(seed: int, n: int = 300) -> tf.Problem:
@@ -27,11 +30,16 @@ def test_a_model_of_the_bound_is_found_in_a_part(solver: str, monkeypatch: pytes
     parts: list[tuple[bool, int]] = []
     search = GraphSearch._search
 
-    def watched(self: GraphSearch, graph: AndOrGraph, part: StatedPart) -> Limit | None:
-        before = len(self.ledger.claims)
-        limit = search(self, graph, part)
-        made = [claim.kind for claim in self.ledger.claims[before:]]
-        if part.partly:
+    def watched(
+        self: GraphSearch, graph: AndOrGraph, part: StatedPart, ledger: Ledger, share: Share
+    ) -> Limit | None:
+        whole = ledger
+        while isinstance(whole, SomeModels):
+            whole = whole.whole
+        before = len(whole.claims)
+        limit = search(self, graph, part, ledger, share)
+        made = [claim.kind for claim in whole.claims[before:]]
+        if ledger is not whole:
             parts.append(("upper" in made, len(made) - made.count("upper")))
         return limit
 

@@ -36,9 +36,10 @@ from treeform.language.question import Question, ceiling
 from treeform.language.requirement import Requirement
 from treeform.solve import schedule
 from treeform.solve.ledger import Ledger
+from treeform.solve.part_ledger import SomeModels
 from treeform.solve.row_prices import RowPrices
 from treeform.solve.search import CompiledSearch, StatedPart
-from treeform.utils.budget import Budget, Limit
+from treeform.utils.budget import Budget, Limit, Share
 
 FEW = 1000
 """Alternatives, before some are excluded, up to which a larger cost is taken at once: fewer cost a solver nothing."""
@@ -60,6 +61,7 @@ MOST_ENTRIES = 30_000_000
 """Of such a port."""
 PRICES = "prices of the AND/OR graph"
 PRICES_OF_ROWS = "prices of the rows over the AND/OR graph"
+ALL_LEFT = Share(1.0)
 ROUNDS = 6
 """Of such prices, each for what the one before leaves."""
 
@@ -114,7 +116,7 @@ class GraphSearch:
     relaxation : Relaxation
         As `priced_part` gives it.
     tests : tuple of arrays, optional
-        Models over some tests only are looked for (`treeform.engines.few_thresholds`), and nothing is claimed.
+        Some tests only (`treeform.engines.few_thresholds`): ``ledger`` is then that of models over them.
     """
 
     def __init__(
@@ -135,10 +137,12 @@ class GraphSearch:
         added = (c for c in formulation.components if formulation.is_added(c))
         needs = question.objective.needs.union(*(r.needs for r in (*question.requirements, *added)))
         apart: Apart = "feature" if OF_FEATURES & needs or relaxation.task.paths else "partition"
-        self.partly = tests is not None
         self.trees = graph_of(question.data, relaxation.task, apart, tests)
-        few = not self.partly and takes_intervals(question.data, relaxation.task)
-        self.tests_of_column = FIRST_OF_COLUMN if few else 0
+        self.tests_of_column, self.most_at_once, self.each_step = 0, MANY, ALL_LEFT
+        if tests is not None:  # a model is wanted soon, or not at all
+            self.most_at_once, self.each_step = FEW, schedule.PART_OF_GRAPH
+        elif takes_intervals(question.data, relaxation.task):
+            self.tests_of_column = FIRST_OF_COLUMN
         self.dropped = self._dropped()
         self.by_row = bool(BY_ROW & needs)
         self.many, self.written = MANY, AT_FIRST
@@ -173,8 +177,7 @@ class GraphSearch:
             self.limit = self.budget.reason or Limit.MEMORY
             return
         if priced.infeasible:
-            if not self.partly:
-                self.ledger.prove_infeasible(PRICES, self.dropped, self._recheck(priced))
+            self.ledger.prove_infeasible(PRICES, self.dropped, self._recheck(priced))
             return
         self._prove(self.relaxation.lower(priced.lower), self._recheck(priced))
         self.reached = priced.lower - 1
@@ -183,7 +186,7 @@ class GraphSearch:
             if step is None and (self.written == MOST_ALTERNATIVES or self._stop()):
                 self._end(self.reached + 1)
                 return
-            if step is None or step.size > (FEW if self.partly else MANY):
+            if step is None or step.size > self.most_at_once:
                 if self.tests_of_column:
                     while self.tests_of_column and not self._try_few_thresholds() and not self._stop():
                         pass
@@ -254,15 +257,15 @@ class GraphSearch:
             return False
         tests = few_thresholds(question.data, self.tests_of_column, ledger.graph)
         budget = schedule.FEW_THRESHOLDS.of(self.budget)
-        GraphSearch(question, self.formulation, self.backend, ledger, budget, self.relaxation, tests).run()
+        some = SomeModels(ledger)
+        GraphSearch(question, self.formulation, self.backend, some, budget, self.relaxation, tests).run()
         more = 2 * self.tests_of_column
         self.tests_of_column = more if more <= MOST_OF_COLUMN else 0
         return ledger.upper != before
 
     def _prove(self, below: int, recheck: dict[str, Any]) -> None:
-        """A bound by the prices of the graph, where it is that of all trees."""
-        if not self.partly:
-            self.ledger.prove_lower(below, PRICES, self.dropped, recheck)
+        """A bound by the prices of the graph."""
+        self.ledger.prove_lower(below, PRICES, self.dropped, recheck)
 
     def _try_parts(self, priced: Priced) -> None:
         """Look for a model of the least cost that is not settled, in growing parts of what trees of that cost use.
@@ -277,14 +280,14 @@ class GraphSearch:
             if made is None or made.size > MANY:
                 return
             if made.size > before:
-                self._search(made.graph, StatedPart(below, self._recheck(priced), self.kept, partly=True))
+                part_of = StatedPart(below, self._recheck(priced), self.kept)
+                self._search(made.graph, part_of, SomeModels(self.ledger), schedule.PART_OF_GRAPH)
             part, before = 2 * part, made.size
 
-    def _search(self, graph: AndOrGraph, part: StatedPart) -> Limit | None:
+    def _search(self, graph: AndOrGraph, part: StatedPart, ledger: Ledger, share: Share) -> Limit | None:
         """Give a graph to the solver; why it did not end."""
-        stated, budget = self.stated(graph), self.budget
-        budget = schedule.PART_OF_GRAPH.of(budget) if part.partly else budget
-        search = CompiledSearch(self.question, stated, self.backend, self.ledger, budget, part=part)
+        stated, budget = self.stated(graph), share.of(self.budget)
+        search = CompiledSearch(self.question, stated, self.backend, ledger, budget, part=part)
         search.run()
         return search.limit
 
@@ -332,11 +335,12 @@ class GraphSearch:
         below = self.relaxation.lower(step.up_to + 1)
         self.many = max(self.many, (2 if 8 * graph.n_alternatives > step.size else 4) * step.size)
         if graph.n_alternatives:
-            self.limit = self._search(graph, StatedPart(most + 1, recheck, self.kept, self.partly))
-        elif not self.partly:
+            part = StatedPart(most + 1, recheck, self.kept)
+            self.limit = self._search(graph, part, self.ledger, self.each_step)
+        else:
             self.ledger.prove_lower(most + 1, PRICES_OF_ROWS, recheck=recheck)
         lower = self.ledger.lower
-        shown = self.partly or self.ledger.closed or (lower is not None and lower >= below)
+        shown = self.ledger.closed or (lower is not None and lower >= below)
         settled = self.limit is None and shown
         return step.up_to if settled else None
 
@@ -376,7 +380,7 @@ class GraphSearch:
 
     def _end(self, cost: int) -> None:
         """The graph was not finished: for time, or since it would not fit."""
-        if self.ledger.closed or self.partly:
+        if self.ledger.closed:
             return
         self.limit = self.budget.reason or Limit.MEMORY
         if self.limit is Limit.MEMORY:

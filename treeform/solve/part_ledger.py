@@ -13,6 +13,7 @@ from treeform.graph import DecisionGraph
 from treeform.language.question import Question
 from treeform.solve.engines import NOTHING_FITS
 from treeform.solve.ledger import Ledger
+from treeform.solve.result import Claim
 from treeform.solve.verification import Verified
 from treeform.utils.budget import Limit
 
@@ -47,23 +48,48 @@ def part_at(whole: Question, part: Question, value: Fraction | None, plus: Fract
     return Part(part, target, plus)
 
 
-class PartLedger(Ledger):
-    """The claims on one part; models go on to the whole, and what is not below ``target`` is not wanted."""
+class InnerLedger(Ledger):
+    """Claims on a question that is searched for another one: models go on to that one, and bounds do not."""
 
-    def __init__(self, part: Part, whole: Ledger, title: str) -> None:
-        super().__init__(part.question, whole.budget)
+    def __init__(self, question: Question, whole: Ledger) -> None:
+        super().__init__(question, whole.budget)
         self.whole = self.outer = whole
-        self.title = title
         self.runners = whole.runners
-        if part.target is not None:
-            self.most = math.ceil(part.target * part.question.scale) - 1
 
     def submit(self, graph: DecisionGraph, by: str, *, is_point: bool = False) -> Verified:
         self.whole.submit(graph, by, is_point=is_point)
         return super().submit(graph, by, is_point=is_point)
 
     def set_phase(self, phase: str) -> None:
-        self.whole.set_phase(f"{self.title}: {phase}")
+        self.whole.set_phase(phase)
+
+
+class SomeModels(InnerLedger):
+    """Claims on some of the models of a question: what is proved of them says nothing of all."""
+
+    def __init__(self, whole: Ledger) -> None:
+        super().__init__(whole.question, whole)
+        self.graph, self.judged, self.upper = whole.graph, whole.judged, whole.upper
+        self.lower, self.most = whole.lower, whole.most
+
+    def note(self, text: str) -> None:
+        self.whole.note(text)
+
+    def _check(self, claim: Claim) -> None:
+        """A better model than some is no contradiction: it may be one of the others."""
+
+
+class PartLedger(InnerLedger):
+    """The claims on one part; what is not below ``target`` is not wanted."""
+
+    def __init__(self, part: Part, whole: Ledger, title: str) -> None:
+        super().__init__(part.question, whole)
+        self.title = title
+        if part.target is not None:
+            self.most = math.ceil(part.target * part.question.scale) - 1
+
+    def set_phase(self, phase: str) -> None:
+        super().set_phase(f"{self.title}: {phase}")
 
     @property
     def bound(self) -> Fraction | None:

@@ -44,8 +44,6 @@ class StatedPart:
     """What a check needs to see that nothing else was left out."""
     kept: frozenset[str] = frozenset()
     """Labels of requirements that every model of the formulation satisfies without rows."""
-    partly: bool = False
-    """Whether it states only some of the models below that value: models are looked for, and nothing is claimed."""
 
 
 def without(question: Question, kept: Collection[str]) -> tuple[Requirement, ...]:
@@ -87,7 +85,6 @@ class CompiledSearch:
         self.more = more
         self.below = None if part is None else part.below
         self.recheck = None if part is None else part.recheck
-        self.partly = part is not None and part.partly
         self.kept = frozenset[str]() if part is None else part.kept
         self.question = question
         self.has_squares = question.objective.is_squared
@@ -133,7 +130,7 @@ class CompiledSearch:
         session = build_beside(self._open, self.budget.stop)
         if session is None:
             self.limit = self.budget.reason
-            self.ledger.notes.append(f"{self.by}: {why_stopped(self.limit)} while the model was built")
+            self._note(f"{why_stopped(self.limit)} while the model was built")
             return
         try:
             self.ledger.set_phase(self.by)
@@ -188,7 +185,7 @@ class CompiledSearch:
         Tolerances make a solver accept more points, so that its refutation of all that is strictly better holds.
         """
         upper = self.ledger.upper
-        if self.ledger.closed or upper is None or self.has_squares or self.partly:
+        if self.ledger.closed or upper is None or self.has_squares:
             return False
         return self.below is None or upper <= self.below
 
@@ -202,8 +199,6 @@ class CompiledSearch:
 
     def _prove(self, value: float) -> None:
         """Claim a solver's bound, as far as the model states all that is below it."""
-        if self.partly:
-            return
         if self.below is None or value <= self.below:
             self.ledger.prove_lower_float(value, self.by, self.recheck)
         else:
@@ -251,7 +246,7 @@ class CompiledSearch:
     def _from_below(self, session: Any) -> None:
         """A lower bound from cores, in a share of the time; see `treeform.backends.cores`."""
         terms = terms_of(self.compiled.model)
-        if not self.backend.capabilities.cores or terms is None or self.partly or self.ledger.stop():
+        if not self.backend.capabilities.cores or terms is None or self.ledger.stop():
             return
         part = schedule.CORES.of(self.budget)
 
@@ -334,8 +329,6 @@ class CompiledSearch:
         return float(np.asarray(self.compiled.objective_expr.value(x)))
 
     def _nothing_within(self, cutoff: int | None) -> None:
-        if self.partly:
-            return
         self._refuted = (cutoff,)
         self.claim(self.ledger, None if cutoff is None else cutoff + 1)
 
