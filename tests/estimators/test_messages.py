@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import treeform as tf
 
@@ -124,6 +124,14 @@ CHOOSING = tf.OptimalTreeClassifierCV([1], cv=61)
         (lambda: FITTED.predict(X[["a", "a"]]), "column names repeat: 'a'", "rename"),
         (lambda: FITTED.score(NUMBERS, LABELS[1:]), "different numbers of rows: 59 and 60", "the same rows"),
         (lambda: FITTED.score(NUMBERS, None), "the target is None", "one label"),
+        (lambda: FITTED.score(NUMBERS, LABELS, [1, 2]), "2 entries, and the table 60 rows", "one weight"),
+        (lambda: clone(FITTED).fit(X["a"], LABELS), "one column or one row is given", "table[['column']]"),
+        (lambda: clone(FITTED).fit(NUMBERS, [b"u", b"v"] * 30), "labels are bytes", "decode"),
+        (lambda: clone(FITTED).fit(NUMBERS, LABELS, groups=SEX), "no parameter 'groups'", "tf.StatisticalParity"),
+        (lambda: clone(FITTED).set_params(depth=3), "OptimalTreeClassifier has no parameter 'depth'", "'max_depth'"),
+        (lambda: clone(FITTED).set_params(min_samples_leaf=3), "no parameter 'min_samples_leaf'", "tf.MinSupport(20)"),
+        (lambda: clone(FITTED).set_params(solver__x=3), "no parameter 'solver__x'", "'solver'"),
+        (lambda: GridSearchCV(clone(FITTED), {"random_state": [0]}).fit(NUMBERS, LABELS), "'random_state'", "random"),
         (lambda: CHOOSING.fit(NUMBERS, LABELS), "n_splits=61", "no more than rows"),
         (lambda: clone(CHOOSING).set_params(scoring="acc").fit(NUMBERS, LABELS), "scoring='acc'", "get_scorer_names"),
     ],

@@ -29,6 +29,7 @@ from treeform.problem import Problem
 from treeform.result import Result
 from treeform.shape import Shape
 from treeform.solve import Limit, Status
+from treeform.utils.arguments import unknown_parameter
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -76,9 +77,18 @@ class OptimalEstimator(BaseEstimator):  # type: ignore[misc]
         return {**parameters, **nested_parameters(self.requirements)} if deep else parameters
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters; ``requirements__NAME__PARAMETER`` makes the requirement anew with that value."""
+        """Set parameters; ``requirements__NAME__PARAMETER`` makes the requirement anew with that value.
+
+        Raises CallError if there is no such parameter.
+        """
         nested = {key[len(PREFIX) :]: value for key, value in params.items() if key.startswith(PREFIX)}
-        super().set_params(**{key: value for key, value in params.items() if not key.startswith(PREFIX)})
+        own = {key: value for key, value in params.items() if not key.startswith(PREFIX)}
+        unknown = unknown_parameter(
+            type(self).__name__, own, list(super().get_params(deep=False)), self.parameters_elsewhere
+        )
+        if unknown is not None:
+            raise unknown
+        super().set_params(**own)
         if nested:
             self.requirements = with_parameters(self.requirements, nested)
         return self

@@ -157,12 +157,13 @@ class OptimalClassifier(ClassifierMixin, OptimalEstimator):  # type: ignore[misc
             return np.asarray(np.log(self.predict_proba(X)))
 
     def _targets(self, y: Any) -> Any:
-        try:
-            check_classification_targets(y)
-        except ValueError as error:
-            raise SpecError(
-                str(error).split(". ")[0],
-                cause="a classifier learns labels, and these are fractional numbers, or numbers mixed with text",
-                fix="for quantities use tf.OptimalTreeRegressor; for labels pass text or whole numbers, one column",
-            ) from error
+        with in_our_words():
+            try:
+                check_classification_targets(y)
+            except ValueError as error:
+                raise SpecError(
+                    str(error).split(". ")[0],
+                    cause="a classifier learns labels, and these are fractional numbers, or numbers mixed with text",
+                    fix="for quantities use tf.OptimalTreeRegressor; for labels pass text or whole numbers, one column",
+                ) from error
         return np.asarray(y)

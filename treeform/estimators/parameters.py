@@ -23,6 +23,7 @@ from treeform.utils.text import count_of
 
 PREFIX = "requirements__"
 ELSEWHERE = {
+    "groups": "name them in a requirement, such as tf.StatisticalParity(groups=..., ...); for folds see cross_validate",
     "criterion": "leave it out: errors are minimised; objective=... states another loss",
     "max_features": "use requirements=[tf.FeatureBudget(3)], so that the model tests at most 3 columns",
     "max_leaf_nodes": "use requirements=[tf.MaxLeaves(8)]",

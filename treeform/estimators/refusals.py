@@ -21,6 +21,12 @@ LABELS = "give one label or value, of the type of training, for each row"
 REFUSED: tuple[tuple[str, str, str | None, str], ...] = (
     (r".*requires y to be passed.*", r"\g<0>", "a model is learned from labels or values", "give them: fit(X, y)"),
     (
+        r".*inconsistent numbers of samples: \[(\d+), \d+, (\d+)\].*",
+        r"sample_weight has \2 entries, and the table \1 rows",
+        None,
+        WEIGHTS,
+    ),
+    (
         r".*inconsistent numbers of samples: \[(\d+), (\d+)\].*",
         r"table and target have different numbers of rows: \1 and \2",
         "each row has one label or value",
@@ -37,6 +43,18 @@ REFUSED: tuple[tuple[str, str, str | None, str], ...] = (
         r"Expected 2D array, got \1 array instead",
         None,
         "Reshape your data: X.reshape(-1, 1) for one column, X.reshape(1, -1) for one row",
+    ),
+    (
+        r"Expected a 2-dimensional container.*",
+        "one column or one row is given where a table is read",
+        "a Series does not say which of the two it is",
+        "give one column as table[['column']], one row as table.iloc[[0]]",
+    ),
+    (
+        r"Support for labels represented as bytes.*",
+        "labels are bytes",
+        "a label is text or a number",
+        "decode them: y.str.decode('utf-8') of a Series",
     ),
     (r"Found array with .*", r"\g<0>", None, TABLE),
     (

@@ -6,7 +6,7 @@ import enum
 import functools
 import inspect
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ParamSpec, TypeVar
 
 from treeform.errors import CallError, FormerName, TreeformError, did_you_mean
@@ -117,6 +117,20 @@ def _called(function: Callable[..., Any], args: Any) -> str:
     return owner if function.__name__ == "__init__" else f"{owner}.{function.__name__}"
 
 
+def unknown_parameter(
+    owner: str, given: Iterable[str], known: Sequence[str], elsewhere: Mapping[str, str]
+) -> CallError | None:
+    """What is wrong with the first name that ``owner`` does not know; None where it knows them all."""
+    for name in given:
+        if name not in known:
+            return CallError(
+                f"{owner} has no parameter {name!r}",
+                cause=f"it takes {', '.join(known)}" if known else "it takes no arguments",
+                fix=elsewhere.get(name) or did_you_mean(name, known) or f"leave out {name}",
+            )
+    return None
+
+
 def _refusal(function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> CallError | None:
     """What is wrong with the arguments; None where they fit, so that the fault is somewhere else."""
     signature = inspect.signature(function)
@@ -131,13 +145,9 @@ def _refusal(function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) ->
     parameters = list(signature.parameters.values())[1 if is_method else 0 :]
     named = [one.name for one in parameters if one.kind in _BY_NAME]
     takes = f"it takes {', '.join(named)}" if named else "it takes no arguments"
-    unknown = [key for key in kwargs if key not in named]
-    if unknown:
-        return CallError(
-            f"{name} has no parameter {unknown[0]!r}",
-            cause=takes,
-            fix=_elsewhere(args).get(unknown[0]) or did_you_mean(unknown[0], named) or f"leave out {unknown[0]}",
-        )
+    unknown = unknown_parameter(name, kwargs, named, _elsewhere(args))
+    if unknown is not None:
+        return unknown
     given = set(named[: len(args) - is_method]) | set(kwargs)
     lacking = [
         one.name
