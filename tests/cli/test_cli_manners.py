@@ -214,11 +214,18 @@ def test_a_report_shows_an_answer_of_a_size_table_and_of_a_frontier(table: Path,
     shown, stated_alone = (json.loads(path.read_text()) for path in (page, tmp_path / "fit.json"))
     assert shown["outline"] == stated_alone["outline"]
     assert "(from a certificate)" in page.read_text()
+    assert [(row["problem"], row["answer"]) for row in shown["nested"]["rows"]] == [
+        ("the whole shape", 1), ("at most 0 tests", 2)
+    ]  # fmt: skip
+    assert shown["nested"]["row"] == 2
     beyond = run("report", whole, table, "--row", 3, "-o", tmp_path / "other.html")
     assert beyond.exit_code == 2 and "give --row 1 to --row 2" in beyond.stderr
     over = ("--over", "statistical_parity:groups=town,positive=good", "--certificate", tmp_path / "curve.json")
     assert run("frontier", *stated, *over).exit_code == 0
-    assert "> 1  no bound: objective" in run("report", tmp_path / "curve.json", table, "-o", page).stdout
+    done = run("report", tmp_path / "curve.json", table, "-o", tmp_path / "curve.html")
+    assert "> 1  no bound: objective" in done.stdout
+    drawn = (tmp_path / "curve.html").read_text()
+    assert drawn.count('<svg class="frontier"') == 1 and "most difference allowed" in drawn
 
 
 def test_a_solver_is_asked_the_known_bugs(monkeypatch: pytest.MonkeyPatch) -> None:

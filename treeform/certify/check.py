@@ -15,7 +15,8 @@ from treeform.backends import Backend
 from treeform.catalogue.solvers import find_solver
 from treeform.certify.bounds import claim_rows
 from treeform.certify.certificate import read_any
-from treeform.certify.family_certificate import family_rows, named_answers
+from treeform.certify.family import Family, Place
+from treeform.certify.family_certificate import family_rows, known_family
 from treeform.certify.files import read_json_file, read_training_table
 from treeform.certify.groups import differences, digest_with, given_again, other_labels
 from treeform.certify.provers import Means
@@ -181,14 +182,16 @@ def question_from(body: DocumentPart, data: Dataset, sensitive_features: Any = N
         raise _damaged(error) from None
 
 
-def answers_from(body: FamilyPart, data: Dataset, sensitive_features: Any = None) -> list[tuple[str, SolveResult]]:
-    """The answers of a size table, curve or frontier on its data, by the names of their problems.
+def family_from(
+    body: FamilyPart, data: Dataset, sensitive_features: Any = None
+) -> tuple[Family, list[tuple[Place, SolveResult]]]:
+    """The problems of a size table, curve or frontier on its data with its answers.
 
     Raises CertificateError if the data are others, or the certificate is damaged.
     """
     data, groups = as_in_training(body, data, sensitive_features)
     try:
-        return named_answers(body, _question(body, data, groups), data, groups)
+        return known_family(body, _question(body, data, groups), data, groups)
     except TreeformError:
         raise
     except DAMAGE as error:

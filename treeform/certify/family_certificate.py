@@ -131,17 +131,20 @@ def answers_in(certificate: Any, family: Family) -> list[tuple[Place, SolveResul
     return [_answer_in(family, _place_of(family, body, member), member) for member in body.members]
 
 
-def named_answers(
+def known_family(
     body: FamilyPart, question: Question, data: Dataset, groups: dict[str, Groups]
-) -> list[tuple[str, SolveResult]]:
-    """The answers of a certificate, the widest problem first, each with the name of its problem.
+) -> tuple[Family, list[tuple[Place, SolveResult]]]:
+    """The family of a certificate with what its answers say, and these answers, the widest problem first.
 
     Models are evaluated again, bounds are not proved again; seconds are those of the whole run. The arguments are as
     in `family_rows`.
     """
     family, seconds = _family_of(body, question, data, groups), float(body.metadata.seconds)
-    answers = (_answer_in(family, _place_of(family, body, member), member) for member in body.members)
-    return [(family.name(place), replace(result, seconds=seconds)) for place, result in answers]
+    found = [_answer_in(family, _place_of(family, body, member), member) for member in body.members]
+    answers = [(place, replace(result, seconds=seconds)) for place, result in found]
+    for place, result in answers:
+        enter_answer(family, place, result)
+    return family, answers
 
 
 def _answer_in(family: Family, place: Place, member: NestedPart) -> tuple[Place, SolveResult]:

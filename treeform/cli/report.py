@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,7 +11,7 @@ import typer
 
 from treeform import report
 from treeform.certify.certificate import read
-from treeform.certify.check import answers_from
+from treeform.certify.check import family_from
 from treeform.certify.statements import data_of as read_as_stated
 from treeform.cli import options as opt
 from treeform.cli.files import check_writable, new_file
@@ -87,7 +88,8 @@ def report_model(
     With a certificate, rows are compared with those of training: a table that has none of them is held out.
     For example: treeform report certificate.json later.csv
 
-    Of a size table, Pareto curve or frontier it shows the answer of the widest problem, or of --row, and lists all.
+    Of a size table, Pareto curve or frontier it draws the curve, lists all problems with what is proved of each, and
+    shows the model of the widest one, or of --row.
     """
     if form is not None and form not in FORMATS:
         raise SpecError(
@@ -148,13 +150,15 @@ def _facts_of_answer(
     """One answer of a family, whose answers are listed on stdout."""
     body = read_family(certificate)
     X, y, weights, sensitive = data_of(certificate, path, target, weight, groups)
-    answers = answers_from(body, read_as_stated(body, X, y, weights), sensitive)
+    family, answers = family_from(body, read_as_stated(body, X, y, weights), sensitive)
     if row > len(answers):
         raise SpecError(
             f"the certificate has no answer {row}",
             cause=f"it has {count_of(len(answers), 'answer')}; those of other problems follow from them",
             fix=f"give --row 1 to --row {len(answers)}",
         )
-    for number, (name, result) in enumerate(answers, 1):
-        print(f"{'>' if number == row else ' '} {number}  {name}: objective {result.objective}, {result.status}")
-    return report.of_result(answers[row - 1][1], certificate=certificate, source=path.name, about=about)
+    for number, (place, result) in enumerate(answers, 1):
+        mark = ">" if number == row else " "
+        print(f"{mark} {number}  {family.name(place)}: objective {result.objective}, {result.status}")
+    facts = report.of_result(answers[row - 1][1], certificate=certificate, source=path.name, about=about)
+    return replace(facts, nested=report.nested_facts(family, answers, row))

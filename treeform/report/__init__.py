@@ -11,6 +11,7 @@ from treeform.report.crossing import Crossing, price_crossings
 from treeform.report.curves import trace_curves
 from treeform.report.facts import Facts, of_model, of_result
 from treeform.report.model_facts import HeldOut
+from treeform.report.nested import Nested, nested_facts
 from treeform.report.page import render_html
 from treeform.report.plain import render_text, warnings_of
 from treeform.report.plot import plot_trace, trace_svg
@@ -27,7 +28,9 @@ __all__ = [
     "Crossing",
     "Facts",
     "HeldOut",
+    "Nested",
     "html",
+    "nested_facts",
     "of_model",
     "of_result",
     "plot_trace",

@@ -21,6 +21,7 @@ from treeform.report.figures import gap_text, number_of, target_text, value_text
 from treeform.report.guarantee import Guarantee, guarantee_of
 from treeform.report.judged import RequirementFact
 from treeform.report.model_facts import HeldOut, accuracy, of_graph
+from treeform.report.nested import Nested
 from treeform.report.plot import trace_svg
 from treeform.report.proxies import Proxy
 from treeform.report.residuals import ResidualTable
@@ -80,6 +81,8 @@ class Facts:
     """Parities that hold of each attribute alone and not of the attributes crossed."""
     curves: tuple[Curve, ...] = ()
     """The best objective against the bound of a requirement."""
+    nested: Nested | None = None
+    """All problems of the certificate, where it has several."""
     alternatives: Alternatives | None = None
     """What near-optimal models have in common."""
     residuals: tuple[ResidualTable, ...] = ()

@@ -124,7 +124,11 @@ def _plain(facts: Facts) -> Facts:
     near = facts.alternatives
     if near is not None:
         near = replace(near, svg=near.svg.replace(f"<style>{near_plot.STYLE}</style>", ""))
-    return replace(facts, curves=curves, trace=trace, alternatives=near)
+    nested = facts.nested
+    if nested is not None:
+        sheet = f"<style>{frontier_plot.STYLE}</style>"
+        nested = replace(nested, svg=tuple(svg.replace(sheet, "") for svg in nested.svg))
+    return replace(facts, curves=curves, trace=trace, alternatives=near, nested=nested)
 
 
 def _sections(facts: Facts) -> list[tuple[str, str]]:
@@ -140,6 +144,8 @@ def _sections(facts: Facts) -> list[tuple[str, str]]:
         sections.insert(0, ("residuals", "Residuals"))
     if facts.requirements:
         sections.insert(0, ("requirements", "Requirements"))
+    if facts.nested:
+        sections.insert(0, ("nested", "All problems"))
     if facts.svg:
         sections.insert(0, ("rules", "Rules"))
         if facts.ask and facts.explore:

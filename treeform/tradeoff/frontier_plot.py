@@ -19,7 +19,7 @@ STYLE = (
     ".frontier .steps{fill:none;stroke:var(--lower,#1f6f8b);stroke-width:2}"
     ".frontier .proved{fill:var(--lower,#1f6f8b)}"
     ".frontier .mark{stroke:var(--upper,#b2560d);stroke-dasharray:4 3}"
-    ".frontier .open{fill:#fff;stroke:var(--upper,#b2560d);stroke-width:2}"
+    ".frontier .open{fill:var(--paper,#fff);stroke:var(--upper,#b2560d);stroke-width:2}"
 )
 
 Step = tuple[float, float, bool]
@@ -122,6 +122,7 @@ class Axis:
         pad = 0.05 * (high - low) or max(abs(high), 1.0) * 0.1
         self.low = low if low == 0 else max(0.0, low - pad) if low > 0 else low - pad
         self.high, self.first, self.last = high + pad, first, last
+        self.whole = all(float(value).is_integer() for value in values)
 
     def __call__(self, value: float) -> float:
         return self.first + (value - self.low) / (self.high - self.low) * (self.last - self.first)
@@ -131,6 +132,7 @@ class Axis:
         raw = (self.high - self.low) / 5
         power = 10.0 ** math.floor(math.log10(raw))
         step = next((power * m for m in (1, 2, 5) if power * m >= raw), 10 * power)
+        step = max(step, 1.0) if self.whole else step
         first, last = math.ceil(self.low / step), math.floor(self.high / step)
         return [round(index * step, 12) for index in range(first, last + 1)]
 
