@@ -89,6 +89,11 @@ class Backend(ABC):
     def open(self, model: Model) -> Session:
         """Route the model, load it, and return a session on it.
 
+        Parameters
+        ----------
+        model : Model
+            Its columns, rows and objective.
+
         Raises
         ------
         RouteError
@@ -142,6 +147,11 @@ class Session(ABC):
 
         Ctrl-C ends the run and is reported as reason "interrupted" (a second one raises KeyboardInterrupt);
         exceptions of callbacks end the search and are passed on.
+
+        Parameters
+        ----------
+        run : Run
+            Limits, a point to start from, cutoff, assumptions and callbacks.
         """
         start = time.monotonic()
         run = self._normalised(run)

@@ -197,7 +197,16 @@ class Engine(ABC):
 
     @abstractmethod
     def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
-        """Solve `task` on `data`, whatever its ``features`` are."""
+        """Solve `task` on `data`, whatever its ``features`` are.
+
+        Parameters
+        ----------
+        data : Dataset
+        task : TreeTask
+            Shape, costs of predictions, price of a test, and constraints.
+        run : EngineRun
+            Start, cutoff, budget, and whom to tell of better models.
+        """
 
     def answer(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
         """Solve `task` on `data`; where it allows some features only, one `run` for each set of them.

@@ -65,6 +65,10 @@ class Bounded(ABC):
     def with_bound(self, bound: Value) -> Requirement:
         """The same requirement with another bound.
 
+        Parameters
+        ----------
+        bound : int or Fraction
+
         Raises
         ------
         SpecError
@@ -73,12 +77,24 @@ class Bounded(ABC):
 
     @abstractmethod
     def measured(self, graph: DecisionGraph, data: Dataset) -> Value:
-        """The tightest bound that ``graph`` satisfies on ``data``, exactly."""
+        """The tightest bound that ``graph`` satisfies on ``data``, exactly.
+
+        Parameters
+        ----------
+        graph : DecisionGraph
+        data : Dataset
+        """
 
     def beyond(self, value: Value, data: Dataset) -> Value | None:
         """The loosest bound that excludes a model of measure ``value``; None if nothing is tighter than ``value``.
 
         No model's measure is strictly between the two. The default is for whole numbers that are not negative.
+
+        Parameters
+        ----------
+        value : int or Fraction
+            What `measured` gave.
+        data : Dataset
         """
         step = int(value) - 1 if self.is_upper else int(value) + 1
         return step if step >= 0 else None

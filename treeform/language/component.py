@@ -42,7 +42,15 @@ class Component:
     restricts: ClassVar[bool | None] = None
 
     def build(self, model: Model, ports: Ports) -> None:
-        """Add this component's columns and rows to ``model``, reading from and publishing to ``ports``."""
+        """Add this component's columns and rows to ``model``, reading from and publishing to ``ports``.
+
+        Parameters
+        ----------
+        model : Model
+            Where columns and rows are added.
+        ports : Ports
+            Expressions by name, such as ``ports.predicted``: those of `needs` are there.
+        """
 
     def __add__(self, other: Component | Sum) -> Sum:
         return Sum((self,)) + other

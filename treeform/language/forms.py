@@ -177,7 +177,13 @@ class Rows:
         self._where = tuple(map(self._condition, where))
 
     def within(self, *where: Any) -> Rows:
-        """Those of the rows that satisfy conditions as well."""
+        """Those of the rows that satisfy conditions as well.
+
+        Parameters
+        ----------
+        where
+            Conditions, as text or as masks.
+        """
         part = Rows(self.data)
         part.__dict__.update(self.__dict__)  # totals are shared, so that equal ones are one
         part._where = (*self._where, *map(self._condition, where))
@@ -209,15 +215,35 @@ class Rows:
         return self._sum(where, table, name or "weight predicted")
 
     def errors(self, *where: Any, name: str = "errors") -> Sum:
-        """The weight misclassified."""
+        """The weight misclassified.
+
+        Parameters
+        ----------
+        where, name
+            As of `weight`.
+        """
         return self._sum(where, 1 - np.eye(self.data.n_classes, dtype=np.int64), name)
 
     def right(self, *where: Any, name: str = "classified correctly") -> Sum:
-        """The weight classified correctly."""
+        """The weight classified correctly.
+
+        Parameters
+        ----------
+        where, name
+            As of `weight`.
+        """
         return self._sum(where, np.eye(self.data.n_classes, dtype=np.int64), name)
 
     def cost(self, matrix: Any, *where: Any, name: str = "cost") -> Sum:
-        """The cost of predictions: ``matrix[true class][predicted class]`` per unit of weight."""
+        """The cost of predictions.
+
+        Parameters
+        ----------
+        matrix : (K, K) array
+            ``matrix[true class][predicted class]``: the cost of a unit of weight; decimals are taken as written.
+        where, name
+            As of `weight`.
+        """
         exact = [[as_fraction(entry, "a cost") for entry in row] for row in matrix]
         step = Fraction(1, math.lcm(*(entry.denominator for row in exact for entry in row)))
         return self._sum(where, np.array([[int(v / step) for v in row] for row in exact]), name) * step
@@ -247,7 +273,15 @@ class Rows:
         return self._sum(where, table, name, np.array([int(value / step) for value in exact])) * step
 
     def tests(self, features: Iterable[int], name: str = "tests") -> Sum:
-        """The number of tests of some encoded features."""
+        """The number of tests of some encoded features.
+
+        Parameters
+        ----------
+        features : iterable of int
+            Positions in ``data.columns``.
+        name : str, optional
+            What is counted, for messages.
+        """
         per_test = np.zeros(self.data.n_features, dtype=np.int64)
         per_test[list(features)] = 1
         classes = self.data.n_classes

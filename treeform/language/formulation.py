@@ -146,7 +146,14 @@ class Formulation:
     # -- what a subclass states ---------------------------------------------------------------------
 
     def supports(self, shape: Shape, data: Dataset, objective: Objective) -> str | None:
-        """Why this formulation cannot state the problem, or None when it can."""
+        """Why this formulation cannot state the problem, or None when it can.
+
+        Parameters
+        ----------
+        shape : Shape
+        data : Dataset
+        objective : Objective
+        """
         if any(isinstance(term, Depth) for _, term in objective.terms) and len(objective.terms) > 1:
             return "the depth is minimised by its own search, not as one of several terms"
         if shape.splits not in self.splits:
@@ -155,7 +162,15 @@ class Formulation:
         return f"it offers no port {', '.join(sorted(missing))}" if missing else None
 
     def decode(self, compiled: Compiled, x: np.ndarray) -> DecisionGraph:
-        """The model that a point (n_cols,) of the compiled model stands for."""
+        """The model that a point of the compiled model stands for.
+
+        Parameters
+        ----------
+        compiled : Compiled
+            The model, and the ports that its components published.
+        x : (n_cols,) array
+            A point that a solver gave.
+        """
         raise SpecError(
             f"{type(self).__name__} cannot read a model from a solver's point",
             cause="a bare sum of components has no decode()",
@@ -163,7 +178,14 @@ class Formulation:
         )
 
     def encode(self, compiled: Compiled, graph: DecisionGraph) -> np.ndarray | None:
-        """A start (n_cols,) for solvers, nan where unknown; None when ``graph`` does not fit the shape."""
+        """A start (n_cols,) for solvers, nan where unknown; None when ``graph`` does not fit the shape.
+
+        Parameters
+        ----------
+        compiled : Compiled
+        graph : DecisionGraph
+            A model from elsewhere, such as CART or an engine.
+        """
         return None
 
     # -- compiling ------------------------------------------------------------------------------------

@@ -60,7 +60,13 @@ class LinearRequirement(Requirement, listed=False):
 
     @abstractmethod
     def forms(self, rows: Rows) -> Iterable[Inequality]:
-        """The inequalities, as comparisons of sums: ``yield rows.weight(predicted="yes") <= 20``."""
+        """The inequalities, as comparisons of sums: ``yield rows.weight(predicted="yes") <= 20``.
+
+        Parameters
+        ----------
+        rows : Rows
+            The training rows, of which sums are taken.
+        """
 
     def bind(self, data: Dataset, **context: Any) -> Requirement:
         """Refuse what cannot be stated on these data; override it to resolve what depends on them."""

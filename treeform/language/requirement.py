@@ -106,11 +106,26 @@ class Requirement(Component, ABC):
 
     @abstractmethod
     def build(self, model: Model, ports: Ports) -> None:
-        """Add the rows that state this requirement."""
+        """Add the rows that state this requirement.
+
+        Parameters
+        ----------
+        model : Model
+            Where rows, and columns of their own, are added.
+        ports : Ports
+            What the formulation publishes, such as ``ports.predicted``; those of `needs` are there.
+        """
 
     @abstractmethod
     def violation(self, graph: DecisionGraph, data: Dataset) -> int | Fraction:
-        """How much ``graph`` violates the requirement on ``data``, exactly; 0 if it is satisfied."""
+        """How much ``graph`` violates the requirement on ``data``, exactly; 0 if it is satisfied.
+
+        Parameters
+        ----------
+        graph : DecisionGraph
+        data : Dataset
+            Encoded rows ``X``, class codes ``y`` and integer ``weights``.
+        """
 
     def bind(self, data: Dataset, **context: Any) -> Requirement:
         """Resolve what depends on the data (column names, fractions) and check it.

@@ -85,7 +85,7 @@ def _row(family: Family, place: Place, known: Known | None, number_of: dict[int,
         status=str(status),
         model="" if known is None else f"{count_of(known.graph.n_nodes, 'test')}, depth {known.graph.depth}",
         answer=None if known is None else number_of.get(id(known.graph)),
-        by="" if proof is None else proof.by,
+        by="" if proof is None else proof.by.removesuffix(" (from a certificate)"),  # all of them are
     )
 
 

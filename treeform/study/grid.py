@@ -14,7 +14,9 @@ MOST_RUNS = 100_000
 def combinations(
     grid: Mapping[str, Iterable[Any]] | Iterable[Mapping[str, Iterable[Any]]],
 ) -> list[dict[str, Any]]:
-    """The settings of every run; the last setting of a grid changes first.
+    """The settings of every run, in the order given; the last setting of a grid changes first.
+
+    scikit-learn's ParameterGrid sorts settings by their names.
 
     Raises SpecError if a setting has no values, or there are too many combinations.
 
