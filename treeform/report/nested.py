@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import groupby
 
 from treeform.certify.family import IMPOSSIBLE, Family, Known, Place
@@ -81,7 +82,7 @@ def _row(family: Family, place: Place, known: Known | None, number_of: dict[int,
     return NestedRow(
         problem=family.name(place),
         objective=value_text(None if known is None else known.value),
-        bound="no model" if none else value_text(None if proof is None else as_number(proof.lower)),
+        bound="no model" if none else value_text(None if proof is None else as_number(Fraction(proof.lower))),
         status=str(status),
         model="" if known is None else f"{count_of(known.graph.n_nodes, 'test')}, depth {known.graph.depth}",
         answer=None if known is None else number_of.get(id(known.graph)),
