@@ -1,7 +1,7 @@
 """All near-optimal trees beside ArborEnum: errors and a price of .01 of the rows for each leaf.
 
 One thread; CPU seconds (user and system) of everything from the encoded table to the count, in a process of each
-question's own. Here the optimum, and a proof for each column that all trees test, are part of it.
+question's own. Here the optimum with its certificate is part of it.
 
 The programs count different things. Here a tree is counted once in its normal form. ArborEnum 0.2.6 also counts tests
 with two leaves of one class, and each threshold of the whole table, of which several part the rows of a node alike; and

@@ -75,6 +75,28 @@ def test_it_is_the_graph_over_a_list_of_tests(
         assert facts(one) == facts(other)
 
 
+@pytest.mark.parametrize("scale", [1, 10**4, 10**8])
+@pytest.mark.parametrize("seed", [0, 1, 4])
+def test_numbers_of_every_width(seed: int, scale: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums in 16 bits, prices in 32, and wider ones."""
+    drawn = stated(seed, 3, rows=24)
+    weights = drawn.data.weights * scale
+    problem = tf.Problem(drawn.data.X, drawn.data.y, shape=tf.Tree(3), sample_weight=weights)
+    problem.minimize(tf.Error() + scale * tf.Nodes())
+    relaxation = priced_part(problem.question)
+    assert relaxation is not None
+    listed = GraphOfTrees(problem.data, relaxation.task)
+    search_intervals(monkeypatch)
+    searched = GraphOfTrees(problem.data, relaxation.task)
+    found, own = listed.relax(), searched.relax()
+    assert found is not None and own is not None and found.lower == own.lower > 0
+    unbounded = searched.relax(0)
+    assert unbounded is not None and unbounded.lower == 0
+    one, other = listed.up_to(found.lower + 3 * scale), searched.up_to(found.lower + 3 * scale)
+    assert one is not None and other is not None and one.n_alternatives > 20
+    assert facts(one) == facts(other)
+
+
 def facts(graph: and_or_graph.AndOrGraph) -> list[tuple[object, ...]]:
     """The alternatives, whatever the numbers of their nodes; of tests that part a node alike any one stands."""
     covers = [graph.covers[node].tobytes() for node in range(graph.n_nodes)]

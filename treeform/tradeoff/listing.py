@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -130,15 +131,17 @@ class _Search:
         """The columns that all models in hand test; no other one can be indispensable."""
         if self.best.graph is None or self.best.objective is None:
             return []
-        known = [*self.listed.models, NearModel(self.best.objective, self.best.graph)]
-        return sorted(set.intersection(*(model.columns() for model in known)))
+        best, listed = NearModel(self.best.objective, self.best.graph).columns(), self.listed.columns
+        return sorted(best if listed is None else best & listed)
 
     def indispensable(self) -> tuple[Indispensable, ...]:
         """The answer for these columns."""
+        known = self.listed.counted_to
+        counted = self.listed.shows_columns and known is not None and known >= self.threshold
         return tuple(
-            Indispensable(name, self.without[name], self.threshold)
+            Indispensable(name, self.without.get(name), self.threshold)
             for name in self.candidates()
-            if name in self.without
+            if counted or name in self.without
         )
 
     def ask(self, column: str | None, seconds: float | None) -> CertifiedResult | None:
@@ -290,6 +293,22 @@ class _Listed:
     trees: NearTrees | None = None
     stopped_by: str | None = None
 
+    @cached_property
+    def columns(self) -> set[str] | None:
+        """The columns that all of them test; None where there are none."""
+        if not self.models:
+            return None
+        common = set.intersection(*(model.columns() for model in self.models))
+        trees = self.trees
+        if trees is None or trees.size == len(self.models):
+            return common
+        return {name for name in common if trees.using(name) == trees.size}
+
+    @property
+    def shows_columns(self) -> bool:
+        """Whether every model up to ``counted_to`` tests the columns that these test, in normal form or not."""
+        return self.trees is not None and self.trees.judge.keeps_normal_forms
+
 
 class _Listing:
     """Enumeration in growing parts, and the models that come of it."""
@@ -300,7 +319,8 @@ class _Listing:
         self.judge = Judge(question, relaxation, of)
         seconds = schedule.NEAR_OPTIMUM.of(budget).remaining
         none = (0,) * of.n_rows
-        priced = of.relax(None, seconds, budget.stop) or of.price(none, 1, None, budget.stop)
+        wanted = None if of.n_rows else 0  # a bound serves only to place multipliers
+        priced = of.relax(wanted, seconds, budget.stop) or of.price(none, 1, None, budget.stop)
         self.enumeration = None if priced is None else Enumeration(of, priced, MOST_TREES, budget.stop)
 
     def up_to(self, best: Fraction, threshold: Fraction) -> _Listed:

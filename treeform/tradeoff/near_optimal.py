@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from treeform.certify.answer import CertifiedResult
+from treeform.certify.answer import CertifiedResult, solve_certified
 from treeform.errors import SpecError
 from treeform.graph.svg import Drawing
 from treeform.language.question import Question
-from treeform.solve.result import Number, Status
+from treeform.requirements.excluded import NoTestOn
+from treeform.solve.result import Number, SolveOptions, Status
 from treeform.tradeoff.axis import find_axis
 from treeform.tradeoff.near_plot import range_plot
 from treeform.tradeoff.near_trees import NearModel, NearTrees
@@ -27,13 +28,15 @@ class Indispensable:
     """Whether every near-optimal model tests a column."""
 
     column: str
-    without: CertifiedResult
-    """The answer where no test may read the column."""
+    without: CertifiedResult | None
+    """The answer where no test may read the column; None where all models were counted and test it."""
     threshold: Fraction
 
     @property
     def proved(self) -> bool | None:
         """True: no model without the column is within the threshold; False: one is; None: not known."""
+        if self.without is None:
+            return True
         objective, bound = self.without.objective, self.without.bound
         if objective is not None and objective <= self.threshold:
             return False
@@ -68,7 +71,7 @@ class NearOptimal(Printed):
     counted_to: Fraction | None
     """The objective up to which all models were counted; None when none were."""
     indispensable: tuple[Indispensable, ...]
-    """For the columns that all listed models test: the optimum without them."""
+    """The columns that all models known test: whether every near-optimal one does."""
     seconds: float
     limit: Limit | None = None
     """What ended the work early."""
@@ -98,20 +101,36 @@ class NearOptimal(Printed):
 
     # ---------------------------------------------------------------- columns
 
+    def without(self, column: str, time_limit: float | None = None) -> CertifiedResult:
+        """The best model where no test may read a column: what it costs to do without.
+
+        Parameters
+        ----------
+        column : str
+            Of the table.
+        time_limit : float, optional
+            Seconds.
+        """
+        rule = NoTestOn(column).bind(self.question.data)
+        question = self.question.with_(requirements=(*self.question.requirements, rule))
+        return solve_certified(question, SolveOptions(time_limit=time_limit))
+
     def columns(self) -> pd.DataFrame:
         """One row for each column of the table, those that the most models test first.
 
         ``models`` and ``share`` are over all models that were counted, listed or not; over those that are listed where
         ``trees`` is None. ``indispensable`` is True where every near-optimal model tests the column: no model without
-        it is within the threshold, which ``optimum without`` shows. It is None where that is open.
+        it is within the threshold. It is None where that is open. ``optimum without`` is what a solve without the
+        column found, where one was needed to tell; see `without`.
         """
         names, size = self._names(), self._size()
         asked = {demanded.column: demanded for demanded in self.indispensable}
         rows: list[dict[str, Any]] = []
         for name in names:
             tested, demanded = self._using(name), asked.get(name)
-            least = None if demanded is None else demanded.without.objective
-            is_optimum = demanded is not None and demanded.without.status is Status.OPTIMAL
+            without = None if demanded is None else demanded.without
+            least = None if without is None else without.objective
+            is_optimum = without is not None and without.status is Status.OPTIMAL
             is_open = None if demanded is None else demanded.proved
             rows.append(
                 {

@@ -51,6 +51,12 @@ class Judge:
         """Whether some requirement is judged on each model, since the graph and the rows over it do not state it."""
         return bool(self.relaxation.dropped) or self.question.limits.max_errors is not None
 
+    @property
+    def keeps_normal_forms(self) -> bool:
+        """Whether the normal form of a tree that satisfies everything does so, too."""
+        totals = self.relaxation.task.totals
+        return not self.is_needed and (totals is None or totals.per_test is None)
+
     def model(self, nested: Nested, cost: int | None = None) -> NearModel | None:
         """The model, if it satisfies everything; its value is evaluated again.
 

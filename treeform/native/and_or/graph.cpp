@@ -37,7 +37,7 @@ public:
 
     Relaxed relax(Amount upper) {
         const Amount unit = pricing_.largest_unit();
-        if (table_.rows == 0) return price({}, unit);
+        if (table_.rows == 0) return priced({}, unit, upper > 0);  // costs are not negative
         upper = std::min(upper, pricing_.most() + 1);
         choose_root_tests();
         Multipliers search(table_, pricing_, [&](const std::vector<Amount>& m, Point& p) {
@@ -60,19 +60,7 @@ public:
         return price(best.multiplier, unit);
     }
 
-    Relaxed price(const std::vector<Amount>& multipliers, Amount unit) {
-        Relaxed out;
-        out.multipliers = multipliers, out.unit = unit;
-        Prices prices;
-        if (!pricing_.make(multipliers, unit, prices)) {  // too large to be exact
-            out.multipliers.assign(table_.rows, 0), out.unit = pricing_.largest_unit();
-            pricing_.make(out.multipliers, out.unit, prices);
-        }
-        const Amount least = set(prices);
-        out.infeasible = least >= kNone;
-        if (!out.infeasible) out.lower = prices.bound(least);
-        return out;
-    }
+    Relaxed price(const std::vector<Amount>& multipliers, Amount unit) { return priced(multipliers, unit, true); }
 
     Alternatives up_to(Amount cost, Amount short_by, std::size_t most) {
         Alternatives out;
@@ -103,11 +91,29 @@ public:
     }
 
 private:
+    Relaxed priced(const std::vector<Amount>& multipliers, Amount unit, bool bounded) {
+        Relaxed out;
+        out.multipliers = multipliers, out.unit = unit;
+        Prices prices;
+        if (!pricing_.make(multipliers, unit, prices)) {  // too large to be exact
+            out.multipliers.assign(table_.rows, 0), out.unit = pricing_.largest_unit();
+            pricing_.make(out.multipliers, out.unit, prices);
+        }
+        use(prices);
+        if (!bounded) return out;
+        const Amount least = least_of_root();
+        out.infeasible = least >= kNone;
+        if (!out.infeasible) out.lower = prices.bound(least);
+        return out;
+    }
     Amount set(const Prices& prices) {
+        use(prices);
+        return least_of_root();
+    }
+    void use(const Prices& prices) {
         known_.clear();
         paths_.forget();
         minima_.set(prices);
-        return least_of_root();
     }
     Amount least_of_root() {
         if (states_.start() != kFree) return paths_.least(root_, settings_.depth, states_.start());

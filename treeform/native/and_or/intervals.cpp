@@ -40,6 +40,12 @@ using contree::Test;
 constexpr int kFewCutsDepth = 3, kFewCuts = 4;  // from that depth on trees for a first guess of multipliers see so many
                                                 // cuts of a column
 constexpr Wide kSmall = Wide(1) << 30;  // sums of prices in 32 bits
+constexpr Wide kSmallest = Wide(1) << 28;  // the same, where those along a lane have 16 bits
+
+/// Whether sums along a lane of a scan stay in 16 bits.
+bool fits_short_lanes(std::size_t rows, Wide dearest_row) {
+    return Wide(rows / contree::kLanes + 1) * dearest_row < 32000;
+}
 
 class IntervalGraph::Search {
 public:
@@ -75,7 +81,7 @@ public:
 
     TREEFORM_COLD Relaxed relax(Amount upper) override {
         const Amount unit = pricing_.largest_unit();
-        if (table_.rows == 0) return price({}, 1);
+        if (table_.rows == 0) return priced({}, 1, upper > 0);  // costs are not negative
         upper = std::min(upper, pricing_.most() + 1);
         struct Exact {
             contree::Settings& rules;
@@ -105,19 +111,8 @@ public:
     }
 
     TREEFORM_COLD Relaxed price(const std::vector<Amount>& multipliers, Amount unit) override {
-        Relaxed out;
-        out.multipliers = multipliers, out.unit = unit;
-        Prices prices;
-        if (!pricing_.make(multipliers, unit, prices) || !use(prices)) {  // too large to be exact
-            out.multipliers.assign(table_.rows, 0), out.unit = 1;
-            pricing_.make(out.multipliers, out.unit, prices), use(prices);
-        }
-        const Amount least = least_of_root();
-        out.infeasible = least >= kNone;
-        if (!out.infeasible) out.lower = prices_.bound(least);
-        return out;
+        return priced(multipliers, unit, true);
     }
-
     TREEFORM_COLD Alternatives up_to(Amount cost, Amount short_by, std::size_t most) override {
         Alternatives out;
         out.words = words_;
@@ -199,21 +194,38 @@ private:
 
     // ---------------------------------------------------------------- prices
 
+    TREEFORM_COLD Relaxed priced(const std::vector<Amount>& multipliers, Amount unit, bool bounded) {
+        Relaxed out;
+        out.multipliers = multipliers, out.unit = unit;
+        Prices prices;
+        if (!pricing_.make(multipliers, unit, prices) || !use(prices)) {  // too large to be exact
+            out.multipliers.assign(table_.rows, 0), out.unit = 1;
+            pricing_.make(out.multipliers, out.unit, prices), use(prices);
+        }
+        if (!bounded) return out;
+        const Amount least = least_of_root();
+        out.infeasible = least >= kNone;
+        if (!out.infeasible) out.lower = prices_.bound(least);
+        return out;
+    }
     /// False where sums would leave the width.
     TREEFORM_COLD bool use(const Prices& prices) {
         continuous_totals::Prices& beyond = beyond_;
         beyond.unit = prices.unit, beyond.leaf = prices.leaf, beyond.test = prices.test[0];
         if (beyond.test < 0) return false;
-        Wide sum = Wide(beyond.test) * ((Amount(1) << std::min(settings_.depth, 20)) - 1), base = 0;
+        Wide sum = Wide(beyond.test) * ((Amount(1) << std::min(settings_.depth, 20)) - 1), base = 0, dearest = 0;
         std::vector<Amount> weight(table_.kinds, 0);
         for (std::size_t i = 0; i < rows_.kind.size(); ++i) weight[rows_.kind[i]] += rows_.weight[i];
         for (int k = 0; k < table_.kinds; ++k) {
             const auto from = beyond.leaf.begin() + std::ptrdiff_t(k) * labels();
             const Amount least = *std::min_element(from, from + labels());
             for (auto at = from; at != from + labels(); ++at) *at -= least;
-            sum += Wide(*std::max_element(from, from + labels())) * weight[k], base += Wide(least) * weight[k];
+            const Amount most = *std::max_element(from, from + labels());
+            sum += Wide(most) * weight[k], base += Wide(least) * weight[k];
+            dearest = std::max(dearest, Wide(most) * rows_.heaviest());
         }
         if (sizeof(typename W::Sum) == 4 && sum >= kSmall) return false;
+        if (sizeof(typename W::Sum) == 2 && (sum >= kSmallest || !fits_short_lanes(rows_.kind.size(), dearest))) return false;
         prices_ = prices, base_ = Amount(base);
         data_.set(beyond);
         rules_.node_penalty = beyond.test;
@@ -385,9 +397,13 @@ IntervalGraph::IntervalGraph(const Thresholds& given, const totals::Settings& se
     rows_ = std::make_unique<RowsOfPoints>(given);
     const auto& samples = rows_->samples;
     contree::RankedTable ranked(samples.x, samples.n, samples.features, contree::kSlack, control);
-    const bool small = given.table.rows == 0 && samples.n < 65535 && ranked.most_values < 65535
-                       && totals::Pricing(given.table, settings).most() < kSmall;
-    if (small)
+    const bool few = given.table.rows == 0 && samples.n < 65535 && ranked.most_values < 65535;
+    const Wide most = totals::Pricing(given.table, settings).most();
+    const std::size_t costs = std::size_t(samples.kinds) * samples.labels;
+    const Wide dearest = Wide(rows_->heaviest()) * (costs ? *std::max_element(samples.cost, samples.cost + costs) : 0);
+    if (few && most < kSmallest && fits_short_lanes(samples.n, dearest))
+        search_ = std::make_unique<SearchAs<contree::Narrow>>(given, settings, control, group, ranked, *rows_);
+    else if (few && most < kSmall)
         search_ = std::make_unique<SearchAs<contree::Priced>>(given, settings, control, group, ranked, *rows_);
     else
         search_ = std::make_unique<SearchAs<contree::Huge>>(given, settings, control, group, ranked, *rows_);

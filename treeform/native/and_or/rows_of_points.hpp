@@ -1,5 +1,6 @@
 #pragma once
 // A table of points as ConTree's search has it: by row.
+#include <algorithm>
 #include <vector>
 
 #include "../continuous_totals/problem.hpp"
@@ -32,6 +33,7 @@ struct IntervalGraph::RowsOfPoints {
         samples.mark = mark.data(), samples.clash_begin = no_clashes.data();
     }
     RowsOfPoints(const RowsOfPoints&) = delete;
+    Amount heaviest() const { return weight.empty() ? 0 : *std::max_element(weight.begin(), weight.end()); }
 };
 
 }  // namespace treeform::and_or
