@@ -1,4 +1,6 @@
-"""Writes one reference page for each public package, from its ``__all__``, before Sphinx collects its sources.
+"""Writes one reference page for each public package, from its ``__all__``, and the tables of its index.
+
+They are written before Sphinx collects its sources.
 
 Nothing is listed by hand: a name that is made public is in the reference at the next build.
 """
@@ -11,11 +13,19 @@ from operator import attrgetter
 from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
+from typing import Any
 
+from sklearn.base import BaseEstimator
+
+from treeform.backends import Backend
+from treeform.engines import Engine
+from treeform.language.objective import Term
+from treeform.language.requirement import Requirement
+
+FOR_USERS = ("treeform", "treeform.report", "treeform.errors")
 PACKAGES = {
     "treeform": "What a model is made of, solved with and checked by: imported as ``tf.NAME``.",
     "treeform.requirements": "Requirements, and how they are looked up by name.",
-    "treeform.objectives": "Objectives by class and by group, and the F1 loss.",
     "treeform.formulations.flow": "Trees by flows of points, and by cuts of these flows.",
     "treeform.formulations.odd": "Optimal decision diagrams and trees as mixed-integer programs.",
     "treeform.formulations.sat": "Trees of least depth or size by incremental satisfiability.",
@@ -29,11 +39,34 @@ PACKAGES = {
     "treeform.tradeoff": "Many optima at once: size table and Pareto curve.",
     "treeform.certify": "Certificates, their check, and proofs.",
     "treeform.graph": "Decision trees and decision diagrams.",
-    "treeform.data": "Tables in.",
-    "treeform.report": "Reports.",
+    "treeform.data": "Tables: how columns are read, and classes and weights.",
+    "treeform.report": "Reports of an answer or a model, as a page, text or values.",
     "treeform.testing": "Conformance kits and brute force.",
     "treeform.errors": "Errors: each says what happened, why, and what to do.",
 }
+
+ROLES = {
+    "State a problem": ("Problem", "Tree", "Diagram", "Dataset"),
+    "Requirements": Requirement,
+    "Objectives": Term,
+    "Answers": (
+        "Result",
+        "Status",
+        "Limit",
+        "DecisionGraph",
+        "check",
+        "Frontier",
+        "SizeTable",
+        "TreeformError",
+    ),
+    "Many problems": ("sweep", "Study"),
+    "scikit-learn estimators": BaseEstimator,
+    "Solvers": Backend,
+    "Native engines": Engine,
+    "For requirements and formulations of your own": object,
+}
+"""What the names of ``treeform`` are for: by name, or by the class that they derive from; the first that fits."""
+OF_YOUR_OWN = ("Requirement", "LinearRequirement")
 
 
 def public_names(module: ModuleType) -> list[str]:
@@ -60,7 +93,50 @@ def page(name: str, summary: str, listed: set[int]) -> str:
     names = [n for n, value in found.items() if callable(value) and id(value) not in listed]
     listed.update(id(found[n]) for n in names)
     lines = [name, "=" * len(name), "", summary, "", f".. currentmodule:: {name}", ""]
-    lines += [".. autosummary::", "   :toctree: ../generated", "", *(f"   {n}" for n in names), ""]
+    if name != "treeform":
+        return "\n".join(lines + _summary(names))
+    for role in ROLES:
+        of_role = sorted((n for n in names if role_of(n, found[n]) == role), key=_place)
+        lines += [role, "-" * len(role), "", *_summary(of_role)]
+    return "\n".join(lines)
+
+
+def role_of(name: str, value: Any) -> str:
+    """What a name of ``treeform`` is for."""
+    if name in OF_YOUR_OWN:
+        return list(ROLES)[-1]
+    if name == "solvers":
+        return "Solvers"
+    for role, kind in ROLES.items():
+        if name in kind if isinstance(kind, tuple) else inspect.isclass(value) and issubclass(value, kind):
+            return role
+    return list(ROLES)[-1]
+
+
+def _place(name: str) -> int:
+    """Where a role names it; elsewhere the order stays."""
+    listed = [one for kind in ROLES.values() if isinstance(kind, tuple) for one in kind]
+    return listed.index(name) if name in listed else len(listed)
+
+
+def _summary(names: list[str]) -> list[str]:
+    return [".. autosummary::", "   :toctree: ../generated", "", *(f"   {n}" for n in names), ""]
+
+
+def index() -> str:
+    """The packages in two tables, with what each is for, and their order on the site."""
+    lines = []
+    for head, is_for_users in (
+        ("For users", True),
+        ("For requirements, formulations, solvers and engines", False),
+    ):
+        lines += [head, "-" * len(head), "", ".. list-table::", "   :widths: 34 66", ""]
+        for name, summary in PACKAGES.items():
+            if (name in FOR_USERS) == is_for_users:
+                lines += [f"   * - :doc:`{name} <packages/{name}>`", f"     - {summary}"]
+        lines.append("")
+    order = [*FOR_USERS, *(name for name in PACKAGES if name not in FOR_USERS)]
+    lines += [".. toctree::", "   :hidden:", "", *(f"   packages/{name}" for name in order), ""]
     return "\n".join(lines)
 
 
@@ -69,6 +145,7 @@ def write_pages(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     listed: set[int] = set()
     wanted = {folder / f"{name}.rst": page(name, summary, listed) for name, summary in PACKAGES.items()}
+    wanted[folder / "index.inc"] = index()
     for old in set(folder.glob("*.rst")) - set(wanted):
         old.unlink()
     for path, text in wanted.items():

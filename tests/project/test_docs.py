@@ -18,16 +18,17 @@ PAGES = sorted(
 )
 
 
-INDENTED = r"((?:   .*\n|\n)+)"
+INDENTED = r"((?:(?P=margin)   .*\n|\n)+)"
 WITH_OUTPUT = re.compile(
-    rf"^\.\. code-block:: python\n\n{INDENTED}(?:\.\. code-block:: text\n\n{INDENTED})?", re.M
+    rf"^(?P<margin> *)\.\. code-block:: python\n\n{INDENTED}(?:(?P=margin)\.\. code-block:: text\n\n{INDENTED})?",
+    re.M,
 )
 
 
 def blocks_with_output(page: Path) -> list[tuple[str, str]]:
     """The ``code-block:: python`` blocks of a page, in order, each with the ``text`` block that follows it."""
     found = WITH_OUTPUT.findall(page.read_text(encoding="utf-8"))
-    shown = [(textwrap.dedent(code), plain(output)) for code, output in found]
+    shown = [(textwrap.dedent(code), plain(output)) for _, code, output in found]
     # What begins with the command's name is the same on the command line.
     return [(code, "" if output.startswith("treeform ") else output) for code, output in shown]
 
