@@ -196,6 +196,11 @@ def test_a_model_of_another_table_names_the_columns(table: Path, tmp_path: Path)
     assert "here is no column 'constant_1'" in judged.stderr
 
 
+def test_columns_with_commas_between_are_said_to_need_an_option_each(table: Path) -> None:
+    refused = run("fit", table, "--target", "y", "--shape", "tree:1", "--exclude", "town, x")
+    assert refused.exit_code == 2 and "give the option once for each of town, x" in refused.stderr
+
+
 def test_the_certificate_of_several_models_is_no_model(table: Path, tmp_path: Path) -> None:
     whole = tmp_path / "table.json"
     assert run("size-table", table, "--target", "y", "--shape", "tree:1", "--certificate", whole).exit_code == 0

@@ -20,6 +20,13 @@ def take_column(frame: pd.DataFrame, column: str, role: str, source: Path) -> pd
     """
     if column in frame.columns:
         return frame[column]
+    several = [part.strip() for part in column.split(",")]
+    if len(several) > 1 and set(several) <= set(frame.columns):
+        raise DataError(
+            f"{source} has no column {column!r}",
+            cause="an option names one column",
+            fix=f"give the option once for each of {listing(several)}",
+        )
     raise DataError(
         f"{source} has no column {column!r}",
         cause=f"it was named as the {role} column; the columns are {listing(frame.columns)}",
