@@ -246,6 +246,24 @@ def test_a_solver_is_asked_the_known_bugs(monkeypatch: pytest.MonkeyPatch) -> No
     assert refused.exit_code == 2 and "contree is a native engine" in refused.stderr
 
 
+def test_a_registered_formulation_brings_rows_of_ones_own(tmp_path: Path) -> None:
+    table, rows = tmp_path / "table.csv", tmp_path / "rows.py"
+    table.write_text("a,b,y\n0,0,u\n0,1,v\n1,0,v\n1,1,u\n")
+    rows.write_text(
+        "import treeform as tf\nfrom treeform.catalogue import register\nfrom treeform.formulations import ODD\n"
+        "class AtMostTwo(tf.Component):\n    needs = frozenset({'active'})\n"
+        "    def build(self, model, ports):\n        model.add(ports.active.sum() <= 2)\n"
+        "@register\nclass Narrowed(ODD):\n    name = 'narrowed-on-the-command-line'\n"
+        "    def __init__(self):\n        super().__init__()\n        self.components += (AtMostTwo(),)\n"
+    )
+    stated = (table, "--target", "y", "--shape", "tree:2", "--solver", "highs", "-q")
+    mine = ("--import", rows, "--formulation", "narrowed-on-the-command-line")
+    errors = [run("fit", *stated, *more, "--report", tmp_path / "r.md").exit_code for more in ((), mine)]
+    assert errors == [0, 0]
+    text = (tmp_path / "r.md").read_text()
+    assert "AtMostTwo()" in text and "objective: 1" in text
+
+
 def test_explain_shows_rows_and_writes_the_model(tmp_path: Path) -> None:
     table = tmp_path / "table.csv"
     table.write_text("a,b,y\n" + "".join(f"{i % 3},{i % 2},{'uv'[i % 2]}\n" for i in range(12)))
