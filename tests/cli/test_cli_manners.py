@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from typer.testing import CliRunner, Result
 
 import treeform as tf
 from treeform.cli.app import app
+from treeform.utils import extensions
 
 CREDIT = ROOT / "examples" / "data" / "german-credit.csv"
 COMMANDS = sorted(get_command(app).commands)
@@ -150,9 +152,22 @@ def test_cross_validation_is_told_which_tree_to_take(table: Path, monkeypatch: p
     told = []
     fitted = tf.OptimalTreeClassifierCV.fit
     monkeypatch.setattr(
-        tf.OptimalTreeClassifierCV, "fit", lambda self, *a, **k: told.append(self.select) or fitted(self, *a, **k)
+        tf.OptimalTreeClassifierCV,
+        "fit",
+        lambda self, *a, **k: told.append(self.select) or fitted(self, *a, **k),
     )
-    words = ("fit", table, "--target", "y", "--shape", "tree:2", "--exclude", "Customer ID", "--time-limit", 10)
+    words = (
+        "fit",
+        table,
+        "--target",
+        "y",
+        "--shape",
+        "tree:2",
+        "--exclude",
+        "Customer ID",
+        "--time-limit",
+        10,
+    )
     for select in ((), ("--select", "best")):
         assert run(*words, "--cv", 2, *select).exit_code == 0
     assert told == ["close", "best"]
@@ -203,7 +218,9 @@ def test_columns_with_commas_between_are_said_to_need_an_option_each(table: Path
 
 def test_the_certificate_of_several_models_is_no_model(table: Path, tmp_path: Path) -> None:
     whole = tmp_path / "table.json"
-    assert run("size-table", table, "--target", "y", "--shape", "tree:1", "--certificate", whole).exit_code == 0
+    assert (
+        run("size-table", table, "--target", "y", "--shape", "tree:1", "--certificate", whole).exit_code == 0
+    )
     refused = run("judge", table, "--model", whole, "--target", "y")
     assert refused.exit_code == 2 and "the certificate holds several models" in refused.stderr
 
@@ -225,7 +242,12 @@ def test_a_report_shows_an_answer_of_a_size_table_and_of_a_frontier(table: Path,
     assert shown["nested"]["row"] == 2
     beyond = run("report", whole, table, "--row", 3, "-o", tmp_path / "other.html")
     assert beyond.exit_code == 2 and "give --row 1 to --row 2" in beyond.stderr
-    over = ("--over", "statistical_parity:groups=town,positive=good", "--certificate", tmp_path / "curve.json")
+    over = (
+        "--over",
+        "statistical_parity:groups=town,positive=good",
+        "--certificate",
+        tmp_path / "curve.json",
+    )
     assert run("frontier", *stated, *over).exit_code == 0
     done = run("report", tmp_path / "curve.json", table, "-o", tmp_path / "curve.html")
     assert "> 1  no bound: objective" in done.stdout
@@ -246,18 +268,22 @@ def test_a_solver_is_asked_the_known_bugs(monkeypatch: pytest.MonkeyPatch) -> No
     assert refused.exit_code == 2 and "contree is a native engine" in refused.stderr
 
 
-def test_a_registered_formulation_brings_rows_of_ones_own(tmp_path: Path) -> None:
+def test_a_registered_formulation_brings_rows_of_ones_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(extensions, "_REGISTERED", {group: {} for group in extensions.BUILT_IN})
+    monkeypatch.setattr(sys, "path", [*sys.path])
     table, rows = tmp_path / "table.csv", tmp_path / "rows.py"
     table.write_text("a,b,y\n0,0,u\n0,1,v\n1,0,v\n1,1,u\n")
     rows.write_text(
         "import treeform as tf\nfrom treeform.catalogue import register\nfrom treeform.formulations import ODD\n"
         "class AtMostTwo(tf.Component):\n    needs = frozenset({'active'})\n"
         "    def build(self, model, ports):\n        model.add(ports.active.sum() <= 2)\n"
-        "@register\nclass Narrowed(ODD):\n    name = 'narrowed-on-the-command-line'\n"
+        "@register\nclass Narrowed(ODD):\n    name = 'narrowed'\n"
         "    def __init__(self):\n        super().__init__()\n        self.components += (AtMostTwo(),)\n"
     )
     stated = (table, "--target", "y", "--shape", "tree:2", "--solver", "highs", "-q")
-    mine = ("--import", rows, "--formulation", "narrowed-on-the-command-line")
+    mine = ("--import", rows, "--formulation", "narrowed")
     errors = [run("fit", *stated, *more, "--report", tmp_path / "r.md").exit_code for more in ((), mine)]
     assert errors == [0, 0]
     text = (tmp_path / "r.md").read_text()
