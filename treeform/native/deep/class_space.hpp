@@ -47,6 +47,9 @@ public:
         return support_ <= 1 ? kAnyTests : int(std::clamp<Cost>(support_of(table_, rows) / support_, 1, kAnyTests)) - 1;
     }
 
+    /// Whether tests have a price, or leaves a minimum support: then fewer levels are often as good.
+    bool has_rules() const { return penalty_ > 0 || support_ > 1; }
+
     /// A hash of the set of rows.
     std::uint64_t hash(const Rows& rows) const {
         std::uint64_t sum = 0;

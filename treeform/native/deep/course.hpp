@@ -32,12 +32,10 @@ public:
         offer_(tree);
     }
     void pilot() {
-        const Counted counted(*this);
         take(build_.pilot(root_, depth_, 2));
     }
     /// One cycle, from the best tree of this depth.
     void cycle() {
-        const Counted counted(*this);
         const Cost before = tree_->cost;
         annealing_.cycle(tree_, sweeps_);
         if (sweeps_ >= kPolished) polish();
@@ -47,21 +45,17 @@ public:
     /// One round of restarts, if cycles bring little.
     void round() {
         if (!settled_ || exhausted()) return;
-        const Counted counted(*this);
         restarts_.round(others_);
         if (sweeps_ > kPolished) polish();
         others_ = std::min(2 * others_, kMostSweeps);
     }
 
     const Ptr& tree() const { return tree_; }
-    int depth() const { return depth_; }
     /// Of the next cycle.
     int sweeps() const { return sweeps_; }
     /// Cycles bring little.
     bool is_settled() const { return settled_ || exhausted(); }
     bool exhausted() const { return annealing_.exhausted(); }
-    /// Elements that were read for it.
-    std::uint64_t work() const { return work_; }
     std::uint64_t moves() const { return annealing_.moves(); }
 
 private:
@@ -69,13 +63,6 @@ private:
     static constexpr int kPolished = 16;  // sweeps of the first cycle with exact subtrees: they are dear for an early tree
     static constexpr int kLittle = 1;  // hundredths that a cycle brings, up to which other roots are tried
     static constexpr int kNear = 2;  // hundredths above the best tree, up to which exact subtrees are solved
-
-    struct Counted {
-        Course& course;
-        std::uint64_t before = course.space_.work();
-        explicit Counted(Course& one) : course(one) {}
-        ~Counted() { course.work_ += course.space_.work() - before; }
-    };
 
     Space& space_;
     Builder<Space>& build_;
@@ -87,7 +74,6 @@ private:
     Ptr tree_;
     int sweeps_ = kFirstSweeps, others_ = kFirstOfOthers;
     bool settled_ = false;
-    std::uint64_t work_ = 0;
 
     void polish() {
         if (Space::better(annealing_.tree()->cost, Space::above(tree_->cost, kNear))) annealing_.polish();

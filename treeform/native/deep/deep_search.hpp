@@ -7,11 +7,16 @@
 //   pilot      see builder.hpp; with two tests a node
 //   cycles     again and again: sweeps over the inner nodes with other tests, then, from the third cycle on, exact subtrees
 //              of height three; see annealing.hpp
-//   less depth from the first restarts on: the same search for trees of one level less, as long as they are about as
-//              cheap, with an eighth of the work, or a half while it has the best tree
+//   less depth beside all others: the same search for trees of one level less, as it would run alone; see below
 //   depth 3    in the fifth cycle, or where cycles find nothing else to try: the best tree of depth three, if it is cheaper
 //   restarts   once a cycle has brought little, one round after each cycle: trees with other tests at the root; see
 //              restarts.hpp
+//
+// The search for less depth has at least a 64th of the work whenever the pace is called, a sixteenth where tests have a
+// price or leaves a minimum support; a ninth while its best tree is close to the best one and cycles bring little, and a
+// third while it has the best tree. It takes nothing from the search that it is part of: so a search with a limit on work
+// finds no worse a tree than the search for one level less with the same seed and that part of its work, which holds in
+// turn for the level below.
 #include <algorithm>
 #include <functional>
 #include <memory>
@@ -40,7 +45,9 @@ public:
 
     DeepSearch(Space& space, const Rows& root, int depth, std::uint64_t seed, Surroundings<Ptr> around)
         : space_(space), root_(root), depth_(std::min(depth, space.most_tests(root))), around_(std::move(around)), seed_(seed),
-          build_(space, kMostKept, seed, [this] { around_.pace(); }) {}
+          build_(space, kMostKept, seed, [this] { pace(); }), far_(space.has_rules() ? kFarUnderRules : kFar) {
+        resume();
+    }
 
     /// Trees that take about as long as CART's.
     void first() {
@@ -60,45 +67,23 @@ public:
 
     /// All other stages; returns when there is nothing left to try.
     void run() {
-        if (depth_ < 3) return;
-        if (depth_ == 3) {
-            offer(build_.exact(root_, 3, current_->cost));
-            return done_.push_back("exact subtrees of depth three");
-        }
-        Course<Space>& whole = begin(depth_);
-        whole.take(current_);
-        whole.pilot();
-        done_.push_back("the best two tests of each node");
-        while (!is_best() && !whole.exhausted()) {
-            take_from_outside();
-            whole.take(current_);
-            whole.cycle();
-            if (whole.sweeps() > kCompared) compare_with_depth_three();
-            whole.round();
-            compare_with_less_depth();
-        }
-        if (is_best()) return;
-        compare_with_depth_three();
-        done_.push_back("another test at a node");
+        first_ = work();
+        while (step()) {}
     }
 
     const Ptr& tree() const { return current_; }
     /// The stages that ran to their ends.
     const std::vector<std::string>& done() const { return done_; }
-    std::uint64_t moves() const {
-        std::uint64_t sum = 0;
-        for (const auto& one : courses_) sum += one->moves();
-        return sum;
-    }
+    std::uint64_t moves() const { return (course_ ? course_->moves() : 0) + (less_ ? less_->moves() : 0); }
     std::uint64_t solved() const { return build_.solved; }
 
 private:
     static constexpr std::size_t kMostKept = 40'000;
     static constexpr int kCompared = 64;  // sweeps of the cycle after which trees of depth three are searched
-    static constexpr int kLeastDepth = 4;  // of other searches of less depth: trees of depth three are solved
-    static constexpr std::uint64_t kAhead = 2, kBehind = 8;  // times their work that of the depth above, by who has the best
-    static constexpr int kTrial = 8;  // sweeps of their last cycle before they are compared
-    static constexpr int kClose = 3;  // hundredths above the best tree, up to which it goes on
+    static constexpr int kLeastDepth = 4;  // of a search for less depth: trees of depth three are solved
+    // The work of this search in parts of that for less depth, by how good the tree of that one is.
+    static constexpr std::uint64_t kAhead = 2, kNear = 8, kFar = 63, kFarUnderRules = 15;
+    static constexpr int kClose = 3;  // hundredths above the best tree
 
     Space& space_;
     const Rows& root_;
@@ -106,17 +91,56 @@ private:
     Surroundings<Ptr> around_;
     std::uint64_t seed_;
     Builder<Space> build_;
-    std::vector<std::unique_ptr<Course<Space>>> courses_;  // by depth, the deepest first
-    Ptr current_;
+    std::uint64_t far_;
+    std::unique_ptr<Course<Space>> course_;
+    std::unique_ptr<DeepSearch> less_;  // the search for one level less, once it has begun
+    bool less_ended_ = false;
+    std::uint64_t first_ = 0;               // work of the first trees
+    std::uint64_t work_ = 0, since_ = 0;    // work before this search was resumed, and that of the space at that time
+    bool at_work_ = false;
+    Ptr current_, taken_;  // the best tree, and that of less depth when it was taken over
     Cost reported_ = Space::infinite();
     std::vector<std::string> done_;
     bool compared_ = false;
 
-    Course<Space>& begin(int depth) {
-        courses_.push_back(std::make_unique<Course<Space>>(
-            space_, build_, root_, depth, seed_, [this](const Ptr& tree) { offer(tree); },
-            [this] { around_.pace(); }));
-        return *courses_.back();
+    /// The next stage; whether one is left.
+    bool step() {
+        if (depth_ < 3) return false;
+        if (depth_ == 3) return solve_depth_three();
+        if (!course_) {
+            begin();
+        } else if (is_best()) {
+            return false;
+        } else if (course_->exhausted()) {
+            return end();
+        } else {
+            take_from_outside();
+            take_from_less_depth();
+            course_->take(current_);
+            course_->cycle();
+            if (course_->sweeps() > kCompared) compare_with_depth_three();
+            course_->round();
+        }
+        return true;
+    }
+    bool solve_depth_three() {
+        offer(build_.exact(root_, 3, current_->cost));
+        done_.push_back("exact subtrees of depth three");
+        return false;
+    }
+    void begin() {
+        course_ = std::make_unique<Course<Space>>(
+            space_, build_, root_, depth_, seed_, [this](const Ptr& tree) { offer(tree); }, [this] { pace(); });
+        course_->take(current_);
+        course_->pilot();
+        done_.push_back("the best two tests of each node");
+    }
+    /// Nothing is left to try at this depth.
+    bool end() {
+        compare_with_depth_three();
+        while (depth_ > kLeastDepth && !less_ended_) step_of_less_depth();
+        done_.push_back("another test at a node");
+        return false;
     }
     /// A deeper tree is no worse than the best one of depth three; the present one as cutoff makes that a short search.
     void compare_with_depth_three() {
@@ -125,27 +149,46 @@ private:
         done_.push_back("all trees of depth three");
         compared_ = true;
     }
-    /// Where the depth is seldom of use, by minimum support or prices, a smaller one is searched better in the same time.
-    void compare_with_less_depth() {
-        for (std::size_t k = 1; k <= courses_.size() && courses_[k - 1]->is_settled(); ++k) {
-            const Course<Space>& above = *courses_[k - 1];
-            if (above.depth() <= kLeastDepth) return;
-            if (k == courses_.size()) {
-                const int depth = above.depth() - 1;
-                begin(depth).take(build_.refit(current_, root_, depth, 2, Space::infinite()));
-            }
-            Course<Space>& one = *courses_[k];
-            while (!is_best() && !one.exhausted()) {
-                const bool behind = Space::better(current_->cost, one.tree()->cost);
-                if ((behind ? kBehind : kAhead) * one.work() >= above.work() && !above.exhausted()) break;
-                const bool tried = one.sweeps() > kTrial;
-                if (tried && !is_close(one.tree())) return;
-                one.cycle();
-                if (tried) one.round();
-            }
-        }
+
+    /// Elements that were read for it, and for the searches that are part of it.
+    std::uint64_t work() const { return work_ + (at_work_ ? space_.work() - since_ : 0); }
+    void resume() { since_ = space_.work(), at_work_ = true; }
+    void rest() { work_ = work(), at_work_ = false; }
+
+    void pace() {
+        while (is_less_depth_due()) step_of_less_depth();
+        around_.pace();
     }
-    bool is_close(const Ptr& tree) const { return Space::better(tree->cost, Space::above(current_->cost, kClose)); }
+    bool is_less_depth_due() const {
+        if (!course_ || depth_ <= kLeastDepth || less_ended_ || is_best()) return false;
+        return less_ ? is_less_depth_behind(share()) : work() >= far_ / 2 * first_;
+    }
+    bool is_less_depth_behind(std::uint64_t times) const { return less_->work() * times < work() - less_->work(); }
+    std::uint64_t share() const {
+        if (!Space::better(current_->cost, less_->tree()->cost)) return kAhead;
+        const bool close = Space::better(less_->tree()->cost, Space::above(current_->cost, kClose));
+        return close && course_->is_settled() ? kNear : far_;
+    }
+    void step_of_less_depth() {
+        if (!less_) {
+            // No limit on work ends it before it has its part of it.
+            const auto pace = [this] { is_less_depth_behind(far_) ? space_.check() : around_.pace(); };
+            less_ = std::make_unique<DeepSearch>(
+                space_, root_, depth_ - 1, seed_,
+                Surroundings<Ptr>{[this](const Ptr& tree) { offer(tree); }, [] { return Ptr{}; }, pace});
+            less_->first();
+            less_->first_ = less_->work();
+        } else {
+            less_->resume();
+            less_ended_ = !less_->step();
+        }
+        less_->rest();
+    }
+    void take_from_less_depth() {
+        if (!less_ || less_->tree() == taken_) return;
+        taken_ = less_->tree();
+        course_->take(build_.refit(taken_, root_, depth_, 2, Space::infinite()));
+    }
     bool is_best() const { return !Space::better(Cost{0}, current_->cost); }
     void offer(const Ptr& tree) {
         if (!tree) return;

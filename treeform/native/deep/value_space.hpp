@@ -38,6 +38,9 @@ public:
         return int(std::clamp<std::int64_t>(rows.weight / settings_.min_support, 1, kAnyTests)) - 1;
     }
 
+    /// Whether tests have a price, or leaves a minimum support.
+    bool has_rules() const { return search_.price() > 0 || settings_.min_support > 1; }
+
     std::uint64_t hash(const Rows& rows) const {
         std::uint64_t sum = 0;
         for (std::size_t k = 0; k < rows.n; ++k) sum += scrambled(rows.order[0][k]);
