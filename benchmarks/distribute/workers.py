@@ -50,7 +50,7 @@ def measure(case: str, workers: int) -> dict[str, Any]:
         _begin(engine, data, task, pool)
         pool.seconds.clear()
         here, wall = time.process_time(), time.perf_counter()
-        outcome = engine.run_distributed(data, task, EngineRun(), ask, workers)
+        outcome = engine.run(data, task, EngineRun(ask=ask, callers=workers))
         here, wall = time.process_time() - here, time.perf_counter() - wall
         seconds = np.array(pool.seconds)
     return {
@@ -70,7 +70,7 @@ def _begin(engine: Any, data: Any, task: Any, pool: Any) -> None:
     def keep(question: Any) -> None:
         first.append(question)
 
-    engine.run_distributed(data, task, EngineRun(), keep, 1)
+    engine.run(data, task, EngineRun(ask=keep))
     with ThreadPoolExecutor(pool.size) as threads:
         list(threads.map(lambda q: pool.ask(q, lambda: False), [first[0]] * pool.size))
 

@@ -86,7 +86,7 @@ VOCABULARY: dict[str, dict[str, str]] = {
     "Native engines": {
         "binarize, cache, order, similarity, warm_up, exact_depth": "of `DL85`, `CADL85`, `Blossom`",
         "rule, relaxation, step": "of `CADL85`",
-        "ahead, fewest_tests, improve, max_gap, prune, side_parts": "of `ConTree`",
+        "ahead, fewest_tests, improve, max_gap, prune": "of `ConTree`",
         "pairs, parts, techniques, starts, seconds": "techniques of a search, and what a heuristic may spend",
         "simd": "instruction set; ``auto`` takes the widest of the machine",
     },

@@ -59,7 +59,7 @@ def test_parts_cover_the_search_and_their_bounds_are_true() -> None:
         questions.append(question)
         return evaluator.evaluate(question, never)
 
-    outcome = ENGINE.run_distributed(data, task, EngineRun(), ask, 1)
+    outcome = ENGINE.run(data, task, EngineRun(ask=ask))
     assert outcome.proved
     last = [question for question in questions if question[2] == questions[-1][2]]
     least = []

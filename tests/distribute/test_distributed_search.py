@@ -27,8 +27,9 @@ from typer.testing import CliRunner
 import treeform as tf
 from treeform.cli.app import app
 from treeform.data import Dataset
+from treeform.distribute.cluster import EventOfCluster
 from treeform.distribute.journal import Journal
-from treeform.distribute.workers import FileMark, Work, Workers, answer, compact, started
+from treeform.distribute.workers import Work, Workers, answer, compact, never, started
 from treeform.engines import ConTree, EngineRun, TreeTask
 from treeform.errors import SolverFailed, SpecError
 from treeform.utils.budget import Limit
@@ -80,9 +81,7 @@ def test_tables_that_come_out_of_alignment() -> None:
     assert not shifted.flags.aligned
     moved = replace(data, X=shifted.reshape(data.X.shape))
     with started("threading", 1, Work(ConTree(), moved, TreeTask(3), "moved")) as pool:
-        found = ConTree().run_distributed(
-            data, TreeTask(3), EngineRun(), lambda q: pool.ask(q, lambda: False), 1
-        )
+        found = ConTree().run(data, TreeTask(3), EngineRun(ask=lambda q: pool.ask(q, lambda: False)))
     assert found.graph == ConTree().run(data, TreeTask(3), EngineRun()).graph
 
 
@@ -108,7 +107,7 @@ def test_a_killed_worker_costs_its_part_only() -> None:
                 os.kill(workers[0].pid, signal.SIGKILL)
             return pool.ask(question, lambda: False)
 
-        shared = ConTree().run_distributed(data, task, EngineRun(), ask, pool.size)
+        shared = ConTree().run(data, task, EngineRun(ask=ask, callers=pool.size))
     alone = ConTree().run(data, task, EngineRun())
     assert (shared.graph, shared.counters) == (alone.graph, alone.counters)
     assert pool.lost <= 1
@@ -167,13 +166,13 @@ def test_messages_are_small() -> None:
     work, sizes = Work(ConTree(), data, TreeTask(3), "wide"), []
 
     def ask(question: Any) -> Any:
-        mark = FileMark("/nowhere/at/all/goes-on")
-        found = answer(work, work.key, None, compact(question))
-        sent = pickle.dumps((answer, mark, work.key, compact(question)))
+        over = EventOfCluster("treeform-0123456789abcdef0123456789abcdef")
+        found = answer(work, work.key, never, compact(question))
+        sent = pickle.dumps((answer, over, work.key, compact(question)))
         sizes.append((len(sent), len(pickle.dumps(found))))
         return None if found is None or len(sizes) > 2 else found[0].astype(np.int64)
 
-    ConTree().run_distributed(data, work.task, EngineRun(), ask, 1)
+    ConTree().run(data, work.task, EngineRun(ask=ask))
     assert max(map(max, sizes)) < 10_000
 
 
@@ -209,7 +208,7 @@ def test_a_worker_out_of_memory_is_with_notes() -> None:
     data = Dataset.from_user(table().drop(columns="y"), table()["y"])
     small = Work(ConTree(memory_limit=1), data, TreeTask(3), "small")
     with started("threading", 1, small) as pool, pytest.raises(SolverFailed, match="memory_limit"):
-        ConTree().run_distributed(data, small.task, EngineRun(), lambda q: pool.ask(q, lambda: False), 1)
+        ConTree().run(data, small.task, EngineRun(ask=lambda q: pool.ask(q, lambda: False)))
 
 
 def test_time_limit_and_ctrl_c_keep_model_and_bound(timed: Timed) -> None:
@@ -306,21 +305,7 @@ def test_workers_end_with_the_process_that_was_killed(tmp_path: Path) -> None:
     assert kept.read_bytes().endswith(b"\n")
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_sides_that_are_divided_too(seed: int) -> None:
-    frame = table(80, seed, 5)
-    weights = np.random.default_rng(seed).integers(1, 4, len(frame)) if seed % 2 else None
-    data = Dataset.from_user(frame.drop(columns="y"), frame["y"], weights)
-    task = TreeTask(4, node_penalty=seed % 2)
-    start = None if seed < 3 else ConTree().run(data, TreeTask(2), EngineRun()).graph
-    alone = ConTree().run(data, task, EngineRun())
-    engine = ConTree(ahead=2 ** (2 + 4 * (seed % 3)), side_parts=2 + seed)
-    one, three = (solve_in_parts(engine, data, task, workers, EngineRun(start=start)) for workers in (1, 3))
-    assert (one.upper, one.lower, one.proved) == (alone.upper, alone.lower, True)
-    assert (three.graph, three.counters) == (one.graph, one.counters)  # whoever answers first
-
-
-def test_a_divided_search_refuses_what_does_not_fit() -> None:
+def test_questions_that_do_not_fit_are_refused() -> None:
     data = Dataset.from_user(table().drop(columns="y"), table()["y"])
     questions: list[Any] = []
     evaluator = ConTree().evaluator(data, TreeTask(4))
@@ -329,37 +314,23 @@ def test_a_divided_search_refuses_what_does_not_fit() -> None:
         questions.append(question)
         return evaluator.evaluate(question, lambda: False) if len(questions) < 9 else None
 
-    stopped = ConTree(side_parts=3).run_distributed(data, TreeTask(4), EngineRun(), keep, 1)
+    stopped = ConTree().run(data, TreeTask(4), EngineRun(ask=keep))
     assert not stopped.proved
-    group = next(one for one in questions if one[0] == 1)
-    for place, wrong in ((1, 2), (7, 3), (8, 9), (9, 77)):  # depth, group, groups, the test's feature
-        changed = group.copy()
+    for place, wrong in ((0, 2), (5, 77), (5, -1)):  # the depth, and the feature of the test
+        changed = questions[0].copy()
         changed[place] = wrong
         with pytest.raises(ValueError, match="does not fit"):
             evaluator.evaluate(changed, lambda: False)
-    for name, value in (("side_parts", 0), ("ahead", 2)):
-        with pytest.raises(SpecError, match=name):
-            ConTree(**{name: value})
+    with pytest.raises(ValueError, match="does not fit"):
+        evaluator.evaluate(questions[0][:-1], lambda: False)
 
 
-def test_workers_in_virtual_time_are_the_search_itself() -> None:
-    virtual = pytest.importorskip(
-        "benchmarks.distribute.virtual", reason="the benchmarks are in the repository only"
-    )
-    Parts, VirtualWorkers = virtual.Parts, virtual.VirtualWorkers
-
-    data, task = Dataset.from_user(table().drop(columns="y"), table()["y"]), TreeTask(4)
-    engine = ConTree(ahead=64, side_parts=4)
-    parts = Parts(engine.evaluator(data, task))
-    outcomes, desks = [], []
-    for workers in (1, 4, 64):
-        desk = VirtualWorkers(parts, workers, trip=1.0, handling=0.0)
-        outcomes.append(engine.run_distributed(data, task, EngineRun(), desk, workers))
-        desks.append(desk)
-    assert [one.counters for one in outcomes] == [outcomes[0].counters] * 3
-    assert [one.asked for one in desks] == [len(parts.seconds)] * 3
-    one, four, many = (desk.clock for desk in desks)
-    # Trips of a second hide all other times: one worker makes them one after the other.
-    assert one > desks[0].asked
-    assert one / 4.5 < four < one / 2
-    assert many < four
+@pytest.mark.parametrize("ahead", [3, 64, 2**12])
+def test_how_many_are_in_work_changes_no_cost(ahead: int) -> None:
+    data, task = Dataset.from_user(table(80).drop(columns="y"), table(80)["y"]), TreeTask(4, node_penalty=1)
+    alone = ConTree().run(data, task, EngineRun())
+    one, three = (solve_in_parts(ConTree(ahead=ahead), data, task, workers) for workers in (1, 3))
+    assert (one.upper, one.lower, one.proved) == (alone.upper, alone.lower, True)
+    assert (three.graph, three.counters) == (one.graph, one.counters)  # whoever answers first
+    with pytest.raises(SpecError, match="ahead"):
+        ConTree(ahead=2)

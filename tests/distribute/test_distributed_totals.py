@@ -134,7 +134,7 @@ def test_stopping_keeps_a_bound() -> None:
         return None if answers > 5 else evaluator.evaluate(question, never)
 
     alone = TotalsSearch().run(data, task, EngineRun())
-    stopped = TotalsSearch().run_distributed(data, task, EngineRun(), ask, 1)
+    stopped = TotalsSearch().run(data, task, EngineRun(ask=ask))
     assert alone.upper is not None
     assert not stopped.proved
     assert stopped.lower <= alone.upper

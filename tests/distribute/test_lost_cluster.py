@@ -11,7 +11,6 @@ import pytest
 
 import treeform as tf
 from treeform.distribute import cluster
-from treeform.distribute.workers import DaskMark
 from treeform.errors import SolverFailed
 
 released = threading.Event()
@@ -95,5 +94,5 @@ def test_calls_of_a_cluster() -> None:
 
 
 def test_an_end_that_cannot_be_told_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(DaskMark, "_event", gone)
-    DaskMark("nowhere").end()
+    monkeypatch.setattr(cluster.EventOfCluster, "_event", gone)
+    cluster.EventOfCluster("nowhere").set()

@@ -58,7 +58,7 @@ def test_data_are_given_out_again_when_a_worker_is_lost(monkeypatch: pytest.Monk
 def test_a_worker_of_dask_killed_while_it_gets_the_data(seconds: float) -> None:
     data, first = data_of(200_000), []
     work = Work(ConTree(), data, TreeTask(3), f"killed after {seconds}")
-    ConTree().run_distributed(data, work.task, EngineRun(), first.append, 1)
+    ConTree().run(data, work.task, EngineRun(ask=first.append))
     expected = ConTree().evaluator(data, work.task).evaluate(first[0], lambda: False)
     with distributed.Client(n_workers=2, threads_per_worker=1, dashboard_address=None) as client:
         pid = next(iter(client.run(os.getpid).values()))
@@ -111,7 +111,7 @@ def test_a_worker_killed_in_a_bounded_search_costs_its_part_only(
                         os.kill(worker.pid, signal.SIGKILL)
             return pool.ask(question, lambda: False)
 
-        shared = engine.run_distributed(data, task, EngineRun(), ask, pool.size)
+        shared = engine.run(data, task, EngineRun(ask=ask, callers=pool.size))
     alone = engine.run(data, task, EngineRun())
     assert (shared.upper, shared.lower, shared.proved) == (alone.upper, alone.lower, True)
     assert asked >= 3

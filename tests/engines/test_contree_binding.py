@@ -14,6 +14,7 @@ ASKED: dict[str, Any] = {
     "max_nodes": 2**60, "min_support": 0, "node_penalty": 0, "upper": None, "gap": 0,
     "prune": ["neighbourhood", "shrinking", "subinterval", "features"], "threads": 1, "simd": "auto",
     "memory_limit": 0, "time_limit": 10.0, "poll": None,
+    "ask": None, "callers": 1, "ahead": 32,
     "improve": True, "prove": True, "seed": 0, "work_limit": 0,
 }  # fmt: skip
 

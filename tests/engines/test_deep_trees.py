@@ -41,6 +41,7 @@ def test_small_problems_are_solved_and_their_limits_kept(block: int, draw: Draw)
             x, y, weights, matrix, classes=len(cost), depth=depth, **limits, upper=None, gap=0,
             prune=["neighbourhood", "shrinking", "subinterval", "features"], threads=1, simd="auto", memory_limit=0,
             improve=True, prove=False, seed=seed, work_limit=0, time_limit=250.0, poll=None,
+            ask=None, callers=1, ahead=32,
         )  # fmt: skip
         if best == NOTHING:
             assert found["tree"] is None

@@ -84,6 +84,7 @@ def check_call(pick: random.Random) -> bool:
             upper=pick.choice([None, None, 0, 3]), gap=pick.choice([0, 0, 1]), prune=RULES[: pick.choice([0, 4, 4])],
             threads=pick.choice([1, 1, 2]), simd=pick.choice(PATHS), memory_limit=pick.choice([0, 0, 1000]),
             time_limit=pick.choice([0.05, 0.05, 0.0]), poll=None,
+            ask=None, callers=1, ahead=32,
             improve=pick.random() < 0.7, prove=pick.random() < 0.7, seed=pick.choice([0, 5]),
             work_limit=pick.choice([0, 10**6]),
         )  # fmt: skip

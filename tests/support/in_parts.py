@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import count
 
 import numpy as np
@@ -10,7 +11,8 @@ import pandas as pd
 from treeform.data import Dataset
 from treeform.distribute.workers import Work, started
 from treeform.engines import EngineOutcome, EngineRun, TreeTask
-from treeform.engines.distributed import NOTHING, Distributable, Message
+from treeform.engines.distributed import NOTHING, Distributable
+from treeform.engines.task import Message
 
 # Threads share the evaluators of this process by the key: it is never to be that of an earlier search. (The address
 # of a table is no key: a later table may stand there.)
@@ -32,8 +34,12 @@ def solve_in_parts(
 ) -> EngineOutcome:
     """What ``engine`` answers with ``workers`` threads; at least one part was asked."""
     with started("threading", workers, Work(engine, data, task, f"search {next(_NUMBERS)}")) as pool:
-        found = engine.run_distributed(
-            data, task, run or EngineRun(), lambda question: pool.ask(question, lambda: False), pool.size
+        found = engine.run(
+            data,
+            task,
+            replace(
+                run or EngineRun(), ask=lambda question: pool.ask(question, lambda: False), callers=pool.size
+            ),
         )
     assert pool.seconds
     return found

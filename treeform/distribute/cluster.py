@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
+from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 from typing import Any, TypeVar
@@ -121,6 +122,33 @@ def last_call(call: Callable[[], object]) -> None:
     """Tell a cluster that the work has ended, if it can still be told: the answer does not depend on it."""
     with contextlib.suppress(Exception):
         reach(call, lambda: False, LAST_SECONDS)
+
+
+@dataclass
+class EventOfCluster:
+    """An event of a cluster: called, it tells whether it is set; asked at most once a second, as all workers ask."""
+
+    name: str
+    _is_set: bool = False
+    _look: float = 0.0
+
+    def __call__(self) -> bool:
+        import distributed
+
+        if not self._is_set and time.monotonic() >= self._look:
+            self._look = time.monotonic() + 1.0
+            with contextlib.suppress(TimeoutError, OSError, ValueError):
+                self._is_set = bool(self._event(distributed.get_client()).is_set())
+        return self._is_set
+
+    def set(self, client: Any = None) -> None:
+        """Set it, if the cluster can still be told."""
+        last_call(lambda: self._event(client).set())
+
+    def _event(self, client: Any) -> Any:
+        import distributed
+
+        return distributed.Event(self.name, client=client)  # type: ignore[no-untyped-call]
 
 
 def out_of_reach(error: Exception | str) -> SolverFailed:

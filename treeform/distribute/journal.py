@@ -19,7 +19,8 @@ from pathlib import Path
 
 import numpy as np
 
-from treeform.engines.distributed import Message, part_of, settles
+from treeform.engines.distributed import part_of, settles
+from treeform.engines.task import Message
 from treeform.errors import SpecError
 from treeform.utils.files import parse_json, read_text, write_text
 

@@ -16,7 +16,8 @@ from treeform.distribute.cluster import CutShort
 from treeform.distribute.journal import Journal, open_folder
 from treeform.distribute.workers import Work, Workers, check_executor, started
 from treeform.engines import Engine, EngineOutcome, EngineRun, TreeTask
-from treeform.engines.distributed import Distributable, Message, settles
+from treeform.engines.distributed import Distributable, settles
+from treeform.engines.task import Ask, Message
 from treeform.errors import SpecError
 from treeform.language.question import Question
 from treeform.utils.text import count_of
@@ -111,13 +112,10 @@ class _Distributed(Engine):
         work = Work(engine, data, task, _digest(engine, data, task))
         folder = self.how.journal
         journal = None if folder is None else Journal(Path(folder), work.key, engine.bounded)
-        budget = run.budget.share(None)
         try:
-            with self._evaluation(work, budget.stop) as (answer, size, pool):
+            with self._evaluation(work, run.budget.stop) as (answer, size, pool):
                 ask = _kept(answer, journal, engine.bounded)
-                shared = replace(run, budget=budget)
-                outcome = engine.run_distributed(data, task, shared, lambda q: ask(q, budget.stop), size)
-                budget.interrupt()  # the workers
+                outcome = engine.run(data, task, replace(run, ask=ask, callers=size))
         except CutShort:
             return EngineOutcome(None, None, 0, False, "time")
         finally:
@@ -126,30 +124,25 @@ class _Distributed(Engine):
         return _with_notes(outcome, pool, journal)
 
     @contextmanager
-    def _evaluation(
-        self, work: Work, stop: Callable[[], bool]
-    ) -> Iterator[tuple[_Answer, int, Workers | None]]:
+    def _evaluation(self, work: Work, stop: Callable[[], bool]) -> Iterator[tuple[Ask, int, Workers | None]]:
         if self.how.executor is not None:
             with started(self.how.executor, self.how.workers, work, stop) as pool:
-                yield pool.ask, pool.size, pool
+                yield lambda question: pool.ask(question, stop), pool.size, pool
             return
         evaluator = work.engine.evaluator(work.data, work.task)
-        yield lambda question, stop: evaluator.evaluate(question, stop), 1, None
+        yield lambda question: evaluator.evaluate(question, stop), 1, None
 
 
-_Answer = Callable[[Message, Callable[[], bool]], "Message | None"]
-
-
-def _kept(answer: _Answer, journal: Journal | None, bounded: bool) -> _Answer:
+def _kept(answer: Ask, journal: Journal | None, bounded: bool) -> Ask:
     """The same answers, from the journal where it has them."""
     if journal is None:
         return answer
 
-    def ask(question: Message, stop: Callable[[], bool]) -> Message | None:
+    def ask(question: Message) -> Message | None:
         known = journal.read(question)
         if known is not None:
             return known
-        reply = answer(question, stop)
+        reply = answer(question)
         if reply is not None and (not bounded or settles(reply, question)):
             journal.write(question, reply)
         return reply

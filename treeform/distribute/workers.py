@@ -27,24 +27,23 @@ from treeform.distribute.cluster import (
     MOST_LOST,
     POLL_SECONDS,
     CutShort,
+    EventOfCluster,
     client_of,
     costs_too_many,
     is_client,
-    last_call,
     out_of_reach,
     reach,
     scatter,
 )
 from treeform.distribute.executor import NAMES, end_with
-from treeform.engines.distributed import Distributable, Message
+from treeform.engines.distributed import Distributable
 from treeform.errors import SolverFailed, SpecError, did_you_mean
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.engines import TreeTask
+    from treeform.engines.task import Message
 
-STOP_SECONDS = 1.0
-"""For parts that are stopped, to state how far they came."""
 LOST_SECONDS = 0.5
 """After a worker was lost, before its question is asked again: a cluster takes note of it by then."""
 ONE_SEARCH = ("loky", "threading", "dask")
@@ -62,49 +61,17 @@ class Work:
     """Its digest."""
 
 
-@dataclass(frozen=True)
-class FileMark:
-    """A file that is there as long as the search goes on."""
-
-    path: str
-    seconds = 0.1
-
-    def ended(self) -> bool:
-        return not os.path.exists(self.path)
-
-    def end(self) -> None:
-        Path(self.path).unlink(missing_ok=True)
-
-
-@dataclass(frozen=True)
-class DaskMark:
-    """An event of a cluster that is set when the search has ended."""
-
-    name: str
-    seconds = 1.0  # its scheduler answers all workers
-
-    def ended(self) -> bool:
-        import distributed
-
-        with contextlib.suppress(TimeoutError, OSError, ValueError):
-            return bool(self._event(distributed.get_client()).is_set())
-        return False
-
-    def end(self, client: Any = None) -> None:
-        last_call(lambda: self._event(client).set())
-
-    def _event(self, client: Any) -> Any:
-        import distributed
-
-        return distributed.Event(self.name, client=client)  # type: ignore[no-untyped-call]
-
-
 _MINE = threading.local()
 """What this thread of a worker took up last: the key of a search, and what answers its questions."""
 
 
+def never() -> bool:
+    """A search that ends with its worker, or is asked nothing more."""
+    return False
+
+
 def answer(
-    source: Any, key: str, mark: FileMark | DaskMark | None, question: Message
+    source: Any, key: str, ended: Callable[[], bool], question: Message
 ) -> tuple[Message, float] | None:
     """What a worker does: the reply to a question, and the seconds of CPU that it took; None once the search ended.
 
@@ -114,35 +81,20 @@ def answer(
         What the question is about, or the file that holds it.
     key : str
         Its digest.
-    mark : FileMark, DaskMark or None
-        Tells that the search has ended.
+    ended : callable
+        Whether the search has ended.
     question : array of int64
     """
+    import joblib
+
     if getattr(_MINE, "key", None) != key:
-        work = _load(source)
+        work: Work = joblib.load(source, mmap_mode="r") if isinstance(source, str) else source
         _MINE.evaluator, _MINE.key = work.engine.evaluator(work.data, work.task), key
-    ended, look = False, time.monotonic()
-
-    def stop() -> bool:
-        nonlocal ended, look
-        if mark is not None and not ended and time.monotonic() >= look:
-            ended, look = mark.ended(), time.monotonic() + mark.seconds
-        return ended
-
     began = time.process_time()
-    reply = _MINE.evaluator.evaluate(question.astype(np.int64), stop)
-    if reply is None and not ended:
+    reply = _MINE.evaluator.evaluate(question.astype(np.int64), ended)
+    if reply is None and not ended():
         raise MemoryError("a worker reached the memory_limit of its engine")
     return None if reply is None else (compact(reply), time.process_time() - began)
-
-
-def _load(source: Any) -> Work:
-    if isinstance(source, str):
-        import joblib
-
-        source = joblib.load(source, mmap_mode="r")
-    assert isinstance(source, Work)
-    return source
 
 
 def compact(message: Message) -> Any:
@@ -163,12 +115,8 @@ class Workers:
         may have taken the data with it.
     key : str
         Its digest.
-    mark : FileMark, DaskMark or None
-        Where workers read that the search goes on.
-    end : callable
-        Tells them that it does not.
-    bounded : bool
-        Whether the reply of a part that is stopped states a bound.
+    ended : callable
+        Where workers read that the search has ended.
 
     Attributes
     ----------
@@ -179,15 +127,9 @@ class Workers:
     """
 
     def __init__(
-        self,
-        executors: list[Any],
-        source: Callable[[bool], Any],
-        key: str,
-        mark: FileMark | DaskMark | None = None,
-        end: Callable[[], object] = lambda: None,
-        bounded: bool = False,
+        self, executors: list[Any], source: Callable[[bool], Any], key: str, ended: Callable[[], bool] = never
     ) -> None:
-        self._source, self._key, self._mark, self._bounded, self.end = source, key, mark, bounded, end
+        self._source, self._key, self._ended = source, key, ended
         self._idle: queue.SimpleQueue[Any] = queue.SimpleQueue()
         for executor in executors:
             self._idle.put(executor)
@@ -198,24 +140,18 @@ class Workers:
     def ask(self, question: Message, stop: Callable[[], bool]) -> Message | None:
         """The reply; None once ``stop()`` is true. May be called from as many threads as there are executors.
 
-        A bounded question that is stopped may have a reply that does not settle it, but states a lower bound.
-
         Raises SolverFailed if the question has cost too many workers, or these cannot be reached any more.
         """
         executor = self._idle.get()
         try:
-            for lost in range(MOST_LOST):
-                if stop():
-                    return None
+            for lost in range(1, MOST_LOST + 1):
                 try:
-                    found = self._found(self._submit(executor, question, lost > 0), stop)
+                    found = self._found(self._submit(executor, question, lost > 1), stop)
                 except CutShort:
                     return None
-                except Exception as error:
-                    if not _is_lost(error):
-                        raise
+                except (BrokenExecutor, CancelledError) as error:
                     self.lost += 1
-                    if lost + 1 == MOST_LOST:
+                    if lost == MOST_LOST:
                         raise costs_too_many(error) from error
                     time.sleep(LOST_SECONDS)
                     continue
@@ -228,47 +164,48 @@ class Workers:
         raise AssertionError
 
     def _submit(self, executor: Any, question: Message, again: bool) -> Future[Any]:
+        given = self._key, self._ended, compact(question)
         try:
-            given: Future[Any] = executor.submit(
-                answer, self._source(again), self._key, self._mark, compact(question)
-            )
+            future: Future[Any] = executor.submit(answer, self._source(again), *given)
         except (CutShort, SolverFailed, SpecError, BrokenExecutor):
             raise
         except Exception as error:  # whatever an executor raises that is gone
             raise out_of_reach(error) from error
-        return given
+        return future
 
     def _found(self, future: Future[Any], stop: Callable[[], bool]) -> Any:
-        """What the worker gives; None where it was stopped, and states nothing."""
+        """What the worker gives.
+
+        Raises
+        ------
+        CutShort
+            Once ``stop()`` is true.
+        BrokenExecutor, CancelledError
+            If the worker is gone.
+        SolverFailed
+            If it could not answer.
+        """
         while not wait([future], POLL_SECONDS).done:
             if stop():
-                self.end()
-                if not self._bounded or not wait([future], STOP_SECONDS).done:
-                    future.cancel()
-                    return None
+                future.cancel()
+                raise CutShort
         try:
             return future.result()
+        except (BrokenExecutor, CancelledError):
+            raise
         except Exception as error:
-            if _is_lost(error):
-                raise
-            raise _failed(error) from error
-
-
-def _is_lost(error: BaseException) -> bool:
-    """Whether the worker is gone, and not the question wrong."""
-    return isinstance(error, BrokenExecutor | CancelledError) or type(error).__name__ in (
-        "KilledWorker",
-        "FutureCancelledError",
-        "FuturesCancelledError",
-    )
-
-
-def _failed(error: Exception) -> SolverFailed:
-    return SolverFailed(
-        "a worker could not search its part",
-        cause=f"{type(error).__name__}: {error}" if str(error) else type(error).__name__,
-        fix="install the same version of treeform on all workers, and give them memory; a journal keeps what was found",
-    )
+            if type(error).__name__ in (
+                "KilledWorker",
+                "FutureCancelledError",
+                "FuturesCancelledError",
+            ):  # Dask's
+                raise BrokenExecutor(str(error)) from error
+            raise SolverFailed(
+                "a worker could not search its part",
+                cause=f"{type(error).__name__}: {error}".rstrip(": "),
+                fix="install the same version of treeform on all workers, and give them memory; a journal keeps what was "
+                "found",
+            ) from error
 
 
 def check_executor(executor: Any) -> None:
@@ -291,7 +228,7 @@ def check_executor(executor: Any) -> None:
 
 @contextlib.contextmanager
 def started(
-    executor: Any, workers: int | None, work: Work, stop: Callable[[], bool] = lambda: False
+    executor: Any, workers: int | None, work: Work, stop: Callable[[], bool] = never
 ) -> Iterator[Workers]:
     """The workers that an executor stands for, with what they work on.
 
@@ -311,30 +248,23 @@ def started(
     CutShort
         If the search has to stop before a cluster has the data.
     """
-    check_executor(executor)
-    if executor not in ("loky", "threading"):
-        with client_of(executor, workers) as client, _cluster(client, work, stop) as pool:
-            yield pool
-        return
     import joblib
 
-    count = joblib.effective_n_jobs(-1) if workers is None else workers
-    start = _processes if executor == "loky" else _threads
-    with tempfile.TemporaryDirectory(prefix="treeform-", ignore_cleanup_errors=True) as name:
-        mark = FileMark(str(Path(name) / "goes-on"))
-        Path(mark.path).touch()
-        with start(count, work, Path(name)) as (executors, source):
-            try:
-                yield Workers(executors, lambda _: source, work.key, mark, mark.end, work.engine.bounded)
-            finally:
-                mark.end()
+    check_executor(executor)
+    with contextlib.ExitStack() as stack:
+        if executor in ("loky", "threading"):
+            count = joblib.effective_n_jobs(-1) if workers is None else workers
+            start = _processes if executor == "loky" else _threads
+            yield stack.enter_context(start(count, work))
+        else:
+            yield stack.enter_context(_cluster(stack.enter_context(client_of(executor, workers)), work, stop))
 
 
 class _Process:
     """A process in an executor of its own: its death breaks no other, and it is started again for the next question."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = str(folder)
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
         self._executor = self._start()
 
     def _start(self) -> Executor:
@@ -357,23 +287,28 @@ class _Process:
 
 
 @contextlib.contextmanager
-def _processes(count: int, work: Work, folder: Path) -> Iterator[tuple[list[Any], Any]]:
+def _processes(count: int, work: Work) -> Iterator[Workers]:
     import joblib
 
-    source = folder / "work.joblib"
-    joblib.dump(work, source)  # workers map its arrays into memory, and share them
-    made = [_Process(folder) for _ in range(count)]
-    try:
-        yield made, str(source)
-    finally:
-        for one in made:
-            one.end()
+    with tempfile.TemporaryDirectory(prefix="treeform-", ignore_cleanup_errors=True) as folder:
+        source = str(Path(folder) / "work.joblib")
+        joblib.dump(work, source)  # workers map its arrays into memory, and share them
+        made = [_Process(folder) for _ in range(count)]
+        try:
+            yield Workers(made, lambda _: source, work.key)
+        finally:
+            for one in made:
+                one.end()
 
 
 @contextlib.contextmanager
-def _threads(count: int, work: Work, _: Path) -> Iterator[tuple[list[Any], Any]]:
+def _threads(count: int, work: Work) -> Iterator[Workers]:
+    over = threading.Event()
     with ThreadPoolExecutor(count) as threads:
-        yield [threads] * count, work
+        try:
+            yield Workers([threads] * count, lambda _: work, work.key, over.is_set)
+        finally:
+            over.set()
 
 
 @contextlib.contextmanager
@@ -395,9 +330,8 @@ def _cluster(client: Any, work: Work, stop: Callable[[], bool]) -> Iterator[Work
             scattered = scatter(client, work, stop)
         return scattered
 
-    mark = DaskMark(f"treeform-{uuid.uuid4().hex}")
-    executors = [client.get_executor(pure=False)] * threads
+    over = EventOfCluster(f"treeform-{uuid.uuid4().hex}")
     try:
-        yield Workers(executors, source, work.key, mark, partial(mark.end, client), work.engine.bounded)
+        yield Workers([client.get_executor(pure=False)] * threads, source, work.key, over)
     finally:
-        mark.end(client)
+        over.set(client)

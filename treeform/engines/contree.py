@@ -21,7 +21,7 @@ from treeform.engines.checks import (
     check_seed,
     some_of,
 )
-from treeform.engines.distributed import Distributable, desk_of
+from treeform.engines.distributed import Distributable
 from treeform.engines.fewest import with_fewest_tests
 from treeform.engines.native_call import (
     Room,
@@ -36,7 +36,7 @@ from treeform.errors import SpecError
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
-    from treeform.engines.distributed import Ask, Evaluator
+    from treeform.engines.distributed import Evaluator
     from treeform.graph import DecisionGraph
 
 RULES = ("neighbourhood", "shrinking", "subinterval", "features")
@@ -73,10 +73,6 @@ class ConTree(NativeSettings, Distributable):
     ahead : int
         Thresholds of the root that may be in work at a time where an executor has them, at least 3. More serve more
         workers. The cost does not depend on it; which of several best trees it is, and the work, may.
-    side_parts : int
-        Questions at most about each side of such a threshold, by the feature of its next test, where an executor
-        answers them and the depth is at least 4; a threshold that takes little time stays one question. More serve
-        more workers. It has no effect with ``MinSupport`` or ``MaxNodes``. The cost does not depend on it either.
 
     Examples
     --------
@@ -90,7 +86,6 @@ class ConTree(NativeSettings, Distributable):
     improve: bool = True
     seed: int = 0
     ahead: int = 32
-    side_parts: int = 1
 
     name: ClassVar[str] = "contree"
     paths: ClassVar[tuple[str, ...]] = SCAN_PATHS
@@ -105,7 +100,6 @@ class ConTree(NativeSettings, Distributable):
         _check_gap(self.max_gap)
         object.__setattr__(self, "prune", some_of("ConTree", "prune", self.prune, RULES))
         check_between("ConTree", "ahead", self.ahead, 3, 2**20, 256)
-        check_between("ConTree", "side_parts", self.side_parts, 1, 4096, 4)
         check_seed("ConTree", self.seed)
         for name in ("fewest_tests", "improve"):
             check_flag("ConTree", name, getattr(self, name))
@@ -116,8 +110,15 @@ class ConTree(NativeSettings, Distributable):
         Raises
         ------
         SpecError
-            If the task is not possible, or its costs exceed 2**60.
+            If the task is not possible, its costs exceed 2**60, or others answer parts of the search and a setting needs
+            a second one.
         """
+        if self.fewest_tests and run.ask is not None:
+            raise SpecError(
+                "ConTree(fewest_tests=True) cannot be shared by several workers",
+                cause="it searches a second time, in other units",
+                fix="leave it out; tf.Error() + tf.Nodes() asks for few tests too",
+            )
         if self.fewest_tests:
             return with_fewest_tests(self._solve, data, task, run)
         return self._solve(data, task, run)
@@ -140,40 +141,8 @@ class ConTree(NativeSettings, Distributable):
         native = _core.contree(*_arrays(data, task), **asked, **_watched(session, run))
         return with_stages(session.outcome(native), native)
 
-    def run_distributed(
-        self, data: Dataset, task: TreeTask, run: EngineRun, ask: Ask, callers: int
-    ) -> EngineOutcome:
-        """As `run`: the thresholds at the root are evaluated by ``ask``: cost and bound are the same, and
-        with ``side_parts=1`` tree and counters, too.
-
-        Raises
-        ------
-        SpecError
-            If the task is not possible, or a setting needs a second search.
-        """
-        from treeform import _core
-
-        if self.fewest_tests:
-            raise SpecError(
-                "ConTree(fewest_tests=True) cannot be shared by several workers",
-                cause="it searches a second time, in other units",
-                fix="leave it out; tf.Error() + tf.Nodes() asks for few tests too",
-            )
-        check_task(data, task)
-        session = _Session(data, task, run)
-        with desk_of(ask, callers) as desk:
-            found = _core.contree_distributed(
-                *_arrays(data, task),
-                desk,
-                ahead=self.ahead,
-                side_parts=self.side_parts,
-                **self._keywords(data, task),
-                **_watched(session, run),
-            )
-        return session.outcome(found)
-
     def evaluator(self, data: Dataset, task: TreeTask) -> Evaluator:
-        """What evaluates thresholds at the root for `run_distributed`."""
+        """What evaluates thresholds at the root."""
         from treeform import _core
 
         asked = replace(self, threads=1)._keywords(data, task)
@@ -186,7 +155,6 @@ class ConTree(NativeSettings, Distributable):
             "max_gap": self.max_gap,
             "prune": self.prune,
             "ahead": self.ahead,
-            "side_parts": self.side_parts,
         }
 
     def _keywords(self, data: Dataset, task: TreeTask) -> dict[str, Any]:
@@ -199,6 +167,7 @@ class ConTree(NativeSettings, Distributable):
             "gap": self._gap(data),
             "prune": list(self.prune),
             "threads": self.threads,
+            "ahead": self.ahead,
             "simd": self.simd,
             "memory_limit": self.memory_limit or 0,
             "improve": self.improve,
@@ -238,6 +207,8 @@ def _watched(session: Session, run: EngineRun) -> dict[str, Any]:
         "upper": session.upper,
         "time_limit": time_limit_of(run.budget.elapsed_limit),
         "poll": session.poll,
+        "ask": run.ask,
+        "callers": run.callers,
     }
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from treeform.engines import some_thresholds
 from treeform.engines.checks import NativeSettings, check_memory, is_whole, some_of
 from treeform.engines.diagram_core import USUAL_MEMORY, CoreCall, DiagramSession, known_costs
-from treeform.engines.distributed import OneSearch
+from treeform.engines.distributed import Distributable
 from treeform.engines.native_call import admissible_diagram
 from treeform.engines.size_outcome import SizeOutcome
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, check_task
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from treeform.data import Dataset
-    from treeform.engines.distributed import Ask, Evaluator
+    from treeform.engines.distributed import Evaluator
     from treeform.graph import DecisionGraph
 
 TECHNIQUES = (
@@ -45,7 +45,7 @@ TECHNIQUES = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class DiagramSearch(NativeSettings, OneSearch):
+class DiagramSearch(NativeSettings, Distributable):
     """The exact engine for layered decision diagrams with univariate tests; it takes tree shapes as well.
 
     Parameters
@@ -95,31 +95,32 @@ class DiagramSearch(NativeSettings, OneSearch):
         )
 
     def evaluator(self, data: Dataset, task: TreeTask) -> Evaluator:
-        """What searches below ranges of root tests for `run_distributed`."""
+        """What searches below ranges of root tests."""
         return self._call().evaluator(data, task)
 
     def distributed_settings(self) -> dict[str, object]:
         """None: a part has one least cost, whatever the settings."""
         return {}
 
-    def _search(
-        self, data: Dataset, task: TreeTask, run: EngineRun, ask: Ask | None, callers: int
-    ) -> EngineOutcome:
+    def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
+        """Solve `task` on `data`; see `Engine.run`.
+
+        Raises SpecError if the task is not possible, or whole numbers would leave the range in which the search is
+        exact.
+        """
         check_task(data, task)
         memory = self.memory_limit or USUAL_MEMORY
         if _bytes_of_tests(data) > memory and some_thresholds.fits(data, memory):
             return some_thresholds.search(
                 lambda part, inner: self._on_all(part, task, inner), data, run, memory
             )
-        return self._on_all(data, task, run, ask, callers)
+        return self._on_all(data, task, run)
 
-    def _on_all(
-        self, data: Dataset, task: TreeTask, run: EngineRun, ask: Ask | None = None, callers: int = 1
-    ) -> EngineOutcome:
+    def _on_all(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
         """The search over all tests of a table."""
         session = DiagramSession(data, task, run)
         call = self._call(prices=[(1, task.node_penalty)], known=session.known, upper=session.upper)
-        return session.outcome(call.run(data, task, run.budget.elapsed_limit, session.poll, ask, callers))
+        return session.outcome(call.run(data, task, session, run.budget.elapsed_limit))
 
     def size_table(
         self,
@@ -190,7 +191,7 @@ class DiagramSearch(NativeSettings, OneSearch):
             refuted=lower,
             every_number=prices is None,
         )
-        native = call.run(data, task, time_limit, session.poll)
+        native = call.run(data, task, session, time_limit)
         return SizeOutcome.of(native, data, task.widths is None, wanted, begin, session.interrupted, free)
 
     def _call(self, **what: Any) -> CoreCall:
@@ -270,7 +271,7 @@ class DiagramHeuristic(Engine):
             starts=self.starts or 2**62,
             memory=self.memory_limit,
         )
-        outcome = session.outcome(call.run(data, task, run.budget.elapsed_limit, session.poll))
+        outcome = session.outcome(call.run(data, task, session, run.budget.elapsed_limit))
         proved = outcome.upper is not None and outcome.lower >= outcome.upper
         return replace(outcome, proved=proved, reason=outcome.reason or (None if proved else "time"))
 

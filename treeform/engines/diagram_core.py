@@ -23,7 +23,7 @@ from treeform.utils.text import count_of
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
-    from treeform.engines.distributed import Ask, Evaluator
+    from treeform.engines.distributed import Evaluator
 
 NEVER = 2**61
 LARGEST_PRICED = 2**60
@@ -65,12 +65,10 @@ class CoreCall:
         self,
         data: Dataset,
         task: TreeTask,
+        session: DiagramSession,
         time_limit: float | None,
-        poll: Any,
-        ask: Ask | None = None,
-        callers: int = 1,
     ) -> dict[str, Any]:
-        """The core's answer; with ``ask``, ranges of tests at the root are asked of others."""
+        """The core's answer; with ``ask`` of the run, ranges of tests at the root are asked of others."""
         from treeform import _core
 
         answer: dict[str, Any] = _core.diagram(
@@ -78,9 +76,9 @@ class CoreCall:
             **self._keywords(data, task),
             upper=self.upper,
             time_limit=time_limit_of(time_limit),
-            poll=poll,
-            ask=ask,
-            callers=callers,
+            poll=session.poll,
+            ask=session.given.ask,
+            callers=session.given.callers,
         )
         return answer
 

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 _LARGEST_COST = 2**60
 OnIncumbent = Callable[[float, int, int, "DecisionGraph | None"], None]
+Message = NDArray[np.int64]
+Ask = Callable[[Message], "Message | None"]
+"""The reply to a question; None when the search has to stop. May be called from several threads."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,10 @@ class EngineRun:
     on_incumbent: OnIncumbent | None = None
     """``on_incumbent(seconds, upper, lower, graph)`` after improvements; `graph` is None for all but the last of a
     batch."""
+    ask: Ask | None = None
+    """Who answers parts of the search, where the engine is a `Distributable`; None: nobody does."""
+    callers: int = 1
+    """Threads that call it."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from treeform.engines.checks import (
     not_exact,
     some_of,
 )
-from treeform.engines.distributed import OneSearch
+from treeform.engines.distributed import Distributable
 from treeform.engines.native_call import (
     Room,
     Session,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from treeform.data import Dataset
-    from treeform.engines.distributed import Ask, Evaluator
+    from treeform.engines.distributed import Evaluator
     from treeform.graph import DecisionGraph
 
 PARTS = ("multipliers", "lazy", "steps", "shallow", "rough", "similarity", "dominance")
@@ -52,7 +52,7 @@ LEAST_STEPS = 2e7
 
 
 @dataclass(frozen=True, kw_only=True)
-class TotalsSearch(NativeSettings, OneSearch):
+class TotalsSearch(NativeSettings, Distributable):
     """Exact search for trees under linear constraints over sums: parity, equal opportunity, budgets, costs.
 
     It enumerates all distinct tests, and is meant for tables of some hundreds of them.
@@ -144,7 +144,7 @@ class TotalsSearch(NativeSettings, OneSearch):
         return None
 
     def evaluator(self, data: Dataset, task: TreeTask) -> Evaluator:
-        """What searches below root tests for `run_distributed`."""
+        """What searches below root tests."""
         from treeform import _core
 
         room, table = Room(self.memory_limit), TableOfTotals(data, task)
@@ -157,9 +157,12 @@ class TotalsSearch(NativeSettings, OneSearch):
         """Those that parts and their order depend on."""
         return {"parts": self.parts}
 
-    def _search(
-        self, data: Dataset, task: TreeTask, run: EngineRun, ask: Ask | None, callers: int
-    ) -> EngineOutcome:
+    def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
+        """Solve `task` on `data`; see `Engine.run`.
+
+        Raises SpecError if the task is not possible, or whole numbers would leave the range in which the search is
+        exact.
+        """
         from treeform import _core
 
         check_task(data, task)
@@ -179,8 +182,8 @@ class TotalsSearch(NativeSettings, OneSearch):
             memory_limit=room.left(),
             time_limit=time_limit_of(run.budget.elapsed_limit),
             poll=session.poll,
-            ask=ask,
-            callers=callers,
+            ask=run.ask,
+            callers=run.callers,
         )
         return session.outcome(native)
 

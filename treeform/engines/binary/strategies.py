@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from treeform.engines.binary.distributed import run_distributed
+from treeform.engines.binary.distributed import evaluator_of, in_parts
 from treeform.engines.binary.engine import BinaryEngine
-from treeform.engines.binary.root_tests import Points
 from treeform.engines.checks import one_of
 from treeform.engines.distributed import Distributable
 from treeform.engines.task import EngineRun
@@ -15,7 +14,7 @@ from treeform.errors import SpecError
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
-    from treeform.engines.distributed import Ask, Evaluator
+    from treeform.engines.distributed import Evaluator
     from treeform.engines.task import EngineOutcome, TreeTask
 
 RELAXATIONS = ("monotonic", "exponential", "luby")
@@ -65,23 +64,19 @@ class DL85(BinaryEngine, Distributable):
         parts = {"cache": self.cache, "similarity": self.similarity, "warm-up": self.warm_up}
         return super()._choices() | {"use": [part for part, on in parts.items() if on]}
 
-    def run_distributed(
-        self, data: Dataset, task: TreeTask, run: EngineRun, ask: Ask, callers: int
-    ) -> EngineOutcome:
-        """As `run`, with the tests at the root answered by ``ask``: the cost is the same.
+    def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
+        """Solve `task` on `data`; see `Engine.run`. With ``ask`` tests at the root are asked of others.
 
-        Raises
-        ------
-        SpecError
-            If the task is not possible, or limits the tests of the whole tree.
+        Raises SpecError if the task is not possible, its costs exceed 2**60, or others answer parts of the search and
+        the task limits the tests of the whole tree.
         """
-        return run_distributed(self, data, task, run, ask, callers)
+        if run.ask is None or task.depth <= self.exact_depth:
+            return super().run(data, task, run)
+        return in_parts(self, data, task, run, run.ask)
 
     def evaluator(self, data: Dataset, task: TreeTask) -> Evaluator:
-        """What searches both sides of a root test for `run_distributed`."""
-        session = self.session(data, task, EngineRun())
-        evaluator: Evaluator = Points(self, session.table, session.cost, task).evaluator()
-        return evaluator
+        """What searches both sides of a root test."""
+        return evaluator_of(self, self.session(data, task, EngineRun()))
 
     def distributed_settings(self) -> dict[str, object]:
         """Those that a tree may depend on."""

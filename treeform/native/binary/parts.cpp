@@ -6,7 +6,7 @@
 namespace treeform::binary {
 namespace {
 
-/// Also the order of treeform/engines/binary/root_tests.py.
+/// Also the order of treeform/engines/binary/distributed.py.
 constexpr std::uint64_t Counters::* kCounted[] = {
     &Counters::nodes,      &Counters::depth_two,         &Counters::depth_three,  &Counters::rows,
     &Counters::cache_hits, &Counters::pruned_similarity, &Counters::pruned_bound, &Counters::work};
@@ -37,8 +37,7 @@ Message PartSearch::evaluate(const Message& question) {
     RootTest part;
     part.upper = reader.take(-kNever, kNever + 1);
     const std::size_t features = search_->row_sets().literal.size();
-    const bool paired = reader.take(2, std::int64_t(4 * features) + 3) > 2;
-    for (Cost& low : part.lower) low = reader.take(0, kNever + 1);
+    const bool paired = reader.take(0, std::int64_t(4 * features) + 1) > 0;
     if (paired)
         for (auto& pairs : part.pairs) pairs = reader.take_all(2 * features);
     part.feature = int(reader.take(0, std::int64_t(features)));

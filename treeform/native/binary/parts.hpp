@@ -13,8 +13,8 @@ public:
     PartSearch(const Points& points, const Settings& settings, Control& control);
     /// Whether trees that begin with that test are among those of the search: it has no tests that tell no rows apart.
     bool has(int feature) const { return search_->has(feature); }
-    /// [upper, number of hints, bounds of both sides, of pairs or nothing, test] -> [settled, cost, bounds of both
-    /// sides, counters, bounds of pairs if some were given, the tree]. Those of pairs are four for each feature:
+    /// [upper, number of hints, bounds of pairs or nothing, test] -> [settled, cost, bounds of both sides, counters,
+    /// bounds of pairs if some were given, the tree]. Those of pairs are four for each feature:
     /// for the value 0 of the test those of value 0 and 1 of every feature, then for its value 1. Empty when memory ran
     /// out.
     Message evaluate(const Message& question);

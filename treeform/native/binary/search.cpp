@@ -91,10 +91,6 @@ void Search::solve_root_test(RootTest& part) {
         return;
     }
     const int one = root_.flip[column] ? 1 : 0;  // the side where the feature is 1
-    for (int s = 0; s < 2; ++s) {
-        Cost& lower = frame.side_lower[s][column];
-        lower = std::max(lower, part.lower[s == one]);
-    }
     const std::int64_t most = full(settings_.depth - 1);
     const Rules::States none{};
     const Rules::States* const states[2] = {&none, &none};

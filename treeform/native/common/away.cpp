@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <mutex>
 #include <stdexcept>
 
 #include "workers.hpp"
@@ -20,6 +21,25 @@ void share_out(int threads, std::size_t count, const std::function<void(int, std
             for (std::size_t i; (i = next++) < count;) work(thread, i);
         },
         [&] { next = count; });
+}
+
+void ask_all(const Away& away, const Stoppable& control, std::size_t count,
+             const std::function<Message(std::size_t)>& question,
+             const std::function<void(std::size_t, const Message&)>& read) {
+    std::mutex mutex;
+    share_out(away.callers, count, [&](int, std::size_t i) {
+        Message asked;
+        {
+            const std::lock_guard lock(mutex);
+            control.check();
+            asked = question(i);
+        }
+        if (asked.empty()) return;
+        const Message reply = away.ask(asked);
+        if (reply.empty()) throw Stopped{};
+        const std::lock_guard lock(mutex);
+        read(i, reply);
+    });
 }
 
 void MessageReader::refuse() { throw std::invalid_argument("a message of a part does not fit the problem"); }
@@ -41,9 +61,18 @@ std::vector<std::int64_t> MessageReader::take_all(std::size_t count) {
     return {in_.begin() + std::ptrdiff_t(at_ - count), in_.begin() + std::ptrdiff_t(at_)};
 }
 
-FlatTree MessageReader::take_tree(std::size_t features, int labels) {
+/// The number of nodes, and their tests, children and labels.
+void MessageWriter::tree(const FlatTree& tree, std::size_t, int) {
+    all(tree.feature.size());
+    for (std::size_t i = 0; i < tree.feature.size(); ++i)
+        if (tree.feature[i] < 0)
+            all(tree.feature[i], tree.label[i]);
+        else
+            all(tree.feature[i], tree.left[i], tree.right[i]);
+}
+
+void MessageReader::tree(FlatTree& tree, std::size_t features, int labels) {
     const std::int64_t n = take(1, std::int64_t(1) << 20);
-    FlatTree tree;
     for (std::int64_t i = 0; i < n; ++i) {
         const int at = tree.add();
         tree.feature[at] = std::int32_t(take(-1, std::int64_t(features)));
@@ -53,22 +82,10 @@ FlatTree MessageReader::take_tree(std::size_t features, int labels) {
         }
         tree.left[at] = std::int32_t(take(i + 1, n)), tree.right[at] = std::int32_t(take(i + 1, n));
     }
-    return tree;
 }
 
 void MessageReader::finish() const {
     if (at_ != in_.size()) refuse();
-}
-
-void append_tree(Message& out, const FlatTree& tree) {
-    out.push_back(std::int64_t(tree.feature.size()));
-    for (std::size_t i = 0; i < tree.feature.size(); ++i) {
-        out.push_back(tree.feature[i]);
-        if (tree.feature[i] < 0)
-            out.push_back(tree.label[i]);
-        else
-            out.push_back(tree.left[i]), out.push_back(tree.right[i]);
-    }
 }
 
 }  // namespace treeform

@@ -195,18 +195,6 @@ Away away_to(const nb::object& ask, int callers) {
             callers};
 }
 
-Desk desk_of(const nb::object& desk) {
-    return {[desk](std::int64_t ticket, const Message& question) {
-                const nb::gil_scoped_acquire gil;
-                desk.attr("send")(ticket, to_array(question));
-            },
-            [desk] {
-                const nb::gil_scoped_acquire gil;
-                const auto [ticket, reply] = nb::cast<std::pair<std::int64_t, nb::object>>(desk.attr("receive")());
-                return std::pair(ticket, reply.is_none() ? Message{} : message_of(reply));
-            }};
-}
-
 nb::object answer_part(Stoppable& control, const nb::object& question, const nb::object& poll,
                        const std::function<Message(const Message&)>& answer) {
     const Message asked = message_of(question);

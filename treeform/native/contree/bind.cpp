@@ -47,6 +47,8 @@ Settings settings_of(Keywords& keywords, const Rows& rows) {
     const Names prune = keywords.names("prune");
     s.neighbourhood = prune("neighbourhood"), s.shrinking = prune("shrinking");
     s.subinterval = prune("subinterval"), s.features = prune("features");
+    s.ahead = keywords.integer_as<int>("ahead");
+    require(s.ahead >= 3 && s.ahead <= 1 << 20, "ahead is not between 3 and 2^20");
     s.threads = keywords.threads(), s.simd = keywords.text("simd");
     s.memory_limit = keywords.integer_as<std::size_t>("memory_limit");
     s.improve = keywords.flag("improve"), s.prove = keywords.flag("prove");
@@ -76,11 +78,11 @@ nb::dict to_dict(const Outcome& out) {
 }
 
 nb::dict solve(const Rows& rows, const Settings& settings, double time_limit, const nb::object& poll,
-               const Desk& desk) {
+               const Away& away) {
     Control control(settings.upper, settings.memory_limit);
-    if (settings.threads == 1 && !desk)  // without any bound, each threshold is followed by all thresholds
+    if (settings.threads == 1 && !away)  // without any bound, each threshold is followed by all thresholds
         control.expect_steps(rows.classes * std::pow(double(rows.n * rows.features), settings.depth));
-    Engine engine(rows, settings, control, desk);
+    Engine engine(rows, settings, control, away);
     run_tree_search(control, time_limit, poll, [&] { engine.solve(); }, [&] { return engine.improvements(); });
     nb::dict answer = to_dict(engine.outcome());
     add_memory(answer, control, false);
@@ -94,29 +96,13 @@ nb::dict contree(const Array<double, 2>& x, const Array<std::int32_t, 1>& y, con
     Settings settings = settings_of(keywords, rows);
     settings.upper = keywords.integer_or("upper", kNone);
     const double time_limit = keywords.real("time_limit");
-    const nb::object poll = keywords.object("poll");
+    const nb::object poll = keywords.object("poll"), ask = keywords.object("ask");
+    const Away away = away_to(ask, keywords.integer_as<int>("callers"));
     keywords.finish();
-    return solve(rows, settings, time_limit, poll, {});
+    return solve(rows, settings, time_limit, poll, away);
 }
 
-/// As `contree`, with the splits of the root evaluated elsewhere, through a Python desk.
-nb::dict contree_distributed(const Array<double, 2>& x, const Array<std::int32_t, 1>& y, const Weights& weight,
-                             const Costs& cost, const nb::object& desk, const nb::kwargs& given) {
-    Keywords keywords(given);
-    const Rows rows = rows_of(x, y, weight, cost, keywords.integer_as<int>("classes"));
-    Settings settings = settings_of(keywords, rows);
-    settings.upper = keywords.integer_or("upper", kNone);
-    settings.ahead = keywords.integer_as<int>("ahead");
-    settings.side_parts = keywords.integer_as<int>("side_parts");
-    require(settings.side_parts >= 1 && settings.side_parts <= 4096, "side_parts is not between 1 and 4096");
-    require(settings.ahead >= 3 && settings.ahead <= 1 << 20, "ahead is not between 3 and 2^20");
-    const double time_limit = keywords.real("time_limit");
-    const nb::object poll = keywords.object("poll");
-    keywords.finish();
-    return solve(rows, settings, time_limit, poll, desk_of(desk));
-}
-
-/// Evaluates splits for `contree_distributed`; holds the arrays that it is given.
+/// Evaluates splits for `contree`; holds the arrays that it is given.
 class Evaluator {
 public:
     Evaluator(Array<double, 2> x, Array<std::int32_t, 1> y, Weights weight, Costs cost, const nb::kwargs& given)
@@ -159,17 +145,12 @@ void bind(nb::module_& m) {
     m.def("contree", &contree, nb::arg("x"), nb::arg("y"), nb::arg("weight").none(), nb::arg("cost").none(),
           nb::arg("keywords"),
           "Solve for the cheapest decision tree over continuous features; see treeform.engines.ConTree. Keywords: "
-          "classes, depth, max_nodes, min_support, node_penalty, upper, gap, prune, threads, simd, memory_limit, "
-          "time_limit, poll; start and start_key, a tree to begin with, may be left out.");
-    m.def("contree_distributed", &contree_distributed, nb::arg("x"), nb::arg("y"), nb::arg("weight").none(),
-          nb::arg("cost").none(), nb::arg("desk"), nb::arg("keywords"),
-          "As `contree`, but splits of the root are evaluated elsewhere: desk.send(ticket, int64 array) hands one out, "
-          "and desk.receive() waits for (ticket, the reply of a ContreeEvaluator, or None to stop). Keywords: those of "
-          "`contree`, ahead, how many splits may be in work at a time, and side_parts, into how many questions each "
-          "side of a split may be divided.");
+          "classes, depth, max_nodes, min_support, node_penalty, upper, gap, prune, threads, ahead, simd, memory_limit, "
+          "time_limit, poll, ask (None, or what evaluates splits of the root: ask(int64 array) returns the reply of a "
+          "ContreeEvaluator, or None to stop), callers; start and start_key, a tree to begin with, may be left out.");
     nb::class_<Evaluator>(m, "ContreeEvaluator",
                           "Evaluates splits of the root on the same rows. Keywords: those of `contree` but upper, "
-                          "time_limit and poll.")
+                          "time_limit, poll, ask and callers.")
         .def(nb::init<Array<double, 2>, Array<std::int32_t, 1>, Weights, Costs, const nb::kwargs&>(), nb::arg("x"),
              nb::arg("y"), nb::arg("weight").none(), nb::arg("cost").none(), nb::arg("keywords"))
         .def("evaluate", &Evaluator::evaluate, nb::arg("question"), nb::arg("poll"),

@@ -37,12 +37,12 @@ template <class W>
 class SearchAs final : public WidthSearch {
 public:
     TREEFORM_COLD SearchAs(const Rows& rows, const Settings& settings, const Losses& losses,
-                           RankedTable& ranked, Control& control, const Desk& desk, const char* width)
+                           RankedTable& ranked, Control& control, const Away& away, const char* width)
         : settings_(settings), control_(control), width_(width),
           scans_(choose_scans<typename W::Key, typename W::Sum>(settings.simd.c_str())) {
         load(rows, losses, ranked, table_, node_, control);
-        root_ = std::make_unique<Root<W>>(table_, node_, settings_, control_, scans_, desk);
-        if (settings.improve && !desk && is_worth_improving(rows))
+        root_ = std::make_unique<Root<W>>(table_, node_, settings_, control_, scans_, away);
+        if (settings.improve && !away && is_worth_improving(rows))
             improver_ = deep::improver_of<W>(table_, node_, settings_, control_, scans_);
     }
 
@@ -115,7 +115,7 @@ private:
 };
 
 std::unique_ptr<WidthSearch> prepare(const Rows& rows, const Settings& settings, const Losses& losses, Control& control,
-                                     const Desk& desk) {
+                                     const Away& away) {
     // A rank and a place in the order of each cell: what sorting leaves, before any search.
     control.check_table(rows.n * rows.features * 2 * sizeof(std::uint32_t));
     RankedTable ranked(rows.x, rows.n, rows.features, kSlack, control);
@@ -123,7 +123,7 @@ std::unique_ptr<WidthSearch> prepare(const Rows& rows, const Settings& settings,
     const bool small_sums = ranked.most_values < 65535 && losses.max_step < 32000 && lane * losses.max_step < 32000;
     const bool small_costs = std::max(losses.total_mass, losses.total_weight) < (std::int64_t{1} << 28);
     const auto as = [&]<class W>(const char* width) -> std::unique_ptr<WidthSearch> {
-        return std::make_unique<SearchAs<W>>(rows, settings, losses, ranked, control, desk, width);
+        return std::make_unique<SearchAs<W>>(rows, settings, losses, ranked, control, away, width);
     };
     if (small_sums && small_costs && rows.n < 65535) return as.template operator()<Narrow>("narrow");
     if (small_sums && small_costs) return as.template operator()<Medium>("medium");
@@ -149,8 +149,8 @@ FlatTree best_leaf(const Rows& rows, const Losses& losses) {
 
 }  // namespace
 
-Engine::Engine(const Rows& rows, const Settings& settings, Control& control, Desk desk)
-    : rows_(rows), settings_(settings), control_(control), desk_(std::move(desk)), losses_(Losses::of(rows)),
+Engine::Engine(const Rows& rows, const Settings& settings, Control& control, Away away)
+    : rows_(rows), settings_(settings), control_(control), away_(std::move(away)), losses_(Losses::of(rows)),
       too_few_rows_(losses_.total_weight < settings.min_support) {
     // A test that costs more than all rows together is never used.
     settings_.node_penalty = std::min(settings_.node_penalty, losses_.total_mass + 1);
@@ -162,7 +162,7 @@ Engine::~Engine() = default;
 void Engine::solve() {
     if (too_few_rows_) return;
     try {
-        search_ = prepare(rows_, settings_, losses_, control_, desk_);
+        search_ = prepare(rows_, settings_, losses_, control_, away_);
         control_.set_ready();
         search_->search();
     } catch (const Stopped&) {
@@ -172,7 +172,7 @@ void Engine::solve() {
 }
 
 Message Engine::evaluate(const Message& question) {
-    if (!search_) search_ = prepare(rows_, settings_, losses_, control_, desk_);
+    if (!search_) search_ = prepare(rows_, settings_, losses_, control_, away_);
     return search_->evaluate(question);
 }
 

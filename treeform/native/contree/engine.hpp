@@ -13,8 +13,8 @@ class WidthSearch;
 
 class Engine {
 public:
-    /// `desk` may be empty; see away.hpp.
-    Engine(const Rows& rows, const Settings& settings, Control& control, Desk desk = {});
+    /// `away` may be empty; see away.hpp.
+    Engine(const Rows& rows, const Settings& settings, Control& control, Away away = {});
     ~Engine();
 
     /// Ranks the columns and searches, until the end or until the control stops it.
@@ -23,14 +23,14 @@ public:
     std::vector<Improvement> improvements() const;
     /// The answer, once `solve` has returned.
     Outcome outcome() const;
-    /// In place of `solve`: the reply to what another engine on the same rows handed to its `desk`.
+    /// In place of `solve`: the reply to what another engine on the same rows asked.
     Message evaluate(const Message& question);
 
 private:
     const Rows& rows_;
     Settings settings_;
     Control& control_;
-    Desk desk_;
+    Away away_;
     Losses losses_;
     std::unique_ptr<WidthSearch> search_;  // may be read from another thread once the control is ready
     bool too_few_rows_ = false;

@@ -34,7 +34,6 @@ struct Settings {
     bool neighbourhood = true, shrinking = true, subinterval = true, features = true;
     int threads = 1;
     int ahead = 32;  // splits of the root that may be in work at a time, whoever evaluates them
-    int side_parts = 1;  // questions about each side of a split of the root, at most, where others answer them
     int steps = 0;  // not 0: so many thresholds of a feature above depth two; finds trees, proves nothing
     std::size_t memory_limit = 0;   // bytes, about; 0: none
     std::string simd = "auto";

@@ -16,11 +16,10 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
-#include <unordered_map>
 
 #include "../common/cold.hpp"
 #include "../common/workers.hpp"
-#include "divided_split.hpp"
+#include "away.hpp"
 
 namespace treeform::contree {
 
@@ -36,12 +35,11 @@ public:
     static constexpr int kGoals[] = {2, 4, 6, 8, 10, 12, 13, 14, 15, 16};  // sixteenths of the best cost
 
     TREEFORM_COLD Root(const Table<W>& table, const Node<W>& node, const Settings& rules, Control& control,
-                       const ScanTable<typename W::Key, typename W::Sum>& scans, const Desk& desk)
-        : table_(table), node_(node), rules_(rules), control_(control), desk_(desk),
+                       const ScanTable<typename W::Key, typename W::Sum>& scans, const Away& away)
+        : table_(table), node_(node), rules_(rules), control_(control), away_(away),
           penalty_(static_cast<Cost>(rules.node_penalty)), support_(static_cast<Cost>(rules.min_support)),
-          features_(table.features), searches_(table.features), turn_(table.features), seen_(table.features),
-          last_(table.features) {
-        for (int t = 0; t < std::max(1, rules.threads); ++t)
+          features_(table.features), searches_(table.features), turn_(table.features), seen_(table.features) {
+        for (int t = 0; t < std::max(away ? away.callers : 1, rules.threads); ++t)
             workers_.push_back(std::make_unique<Search<W>>(table, rules, control, scans));
     }
     TREEFORM_COLD ~Root() = default;
@@ -60,14 +58,14 @@ public:
             worker.release();
             control_.check_memory(table_.bytes() + node_.bytes() + worker.bytes());
         }
-        if (!asked.empty() && asked[0] == kGroup) return answer_group(worker, node_, features_, asked);
         const Counters before = worker.counters();
         Work work(features_);
         Question<W> question;
-        question.read(asked, features_, work);
+        read_all(asked, [&](auto& io) { question.exchange(io, work, features_); });
         worker.evaluate(0, {node_, question.depth, question.budget, question.upper, support_, 0, 0, nullptr, {}},
                         question.test, question.room, question.cutoff, work);
-        return write_reply<W>(work, worker.counters().since(before));
+        Counters done = worker.counters().since(before);
+        return written([&](auto& io) { exchange(io, work, done, features_, question.depth); });
     }
 
     /// A true lower bound at any time, also after a stop.
@@ -93,18 +91,15 @@ private:
         Cost upper = 0, room = 0, cutoff = 0;  // a tree has to beat `upper`, the sum of its sides `room`
         Work work;
         bool done = false;
-        int groups = 1;  // of each side, where others search them
-        DividedSplit<W> divided;
-        std::uint64_t scans = 0;
 
-        explicit Task(int features) : work(features), divided(features) {}
+        explicit Task(int features) : work(features) {}
     };
 
     const Table<W>& table_;
     const Node<W>& node_;
     const Settings& rules_;
     Control& control_;
-    const Desk& desk_;  // may be empty
+    const Away& away_;  // may be empty
     Cost penalty_, support_;
     int features_, final_depth_ = 0;
     std::vector<std::unique_ptr<Search<W>>> workers_;
@@ -132,9 +127,6 @@ private:
     int round_ = 0, position_ = 0;  // of the warm-up
     std::size_t goal_ = 0;  // after it
     Test hint_;
-    std::vector<std::uint64_t> last_;  // per feature: scans of the threshold settled last
-    std::unordered_map<std::int64_t, std::pair<Task*, int>> asked_;  // by ticket: whose question, and its group
-    std::int64_t ticket_ = 0;
 
     TREEFORM_COLD Reply solve(int depth, Cost upper, std::vector<Cost>& by_feature) {
         const std::int64_t budget = std::min(rules_.max_nodes, full_tree(depth));
@@ -152,10 +144,7 @@ private:
         best_ = seed;
         if (seed.value > 0) {
             begin(seed.found ? seed.as_test() : Test{});
-            if (goes_away())
-                run_away(*workers_[0]);
-            else
-                in_parallel();
+            in_parallel();
         }
         return conclude(by_feature);
     }
@@ -170,7 +159,6 @@ private:
         std::fill(seen_.begin(), seen_.end(), kInf);
         chosen_ = goal_ = 0, round_ = position_ = 0, hint_ = hint;
         open_ = depth_ == final_depth_, tight_ = false;
-        std::fill(last_.begin(), last_.end(), 0);
     }
 
     /// What one worker does: take a task, evaluate it, and so on.
@@ -179,7 +167,10 @@ private:
             Task* task = take();
             if (!task) return;
             control_.check();
-            evaluate(worker, *task);
+            if (goes_away(*task))
+                ask(*task, worker.counters());
+            else
+                evaluate(worker, *task);
             const std::lock_guard guard(lock_);
             task->done = true;
             if (task->work.found) publish(as_reply(task->work), lower_now());
@@ -200,83 +191,22 @@ private:
     /// Whether the splits of the depth in work are evaluated elsewhere. Those of depth three take a millisecond or
     /// more on large tables only.
     bool goes_away() const {
-        return desk_ && (depth_ >= std::min(final_depth_, 4) || node_.n * std::size_t(features_) >= kLargeTable);
+        return away_ && (depth_ >= std::min(final_depth_, 4) || node_.n * std::size_t(features_) >= kLargeTable);
     }
 
-    /// The same sequence as `run`, with its tasks handed out and taken back by one thread, whoever works on them.
-    TREEFORM_COLD void run_away(Search<W>& worker) {
-        active_ = 1, asked_.clear();
-        while (fits(worker)) {
-            control_.check();
-            if (Task* task = next_away()) {
-                hand_out(worker, *task);
-            } else if (flight_.empty()) {
-                return;
-            } else if (flight_.front()->done) {
-                const std::lock_guard guard(lock_);
-                Task& first = *flight_.front();
-                flight_.pop_front();
-                settle(first);
-                if (first.scans > 0) last_[first.feature] = first.scans;
-                idle_.push_back(&first);
-            } else {
-                take_back(worker);
-            }
-        }
+    /// Nor does a split that needs no search.
+    bool goes_away(const Task& task) const {
+        return goes_away() && task.work.pick.supported_left + task.work.pick.supported_right < task.cutoff;
     }
-    TREEFORM_COLD Task* next_away() {
-        const std::lock_guard guard(lock_);
-        Task* task = flight_.size() < room_for(chosen_) ? choose() : nullptr;
-        if (task) ++chosen_, flight_.push_back(task), task->scans = 0;
-        return task;
-    }
-    TREEFORM_COLD void hand_out(Search<W>& worker, Task& task) {
-        auto& work = task.work;
-        if (work.pick.supported_left + work.pick.supported_right >= task.cutoff) {  // no search is needed
-            evaluate(worker, task);
-            return finish(task);
-        }
-        task.groups = support_ > 0 ? 1 : groups_of_side(rules_, depth_, budget_, features_, last_[task.feature]);
-        if (task.groups == 1) return ask(task, 0, question_of(task).write(work));
-        task.divided.begin(question_of(task), 2 * searches_[task.feature].cuts.z(work.pick.cut) >= node_.total_mass,
-                           task.groups, work);
-        ask_next(task);
-    }
-    TREEFORM_COLD void ask(Task& task, int group, const Message& question) {
-        asked_[++ticket_] = {&task, group};
-        desk_.send(ticket_, question);
-    }
-    TREEFORM_COLD void ask_next(Task& task) {
-        const std::vector<Message> questions = task.divided.next(task.work);
-        for (std::size_t g = 0; g < questions.size(); ++g) ask(task, static_cast<int>(g), questions[g]);
-        if (questions.empty()) finish(task);
-    }
-    TREEFORM_COLD void take_back(Search<W>& worker) {
-        const auto [ticket, reply] = desk_.receive();
-        const auto found = asked_.find(ticket);
-        if (reply.empty() || found == asked_.end()) {
-            control_.stop();
-            throw Stopped{};
-        }
-        const auto [task, group] = found->second;
-        asked_.erase(found);
-        const auto before = worker.counters().scans;
-        bool complete = true;
-        if (task->groups == 1)
-            read_reply<W>(reply, features_, depth_, task->work, worker.counters());
-        else
-            complete = task->divided.read(reply, group, task->work, worker.counters());
-        task->scans += worker.counters().scans - before;
-        if (!complete) return;
-        if (task->groups == 1)
-            finish(*task);
-        else
-            ask_next(*task);
-    }
-    TREEFORM_COLD void finish(Task& task) {
-        const std::lock_guard guard(lock_);
-        task.done = true;
-        if (task.work.found) publish(as_reply(task.work), lower_now());
+    TREEFORM_COLD void ask(Task& task, Counters& counters) {
+        Question<W> question = question_of(task);
+        const Message reply =
+            away_.ask(written([&](auto& io) { question.exchange(io, task.work, features_); }));
+        if (reply.empty()) throw Stopped{};
+        Counters more;
+        task.work.plan = nullptr;
+        read_all(reply, [&](auto& io) { exchange(io, task.work, more, features_, depth_); });
+        counters.add(more);
     }
     /// How many tasks may be in flight before task k: few while the upper bound still moves.
     std::size_t room_for(std::size_t k) const {
@@ -428,7 +358,7 @@ private:
 
     /// Run on all workers; the first failure stops the others and is thrown here.
     TREEFORM_COLD void in_parallel() {
-        active_ = workers_.size();
+        active_ = goes_away() ? away_.callers : std::max(1, rules_.threads);
         run_workers(
             static_cast<int>(active_), [&](int w) { run(*workers_[w]); },
             [&] {

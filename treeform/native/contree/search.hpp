@@ -156,31 +156,6 @@ public:
         combine(level, task, test, work);
     }
 
-    /// A part of the search of one side of a root split: that of every `groups`-th root feature, from place `group` of
-    /// their order on. Each group begins with the hinted test, so that it has a good tree without the others. What
-    /// `by_feature` says of other features is what was known of them; the reply's `lower` is the bound one level less.
-    TREEFORM_COLD Reply solve_group(const Node<W>& root, Test test, bool at_left, Task task, int group, int groups,
-                                    Cost* by_feature) {
-        Frame& above = frame(0);
-        above.outer.forget();
-        partition(table_, root, test, above.outer, divider_, above.left, above.right, &control_);
-        Task mine{at_left ? above.left : above.right,
-                  task.depth,
-                  task.budget,
-                  task.upper,
-                  0,
-                  task.lower,
-                  task.supported,
-                  task.inherited,
-                  task.hint};
-        group_ = group, groups_ = groups;
-        struct Whole {  // all features again, also after a stop
-            Search& of;
-            ~Whole() { of.groups_ = 1, of.frame(1).turn.resize(of.table_.features); }
-        } const whole{*this};
-        return solve_one(1, mine, by_feature);
-    }
-
     static void settle(IntervalSearch<W>& one, Cost cutoff, const Work& work, Counters& counters) {
         if (work.dropped)
             one.drop(work.pick, work.proven, counters);
@@ -213,8 +188,7 @@ private:
     FewClasses<W> few_classes_;
     Divider divider_;
     std::vector<std::unique_ptr<Frame>> frames_;
-    int group_ = 0, groups_ = 1;  // see solve_group
-    std::uint64_t work_ = 0;      // of dividing rows
+    std::uint64_t work_ = 0;  // of dividing rows
 
     Frame& frame(int level) {
         if (frames_.size() <= static_cast<std::size_t>(level)) [[unlikely]]
@@ -267,8 +241,6 @@ private:
         std::fill(here.seen.begin(), here.seen.end(), kInf);
         const auto known = [&](int f) { return std::max(task.lower, task.inherited ? task.inherited[f] : Cost{0}); };
         const int first_steps = rules_.steps > 0 ? rules_.steps : kWarmUp;
-        if (level == 1 && groups_ > 1) [[unlikely]]
-            choose_group(here, task, whole, best);
         for (int phase = 0; phase < (rules_.steps > 0 ? 1 : 2); ++phase) {
             if (phase == 1) sort_features<Cost>(here.turn, nullptr, here.seen.data());
             for (const int f : here.turn) {
@@ -285,8 +257,6 @@ private:
             if (one.open && one.done()) {
                 by_feature[f] = std::max(by_feature[f], std::min<Cost>(whole.lower, penalty_ + one.lower()));
                 proven = std::min(proven, std::max(known(f), penalty_ + one.proven()));
-            } else if (level == 1 && groups_ > 1 && !belongs(here, f)) [[unlikely]] {
-                // another group bounds it
             } else {
                 ++counters_.pruned_features;
                 proven = std::min(proven, by_feature[f]);
@@ -294,24 +264,8 @@ private:
             low = std::min(low, by_feature[f]);
         }
         best.lower = task.support == 0 && best.found ? std::min(low, best.value) : low;
-        if (level == 1 && groups_ > 1) [[unlikely]]
-            best.lower = whole.lower;
         best.proven = std::min(best.value, std::max(task.supported, proven));
         return best;
-    }
-
-    /// Leave the features of the group in turn, and try the hinted test.
-    TREEFORM_COLD void choose_group(Frame& here, const Task& task, const Reply& whole, Reply& best) {
-        const int first = here.turn[0];
-        if (best.value > std::max(task.lower, task.supported)
-            && std::max(task.lower, task.inherited ? task.inherited[first] : Cost{0}) < best.value)
-            run_feature(1, here, task, first, whole, 1, best);
-        std::vector<int> mine;
-        for (std::size_t at = group_; at < here.turn.size(); at += groups_) mine.push_back(here.turn[at]);
-        here.turn = std::move(mine);
-    }
-    TREEFORM_COLD static bool belongs(const Frame& here, int f) {
-        return std::find(here.turn.begin(), here.turn.end(), f) != here.turn.end();
     }
 
     /// At most `steps` thresholds of root feature f.

@@ -16,15 +16,19 @@ constexpr std::uint64_t Counters::* kCounted[] = {
 
 }  // namespace
 
-Part Part::read(const Message& in, const Instance& instance, int most) {
-    MessageReader reader(in);
-    Part part;
-    part.upper = reader.take(), reader.take(0, 1);
-    part.tests = int(reader.take(1, most + 1));
-    part.begin = int(reader.take(Plan::kPass, instance.view.splits));
-    part.end = int(reader.take(part.begin + 1, instance.view.splits + 1));
-    reader.finish();
-    return part;
+template <class IO>
+void Part::exchange(IO& io, const Instance& instance, int most) {
+    int hints = 0;
+    io.all(upper, hints, tests, begin, end);
+    io.require(hints == 0 && tests >= 1 && tests <= most && begin >= Plan::kPass && begin < end
+               && end <= instance.view.splits);
+}
+
+/// What a range came to: nothing below `settled`, or its least cost.
+template <class IO>
+void exchange(IO& io, Cost& settled, Cost& cost, Counters& counters) {
+    io.all(settled, cost);
+    for (const auto member : kCounted) io.all(counters.*member);
 }
 
 /// A range is of one feature; a pass-through at the root is a range of its own.
@@ -41,32 +45,25 @@ std::vector<Part> Parts::all(int tests) const {
 
 Answer Parts::solve(int tests, Cost need) {
     const std::vector<Part> parts = all(tests);
-    Cost best = need, least = kNever;
-    std::size_t place = parts.size();
-    std::mutex mutex;
-    share_out(away_.callers, parts.size(), [&](int, std::size_t i) {
+    LeastCost best{need};
+    Cost least = kNever;
+    const auto question = [&](std::size_t i) {
         Part part = parts[i];
-        {
-            const std::lock_guard lock(mutex);
-            control_.check();
-            // Of several ranges that attain the least cost the first counts.
-            part.upper = best + (place < parts.size() && i < place);
-        }
-        const Message reply = away_.ask(part.write());
-        if (reply.empty()) throw Stopped{};
-        MessageReader reader(reply);
-        const std::lock_guard lock(mutex);
-        const Cost settled = reader.take(), cost = reader.take();
-        for (const auto member : kCounted) counters_.*member += std::uint64_t(reader.take());
-        reader.finish();
+        part.upper = best.upper({i, 0});
+        return written([&](auto& io) { part.exchange(io, in_, settings_.max_nodes); });
+    };
+    ask_all(away_, control_, parts.size(), question, [&](std::size_t i, const Message& reply) {
+        Cost settled = 0, cost = 0;
+        Counters more;
+        read_all(reply, [&](auto& io) { exchange(io, settled, cost, more); });
+        for (const auto member : kCounted) counters_.*member += more.*member;
         least = std::min(least, settled);
-        if (cost >= kNoBound) return;
-        if (cost < best || (cost == best && i < place && place < parts.size())) best = cost, place = i;
+        if (cost < kNoBound) best.take(cost, {i, 0});
     });
-    if (place == parts.size()) return {std::min(need, least), nullptr};
-    const Part& first = parts[place];
-    Answer answer = search_.solve_range(tests, first.begin, first.end, best + 1);
-    if (!answer.plan || answer.value != best) throw std::logic_error("a diagram differs from its part");
+    if (!best.tied) return {std::min(need, least), nullptr};
+    const Part& first = parts[std::size_t(best.key.first)];
+    Answer answer = search_.solve_range(tests, first.begin, first.end, best.cost + 1);
+    if (!answer.plan || answer.value != best.cost) throw std::logic_error("a diagram differs from its part");
     return answer;
 }
 
@@ -76,13 +73,15 @@ PartSearch::PartSearch(const Points& points, const Settings& settings, Control& 
 }
 
 Message PartSearch::evaluate(const Message& question) {
-    const Part part = Part::read(question, in_, settings_.max_nodes);
+    Part part;
+    read_all(question, [&](auto& io) { part.exchange(io, in_, settings_.max_nodes); });
     const Counters before = counters_;
     try {
         const Answer answer = search_->solve_range(part.tests, part.begin, part.end, part.upper);
-        Message out{answer.value, answer.plan ? answer.value : kNoBound};
-        for (const auto member : kCounted) out.push_back(std::int64_t(counters_.*member - before.*member));
-        return out;
+        Cost settled = answer.value, cost = answer.plan ? answer.value : kNoBound;
+        Counters done = counters_;
+        for (const auto member : kCounted) done.*member -= before.*member;
+        return written([&](auto& io) { exchange(io, settled, cost, done); });
     } catch (const Stopped&) {
     } catch (const std::bad_alloc&) {}
     return {};

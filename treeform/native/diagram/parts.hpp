@@ -3,8 +3,6 @@
 // (common/away.hpp). A reply states the least cost of a diagram that begins with a test of its range; the diagram
 // itself is found again here, below exactly that cost: so it does not depend on who answered, or on what else it was
 // asked.
-#include <mutex>
-
 #include "../common/away.hpp"
 #include "search.hpp"
 
@@ -14,8 +12,8 @@ struct Part {
     Cost upper = 0;  // only what costs less is wanted
     int tests = 0, begin = 0, end = 0;
 
-    Message write() const { return {upper, 0, tests, begin, end}; }
-    static Part read(const Message& in, const Instance& instance, int most);
+    template <class IO>
+    void exchange(IO& io, const Instance& instance, int most);
 };
 
 class Parts {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 #include <stdexcept>
 
 namespace treeform::totals {
@@ -23,57 +22,29 @@ Amount least_loss(Amount price, Amount minimum) { return price >= kNone ? kNone 
 
 }  // namespace
 
-Message Part::write() const {
-    Message out{upper, Amount(hints.size())};
-    out.insert(out.end(), hints.begin(), hints.end());
-    out.insert(out.end(), {kind, column, depth, unit});
-    out.insert(out.end(), multiplier.begin(), multiplier.end());
-    if (kind == price) return out;
-    out.insert(out.end(), {root_minimum, main, Amount(active.size())});
-    for (const Active& a : active) out.insert(out.end(), {a.row, a.sign, a.both});
-    return out;
-}
-
-Part Part::read(const Message& in, const Table& table, int columns) {
-    MessageReader reader(in);
-    Part part;
-    part.upper = reader.take();
-    part.hints = reader.take_all(std::size_t(reader.take(0, kMostHints + 1)));
-    part.kind = int(reader.take(price, front + 1)), part.column = int(reader.take(0, columns));
-    part.depth = int(reader.take(4, 10)), part.unit = reader.take();
-    part.multiplier = reader.take_all(std::size_t(table.rows));
-    if (part.kind == front) {
-        part.root_minimum = reader.take();
-        part.main = int(reader.take(-1, kMostActive));
-        const std::int64_t active = reader.take(part.main + 1, kMostActive + 1);
-        for (std::int64_t a = 0; a < active; ++a) {
-            const int row = int(reader.take(0, table.rows)), sign = int(reader.take(-1, 2));
-            if (sign == 0) MessageReader::refuse();
-            part.active.push_back({row, sign, reader.take(0, 2) != 0});
-        }
+template <class IO>
+void Part::exchange(IO& io, const Table& table, int columns) {
+    io.all(upper);
+    io.count(hints, kMostHints), io.each(hints);
+    io.all(kind, column, depth, unit);
+    io.require((kind == price || kind == front) && column >= 0 && column < columns && depth >= 4 && depth < 10);
+    multiplier.resize(std::size_t(table.rows)), io.each(multiplier);
+    if (kind == price) return;
+    io.all(root_minimum, main);
+    io.count(active, kMostActive);
+    io.require(main >= -1 && main < int(active.size()));
+    for (Active& a : active) {
+        io.all(a.row, a.sign, a.both);
+        io.require(a.row >= 0 && a.row < table.rows && (a.sign == -1 || a.sign == 1));
     }
-    reader.finish();
-    return part;
 }
 
-Message Reply::write() const {
-    Message out{settled, cost, loss};
-    for (const auto member : kCounted) out.push_back(std::int64_t(counters.*member));
-    out.push_back(Amount(pairs.size()));
-    out.insert(out.end(), pairs.begin(), pairs.end());
-    if (cost < kNone) append_tree(out, tree);
-    return out;
-}
-
-Reply Reply::read(const Message& in, const Table& table, int columns) {
-    MessageReader reader(in);
-    Reply reply;
-    reply.settled = reader.take(), reply.cost = reader.take(), reply.loss = reader.take();
-    for (const auto member : kCounted) reply.counters.*member = std::uint64_t(reader.take());
-    reply.pairs = reader.take_all(std::size_t(reader.take(0, 4 * columns + 1)));
-    if (reply.cost < kNone) reply.tree = reader.take_tree(table.columns, table.labels);
-    reader.finish();
-    return reply;
+template <class IO>
+void Reply::exchange(IO& io, const Table& table, int columns) {
+    io.all(settled, cost, loss);
+    for (const auto member : kCounted) io.all(counters.*member);
+    io.count(pairs, 4 * std::size_t(columns)), io.each(pairs);
+    if (cost < kNone) io.tree(tree, table.columns, table.labels);
 }
 
 /// Steps of the counts of pairs below all paths of one test at the root, at most; the bounds leave a small part of
@@ -84,18 +55,19 @@ bool Parts::travel(int depth) const {
     return away_ && depth >= 4 && std::pow(columns, depth - 1) * rows.words * table_.kinds >= settings_.least_steps;
 }
 
-Part Parts::part(Part::Kind kind, int depth) const {
+/// About the prices of the team, with the bounds that are known.
+Message Parts::question(Part part) const {
     const Prices& prices = team_.first().minima.prices();
-    Part part;
-    part.kind = kind, part.depth = depth;
     part.unit = prices.unit, part.multiplier = prices.multiplier;
-    return part;
+    part.hints = hints(part.column);
+    return written([&](auto& io) { part.exchange(io, table_, team_.first().rows.columns); });
 }
 
-Reply Parts::ask(const Part& part) {
-    const Message reply = away_.ask(part.write());
-    if (reply.empty()) throw Stopped{};
-    return Reply::read(reply, table_, team_.first().rows.columns);
+Reply Parts::reply(const Message& in) {
+    Reply reply;
+    read_all(in, [&](auto& io) { reply.exchange(io, table_, team_.first().rows.columns); });
+    counters.add(reply.counters);
+    return reply;
 }
 
 Amount Parts::minimum(int depth) {
@@ -107,26 +79,20 @@ Amount Parts::minimum(int depth) {
     pairs_.assign(columns <= kMostColumns ? columns * columns * 4 : 0, kUnknown);
     tree_ = {};
     // Of several tests that attain the minimum the first counts, as where a tree is built from minima.
-    int place = team_.first().rows.columns;
-    std::mutex mutex;
-    share_out(away_.callers, order.size(), [&](int, std::size_t i) {
-        const int own = minima.only.empty() ? order[i] : int(i);
-        Part part = this->part(Part::price, depth);
-        part.column = order[i];
-        {
-            const std::lock_guard lock(mutex);
-            control_.check();
-            part.upper = best + (own < place);
-            part.hints = hints(part.column);
-        }
-        const Reply reply = ask(part);
-        const std::lock_guard lock(mutex);
-        counters.add(reply.counters);
-        price_[order[i]] = reply.settled;
-        note(order[i], reply.pairs);
-        if (reply.cost < best || (reply.cost == best && own < place && best < kNone))
-            best = reply.cost, place = own, tree_ = reply.tree;
+    LeastCost least{best, best < kNone, {team_.first().rows.columns, 0}};
+    const auto own = [&](std::size_t i) { return LeastCost::Key(minima.only.empty() ? order[i] : int(i), 0); };
+    const auto ask = [&](std::size_t i) {
+        Part part;
+        part.column = order[i], part.depth = depth, part.upper = least.upper(own(i));
+        return question(part);
+    };
+    ask_all(away_, control_, order.size(), ask, [&](std::size_t i, const Message& in) {
+        const Reply found = reply(in);
+        price_[order[i]] = found.settled;
+        note(order[i], found.pairs);
+        if (least.take(found.cost, own(i))) tree_ = found.tree;
     });
+    best = least.cost;
     int label = 0;
     if (minima.leaf(root_.total, root_.weight, &label) <= best) tree_ = constant_tree(label);
     minima.keep_root(root_, best);
@@ -187,32 +153,21 @@ private:
         for (int j = 0; j < int(loss_.size()); ++j)
             if (loss_[j] <= slack(upper)) order.push_back({loss_[j], j});
         std::sort(order.begin(), order.end());
-        std::pair<Amount, int> place{-1, -1};  // loss and test of the best tree; of equal costs the least counts
-        bool tied = false;  // whether a tree as cheap as the best one may be taken for it
-        std::mutex mutex;
-        share_out(parts_.away_.callers, order.size(), [&](int, std::size_t i) {
-            const int column = order[i].second;
-            Part part = parts_.part(Part::front, input_.depth);
-            part.column = column;
+        LeastCost least{best};  // of equal costs the test with the least loss counts
+        const auto ask = [&](std::size_t i) {
+            Part part;
+            part.kind = Part::front, part.column = order[i].second, part.depth = input_.depth;
             part.root_minimum = input_.root_minimum, part.main = input_.main, part.active = active_;
-            {
-                const std::lock_guard lock(mutex);
-                parts_.control_.check();
-                part.upper = best + (tied && std::pair(loss_[column], column) < place);
-                part.hints = parts_.hints(column);
-            }
-            if (loss_[column] > slack(part.upper)) return;
-            const Reply reply = parts_.ask(part);
-            const std::lock_guard lock(mutex);
-            parts_.counters.add(reply.counters);
-            if (reply.loss < kNone)
-                loss_[column] = reply.loss;
-            else
-                loss_[column] = std::max(loss_[column], slack(reply.settled) + 1);
-            const std::pair own(reply.loss, column);
-            if (reply.cost < best || (tied && reply.cost == best && own < place))
-                best = reply.cost, place = own, tree_ = reply.tree, tied = true;
+            part.upper = least.upper({loss_[part.column], part.column});
+            return loss_[part.column] > slack(part.upper) ? Message{} : parts_.question(part);
+        };
+        ask_all(parts_.away_, parts_.control_, order.size(), ask, [&](std::size_t i, const Message& in) {
+            const Reply found = parts_.reply(in);
+            Amount& loss = loss_[order[i].second];
+            loss = found.loss < kNone ? found.loss : std::max(loss, slack(found.settled) + 1);
+            if (least.take(found.cost, {found.loss, order[i].second})) tree_ = found.tree;
         });
+        best = least.cost;
     }
 
     Parts& parts_;
@@ -250,7 +205,8 @@ Counters PartSearch::counted() const {
 }
 
 Message PartSearch::evaluate(const Message& question) {
-    const Part part = Part::read(question, table_, team_.first().rows.columns);
+    Part part;
+    read_all(question, [&](auto& io) { part.exchange(io, table_, team_.first().rows.columns); });
     try {
         const Counters before = counted();
         take_up(part);
@@ -258,7 +214,7 @@ Message PartSearch::evaluate(const Message& question) {
         Reply reply = part.kind == Part::price ? find_price(part) : find_front(part);
         reply.counters = counted();
         for (const auto member : kCounted) reply.counters.*member -= before.*member;
-        return reply.write();
+        return written([&](auto& io) { reply.exchange(io, table_, team_.first().rows.columns); });
     } catch (const Stopped&) {
     } catch (const OutOfMemory&) {
     } catch (const std::bad_alloc&) {}

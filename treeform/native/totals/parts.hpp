@@ -24,8 +24,8 @@ struct Part {
     int main = -1;
     std::vector<Active> active;
 
-    Message write() const;
-    static Part read(const Message& in, const Table& table, int columns);
+    template <class IO>
+    void exchange(IO& io, const Table& table, int columns);
 };
 
 struct Reply {
@@ -37,8 +37,8 @@ struct Reply {
     std::vector<Amount> pairs;
     FlatTree tree;  // empty where nothing was found
 
-    Message write() const;
-    static Reply read(const Message& in, const Table& table, int columns);
+    template <class IO>
+    void exchange(IO& io, const Table& table, int columns);
 };
 
 /// The tests at the root, asked of others.
@@ -60,8 +60,8 @@ private:
     friend class FrontsInParts;
     std::vector<Amount> hints(int column) const;
     void note(int column, const std::vector<Amount>& pairs);
-    Reply ask(const Part& part);
-    Part part(Part::Kind kind, int depth) const;
+    Message question(Part part) const;
+    Reply reply(const Message& in);
 
     const Away& away_;
     const Table& table_;
