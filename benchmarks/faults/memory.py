@@ -169,7 +169,7 @@ def solver_run(name: str, columns: int, rows: int, limit: int, seconds: float) -
     watcher = threading.Thread(target=sample_memory)
     watcher.start()
     began = time.monotonic()
-    outcome = session.solve(Run(time_limit=seconds))
+    outcome = session.solve(Run(Budget(seconds)))
     ended.set()
     watcher.join()
     session.close()

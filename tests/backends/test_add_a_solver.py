@@ -17,6 +17,7 @@ from treeform.backends import Backend, Run, Verdict
 from treeform.catalogue import find_solver
 from treeform.model import Model
 from treeform.testing.backends import check_backend
+from treeform.utils.budget import Budget
 from treeform.utils.extensions import BUILT_IN, SOLVERS
 
 PLAIN_ROWS = "frozenset(f for f in ALL_FORMS if f.kind.name == 'LINEAR' and not f.enforced)"
@@ -67,9 +68,13 @@ def many_points() -> Model:
 
 def test_limits_end_it_and_an_interrupt_keeps_the_best_point(backwards: type[Backend]) -> None:
     """Step 3."""
-    ended = backwards().open(many_points()).solve(Run(time_limit=0.0))
+    ended = backwards().open(many_points()).solve(Run(Budget(1e-9)))
     assert (ended.verdict, ended.reason) == (Verdict.UNKNOWN, "time")
     seen: list[Any] = []
-    stopped = backwards().open(many_points()).solve(Run(on_solution=seen.append, stop=lambda: bool(seen)))
+    stopped = (
+        backwards()
+        .open(many_points())
+        .solve(Run(Budget().until(lambda: bool(seen)), on_solution=seen.append))
+    )
     assert (stopped.verdict, stopped.reason) == (Verdict.FEASIBLE, "interrupted")
     assert stopped.x is not None and seen and stopped.x.sum() == seen[-1].sum()

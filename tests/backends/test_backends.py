@@ -31,6 +31,7 @@ from treeform.backends.packages import load
 from treeform.backends.stderr import without_lines
 from treeform.errors import ModelError, RouteError, SolverFailed, SolverNotAvailable
 from treeform.model import Model, any_of
+from treeform.utils.budget import Budget
 
 OPTIMISERS = [HiGHS(), CPSAT(), MathOpt("scip")]
 IN_PROCESS = [*OPTIMISERS, SAT("cadical195"), SAT("minisat22")]
@@ -48,7 +49,7 @@ def hard(backend: Backend) -> Model:
 def test_the_time_limit_is_kept(backend: Backend, timed: Timed) -> None:
     session = backend.open(hard(backend))
     start = time.process_time()
-    outcome = session.solve(Run(time_limit=0.2))
+    outcome = session.solve(Run(Budget(0.2)))
     timed(time.process_time() - start, 2.5)
     assert outcome.reason == "time"
     assert outcome.verdict in (Verdict.FEASIBLE, Verdict.UNKNOWN)
@@ -81,7 +82,7 @@ def test_stop_ends_the_run_and_keeps_the_best(backend: Backend, timed: Timed) ->
         nonlocal stop_at
         stop_at = min(stop_at, clock() + 0.3)
 
-    outcome = session.solve(Run(stop=stop, on_solution=on_solution))
+    outcome = session.solve(Run(Budget().until(stop), on_solution=on_solution))
     timed(seconds_of_cpu() - spent[0], 2.0)
     assert outcome.reason == "interrupted"
     if silent and outcome.info.get("abandoned"):
@@ -167,12 +168,12 @@ def test_a_hint_survives_a_run_without_time(backend: Backend) -> None:
     session = backend.open(model)
     found: list[np.ndarray] = []
     # Not by SCIP, which reports its models at the end only.
-    first = HiGHS().open(model).solve(Run(stop=lambda: bool(found), on_solution=found.append))
+    first = HiGHS().open(model).solve(Run(Budget().until(lambda: bool(found)), on_solution=found.append))
     assert first.x is not None
-    hinted = session.solve(Run(hint=first.x, time_limit=0.05))
+    hinted = session.solve(Run(Budget(0.05), hint=first.x))
     assert hinted.x is not None
     assert model.objective.value(hinted.x) <= model.objective.value(first.x)
-    assert session.solve(Run(hint=first.x, time_limit=0.0)).verdict is Verdict.FEASIBLE
+    assert session.solve(Run(Budget(1e-9), hint=first.x)).verdict is Verdict.FEASIBLE
 
 
 @pytest.mark.parametrize("backend", OPTIMISERS[:2], ids=name_of)
@@ -293,7 +294,7 @@ def test_a_child_that_dies_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_pyomo_names_what_pyomo_cannot_use() -> None:
     with pytest.raises(SolverNotAvailable, match="no_such_solver"):
-        Pyomo("no_such_solver").open(knapsack(5, 2)).solve(Run(time_limit=200.0))
+        Pyomo("no_such_solver").open(knapsack(5, 2)).solve(Run(Budget(200.0)))
 
 
 def test_solvers_do_not_print() -> None:

@@ -16,6 +16,7 @@ from treeform.backends.TEMPLATE import Enumeration, EnumerationSession
 from treeform.backends.watch import Watch
 from treeform.errors import SolverFailed
 from treeform.model import Model
+from treeform.utils.budget import Budget
 
 
 def small() -> Model:
@@ -76,13 +77,13 @@ def test_a_second_ctrl_c_is_passed_on() -> None:
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         # The run is already being stopped, as after a first Ctrl-C that a handler took.
-        session.solve(Run(stop=lambda: True))
+        session.solve(Run(Budget().until(lambda: True)))
     timer.join()
 
 
 def test_an_unresponsive_solver_is_detached() -> None:
     session = DeafSession(Slow(2.0), small())
-    outcome = session.solve(Run(stop=lambda: True))
+    outcome = session.solve(Run(Budget().until(lambda: True)))
     assert outcome.info["abandoned"]
     assert outcome.reason == "interrupted"
 

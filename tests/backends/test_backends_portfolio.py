@@ -20,6 +20,7 @@ from treeform.backends.watch import Watch
 from treeform.errors import RouteError, SolverFailed, SpecError
 from treeform.model import Model, at_least
 from treeform.testing import check_backend
+from treeform.utils.budget import Budget
 
 BROKEN = threading.Event()
 
@@ -107,13 +108,13 @@ def test_a_point_of_one_and_a_bound_of_another_are_a_proof(model: Model) -> None
 
 def test_without_a_proof_the_best_of_all_comes_back(model: Model, timed: Timed) -> None:
     told: list[Any] = []
-    run = Run(on_solution=told.append, on_bound=told.append, stop=lambda: bool(told))
+    run = Run(Budget().until(lambda: bool(told)), on_solution=told.append, on_bound=told.append)
     found = solve(tf.Portfolio([Half("point"), Half("nothing")]), model, run)
     assert (found.verdict, found.reason, found.bound) == (Verdict.FEASIBLE, "interrupted", None)
     told.clear()
     bounded = solve(tf.Portfolio([Half("nothing"), Half("bound")]), model, run)
     assert (bounded.verdict, bounded.bound) == (Verdict.UNKNOWN, 6.0)
-    late = solve(tf.Portfolio([Half("nothing"), Half("bound")]), model, Run(time_limit=0.3))
+    late = solve(tf.Portfolio([Half("nothing"), Half("bound")]), model, Run(Budget(0.3)))
     assert late.reason == "time"
     timed(late.seconds, 3)
 
@@ -130,7 +131,7 @@ def test_stopped_by_the_caller(model: Model) -> None:
     session = tf.Portfolio([Half("point"), Half("nothing")]).open(model)
     seen: list[float] = []
     outcome = session.solve(
-        Run(stop=lambda: bool(seen), on_solution=lambda x: seen.append(model.objective.value(x)))
+        Run(Budget().until(lambda: bool(seen)), on_solution=lambda x: seen.append(model.objective.value(x)))
     )
     session.close()
     assert seen == [6.0]

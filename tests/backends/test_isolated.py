@@ -32,6 +32,7 @@ from treeform.backends.TEMPLATE import Enumeration
 from treeform.errors import SolverFailed, SpecError
 from treeform.model import Model
 from treeform.testing import check_backend
+from treeform.utils.budget import Budget
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and limits of POSIX systems")
 
@@ -137,7 +138,7 @@ def test_a_crash_is_an_error_of_ours(fault: str) -> None:
 @pytest.mark.parametrize("fault", ["hang", "hang with the interpreter's lock"])
 def test_the_time_limit_holds_when_a_solver_hangs(fault: str, timed: Timed) -> None:
     start = time.monotonic()
-    outcome = ask(fault, Run(time_limit=1.5))
+    outcome = ask(fault, Run(Budget(1.5)))
     assert outcome.reason == "time"
     assert outcome.x is None
     timed(time.monotonic() - start, 1.5 + 3.0)

@@ -12,6 +12,7 @@ from treeform.backends.run import Answer, Run, Verdict
 from treeform.backends.TEMPLATE import Enumeration
 from treeform.backends.watch import Detached, any_detached
 from treeform.model import Model
+from treeform.utils.budget import Budget
 
 
 def session_of(search: Any) -> Session:
@@ -53,7 +54,7 @@ def test_a_search_that_goes_on_is_known(monkeypatch: pytest.MonkeyPatch, where: 
     else:
         # Python calls a thread ended when Ctrl-C came while somebody joined it.
         monkeypatch.setattr(threading.Thread, "is_alive", lambda thread: False)
-        assert session.solve(Run(time_limit=0.01)).info["abandoned"]
+        assert session.solve(Run(Budget(0.01))).info["abandoned"]
     assert any_detached()
     go_on.set()
     assert ended()

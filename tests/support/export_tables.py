@@ -159,9 +159,7 @@ def javascript_answers(
         pytest.skip("node is not here")
     dates = sorted({k for row in rows for k, v in row.items() if isinstance(v, datetime.datetime)})
     (folder / "model.js").write_text(graph.to_javascript(), encoding="utf-8")
-    (folder / "rows.json").write_text(
-        json.dumps([{k: _as_number(v) for k, v in row.items()} for row in rows])
-    )
+    (folder / "rows.json").write_text(json.dumps([{k: _as_number(v) for k, v in row.items()} for row in rows]))
     (folder / "run.js").write_text(
         "const {predict} = require('./model.js'); const rows = require('./rows.json');\n"
         f"for (const row of rows) for (const d of {json.dumps(dates)})\n"

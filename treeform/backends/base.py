@@ -21,6 +21,7 @@ from treeform.backends.watch import Watch
 from treeform.bridges import route
 from treeform.errors import ModelError, SolverNotAvailable
 from treeform.model import Block, Model, Watermark
+from treeform.utils.budget import Limit
 from treeform.utils.extensions import SOLVERS, find
 from treeform.utils.text import count_of
 
@@ -161,7 +162,7 @@ class Session(ABC):
         inner = self._translated(run)
         if self.model.n_cols == 0:
             answer: Answer | None = self._without_columns()
-        elif run.time_limit is not None and run.time_limit <= 0:
+        elif run.budget.reason is Limit.TIME:
             answer = Answer(Verdict.UNKNOWN, reason="time")
         else:
             try:

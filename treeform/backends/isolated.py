@@ -26,7 +26,7 @@ from treeform.backends.run import Answer, Outcome, Run, Verdict
 from treeform.backends.watch import Watch
 from treeform.errors import SolverFailed, SpecError
 from treeform.model import Block, Model, Objective, VariableKind
-from treeform.utils.budget import Step, observe_steps
+from treeform.utils.budget import Budget, Step, observe_steps
 
 
 class Isolated(Backend):
@@ -281,10 +281,10 @@ def solve_in_child(task: dict[str, Any]) -> Answer:
     session = _child_solver.take(task["growth"])
     hint, cutoff, assumptions = task["question"]
     deadline = task["deadline"]
+    budget = Budget() if deadline is None else Budget().share(deadline - time.monotonic())
     run = Run(
         # The monotonic clock is the machine's, not the process's, so that the start of this process counts, too.
-        time_limit=None if deadline is None else max(0.0, deadline - time.monotonic()),
-        stop=stopping,
+        budget.until(stopping),
         hint=hint,
         cutoff=cutoff,
         assumptions=assumptions,

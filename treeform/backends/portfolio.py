@@ -209,8 +209,7 @@ class Race:
         self.watch = watch
         self.over = over
         self.question = Run(
-            time_limit=watch.remaining,
-            stop=lambda: over.is_set() or watch.ending,
+            run.budget.until(lambda: over.is_set() or watch.ending),
             hint=run.hint,
             cutoff=run.cutoff,
             assumptions=run.assumptions,

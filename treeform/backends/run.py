@@ -12,6 +12,7 @@ import numpy as np
 
 from treeform.backends.checker import TOLERANCE, integral_objective
 from treeform.model import Form, Kind, Linear, Model, concatenate_linear
+from treeform.utils.budget import Budget
 
 if TYPE_CHECKING:
     from treeform.language.objective import Objective
@@ -70,10 +71,8 @@ class Capabilities:
 class Run:
     """One question to a session."""
 
-    time_limit: float | None = None
-    """Seconds of wall-clock time."""
-    stop: Callable[[], bool] | None = None
-    """Polled from the calling thread about twenty times a second; True ends the run."""
+    budget: Budget = field(default_factory=Budget)
+    """Its time. It is asked about twenty times a second, in the calling thread, whether the run is interrupted."""
     hint: np.ndarray | None = None
     """ndarray of float64, shape (n_cols,), or None: A point to start from, NaN where unknown; it may be shorter than
     the model and need not be feasible."""

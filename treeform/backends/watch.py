@@ -23,7 +23,7 @@ from treeform.backends.checker import SolutionChecker, source_point
 from treeform.backends.run import Answer, Run
 from treeform.bridges import Lowered
 from treeform.model.lower import BuildingStopped, look_up, stop_building_when
-from treeform.utils.budget import Step, observe_steps, report_step
+from treeform.utils.budget import Limit, Step, observe_steps, report_step
 
 #: Seconds between two calls of the stop function.
 POLL = 0.05
@@ -104,7 +104,7 @@ class Watch:
         self.reason: Literal["time", "interrupted"] | None = None
         self.best_bound: float | None = None
         self._nodes: int | None = None
-        self._started = time.monotonic()
+        self._late_since: float | None = None
         self._asked_at: float | None = None
         self._events: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
         self._ending = threading.Event()
@@ -119,8 +119,7 @@ class Watch:
     @property
     def remaining(self) -> float | None:
         """Seconds left, at least 0; None when unlimited."""
-        limit = self.run.time_limit
-        return None if limit is None else max(0.0, limit - (time.monotonic() - self._started))
+        return self.run.budget.remaining
 
     def solution(self, x: np.ndarray) -> None:
         """Report a point over the columns of the lowered model."""
@@ -221,11 +220,13 @@ class Watch:
     def _look_at_limits(self) -> None:
         if self._asked_at is not None:
             return
-        limit = self.run.time_limit
-        if self.run.stop is not None and self.run.stop():
+        reason = self.run.budget.reason
+        if reason is Limit.INTERRUPTED:
             self._end("interrupted")
-        elif limit is not None and time.monotonic() - self._started > limit + self.grace:
-            self._end("time")
+        elif reason is Limit.TIME:
+            self._late_since = self._late_since or time.monotonic()
+            if time.monotonic() - self._late_since > self.grace:
+                self._end("time")
 
     def _end(self, reason: Literal["time", "interrupted"]) -> None:
         if self._asked_at is None:

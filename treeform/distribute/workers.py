@@ -203,8 +203,8 @@ class Workers:
             raise SolverFailed(
                 "a worker could not search its part",
                 cause=f"{type(error).__name__}: {error}".rstrip(": "),
-                fix="install the same version of treeform on all workers, and give them memory; a journal keeps what was "
-                "found",
+                fix="install the same version of treeform on all workers, and give them memory; "
+                "a journal keeps what was found",
             ) from error
 
 

@@ -110,8 +110,8 @@ class ConTree(NativeSettings, Distributable):
         Raises
         ------
         SpecError
-            If the task is not possible, its costs exceed 2**60, or others answer parts of the search and a setting needs
-            a second one.
+            If the task is not possible, its costs exceed 2**60, or parts of the search are shared and a setting needs a
+            second one.
         """
         if self.fewest_tests and run.ask is not None:
             raise SpecError(

@@ -283,9 +283,7 @@ class CompiledSearch:
         if graph is not None and wanted:
             hint = self.formulation.encode(self.compiled, graph)
         return Run(
-            time_limit=self.budget.remaining,
-            # Not where the time is over: a solver keeps its limit itself, and has its grace to hand over what it found.
-            stop=lambda: self.budget.interrupted or self.ledger.closed,
+            self.budget.until(lambda: self.ledger.closed),
             hint=hint,
             cutoff=None if cutoff is None else float(cutoff),
             assumptions=() if literal is None else (literal,),

@@ -13,6 +13,7 @@ from treeform.backends.base import Backend, Session
 from treeform.backends.run import Outcome, Run, Verdict
 from treeform.model import Model
 from treeform.testing.backend_samples import Sample, draw
+from treeform.utils.budget import Budget
 
 CLOSE = 1e-5
 
@@ -158,8 +159,8 @@ class _Trial:
 
     def _stopped(self, session: Session) -> None:
         optimum = self.sample.optimum()
-        self._solve("a run that is stopped at once", session, optimum, early=True, stop=lambda: True)
-        self._solve("a run without time", session, optimum, early=True, time_limit=0.0)
+        self._solve("a run that is stopped at once", session, optimum, early=True, budget=Budget().until(lambda: True))
+        self._solve("a run without time", session, optimum, early=True, budget=Budget(1e-9))
 
     def _grown(self, session: Session) -> None:
         """Rows are added between runs; a solver without an objective reaches the optimum that way."""
@@ -227,7 +228,7 @@ class _Trial:
 
     def _run(self, session: Session, run: dict[str, Any]) -> Outcome:
         self.runs += 1
-        return session.solve(Run(**{"time_limit": self.time_limit, **run}))
+        return session.solve(Run(**{"budget": Budget(self.time_limit), **run}))
 
     def _violations(self, x: np.ndarray) -> dict[str, int]:
         return {name: count for name, count in self.sample.model.check(x).items() if count}

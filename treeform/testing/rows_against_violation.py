@@ -14,6 +14,7 @@ from treeform.language.formulation import Compiled, Formulation
 from treeform.language.losses import goal_of_any_model
 from treeform.language.requirement import Requirement
 from treeform.testing.cases import Case
+from treeform.utils.budget import Budget
 
 
 class Fixer:
@@ -45,7 +46,7 @@ class Fixer:
             model = self.compiled.model
             known = np.flatnonzero(~np.isnan(point) & model.is_binary[: len(point)])
             literals = np.where(point[known] > 0.5, known + 1, -(known + 1)).tolist()
-            outcome = self.session.solve(Run(time_limit=time_limit, assumptions=literals))
+            outcome = self.session.solve(Run(Budget(time_limit), assumptions=literals))
             if outcome.verdict is Verdict.INFEASIBLE:
                 return False
             if outcome.x is None:

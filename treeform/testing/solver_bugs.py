@@ -18,6 +18,7 @@ from treeform.backends.run import Outcome, Run, Verdict
 from treeform.errors import RouteError
 from treeform.model import Model, any_of, exactly, sum_of_squares
 from treeform.testing.backends import CLOSE, written
+from treeform.utils.budget import Budget
 
 TIME_LIMIT = 30.0
 
@@ -210,7 +211,8 @@ def check_solver_bug(backend: Backend, bug: SolverBug) -> bool:
     if "cutoff" in bug.run and not backend.capabilities.objective:
         return False
     points: list[np.ndarray] = []
-    run = Run(**{"time_limit": TIME_LIMIT, "on_solution": points.append, **bug.run})
+    asked = {"time_limit": TIME_LIMIT, "on_solution": points.append, **bug.run}
+    run = Run(Budget(asked.pop("time_limit")), **asked)
     try:
         session = backend.open(model)
         try:

@@ -46,11 +46,9 @@ Message PartSearch::evaluate(const Message& question) {
     try {
         search_->solve_root_test(part);
     } catch (const Stopped&) {  // what it has proved by then is true
-    } catch (const std::bad_alloc&) {
-        return {};
+        if (control_.out_of_memory()) throw;
     }
     control_.take();
-    if (control_.out_of_memory()) return {};
     const Cost settled = plus(plus(part.lower[0], part.lower[1]), settings_.node_penalty);
     const bool found = part.plan && part.cost <= settled && part.cost < part.upper;
     Message out{settled, found ? part.cost : kNever, part.lower[0], part.lower[1]};

@@ -15,8 +15,8 @@ public:
     bool has(int feature) const { return search_->has(feature); }
     /// [upper, number of hints, bounds of pairs or nothing, test] -> [settled, cost, bounds of both sides, counters,
     /// bounds of pairs if some were given, the tree]. Those of pairs are four for each feature:
-    /// for the value 0 of the test those of value 0 and 1 of every feature, then for its value 1. Empty when memory ran
-    /// out.
+    /// for the value 0 of the test those of value 0 and 1 of every feature, then for its value 1. Memory that runs out is
+    /// an exception.
     Message evaluate(const Message& question);
 
 private:

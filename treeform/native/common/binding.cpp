@@ -202,7 +202,13 @@ nb::object answer_part(Stoppable& control, const nb::object& question, const nb:
     control.stopping = false;
     Stoppable beside;
     run_without_gil(
-        beside, std::numeric_limits<double>::infinity(), [&] { reply = answer(asked); },
+        beside, std::numeric_limits<double>::infinity(),
+        [&] {
+            try {
+                reply = answer(asked);
+            } catch (const Stopped&) {
+            } catch (const std::bad_alloc&) {}
+        },
         [&] {
             control.watch_memory();
             if (nb::cast<bool>(poll())) control.stop();

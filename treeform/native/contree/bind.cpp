@@ -118,14 +118,7 @@ public:
 
     /// The reply; None when `poll` returned true, or memory ran out. Not for two threads at a time.
     nb::object evaluate(const nb::object& question, const nb::object& poll) {
-        const auto search = [&](const Message& asked) {
-            try {
-                return engine_->evaluate(asked);
-            } catch (const Stopped&) {
-                return Message{};
-            }
-        };
-        return answer_part(*control_, question, poll, search);
+        return answer_part(*control_, question, poll, [&](const Message& asked) { return engine_->evaluate(asked); });
     }
 
 private:

@@ -76,15 +76,11 @@ Message PartSearch::evaluate(const Message& question) {
     Part part;
     read_all(question, [&](auto& io) { part.exchange(io, in_, settings_.max_nodes); });
     const Counters before = counters_;
-    try {
-        const Answer answer = search_->solve_range(part.tests, part.begin, part.end, part.upper);
-        Cost settled = answer.value, cost = answer.plan ? answer.value : kNoBound;
-        Counters done = counters_;
-        for (const auto member : kCounted) done.*member -= before.*member;
-        return written([&](auto& io) { exchange(io, settled, cost, done); });
-    } catch (const Stopped&) {
-    } catch (const std::bad_alloc&) {}
-    return {};
+    const Answer answer = search_->solve_range(part.tests, part.begin, part.end, part.upper);
+    Cost settled = answer.value, cost = answer.plan ? answer.value : kNoBound;
+    Counters done = counters_;
+    for (const auto member : kCounted) done.*member -= before.*member;
+    return written([&](auto& io) { exchange(io, settled, cost, done); });
 }
 
 }  // namespace treeform::diagram

@@ -215,7 +215,7 @@ private:
             const FrontInput input{table_, settings_, team_, control_, root_, depth, minimum, main_row(active)};
             const std::unique_ptr<Fronts> fronts =
                 parts_.travel(depth) ? parts_.fronts(input, active) : make_fronts(input, active);
-            if (!fronts) throw OutOfMemory{};
+            if (!fronts) throw std::bad_alloc();
             if (!relaxation(*fronts, depth)) break;
             note(fronts->cost());
             const FlatTree tree = fronts->tree();
@@ -288,8 +288,6 @@ Outcome solve(const Table& table, const Settings& settings, Control& control, co
         Search search(table, settings, control, out, away);
         search.run();
     } catch (const Stopped&) {
-    } catch (const OutOfMemory&) {
-        out.memory_stop = true;
     } catch (const std::bad_alloc&) {
         out.memory_stop = true;
     }

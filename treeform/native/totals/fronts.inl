@@ -119,7 +119,7 @@ private:
             }
     }
     void check_memory(std::size_t more) const {
-        if (held_.bytes + more + minima_.bytes() > in_.settings.memory) throw OutOfMemory{};
+        if (held_.bytes + more + minima_.bytes() > in_.settings.memory) throw std::bad_alloc();
     }
 
     /// The trees of depth two: per root test both sides' leaves and stumps from the pair counts.

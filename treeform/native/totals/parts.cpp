@@ -7,9 +7,7 @@
 namespace treeform::totals {
 namespace {
 
-/// Of a message of less than ten thousand bytes.
-constexpr int kMostHints = 1000;
-/// Beyond that many tests replies would be longer.
+/// Beyond that many tests messages would be longer than ten thousand bytes.
 constexpr std::size_t kMostColumns = 250;
 constexpr Amount kUnknown = -2 * kNone;
 
@@ -25,7 +23,7 @@ Amount least_loss(Amount price, Amount minimum) { return price >= kNone ? kNone 
 template <class IO>
 void Part::exchange(IO& io, const Table& table, int columns) {
     io.all(upper);
-    io.count(hints, kMostHints), io.each(hints);
+    io.count(hints, 4 * std::size_t(columns)), io.each(hints);
     io.all(kind, column, depth, unit);
     io.require((kind == price || kind == front) && column >= 0 && column < columns && depth >= 4 && depth < 10);
     multiplier.resize(std::size_t(table.rows)), io.each(multiplier);
@@ -99,17 +97,11 @@ Amount Parts::minimum(int depth) {
     return best;
 }
 
-/// Known bounds of the pairs of a test with others: the number of the other one, and four bounds.
+/// Known bounds of the pairs of a test with others: four of each, as in a reply.
 std::vector<Amount> Parts::hints(int column) const {
-    std::vector<Amount> out;
-    const std::size_t columns = price_.size();
-    for (std::size_t j = 0; j < columns && !pairs_.empty() && out.size() + 5 <= std::size_t(kMostHints); ++j) {
-        const Amount* known = &pairs_[(std::size_t(column) * columns + j) * 4];
-        if (std::all_of(known, known + 4, [](Amount a) { return a == kUnknown; })) continue;
-        out.push_back(Amount(j));
-        out.insert(out.end(), known, known + 4);
-    }
-    return out;
+    if (pairs_.empty()) return {};
+    const auto each = std::ptrdiff_t(4 * price_.size());
+    return {pairs_.begin() + column * each, pairs_.begin() + (column + 1) * each};
 }
 
 /// Of the test of a reply with all others: hints for these.
@@ -207,18 +199,13 @@ Counters PartSearch::counted() const {
 Message PartSearch::evaluate(const Message& question) {
     Part part;
     read_all(question, [&](auto& io) { part.exchange(io, table_, team_.first().rows.columns); });
-    try {
-        const Counters before = counted();
-        take_up(part);
-        take_hints(part);
-        Reply reply = part.kind == Part::price ? find_price(part) : find_front(part);
-        reply.counters = counted();
-        for (const auto member : kCounted) reply.counters.*member -= before.*member;
-        return written([&](auto& io) { reply.exchange(io, table_, team_.first().rows.columns); });
-    } catch (const Stopped&) {
-    } catch (const OutOfMemory&) {
-    } catch (const std::bad_alloc&) {}
-    return {};
+    const Counters before = counted();
+    take_up(part);
+    take_hints(part);
+    Reply reply = part.kind == Part::price ? find_price(part) : find_front(part);
+    reply.counters = counted();
+    for (const auto member : kCounted) reply.counters.*member -= before.*member;
+    return written([&](auto& io) { reply.exchange(io, table_, team_.first().rows.columns); });
 }
 
 /// Other prices or another depth: nothing that was found counts any more.
@@ -235,15 +222,10 @@ void PartSearch::take_up(const Part& part) {
 
 /// What others found of the pairs of this test.
 void PartSearch::take_hints(const Part& part) {
-    if (part.hints.size() % 5 != 0) MessageReader::refuse();
-    const int columns = team_.first().rows.columns;
-    for (auto one = part.hints.begin(); one != part.hints.end(); one += 5) {
-        if (one[0] < 0 || one[0] >= columns) MessageReader::refuse();
-        for (int s = 0; s < 4; ++s)
-            if (one[1 + s] != kUnknown)
-                team_.first().minima.learn(Key().with(part.column, s / 2).with(int(one[0]), s % 2),
-                                           {one[1 + s] >> 1, (one[1 + s] & 1) != 0});
-    }
+    for (std::size_t k = 0; k < part.hints.size(); ++k)
+        if (const Amount known = part.hints[k]; known != kUnknown)
+            team_.first().minima.learn(Key().with(part.column, int(k % 4 / 2)).with(int(k / 4), int(k % 2)),
+                                       {known >> 1, (known & 1) != 0});
 }
 
 /// Known bounds of the pairs of a test with every other.
@@ -276,7 +258,7 @@ void PartSearch::make(const Part& part) {
     fronts_.reset();
     fronts_ =
         make_fronts({table_, settings_, team_, control_, root_, part.depth, part.root_minimum, part.main}, part.active);
-    if (!fronts_) throw OutOfMemory{};
+    if (!fronts_) throw std::bad_alloc();
     last_.kind = Part::front, last_.root_minimum = part.root_minimum, last_.main = part.main;
     last_.active = part.active;
 }

@@ -78,7 +78,7 @@ private:
 class PartSearch {
 public:
     PartSearch(const Table& table, const Settings& settings, Control& control);
-    /// Empty when it was stopped, or memory ran out.
+    /// The reply; a stop, and memory that runs out, are exceptions.
     Message evaluate(const Message& question);
 
 private:
