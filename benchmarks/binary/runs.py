@@ -29,7 +29,7 @@ RELAXATIONS = ("exponential", "luby", "monotonic")
 RELAXED = ("purity", "gain", "discrepancy", "top-k", "top-k*")
 STRATEGIES: dict[str, dict[str, Any]] = {
     "DL85": {},
-    "DL85 bare": {"warm_up": False},
+    "DL85 bare": {"parts": ("cache", "similarity")},
     "Blossom": {},
     **{f"CA-{r} {x}": {"rule": r, "relaxation": x} for r in RELAXED for x in RELAXATIONS},
     **{f"CA-gain+discrepancy {x}": {"rule": ("gain", "discrepancy"), "relaxation": x} for x in RELAXATIONS},

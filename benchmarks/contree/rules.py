@@ -40,7 +40,7 @@ def dataset(name: str) -> Dataset:
 
 def count(name: str, depth: int, rules: tuple[str, ...], limit: float) -> dict[str, Any]:
     """Evaluated splits; a dash when the limit came first."""
-    outcome = ConTree(prune=rules).run(dataset(name), TreeTask(depth=depth), EngineRun(Budget(limit)))
+    outcome = ConTree(parts=rules).run(dataset(name), TreeTask(depth=depth), EngineRun(Budget(limit)))
     return {"splits": outcome.counters["splits"] if outcome.proved else "-", "errors": outcome.upper}
 
 

@@ -30,7 +30,7 @@ def one(name: str, skeleton: str, tests: int, way: str, limit: float) -> dict[st
     """CPU seconds until all is proved; more than the limit where it is not."""
     data, shape = training(name), parse_shape(SKELETONS[skeleton])
     clock, began = Clock(limit), time.process_time()
-    sizes = tf.DiagramSearch(techniques=WAYS[way]).size_table(data, shape, max_nodes=tests, stop=clock.stop)
+    sizes = tf.DiagramSearch(parts=WAYS[way]).size_table(data, shape, max_nodes=tests, stop=clock.stop)
     spent = time.process_time() - began
     return {"proved": int(sizes.reason is None), "CPU s": max(round(spent, 3), 0.001)}
 

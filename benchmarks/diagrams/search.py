@@ -75,7 +75,7 @@ def size_table_row(
     prices = prices_of(data, shape)
     clock = Clock(cpu)
     began = time.process_time()
-    sizes = tf.DiagramSearch(techniques=techniques).size_table(
+    sizes = tf.DiagramSearch(parts=techniques).size_table(
         data, shape, list(prices.values()), free=1, stop=clock.stop
     )
     spent = time.process_time() - began

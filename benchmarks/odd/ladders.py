@@ -36,7 +36,7 @@ def one(job: Job, way: str, cpu: float) -> dict[str, Any]:
     prices = prices_of(data, shape)
     clock = Clock(cpu)
     began = time.process_time()
-    sizes = tf.DiagramSearch(techniques=WAYS[way]).size_table(
+    sizes = tf.DiagramSearch(parts=WAYS[way]).size_table(
         data, shape, list(prices.values()), free=1, stop=clock.stop
     )
     out: dict[str, Any] = {"n": data.n_samples}

@@ -84,10 +84,10 @@ VOCABULARY: dict[str, dict[str, str]] = {
         "nodes": "of ONNX: ``auto``, ``tree`` or ``shared``",
     },
     "Native engines": {
-        "binarize, cache, order, similarity, warm_up, exact_depth": "of `DL85`, `CADL85`, `Blossom`",
+        "binarize, order, exact_depth": "of `DL85`, `CADL85`, `Blossom`",
         "rule, relaxation, step": "of `CADL85`",
-        "ahead, fewest_tests, improve, max_gap, prune": "of `ConTree`",
-        "pairs, parts, techniques, starts, seconds": "techniques of a search, and what a heuristic may spend",
+        "ahead, fewest_tests, improve, max_gap": "of `ConTree`",
+        "pairs, parts, starts, seconds": "parts of a search in use, and what a heuristic may spend",
         "simd": "instruction set; ``auto`` takes the widest of the machine",
     },
 }

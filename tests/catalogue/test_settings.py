@@ -18,10 +18,10 @@ def test_parse_name() -> None:
 
 
 def test_engines() -> None:
-    assert find_solver("contree:max_gap=5,prune=neighbourhood") == tf.ConTree(
-        max_gap=5, prune=("neighbourhood",)
+    assert find_solver("contree:max_gap=5,parts=neighbourhood") == tf.ConTree(
+        max_gap=5, parts=("neighbourhood",)
     )
-    assert find_solver("contree:prune=none").prune == ()
+    assert find_solver("contree:parts=none").parts == ()
     assert find_solver("contree") == tf.ConTree()
 
 
@@ -44,7 +44,7 @@ def test_formulations() -> None:
     [
         ("contree:max_gp=5", ["no setting 'max_gp'", "did you mean 'max_gap'"]),
         ("contree:max_gap=5,max_gap=6", ["twice"]),
-        ("contree:max_gap=5,prune", ["no value"]),
+        ("contree:max_gap=5,parts", ["no value"]),
         ("contree:simd=avx3", ["simd"]),
         ("cp-sat:threads=many", ["threads"]),
         ("contre:max_gap=5", ["no solver 'contre'", "did you mean 'contree'"]),

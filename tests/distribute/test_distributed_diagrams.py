@@ -16,7 +16,7 @@ from treeform.data import Dataset
 from treeform.engines import DiagramSearch, EngineRun, TreeTask
 
 # Without alternation the search finds most models itself.
-ENGINE = DiagramSearch(techniques=("trees", "transpositions", "pairs"))
+ENGINE = DiagramSearch(parts=("trees", "transpositions", "pairs"))
 
 
 def table(seed: int, n: int = 60, features: int = 4) -> pd.DataFrame:

@@ -94,7 +94,7 @@ def test_a_worker_killed_in_a_bounded_search_costs_its_part_only(
     if name == "totals":
         engine, data, task = _totals_task()
     elif name == "diagram":
-        engine, data = DiagramSearch(techniques=("trees", "transpositions")), data_of(60, 4, 6)
+        engine, data = DiagramSearch(parts=("trees", "transpositions")), data_of(60, 4, 6)
         task = TreeTask(3, widths=(1, 2, 3))
     else:
         engine, data, task = DL85(exact_depth=2), data_of(120), TreeTask(4)

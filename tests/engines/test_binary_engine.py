@@ -94,8 +94,8 @@ def settled(engine: Any, data: Dataset, task: TreeTask) -> int:
 
 ENGINES = [
     DL85(),
-    DL85(cache=False),
-    DL85(similarity=False, warm_up=False, exact_depth=2),
+    DL85(parts=("similarity", "warm-up")),
+    DL85(parts=("cache",), exact_depth=2),
     DL85(memory_limit=1, order="lookahead"),
     DL85(simd="plain"),
     DL85(threads=3),

@@ -137,7 +137,7 @@ def test_start_tree_is_used_and_improved() -> None:
 def test_cutoff_from_outside_ends_blossom_too() -> None:
     data = hard(60, 8)
     best = DL85().run(data, TreeTask(depth=5), EngineRun())
-    for engine in (DL85(warm_up=False, exact_depth=2), CADL85(), Blossom(exact_depth=2)):
+    for engine in (DL85(parts=("cache", "similarity"), exact_depth=2), CADL85(), Blossom(exact_depth=2)):
         outcome = engine.run(data, TreeTask(depth=5), EngineRun(upper=lambda: best.upper))
         assert (outcome.graph, outcome.proved) == (None, True)
 

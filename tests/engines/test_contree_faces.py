@@ -140,10 +140,10 @@ def test_an_upper_bound_that_tightens_while_it_runs() -> None:
 
 
 def test_settings_by_name() -> None:
-    text = "contree:max_gap=0.01,prune=shrinking+features,simd=plain,memory_limit=none,threads=2"
-    expected = ConTree(threads=2, max_gap=0.01, prune=("shrinking", "features"), simd="plain")
+    text = "contree:max_gap=0.01,parts=shrinking+features,simd=plain,memory_limit=none,threads=2"
+    expected = ConTree(threads=2, max_gap=0.01, parts=("shrinking", "features"), simd="plain")
     assert find_engine(text) == expected
-    assert find_engine("contree:prune=none") == ConTree(prune=())
+    assert find_engine("contree:parts=none") == ConTree(parts=())
     assert find_engine("contree:fewest_tests=true") == ConTree(fewest_tests=True)
     for wrong in ("contree:speed=9", "contree:max_gap", "contree:threads=0", "contree:simd=mmx"):
         with pytest.raises(SpecError):
@@ -156,6 +156,6 @@ def test_counters_on_the_command_line(tmp_path: Any) -> None:
     (tmp_path / "data.csv").write_text("a,b,label\n" + rows + "\n")
     words = ["fit", str(tmp_path / "data.csv"), "--target", "label", "--shape", "tree:3", "-v", "--solver"]
     full = CliRunner().invoke(app, [*words, "contree"]).output
-    bare = CliRunner().invoke(app, [*words, "contree:prune=none"]).output
+    bare = CliRunner().invoke(app, [*words, "contree:parts=none"]).output
     assert "splits" in full and "pruned subinterval" in full
     assert "pruned subinterval 0" in bare and "pruned subinterval 0" not in full

@@ -54,7 +54,7 @@ def test_annealing_finds_better_models(
     def is_enough() -> bool:
         return bool(found and found[-1][0] < least) or time.monotonic() > began + 120
 
-    engine = DiagramSearch(techniques=("annealing",))
+    engine = DiagramSearch(parts=("annealing",))
     outcome = engine.run(data, task, EngineRun(Budget().until(is_enough), on_incumbent=on_incumbent))
     assert outcome.graph is not None
     price = np.asarray(1 - np.eye(3, dtype=int) if cost is None else cost)

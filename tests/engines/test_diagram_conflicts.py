@@ -42,10 +42,10 @@ def test_the_same_with_and_without_on_every_path_of_the_kernels(seed: int) -> No
     data, cost = table(seed)
     widths = [(1, 2, 2), (1, 1, 2, 2), (1, 2, 3), (1, 2, 4, 4)][seed % 4]
     shape = tf.Diagram(*widths) if seed % 3 else tf.Tree(3)
-    expected = DiagramSearch(techniques=WITHOUT).size_table(data, shape, cost=cost, max_nodes=5)
+    expected = DiagramSearch(parts=WITHOUT).size_table(data, shape, cost=cost, max_nodes=5)
     assert expected.counters["conflicts"] == expected.counters["free"] == 0
     for simd in PATHS:
-        engine = DiagramSearch(techniques=SEARCH_ALONE, simd=simd)
+        engine = DiagramSearch(parts=SEARCH_ALONE, simd=simd)
         found = engine.size_table(data, shape, cost=cost, max_nodes=5)
         assert found.upper == found.lower == expected.upper
         if not seed % 3:
@@ -60,14 +60,14 @@ def test_brute_force(block: int, draw: Draw) -> None:
     for seed in draw(range(900_000 + 60 * block, 900_060 + 60 * block), 20):
         data, task, _ = random_case(seed)
         expected = least_costs(data, task)
-        engine = DiagramSearch(techniques=("trees", "conflicts"))
+        engine = DiagramSearch(parts=("trees", "conflicts"))
         found = engine.size_table(data, shape_of(task), **limits_of(task))
         assert [NEVER if one is None else one for one in found.upper] == expected[: len(found.upper)], seed
 
 
 def test_both_kinds_of_sets_settle_bounds() -> None:
     data, cost = table(4)
-    found = DiagramSearch(techniques=SEARCH_ALONE).size_table(
+    found = DiagramSearch(parts=SEARCH_ALONE).size_table(
         data, tf.Diagram(1, 2, 2, 2, 2), cost=cost, max_nodes=6
     )
     assert found.upper == found.lower

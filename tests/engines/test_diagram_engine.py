@@ -127,7 +127,7 @@ def test_techniques_change_the_time_alone(techniques: tuple[str, ...]) -> None:
     for seed in range(10):
         data, task = random_case(seed)
         whole = DiagramSearch().size_table(data, shape_of(task), **limits_of(task))
-        part = DiagramSearch(techniques=techniques).size_table(data, shape_of(task), **limits_of(task))
+        part = DiagramSearch(parts=techniques).size_table(data, shape_of(task), **limits_of(task))
         assert part.upper == whole.upper
         assert part.lower == whole.lower
 
@@ -156,7 +156,7 @@ def test_paths_of_the_kernels_agree() -> None:
     # Alternation and annealing begin by the clock, and better models leave fewer states.
     alone = ("trees", "transpositions", "pairs", "intervals")
     found = [
-        DiagramSearch(simd=path, techniques=alone).size_table(data, tf.Diagram(1, 2, 2)) for path in here
+        DiagramSearch(simd=path, parts=alone).size_table(data, tf.Diagram(1, 2, 2)) for path in here
     ]
     assert len({(one.upper, one.counters["states"]) for one in found}) == 1
 

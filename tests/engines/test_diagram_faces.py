@@ -148,7 +148,7 @@ def test_step_one_alone_and_its_seed(timed: Timed) -> None:
         ({"threads": 2}, "one thread"),
         ({"memory_limit": 0}, "bytes"),
         ({"memory_limit": 1.5}, "bytes"),
-        ({"techniques": ("trees", "luck")}, "the techniques are"),
+        ({"parts": ("trees", "luck")}, "the parts are"),
         ({"simd": "mmx"}, ""),
     ],
 )
@@ -187,7 +187,7 @@ def command(name: str, table: Path, shape: str, solver: str = "diagram-search") 
 
 
 def test_command_line_fit(table: Path) -> None:
-    solver = f"diagram-search:memory_limit={2**22},techniques=trees+transpositions"
+    solver = f"diagram-search:memory_limit={2**22},parts=trees+transpositions"
     arguments = command("fit", table, "diagram:1,2,3", solver)
     done = CliRunner().invoke(app, [*arguments, "-v", "--time-limit", "20"])
     assert done.exit_code == 0, done.output

@@ -35,8 +35,8 @@ def test_together_as_one_by_one(draw: Draw) -> None:
     for seed in draw(range(600), 40):
         data, shape = numeric(seed), parse_shape(SHAPES[seed % len(SHAPES)])
         most = 4 if seed % 2 else 5
-        together = DiagramSearch(techniques=TOGETHER).size_table(data, shape, max_nodes=most)
-        single = DiagramSearch(techniques=ONE_BY_ONE).size_table(data, shape, max_nodes=most)
+        together = DiagramSearch(parts=TOGETHER).size_table(data, shape, max_nodes=most)
+        single = DiagramSearch(parts=ONE_BY_ONE).size_table(data, shape, max_nodes=most)
         assert together.upper == single.upper == together.lower, seed
         assert single.counters["intervals"] == 0
         refuted += together.counters["intervals_refuted"]
@@ -50,7 +50,7 @@ def test_a_band_between_thresholds() -> None:
     y = np.where((x == 2) | (x == 3), 1, other).astype(int)
     data = Dataset.from_user(np.column_stack([x, other]), y)
     task = TreeTask(3, widths=(1, 2, 1))
-    table = DiagramSearch(techniques=TOGETHER).size_table(data, parse_shape("diagram:1,2,1"))
+    table = DiagramSearch(parts=TOGETHER).size_table(data, parse_shape("diagram:1,2,1"))
     assert table.counters["intervals"] > 0
     expected = least_costs(data, task)
     assert [NEVER if cost is None else cost for cost in table.upper] == expected[: len(table.upper)]

@@ -68,7 +68,7 @@ def test_the_techniques_agree_on_larger_tables(seed: int) -> None:
     left_out = ("pairs", "alternation", "annealing")
     fewer = [tuple(one for one in TECHNIQUES if one != without) for without in left_out]
     tables = [
-        DiagramSearch(techniques=techniques).size_table(data, shape, cost=cost, max_nodes=4)
+        DiagramSearch(parts=techniques).size_table(data, shape, cost=cost, max_nodes=4)
         for techniques in (TECHNIQUES, *fewer)
     ]
     assert len({one.upper for one in tables}) == 1
@@ -87,7 +87,7 @@ def test_alternation_finds_better_models(widths: tuple[int, ...] | None) -> None
     step_one = DiagramHeuristic(seconds=60.0, starts=300).run(data, task, EngineRun())
     found: list[int] = []
     calls = iter(range(10**9))
-    engine = DiagramSearch(techniques=("alternation",))
+    engine = DiagramSearch(parts=("alternation",))
     sizes = engine.size_table(
         data, tf.Tree(3) if widths is None else tf.Diagram(*widths), [1], stop=lambda: next(calls) > 15
     )

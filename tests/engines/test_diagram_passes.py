@@ -68,7 +68,7 @@ def test_least_costs_with_pass_throughs(chunk: int, draw: Draw) -> None:
         data, task, rng = random_case(seed)
         e = least_costs(data, task)
         for techniques in (TECHNIQUES, FEWER_TECHNIQUES[seed % 3]):
-            engine = DiagramSearch(techniques=techniques, simd=str(rng.choice(SIMD)))
+            engine = DiagramSearch(parts=techniques, simd=str(rng.choice(SIMD)))
             table = engine.size_table(data, shape_of(task), **limits_of(task))
             assert table.reason is None
             found = [NEVER if value is None else value for value in table.upper]
@@ -110,7 +110,7 @@ def test_pass_throughs_into_shared_tests(seed: int) -> None:
     task = TreeTask(len(widths), widths=widths, max_nodes=6, min_flow=int(rng.integers(0, 5)))
     e = least_costs(data, task)
     for techniques in (TECHNIQUES, *FEWER_TECHNIQUES):
-        table = DiagramSearch(techniques=techniques).size_table(
+        table = DiagramSearch(parts=techniques).size_table(
             data, tf.Diagram(*widths), max_nodes=6, min_flow=task.min_flow
         )
         assert list(table.upper) == list(table.lower) == e, techniques
@@ -176,7 +176,7 @@ def test_bounds_from_trees_hold_on_larger_tables(seed: int) -> None:
     data = Dataset.from_user(X, y)
     limits = {"max_nodes": 6, "min_flow": int(rng.integers(0, 4))}
     tables = [
-        DiagramSearch(techniques=techniques).size_table(data, tf.Diagram(*widths), **limits)
+        DiagramSearch(parts=techniques).size_table(data, tf.Diagram(*widths), **limits)
         for techniques in (TECHNIQUES, *FEWER_TECHNIQUES[1:])
     ]
     assert len({table.upper for table in tables}) == 1

@@ -36,7 +36,7 @@ def test_trees_of_two_tests(seed: int) -> None:
     expected = least_of_two_levels(data, cost)[:3]
     for shape in (tf.Tree(2), tf.Diagram(1, 1)):
         for simd in PATHS:
-            engine = DiagramSearch(techniques=ALONE, simd=simd)
+            engine = DiagramSearch(parts=ALONE, simd=simd)
             found = engine.size_table(data, shape, cost=cost, max_nodes=2)
             assert list(found.upper) == list(found.lower) == expected, (shape, simd)
 
@@ -48,7 +48,7 @@ def test_more_tests_agree_without_regions(seed: int) -> None:
     shape = (tf.Tree(3), tf.Diagram(1, 2, 2), tf.Tree(4))[seed % 3]
     without = tuple(one for one in TECHNIQUES if one != "regions")
     tables = [
-        DiagramSearch(techniques=techniques).size_table(data, shape, cost=cost, max_nodes=4)
+        DiagramSearch(parts=techniques).size_table(data, shape, cost=cost, max_nodes=4)
         for techniques in (TECHNIQUES, without, ALONE, ("trees",))
     ]
     assert len({one.upper for one in tables}) == 1
@@ -60,6 +60,6 @@ def test_a_search_by_regions_keeps_its_time_limit(timed: Timed) -> None:
     rng = np.random.default_rng(0)
     data = Dataset.from_user(rng.random((4000, 12)), rng.integers(0, 2, 4000))
     began = time.monotonic()
-    found = DiagramSearch(techniques=ALONE).size_table(data, tf.Tree(2), max_nodes=2, time_limit=0.5)
+    found = DiagramSearch(parts=ALONE).size_table(data, tf.Tree(2), max_nodes=2, time_limit=0.5)
     timed(time.monotonic() - began, 5)
     assert found.counters["pairs"] == 0

@@ -34,10 +34,10 @@ def table(seed: int) -> tuple[Dataset, np.ndarray | None]:
 def test_shared_nodes_on_every_path_of_the_kernels(seed: int) -> None:
     data, cost = table(seed)
     widths = [(1, 2, 2), (1, 2, 1, 2), (1, 2, 3), (1, 2, 4, 4)][seed % 4]
-    expected = DiagramSearch(techniques=WITHOUT).size_table(data, tf.Diagram(*widths), cost=cost, max_nodes=6)
+    expected = DiagramSearch(parts=WITHOUT).size_table(data, tf.Diagram(*widths), cost=cost, max_nodes=6)
     assert expected.counters["shared"] == 0
     for simd in PATHS:
-        engine = DiagramSearch(techniques=SEARCH_ALONE, simd=simd)
+        engine = DiagramSearch(parts=SEARCH_ALONE, simd=simd)
         found = engine.size_table(data, tf.Diagram(*widths), cost=cost, max_nodes=6)
         assert found.upper == found.lower == expected.upper
         task = TreeTask(depth=len(widths), cost=cost, widths=widths)
@@ -47,7 +47,7 @@ def test_shared_nodes_on_every_path_of_the_kernels(seed: int) -> None:
 
 def test_partitions_of_many_parts_use_shared_nodes() -> None:
     data, _ = table(4)
-    found = DiagramSearch(techniques=SEARCH_ALONE).size_table(data, tf.Diagram(1, 2, 4, 4), max_nodes=6)
+    found = DiagramSearch(parts=SEARCH_ALONE).size_table(data, tf.Diagram(1, 2, 4, 4), max_nodes=6)
     assert found.counters["shared"] > 0
     assert found.upper == found.lower
 

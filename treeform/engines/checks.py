@@ -31,10 +31,8 @@ def one_of(engine: str, name: str, value: object, allowed: Sequence[Any]) -> Non
         )
 
 
-def some_of(
-    engine: str, name: str, value: str | tuple[str, ...], allowed: tuple[str, ...]
-) -> tuple[str, ...]:
-    """The chosen ones of `allowed`, in its order; a single one may be given as text.
+def some_of(engine: str, value: str | tuple[str, ...], allowed: tuple[str, ...]) -> tuple[str, ...]:
+    """The chosen ones of the parts of a search, in their order; a single one may be given as text.
 
     Raises SpecError if one is not allowed.
     """
@@ -42,8 +40,8 @@ def some_of(
     for one in chosen:
         if one not in allowed:
             raise SpecError(
-                f"{engine}({name}={chosen!r}) is not possible: there is no {one!r}",
-                cause=f"the {name} are {', '.join(allowed)}",
+                f"{engine}(parts={chosen!r}) is not possible: there is no {one!r}",
+                cause=f"the parts are {', '.join(allowed)}" if allowed else "its search has no parts to leave out",
                 fix="leave it out",
             )
     return tuple(one for one in allowed if one in chosen)
@@ -133,6 +131,8 @@ class NativeSettings:
     threads: int = 1
     memory_limit: int | None = None
     simd: str = "auto"
+    parts: tuple[str, ...] = ()
+    """The parts of the search in use, all exact: left out one by one to study their effect. The default has all."""
 
     paths: ClassVar[tuple[str, ...]] = PATHS
     """The instruction sets that the search has kernels for."""
@@ -142,3 +142,4 @@ class NativeSettings:
         check_threads(title, self.threads)
         check_memory(title, self.memory_limit)
         check_simd(title, self.simd, self.paths)
+        object.__setattr__(self, "parts", some_of(title, self.parts, type(self).parts))

@@ -20,7 +20,6 @@ from treeform.engines.checks import (
     SCAN_PATHS,
     NativeSettings,
     not_exact,
-    some_of,
 )
 from treeform.engines.column_sets import Found, search_column_sets
 from treeform.engines.contributions import Clashes, Contributions
@@ -91,10 +90,6 @@ class ContinuousTotals(NativeSettings, Engine):
     plain_title: ClassVar[str] = "without its shortcuts"
     prices_rows: ClassVar[bool] = False
     understands: ClassVar[frozenset[str]] = TotalsSearch.understands - {"totals"} | {"totals_of_samples"}
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "parts", some_of("ContinuousTotals", "parts", self.parts, PARTS))
 
     def plain(self) -> ContinuousTotals:
         """Without guesses, shallower depths and first models; it needs ConTree's rules to end at all."""

@@ -19,7 +19,6 @@ from treeform.engines.checks import (
     check_between,
     check_flag,
     check_seed,
-    some_of,
 )
 from treeform.engines.distributed import Distributable
 from treeform.engines.fewest import with_fewest_tests
@@ -57,7 +56,7 @@ class ConTree(NativeSettings, Distributable):
     memory_limit : int or None
         Bytes by which the process may grow. Near that it continues with fewer threads and less scratch, and stops with
         its best tree if that does not suffice; a table that cannot fit is refused before it is built.
-    prune : tuple of str
+    parts : tuple of str
         The pruning rules in use: the paper's ``neighbourhood``, ``shrinking`` and ``subinterval``, and
         ``features`` (bounds per second feature). All are exact; leave some out only to study their effect.
     simd : str
@@ -81,7 +80,7 @@ class ConTree(NativeSettings, Distributable):
     """
 
     max_gap: int | float = 0
-    prune: tuple[str, ...] = RULES
+    parts: tuple[str, ...] = RULES
     fewest_tests: bool = False
     improve: bool = True
     seed: int = 0
@@ -98,7 +97,6 @@ class ConTree(NativeSettings, Distributable):
     def __post_init__(self) -> None:
         super().__post_init__()
         _check_gap(self.max_gap)
-        object.__setattr__(self, "prune", some_of("ConTree", "prune", self.prune, RULES))
         check_between("ConTree", "ahead", self.ahead, 3, 2**20, 256)
         check_seed("ConTree", self.seed)
         for name in ("fewest_tests", "improve"):
@@ -153,7 +151,7 @@ class ConTree(NativeSettings, Distributable):
         """Those that the sequence of thresholds depends on."""
         return {
             "max_gap": self.max_gap,
-            "prune": self.prune,
+            "parts": self.parts,
             "ahead": self.ahead,
         }
 
@@ -165,7 +163,7 @@ class ConTree(NativeSettings, Distributable):
             "min_support": task.min_support,
             "node_penalty": task.node_penalty,
             "gap": self._gap(data),
-            "prune": list(self.prune),
+            "prune": list(self.parts),
             "threads": self.threads,
             "ahead": self.ahead,
             "simd": self.simd,

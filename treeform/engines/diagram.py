@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from treeform.engines import some_thresholds
-from treeform.engines.checks import NativeSettings, check_memory, is_whole, some_of
+from treeform.engines.checks import NativeSettings, check_memory, is_whole
 from treeform.engines.diagram_core import USUAL_MEMORY, CoreCall, DiagramSession, known_costs
 from treeform.engines.distributed import Distributable
 from treeform.engines.native_call import admissible_diagram
@@ -55,7 +55,7 @@ class DiagramSearch(NativeSettings, Distributable):
     memory_limit : int or None
         Bytes by which the process may grow. The engine drops enough of its tables to stay within it, and remains
         exact; it stops where that does not suffice. None for 1 GiB of tables.
-    techniques : tuple of str
+    parts : tuple of str
         What speeds the search up: bounds by ``trees``, ``transpositions`` (partitions met before), trees of two levels
         and last tests that parts share by counts of ``pairs`` of splits, trees of two tests by ``regions`` where that
         is too many, ``conflicts``: sets of samples that no tree of so few tests predicts without a cost, and sets that
@@ -72,7 +72,7 @@ class DiagramSearch(NativeSettings, Distributable):
     0
     """
 
-    techniques: tuple[str, ...] = TECHNIQUES
+    parts: tuple[str, ...] = TECHNIQUES
 
     name: ClassVar[str] = "diagram-search"
     family: ClassVar[str] = "diagrams"
@@ -90,9 +90,6 @@ class DiagramSearch(NativeSettings, Distributable):
                 fix="leave out threads",
             )
         super().__post_init__()
-        object.__setattr__(
-            self, "techniques", some_of("DiagramSearch", "techniques", self.techniques, TECHNIQUES)
-        )
 
     def evaluator(self, data: Dataset, task: TreeTask) -> Evaluator:
         """What searches below ranges of root tests."""
@@ -195,7 +192,7 @@ class DiagramSearch(NativeSettings, Distributable):
         return SizeOutcome.of(native, data, task.widths is None, wanted, begin, session.interrupted, free)
 
     def _call(self, **what: Any) -> CoreCall:
-        return CoreCall(use=self.techniques, memory=self.memory_limit, simd=self.simd, **what)
+        return CoreCall(use=self.parts, memory=self.memory_limit, simd=self.simd, **what)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ import numpy as np
 from treeform.engines.checks import (
     NativeSettings,
     not_exact,
-    some_of,
 )
 from treeform.engines.distributed import Distributable
 from treeform.engines.native_call import (
@@ -106,10 +105,6 @@ class TotalsSearch(NativeSettings, Distributable):
             "weights",
         }
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "parts", some_of("TotalsSearch", "parts", self.parts, PARTS))
 
     def plain(self) -> TotalsSearch:
         """Without lazy rows, guesses, similarity and dominance."""

@@ -248,11 +248,11 @@ class CompiledSearch:
         terms = terms_of(self.compiled.model)
         if not self.backend.capabilities.cores or terms is None or self.ledger.stop():
             return
-        part = schedule.CORES.of(self.budget)
+        part = schedule.CORES.of(self.budget).until(lambda: self.ledger.closed)
 
         def ask(literals: Sequence[int]) -> Outcome:
             run = self._ask(None, on_bound=False)
-            outcome: Outcome = session.solve(replace(run, time_limit=part.remaining, assumptions=literals))
+            outcome: Outcome = session.solve(replace(run, budget=part, assumptions=literals))
             return outcome
 
         x = raise_bound(
@@ -261,7 +261,7 @@ class CompiledSearch:
             lambda bound: self.ledger.prove_lower(
                 bound if self.below is None else min(bound, self.below), self.by, recheck=self.recheck
             ),
-            lambda: self.ledger.stop() or part.stop(),
+            part.stop,
         )
         if x is not None and self._take(x, final=True):
             session.extend()

@@ -36,9 +36,10 @@ class DL85(BinaryEngine, Distributable):
 
     Parameters
     ----------
-    cache, similarity, warm_up : bool
-        Keep solved subproblems; use the similarity bound; find a good tree with a few rule-guided restarts
-        before the proof. All exact; switch them off only to study their effect.
+    parts : tuple of str
+        The parts of the search in use: ``cache`` (keep solved subproblems), ``similarity`` (the bound of that name) and
+        ``warm-up`` (find a good tree with a few rule-guided restarts before the proof). All are exact; leave some out
+        only to study their effect.
     **common
         See `BinaryEngine`.
 
@@ -48,9 +49,7 @@ class DL85(BinaryEngine, Distributable):
     'dl85'
     """
 
-    cache: bool = True
-    similarity: bool = True
-    warm_up: bool = True
+    parts: tuple[str, ...] = ("cache", "similarity", "warm-up")
 
     name: ClassVar[str] = "dl85"
     bounded: ClassVar[bool] = True
@@ -61,8 +60,7 @@ class DL85(BinaryEngine, Distributable):
         return data.are_bits  # it is the faster one there
 
     def _choices(self) -> dict[str, Any]:
-        parts = {"cache": self.cache, "similarity": self.similarity, "warm-up": self.warm_up}
-        return super()._choices() | {"use": [part for part, on in parts.items() if on]}
+        return super()._choices() | {"use": list(self.parts)}
 
     def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
         """Solve `task` on `data`; see `Engine.run`. With ``ask`` tests at the root are asked of others.
@@ -80,7 +78,7 @@ class DL85(BinaryEngine, Distributable):
 
     def distributed_settings(self) -> dict[str, object]:
         """Those that a tree may depend on."""
-        names = ("binarize", "order", "exact_depth", "cache", "similarity", "warm_up")
+        names = ("binarize", "order", "exact_depth", "parts")
         return {name: getattr(self, name) for name in names}
 
 

@@ -31,13 +31,13 @@ TREE_ENGINES = (
 DIAGRAM_ENGINES = (("diagram-search", 40), ("diagram-heuristic", 0.15))
 HYPERPLANE_SOLVERS = (("highs", 10), ("mathopt:scip", 4), ("cp-sat", 0.2))
 SETTINGS = {
-    "contree": ("", "", "", "fewest_tests=true", "prune=none", "prune=neighbourhood", "simd=plain"),
+    "contree": ("", "", "", "fewest_tests=true", "parts=none", "parts=neighbourhood", "simd=plain"),
     "dl85": ("", "", "exact_depth=3", "cache=none", "warm_up=none"),
     "cadl85": ("",),
     "blossom": ("",),
     "totals-search": ("", "", "", "parts=none", "parts=multipliers", "parts=lazy+steps", "simd=plain"),
     "continuous-totals": ("", "", "", "parts=neighbourhood+shrinking", "simd=plain"),
-    "diagram-search": ("", "", "", "techniques=none", "techniques=trees", "techniques=transpositions"),
+    "diagram-search": ("", "", "", "parts=none", "parts=trees", "parts=transpositions"),
 }
 OVER_TOTALS = {
     "max_nodes",
