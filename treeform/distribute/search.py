@@ -163,10 +163,15 @@ def _with_notes(outcome: EngineOutcome, pool: Workers | None, journal: Journal |
     return replace(outcome, notes=(*outcome.notes, *notes), details=outcome.details | details)
 
 
+OF_THE_MACHINE = ("threads", "memory_limit", "simd")
+"""Settings of engines that change no question and no reply."""
+
+
 def _digest(engine: Distributable, data: Dataset, task: TreeTask) -> str:
     """The digest of all that questions and replies depend on."""
     import joblib
 
-    what = [data.X, data.y, data.weights, type(engine).__name__, engine.distributed_settings()]
+    settings = {name: value for name, value in vars(engine).items() if name not in OF_THE_MACHINE}
+    what = [data.X, data.y, data.weights, type(engine).__name__, settings]
     what += [(one.name, getattr(task, one.name)) for one in fields(task)]
     return str(joblib.hash(what, hash_name="sha1"))

@@ -147,14 +147,6 @@ class ConTree(NativeSettings, Distributable):
         evaluator: Evaluator = _core.ContreeEvaluator(*_arrays(data, task), **asked)
         return evaluator
 
-    def distributed_settings(self) -> dict[str, object]:
-        """Those that the sequence of thresholds depends on."""
-        return {
-            "max_gap": self.max_gap,
-            "parts": self.parts,
-            "ahead": self.ahead,
-        }
-
     def _keywords(self, data: Dataset, task: TreeTask) -> dict[str, Any]:
         return {
             "classes": data.n_classes,

@@ -6,7 +6,7 @@ The search builds trees from exact trees of depth two and three; see ``treeform/
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from treeform.engines.checks import (
     LARGEST_SEED,
@@ -74,7 +74,3 @@ class DeepTreeSearch(Engine):
 
     def _core(self) -> ConTree:
         return ConTree(seed=self.seed, memory_limit=self.memory_limit, simd=self.simd)
-
-    def distributed_settings(self) -> dict[str, Any]:
-        """None: it does not run distributed."""
-        return {}

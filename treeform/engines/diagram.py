@@ -95,10 +95,6 @@ class DiagramSearch(NativeSettings, Distributable):
         """What searches below ranges of root tests."""
         return self._call().evaluator(data, task)
 
-    def distributed_settings(self) -> dict[str, object]:
-        """None: a part has one least cost, whatever the settings."""
-        return {}
-
     def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
         """Solve `task` on `data`; see `Engine.run`.
 

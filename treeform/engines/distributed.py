@@ -54,7 +54,3 @@ class Distributable(Engine):
     @abstractmethod
     def evaluator(self, data: Dataset, task: TreeTask) -> Evaluator:
         """What answers the questions of a run, in this or another process."""
-
-    @abstractmethod
-    def distributed_settings(self) -> dict[str, object]:
-        """The settings that questions and replies depend on."""

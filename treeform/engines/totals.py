@@ -148,10 +148,6 @@ class TotalsSearch(NativeSettings, Distributable):
         )
         return evaluator
 
-    def distributed_settings(self) -> dict[str, object]:
-        """Those that parts and their order depend on."""
-        return {"parts": self.parts}
-
     def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
         """Solve `task` on `data`; see `Engine.run`.
 

@@ -76,11 +76,6 @@ class DL85(BinaryEngine, Distributable):
         """What searches both sides of a root test."""
         return evaluator_of(self, self.session(data, task, EngineRun()))
 
-    def distributed_settings(self) -> dict[str, object]:
-        """Those that a tree may depend on."""
-        names = ("binarize", "order", "exact_depth", "parts")
-        return {name: getattr(self, name) for name in names}
-
 
 @dataclass(frozen=True, kw_only=True)
 class CADL85(BinaryEngine):
