@@ -104,8 +104,9 @@ class DiagramSearch(NativeSettings, Distributable):
         check_task(data, task)
         memory = self.memory_limit or USUAL_MEMORY
         if _bytes_of_tests(data) > memory and some_thresholds.fits(data, memory):
+            alone = replace(run, ask=None)  # others hold the whole table
             return some_thresholds.search(
-                lambda part, inner: self._on_all(part, task, inner), data, run, memory
+                lambda part, inner: self._on_all(part, task, inner), data, alone, memory
             )
         return self._on_all(data, task, run)
 
