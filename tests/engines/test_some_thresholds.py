@@ -50,6 +50,13 @@ def test_a_good_model_and_no_proof(no_room: None, seed: int) -> None:
         assert values[at - 1] <= graph.threshold[node] < values[at]
 
 
+def test_nobody_is_asked_who_holds_other_tests(no_room: None) -> None:
+    X, y = noisy(0)
+    asked: list[Any] = []
+    found = DiagramSearch().run(Dataset.from_user(X, y), TASK, EngineRun(ask=asked.append))
+    assert found.graph is not None and not asked
+
+
 def test_the_start_is_never_lost(no_room: None) -> None:
     """Thresholds of the start are among those that are searched, whatever the others are."""
     X, y = noisy(3)
