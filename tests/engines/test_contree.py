@@ -113,9 +113,8 @@ def solve(x: Any, y: Any, w: Any, cost: Any, depth: int, **more: Any) -> dict[st
     """Call the native engine directly."""
     asked = {
         "max_nodes": 2**60, "min_support": 0, "node_penalty": 0, "upper": None, "gap": 0, "prune": RULES,
-        "improve": True, "prove": True, "seed": 0, "work_limit": 0,
+        "improve": True, "prove": True, "seed": 0, "work_limit": 0, "ask": None, "callers": 1, "ahead": 32,
         "threads": 1, "simd": "auto", "memory_limit": 0, "time_limit": np.inf, "poll": None,
-        "ask": None, "callers": 1, "ahead": 32,
     } | more  # fmt: skip
     return _core.contree(x, y, w, cost, classes=len(cost), depth=depth, **asked)
 
@@ -141,8 +140,7 @@ def test_brute_force(block: int, draw: Draw) -> None:
         found = _core.contree(
             x, y, weights, matrix, classes=len(cost), depth=depth, **limits, upper=upper, gap=0, prune=prune,
             threads=pick.choice([1, 2, 3]), simd="auto", memory_limit=0, time_limit=np.inf, poll=None,
-            ask=None, callers=1, ahead=32,
-            improve=pick.random() < 0.7, prove=True, seed=0, work_limit=0,
+            improve=pick.random() < 0.7, prove=True, seed=0, work_limit=0, ask=None, callers=1, ahead=32,
         )  # fmt: skip
         assert found["complete"], seed
         if best == NOTHING or (upper is not None and best >= upper):
