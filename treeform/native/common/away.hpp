@@ -119,7 +119,7 @@ struct LeastCost {
     }
 };
 
-/// Asks about all parts, in order as far as callers are free. `question` makes one from what is known by then, empty
+/// Asks about all parts, in order as far as callers are free. `question` makes one from the replies so far, empty
 /// where none is needed, and `read` takes the reply; one call of them at a time.
 void ask_all(const Away& away, const Stoppable& control, std::size_t count,
              const std::function<Message(std::size_t)>& question,
