@@ -9,6 +9,7 @@ import numpy as np
 
 from treeform.formulations.flow.heap import Heap
 from treeform.formulations.flow.tests import BinaryTests
+from treeform.formulations.offered import by_column
 from treeform.language.component import Component
 from treeform.language.ports import Shared
 from treeform.model import Expr, concatenate, constant
@@ -91,18 +92,10 @@ class Branching(Component):
             model.add(
                 reads == (b @ tests.of_feature)[:, tests.several], "a node reads the feature of its test"
             )
-            ports.publish("feature", _by_feature(b, reads, tests))
+            read = np.concatenate([tests.feature, tests.several])
+            ports.publish("feature", by_column(concatenate([b, reads], axis=1), read, ports.n_features))
         if "arc" in ports.wanted:
             ports.publish("arc", _arcs(heap, design))
-
-
-def _by_feature(b: Expr, reads: Expr, tests: BinaryTests) -> Expr:
-    """The port `feature` (B, F)."""
-    features = tests.of_feature.shape[1]
-    column = np.full(features, b.shape[1] + reads.shape[1])
-    column[tests.feature] = np.arange(tests.n_tests)
-    column[tests.several] = b.shape[1] + np.arange(len(tests.several))
-    return concatenate([b, reads, np.zeros((b.shape[0], 1))], axis=1)[:, column]
 
 
 def _arcs(heap: Heap, design: Design) -> Expr:

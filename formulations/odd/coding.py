@@ -311,7 +311,8 @@ def _find(
             graph.feature[v] >= compiled.data.n_features
         ):  # a hyperplane, or a pass-through where none gains anything
             return None
-        return tests.find(compiled.data.points.X, int(graph.feature[v]), float(graph.threshold[v]))
+        feature = int(graph.feature[v])
+        return tests.find(compiled.data.points.X[:, feature] <= graph.threshold[v], feature)
     ordered = compiled.shared.find(OrderedSides) is not None
     heads = (int(graph.left[v]), int(graph.right[v]))
     if graph.passes[v]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from treeform.formulations.odd.separate import STATED, Cube
 from treeform.formulations.odd.skeleton import Skeleton
+from treeform.formulations.offered import by_column
 from treeform.language.component import Component
 from treeform.language.ports import Shared
 from treeform.model import concatenate
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from treeform.model import Expr, Model
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -141,13 +141,6 @@ class MultivariateSplits(Component):
         ports.publish("feature", by_column(rising + falling, frame.kept, ports.n_features))
         ports.publish("falling", by_column(falling, frame.kept, ports.n_features))
         return Signs(rising, falling)
-
-
-def by_column(chosen: Expr, kept: Ints, n_features: int) -> Expr:
-    """(V, F) over all encoded features, from those that are not constant."""
-    column = np.full(n_features, len(kept))
-    column[kept] = np.arange(len(kept))
-    return concatenate([chosen, np.zeros((chosen.shape[0], 1))], axis=1)[:, column]
 
 
 def _enforced(model: Model, value: Expr, b: Expr, w: Expr, epsilon: float) -> Expr:

@@ -12,47 +12,18 @@ from scipy import sparse
 
 from treeform.formulations.odd.flow import Flows
 from treeform.formulations.odd.skeleton import Ints, Skeleton
+from treeform.formulations.offered import OfferedTests, by_column
 from treeform.language.component import Component
 from treeform.language.ports import Shared
 from treeform.model import concatenate
 
 if TYPE_CHECKING:
-    from treeform.data import Dataset
     from treeform.language.ports import Ports
     from treeform.model import Expr, Model
 
 
-
-
-@dataclass(frozen=True)
-class Tests(Shared, publisher="UnivariateSplits"):
+class Tests(OfferedTests, Shared, publisher="UnivariateSplits"):
     """The tests to choose from, sorted by feature and threshold, and where points stand between them."""
-
-    feature: Ints
-    """(T,) int64"""
-    threshold: NDArray[np.float64]
-    """(T,) float64"""
-    left: NDArray[np.bool_]
-    """(T, P) bool: whether a point goes left."""
-    by_feature: bool
-    """Whether equal partitions by different features are different tests."""
-
-    @classmethod
-    def of(cls, data: Dataset, wanted: frozenset[str], least: int) -> Tests:
-        """Distinct tests; equal partitions once, unless features are read.
-
-        A test whose lighter side has less weight than ``least``, a minimum support, can be at no node at all.
-        """
-        by_feature = "feature" in wanted
-        splits = data.splits(None if by_feature else "global")
-        kept = splits.lighter(data.points.weights.sum(axis=1)) >= max(least, 1)
-        feature = splits.feature[kept].astype(np.int64)
-        return cls(feature, splits.threshold[kept], splits.left[kept], by_feature)
-
-    @property
-    def n_tests(self) -> int:
-        """T, the number of tests."""
-        return len(self.feature)
 
     @cached_property
     def first(self) -> Ints:
@@ -65,19 +36,6 @@ class Tests(Shared, publisher="UnivariateSplits"):
     def group(self) -> Ints:
         """(T,) which of the features that have tests a test belongs to."""
         return np.repeat(np.arange(len(self.first)), np.diff([*self.first, self.n_tests]))
-
-    @cached_property
-    def _numbers(self) -> dict[tuple[int, bytes], int]:
-        return {
-            _key(self, int(f), side): k
-            for k, (f, side) in enumerate(zip(self.feature, self.left, strict=True))
-        }
-
-    def find(self, X: NDArray[np.float64], feature: int, threshold: float) -> tuple[int, bool] | None:
-        """The test that parts the points ``X`` (P, F) as ``x[feature] <= threshold`` does: (number, sides swapped)."""
-        side = X[:, feature] <= threshold
-        number = self._numbers.get(_key(self, feature, side))
-        return None if number is None else (number, bool(self.left[number, 0] != side[0]))
 
     @cached_property
     def later(self) -> Ints:
@@ -139,10 +97,6 @@ class Tests(Shared, publisher="UnivariateSplits"):
         cols = np.concatenate([at[plain], start[opens], at[closes]])
         vals = np.repeat([1.0, 1.0, -1.0], [plain.sum(), opens.sum(), closes.sum()])
         return sparse.csr_array((vals, (rows, cols)), shape=(points, self.n_tests)), turned
-
-
-def _key(tests: Tests, feature: int, side: NDArray[np.bool_]) -> tuple[int, bytes]:
-    return (feature if tests.by_feature else -1, np.packbits(side ^ side[0]).tobytes())
 
 
 @dataclass(frozen=True)
@@ -211,7 +165,7 @@ class UnivariateSplits(Component):
 
     def build(self, model: Model, ports: Ports) -> None:
         skeleton = ports.shared.get(Skeleton)
-        tests = ports.shared.publish(Tests.of(ports.data, ports.wanted, ports.limits.min_support))
+        tests = ports.shared.publish(Tests.of(ports.data, "feature" in ports.wanted, ports.limits.min_support))
         inner, last = skeleton.inner, skeleton.last
         n_inner = len(inner) if self.disaggregate else skeleton.n_nodes
         g = chosen = model.bool("g", (n_inner, tests.n_tests))
@@ -233,9 +187,8 @@ class UnivariateSplits(Component):
         ports.shared.publish(TestLiterals(chosen, by_test, stated))
         ports.publish("g", g)
         if "feature" in ports.wanted:
-            ports.publish(
-                "feature", _by_feature(tests.choices(g), tests.feature[tests.first], ports.n_features)
-            )
+            at = tests.feature[tests.first]
+            ports.publish("feature", by_column(tests.choices(g), at, ports.n_features))
 
     def _sides(self, model: Model, ports: Ports, tests: Tests, g: Expr, nodes: Ints, w: Expr) -> Sides | None:
         """Points leave ``nodes`` on the side of their test, pass-throughs to the left."""
@@ -299,10 +252,3 @@ def _steps(tests: Tests, cumulative: Expr) -> Expr:
     following[np.append(tests.first[1:] - 1, tests.n_tests - 1)] = tests.n_tests
     padded = concatenate([cumulative, np.zeros((cumulative.shape[0], 1, *cumulative.shape[2:]))], axis=1)
     return cumulative - padded[:, following]
-
-
-def _by_feature(chosen: Expr, feature: Ints, n_features: int) -> Expr:
-    """(V, F) from the features that have tests."""
-    column = np.full(n_features, chosen.shape[1])
-    column[feature] = np.arange(len(feature))
-    return concatenate([chosen, np.zeros((chosen.shape[0], 1))], axis=1)[:, column]

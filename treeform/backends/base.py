@@ -19,7 +19,7 @@ from treeform.backends.packages import Availability, blocked, probe
 from treeform.backends.run import Answer, Capabilities, Outcome, Run, Verdict
 from treeform.backends.watch import Watch
 from treeform.bridges import route
-from treeform.errors import ModelError, SolverNotAvailable
+from treeform.errors import ModelError, SolverNotAvailable, SpecError
 from treeform.model import Block, Model, Watermark
 from treeform.utils.budget import Limit
 from treeform.utils.extensions import SOLVERS, find
@@ -113,6 +113,15 @@ class Backend(ABC):
     def __repr__(self) -> str:
         shown = {k: v for k, v in vars(self).items() if not k.startswith("_") and k not in HIDDEN}
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in shown.items() if v not in (None, {}))})"
+
+
+def check_threads(threads: Any, chosen_by: str | None = None) -> int:
+    """A number of threads, 0 only where the solver chooses. Raises SpecError if it is none."""
+    whole = isinstance(threads, int) and not isinstance(threads, bool)
+    if whole and threads >= (chosen_by is None):
+        return int(threads)
+    choose = "of at least 1" if chosen_by is None else f"of at least 1, or 0 to let {chosen_by} choose"
+    raise SpecError(f"threads={threads!r} is not possible", fix=f"give a whole number {choose}")
 
 
 class Session(ABC):

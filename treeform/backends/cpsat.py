@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from treeform.backends.base import Backend, Session
+from treeform.backends.base import Backend, Session, check_threads
 from treeform.backends.packages import load
 from treeform.backends.ranges import finite_ranges
 from treeform.backends.run import ALL_FORMS, Answer, Capabilities, Run, Verdict
@@ -54,11 +54,7 @@ class CPSAT(Backend):
     @renamed(workers="threads")
     def __init__(self, threads: int = 1, seed: int = 0, options: dict[str, Any] | None = None) -> None:
         super().__init__()
-        if not isinstance(threads, int) or threads < 0:
-            raise SpecError(
-                f"threads={threads!r} is not possible", fix="give a whole number, 0 to let CP-SAT choose"
-            )
-        self.threads = threads
+        self.threads = check_threads(threads, chosen_by="CP-SAT")
         self.seed = seed
         self.options = dict(options or {})
 

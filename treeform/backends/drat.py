@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.backends.packages import load
-from treeform.backends.sat import FIRST_SLICE, LONGEST_SLICE, SAT, SLICE_SECONDS
+from treeform.backends.sat import SAT, in_slices
 from treeform.errors import unknown_name
 
 BINARY = {"glucose42": False, "glucose4": False, "glucose3": False, "cadical195": True, "cadical153": True}
@@ -112,15 +112,7 @@ def _search(
     add = engine.solver.add_clause
     for begin, end in pairwise(ends):
         add(lits[begin:end])
-    budget, satisfiable = FIRST_SLICE, None
-    while satisfiable is None and not ending.is_set():
-        start = time.monotonic()
-        engine.conf_budget(budget)
-        satisfiable = engine.solve_limited()
-        spent = max(time.monotonic() - start, 1e-4)
-        budget = int(min(LONGEST_SLICE, max(20, budget * min(2.0, SLICE_SECONDS / spent))))
-        time.sleep(1e-4)  # PySAT holds the interpreter lock during a slice: now it is the caller's turn
-    return satisfiable
+    return in_slices(engine, lambda: not ending.is_set())[0]
 
 
 def _in_thread(

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from treeform.backends.base import Backend, Session
+from treeform.backends.base import Backend, Session, check_threads
 from treeform.backends.packages import HIGHSPY, Availability, load, probe, release
 from treeform.backends.run import (
     IN_FLOATS,
@@ -62,11 +62,7 @@ class HiGHS(Backend):
 
     def __init__(self, threads: int = 1, options: dict[str, Any] | None = None) -> None:
         super().__init__()
-        if not isinstance(threads, int) or threads < 0:
-            raise SpecError(
-                f"threads={threads!r} is not possible", fix="give a whole number, 0 to let HiGHS choose"
-            )
-        self.threads = threads
+        self.threads = check_threads(threads, chosen_by="HiGHS")
         self.options = dict(options or {})
 
     @classmethod

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from treeform.backends.base import Backend, Session
+from treeform.backends.base import Backend, Session, check_threads
 from treeform.backends.packages import load
 from treeform.backends.run import (
     IN_FLOATS,
@@ -31,7 +31,7 @@ from treeform.backends.run import (
 )
 from treeform.backends.stderr import without_lines
 from treeform.backends.watch import Watch
-from treeform.errors import SolverFailed, SpecError, unknown_name
+from treeform.errors import SolverFailed, unknown_name
 from treeform.model import Linear, Model
 
 #: Of the solvers of MathOpt, the wheels of OR-Tools contain this one and CP-SAT, which has its own backend.
@@ -76,9 +76,7 @@ class MathOpt(Backend):
         if self.solver not in SOLVERS:
             fix = "use tf.HiGHS(), tf.CPSAT(), or tf.Pyomo() for others"
             raise unknown_name(solver, SOLVERS, "MathOpt solver", fix=fix)
-        if not isinstance(threads, int) or threads < 1:
-            raise SpecError(f"threads={threads!r} is not possible", fix="give a whole number of at least 1")
-        self.threads = threads
+        self.threads = check_threads(threads)
         self.name = f"mathopt:{self.solver}"  # type: ignore[misc]
         super().__init__()
 

@@ -54,11 +54,6 @@ def cap_memory(megabytes: int | None) -> None:
     resource.setrlimit(kind, (limit if hard < 0 else min(limit, hard), hard))
 
 
-def memory_in_use() -> int:
-    """Bytes of this process in main memory; 0 where the system does not tell."""
-    return _usage()[0]
-
-
 def _usage() -> tuple[int, int | None]:
     """Bytes in main memory, and bytes of private writable mappings; None for these where the system does not tell."""
     try:

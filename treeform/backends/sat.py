@@ -9,7 +9,7 @@ process when it is used twice, so it, and Lingeling, which has no budgets, run i
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -155,18 +155,9 @@ class SatSession(Session):
             if self.backend.solver != "cadical103":
                 solver.set_phases(phases)
         assumptions = list(run.assumptions)
-        slices, budget, satisfiable = 0, FIRST_SLICE, None
-        while not watch.ending and watch.remaining != 0.0:
-            start = time.monotonic()
-            solver.conf_budget(budget)
-            satisfiable = solver.solve_limited(assumptions=assumptions)
-            if satisfiable is not None:
-                break
-            slices += 1
-            spent = max(time.monotonic() - start, 1e-4)
-            budget = int(min(LONGEST_SLICE, max(20, budget * min(2.0, SLICE_SECONDS / spent))))
-            # PySAT holds the interpreter lock during a slice; here the caller's thread gets its turn.
-            time.sleep(1e-4)
+        satisfiable, slices = in_slices(
+            solver, lambda: not watch.ending and watch.remaining != 0.0, assumptions
+        )
         info: dict[str, Any] = {"slices": slices, **_counters(solver)}
         if satisfiable is None:
             return Answer(Verdict.UNKNOWN, reason=watch.reason or "time", info=info)
@@ -208,6 +199,25 @@ class ChildSession(SessionInChild):
         if not result["found"]:
             return Answer(Verdict.INFEASIBLE)
         return Answer(_verdict(self.model), _point(result["model"], self.lowered))
+
+
+def in_slices(
+    solver: Any, goes_on: Callable[[], bool], assumptions: Sequence[int] = ()
+) -> tuple[bool | None, int]:
+    """Whether the clauses are satisfiable, None where it was stopped; and how many slices of conflicts were used up."""
+    slices, budget = 0, FIRST_SLICE
+    while goes_on():
+        start = time.monotonic()
+        solver.conf_budget(budget)
+        satisfiable: bool | None = solver.solve_limited(assumptions=assumptions)
+        if satisfiable is not None:
+            return satisfiable, slices
+        slices += 1
+        spent = max(time.monotonic() - start, 1e-4)
+        budget = int(min(LONGEST_SLICE, max(20, budget * min(2.0, SLICE_SECONDS / spent))))
+        # PySAT holds the interpreter lock during a slice; here the caller's thread gets its turn.
+        time.sleep(1e-4)
+    return None, slices
 
 
 def solve_in_child(task: dict[str, Any]) -> dict[str, Any]:
