@@ -91,3 +91,60 @@ def test_weights_of_all_digits_have_an_option(tmp_path: Path) -> None:
     spec.write_text('weight_grid = "auto"\n')
     assert run(*words, "--spec", spec).exit_code == 0
     assert "is no grid" in run(*words, "--weight-grid", "-1").stderr
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="this system has no /dev/full")
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        (["size-table", "-o", FULL], "proved by"),
+        (["pareto", "--certificate", FULL], "depth  tests"),
+        (["frontier", "--over", "max_nodes:1", "--certificate", FULL], "tests"),
+        (["near-optimal", "--report", FULL, "--disagreement", FULL], "optimum"),
+        (["judge", "--model", "leaf.json", "--certificate", FULL, "--report", "r.html"], "errors"),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else "",
+)
+def test_an_answer_is_shown_before_its_file_fails(
+    words: list[object], shown: str, table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(table.parent)
+    Path("leaf.json").write_text('{"predict": "p"}')
+    command, *options = words
+    done = run(command, table, "--target", "y", "--shape", "tree:1", *options)
+    assert done.exit_code == 2
+    assert shown in done.stdout
+    assert "/dev/full cannot be written" in done.stderr
+    assert Path("r.html").exists() == ("r.html" in options)
+
+
+@pytest.mark.parametrize("command", ["near-optimal", "frontier"])
+def test_a_drawing_of_no_known_kind_is_refused_before_the_search(
+    command: str, table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def searched(*_: object) -> NoReturn:
+        raise AssertionError("the search has begun")
+
+    monkeypatch.setattr("treeform.cli.tradeoff.read_problem", searched)
+    over = ["--over", "max_nodes:1"] if command == "frontier" else []
+    done = run(command, table, "--target", "y", *over, "--plot", table.parent / "curve.xyz")
+    assert done.exit_code == 2
+    assert ".svg, .png or .pdf" in done.stderr
+
+
+def test_settings_in_a_message_are_called_as_on_the_command_line(table: Path, tmp_path: Path) -> None:
+    fit = ("fit", table, "--target", "y")
+    assert "--dates days, or leave it out" in run(*fit, "--dates", "months").stderr
+    assert "--categorical c names no column" in run(*fit, "--categorical", "c").stderr
+    assert "--abstain p is a class" in run(*fit, "--abstain", "p").stderr
+    assert "--ccp-alpha 0.001" in run(*fit, "--ccp-alpha=-1").stderr
+    assert "add --executor loky" in run(*fit, "--workers", "2").stderr
+    assert "--warm-start contree" in run(*fit, "--solver", "contree", "--formulation", "odd").stderr
+    assert "no effect without weights" in run(*fit, "--weight-grid", "auto").stderr
+    study = tmp_path / "study.toml"
+    study.write_text('data = "t.csv"\ntarget = "y"\n[grid]\nshape = "tree:1"\n')
+    done = run("sweep", study)
+    assert "grid.shape: input should be a valid list" in done.stderr and "more" not in done.stderr
+    about = tmp_path / "about.toml"
+    about.write_text("owner = 3\n")
+    assert "write texts in quotation marks" in run(*fit, "--about", about).stderr

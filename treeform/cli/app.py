@@ -16,9 +16,9 @@ from treeform import __version__, report
 from treeform.cli import export, near_optimal, sweep
 from treeform.cli import options as opt
 from treeform.cli.check import check_certificate
-from treeform.cli.files import check_writable
+from treeform.cli.files import Unwritten, check_writable
 from treeform.cli.judge import judge_model
-from treeform.cli.messages import Exit, command, err_console, exit_code, show_error, warn
+from treeform.cli.messages import Exit, command, err_console, exit_code, warn
 from treeform.cli.predictions import predictions
 from treeform.cli.problems import How, choose_how, load_problem
 from treeform.cli.progress import ProgressDisplay, shown_as
@@ -27,9 +27,9 @@ from treeform.cli.solvers import list_solvers
 from treeform.cli.spec import Settings
 from treeform.cli.stating import states_problem
 from treeform.cli.stored import load_model, with_policy
-from treeform.cli.tables_out import check_kind, write_table
 from treeform.cli.tradeoff import conflict, frontier, pareto, read_problem, size_table
 from treeform.cli.usage import Commands
+from treeform.data.table_output import check_kind, write_table
 from treeform.errors import SpecError
 from treeform.problem import Problem
 from treeform.report.facts import Facts
@@ -110,6 +110,7 @@ def fit(
     if settings.report is not None:
         format_of(settings.report)
     about_model = report.NOTHING if about is None else report.read_about(about)
+    unwritten = Unwritten()
     with ProgressDisplay(err_console(), enabled=not quiet, log=verbose) as display:
         chosen = ""
         if select is not None and cv is None:
@@ -134,7 +135,7 @@ def fit(
                 )
             display.begin("writing")
             with observe_steps(display.on_step):
-                facts, unwritten = _write(result, settings, costs, about_model)
+                facts = _write(result, settings, costs, about_model, unwritten)
     for text in report.warnings_of(result.notes, facts.crossings):
         if text not in problem.data.notes:  # those were shown when the table was read
             warn(text)
@@ -151,11 +152,7 @@ def fit(
                 how.solver, formulation=how.formulation, time_limit=_rest(settings), on_progress=display
             )
         print(f"\n{conflict}")
-    for error in unwritten:
-        show_error(error)
-    if unwritten:
-        return Exit.BAD_INPUT
-    return Exit.INTERRUPTED if whole.interrupted else exit_code(result)
+    return unwritten.end(Exit.INTERRUPTED if whole.interrupted else exit_code(result))
 
 
 CONFLICT_SECONDS = 30.0
@@ -188,17 +185,9 @@ def _solve(
 
 
 def _write(
-    result: Result, settings: Settings, prices: Prices | None, about: report.About
-) -> tuple[Facts, list[SpecError]]:
-    """Write what was asked for, as far as there is something to write; what could not be written after all."""
-    failed: list[SpecError] = []
-
-    def write(path: Path, text: str) -> None:
-        try:
-            write_text(path, text)
-        except SpecError as error:  # the others, and the answer itself, come first
-            failed.append(error)
-
+    result: Result, settings: Settings, prices: Prices | None, about: report.About, unwritten: Unwritten
+) -> Facts:
+    """Write what was asked for, as far as there is something to write."""
     certificate: dict[str, Any] | None = None
     if result.graph is not None or result.claims:
         certificate = result.certificate().with_weight(settings.weight)
@@ -218,17 +207,17 @@ def _write(
     )
     if settings.model is not None:
         if result.graph is not None:
-            write(settings.model, json.dumps(result.graph.to_json(), indent=1) + "\n")
+            unwritten.write(write_text, settings.model, json.dumps(result.graph.to_json(), indent=1) + "\n")
         else:
             warn(f"{settings.model} is not written: there is no model")
     if settings.certificate is not None:
         if certificate is not None:
-            write(settings.certificate, json.dumps(certificate, indent=1) + "\n")
+            unwritten.write(write_text, settings.certificate, json.dumps(certificate, indent=1) + "\n")
         else:
             warn(f"{settings.certificate} is not written: nothing was found or proved")
     if settings.report is not None:
-        write(settings.report, FORMATS[format_of(settings.report)](facts))
-    return facts, failed
+        unwritten.write(write_text, settings.report, FORMATS[format_of(settings.report)](facts))
+    return facts
 
 
 def _summary(facts: Facts, verbose: bool) -> None:

@@ -1,11 +1,12 @@
-"""Output files are checked before the work begins."""
+"""Output files are checked before the work begins, and written after the answer was shown."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from treeform.cli.messages import Exit, show_error
 from treeform.errors import SpecError
 from treeform.utils.files import check_folder, is_special
 
@@ -26,6 +27,26 @@ def check_writable(outputs: Iterable[Path], inputs: Iterable[Path] = ()) -> None
             raise SpecError(f"{path} is named for two outputs", fix="give each output a file of its own")
         seen[real] = path
         _check_one(path, real)
+
+
+class Unwritten:
+    """Files that could not be written after all: the others, and the answer itself, come first."""
+
+    def __init__(self) -> None:
+        self._errors: list[SpecError] = []
+
+    def write(self, write: Callable[..., object], *given: object) -> None:
+        """Call ``write``, and keep its refusal for the end."""
+        try:
+            write(*given)
+        except SpecError as error:
+            self._errors.append(error)
+
+    def end(self, code: Exit) -> Exit:
+        """Show what could not be written; the code to end with."""
+        for error in self._errors:
+            show_error(error)
+        return Exit.BAD_INPUT if self._errors else code
 
 
 def new_file(path: Path) -> Path:

@@ -12,7 +12,7 @@ from rich.text import Text
 from treeform import report
 from treeform.certify.judgement import Judgement
 from treeform.cli import options as opt
-from treeform.cli.files import check_writable
+from treeform.cli.files import Unwritten, check_writable
 from treeform.cli.messages import Exit, warn
 from treeform.cli.problems import load_rows, state
 from treeform.cli.progress import shown_as
@@ -61,11 +61,12 @@ def judge_model(
         read = rows if settings.minimize is None else Objective.parse(settings.minimize).reading(rows)
         graph = read_model(model, read)
         judgement = state(rows, settings, own_shape(graph)).judge(graph)
-        _write(judgement, settings, certificate, report_file, described)
     for text in report.warnings_of((), crossings(judgement.graph, judgement.question)):
         warn(text)
     _show(judgement, quiet)
-    return Exit.DONE if judgement.ok else Exit.VIOLATED
+    unwritten = Unwritten()
+    _write(judgement, settings, certificate, report_file, described, unwritten)
+    return unwritten.end(Exit.DONE if judgement.ok else Exit.VIOLATED)
 
 
 def _write(
@@ -74,16 +75,17 @@ def _write(
     certificate: Path | None,
     report_file: Path | None,
     about: report.About,
+    unwritten: Unwritten,
 ) -> None:
     body = judgement.certificate().with_weight(settings.weight)
     if certificate is not None:
-        body.save(certificate)
+        unwritten.write(body.save, certificate)
     if report_file is not None:
         source = None if settings.data is None else settings.data.name
         facts = of_model(
             judgement.graph, judgement.question, certificate=body, source=source, about=about, rows_of="given"
         )
-        write_text(report_file, FORMATS[format_of(report_file)](facts))
+        unwritten.write(write_text, report_file, FORMATS[format_of(report_file)](facts))
 
 
 def _show(judgement: Judgement, quiet: bool) -> None:

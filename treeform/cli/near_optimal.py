@@ -9,13 +9,13 @@ import typer
 
 from treeform import report
 from treeform.cli import options as opt
-from treeform.cli.files import check_writable
+from treeform.cli.files import Unwritten, check_writable
 from treeform.cli.messages import Exit, exit_code, warn
 from treeform.cli.report import FORMATS, format_of
 from treeform.cli.spec import Settings
 from treeform.cli.stating import states_problem
-from treeform.cli.tables_out import check_kind, write_table
-from treeform.cli.tradeoff import Shown, ended, requirement_of, run_tradeoff
+from treeform.cli.tradeoff import Shown, requirement_of, run_tradeoff
+from treeform.data.table_output import check_kind, write_table
 from treeform.language.requirement import Requirement
 from treeform.problem import Problem
 from treeform.tradeoff.axis import find_axis
@@ -85,9 +85,9 @@ def near_optimal(
     Example: treeform near-optimal examples/data/german-credit.csv \\
                --target creditworthy --shape tree:2 --within 0.02
     """
-
-    written = [path for path in (plot, report_file, disagreement) if path is not None]
-    check_writable(written, inputs=settings.inputs)
+    check_writable(
+        [path for path in (report_file, disagreement) if path is not None], inputs=settings.inputs
+    )
     if limit is not None:
         warn("the option --limit is called --max-models now")
         max_models = limit
@@ -103,31 +103,33 @@ def near_optimal(
             find_axis(problem.question, over[0])  # refused before anything is solved
         return problem.near_optimal(solver, within=within, max_models=max_models, **options)
 
-    found: NearOptimal = run_tradeoff(listed, settings, shown)
-    if distinct and found.trees is not None:
-        found = found.distinct()
-    print(found)
-    if found.trees is not None and found.count:
-        if importance:
-            print(found.importance().to_string(index=False))
-        if multiplicity:
-            _show_multiplicity(found)
-        if disagreement is not None:
-            _write_disagreement(found, disagreement)
-        for one in over:
-            _show_tightest(found, one)
-        if sparsest:
-            _show("sparsest", found.sparsest())
-        for model in found.sample(sample, seed):
-            _show("drawn", model)
-        if plot is not None:
-            found.plot().save(plot)
-    elif importance or multiplicity or disagreement is not None or over or sparsest or sample or plot is not None:
-        print(f"nothing more is shown or written of them: {found.uncounted or 'none was counted'}")
-    if report_file is not None:
-        facts = report.of_result(found.best, near_optimal=found)
-        write_text(report_file, FORMATS[format_of(report_file)](facts))
-    return ended(found, exit_code(found.best))
+    def show(found: NearOptimal, unwritten: Unwritten) -> Exit:
+        if distinct and found.trees is not None:
+            found = found.distinct()
+        print(found)
+        if found.trees is not None and found.count:
+            if importance:
+                print(found.importance().to_string(index=False))
+            if multiplicity:
+                _show_multiplicity(found)
+            for one in over:
+                _show_tightest(found, one)
+            if sparsest:
+                _show("sparsest", found.sparsest())
+            for model in found.sample(sample, seed):
+                _show("drawn", model)
+            if disagreement is not None:
+                unwritten.write(_write_disagreement, found, disagreement)
+            if plot is not None:
+                unwritten.write(found.plot().save, plot)
+        elif importance or multiplicity or disagreement is not None or over or sparsest or sample or plot is not None:
+            print(f"nothing more is shown or written of them: {found.uncounted or 'none was counted'}")
+        if report_file is not None:
+            facts = report.of_result(found.best, near_optimal=found)
+            unwritten.write(write_text, report_file, FORMATS[format_of(report_file)](facts))
+        return exit_code(found.best)
+
+    return run_tradeoff(listed, settings, shown, show, plot=plot)
 
 
 def _show_multiplicity(found: NearOptimal) -> None:

@@ -37,6 +37,12 @@ def gather(spec: Path | None, given: Settings, require: Sequence[str]) -> Settin
     settings = merge(stored, given.model_copy(update={"requirements": parsed}))
     Budget(settings.time_limit)  # refuses limits that leave no time
     csv_form_of(settings)
+    if settings.weight_grid is not None and settings.weight is None:
+        raise SpecError(
+            "--weight-grid has no effect without weights",
+            cause="it is what the weights of --weight are rounded to",
+            fix="add --weight COLUMN, or leave out --weight-grid",
+        )
     for name, how in (("data", "as an argument"), ("target", "with --target")):
         if getattr(settings, name) is None:
             raise SpecError(

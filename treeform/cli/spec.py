@@ -287,7 +287,8 @@ def explain(path: Path, error: ValidationError, table: Any) -> SpecError:
     message = first["msg"][0].lower() + first["msg"][1:]
     if first["loc"][0] == "requirements" and len(first["loc"]) > 1 and isinstance(value, dict):
         message = "name is missing: each [[requirements]] table names its requirement"
-    more = error.error_count() - 1
+    places = {_place(one["loc"]) for one in error.errors()}  # of a union, each alternative has an error
+    more = sum(not any(other.startswith(one) for other in places - {one}) for one in places) - 1
     cause = f"it is {value!r}" if not isinstance(value, dict) else None
     return SpecError(
         f"{path}: {place}: {message}",
@@ -302,7 +303,7 @@ def _place(loc: tuple[int | str, ...]) -> str:
     for part in loc:
         if isinstance(part, int):
             text += f"[{part}]"
-        elif part not in ("RequirementTable", "str", "function-before[check(), str]"):
+        elif part not in ("RequirementTable", "str") and "[" not in part:  # names of types
             text += f".{part}" if text else str(part)
     return text
 

@@ -11,10 +11,11 @@ from pydantic import BaseModel, ConfigDict, Field, StrictStr, ValidationError
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from treeform.cli import options as opt
-from treeform.cli.files import check_writable
+from treeform.cli.files import Unwritten, check_writable
 from treeform.cli.messages import Exit, err_console
 from treeform.cli.problems import load_problem
 from treeform.cli.spec import explain, read_toml, settings_of
+from treeform.data.table_output import check_kind
 from treeform.errors import SpecError
 from treeform.utils.text import count_of
 
@@ -57,7 +58,7 @@ def sweep(
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write the table of all runs here (.csv or .parquet)."),
+        typer.Option("--output", "-o", help="Write the table of all runs here (.csv, .csv.gz or .parquet)."),
     ] = None,
     report: Annotated[
         Path | None, typer.Option(help="Write a page with heat maps and the best settings (.html).")
@@ -81,8 +82,8 @@ def sweep(
     output = output or (None if part.output is None else study.parent / part.output)
     report = report or (None if part.report is None else study.parent / part.report)
     check_writable([path for path in (output, report) if path is not None], inputs=[*settings.inputs, study])
-    if output is not None and output.suffix not in (".csv", ".parquet"):
-        raise SpecError(f"{output} is no table that can be written", fix="name it .csv or .parquet")
+    if output is not None:
+        check_kind(output)
     grid = _with_defaults(part.grid, settings)
     problem = load_problem(settings)
     folder = folder or (None if part.folder is None else study.parent / part.folder)
@@ -92,17 +93,18 @@ def sweep(
             executor=executor or part.executor, workers=workers or part.workers,
             folder=folder, on_progress=display,
         )  # fmt: skip
-    if output is not None:
-        result.save(output)
-    if report is not None:
-        result.html(report)
     print(result)
     if not quiet and result.settings and not result.table["train_error"].isna().all():
         print("best: " + ", ".join(f"{name} {value}" for name, value in result.best().items()))
     if not quiet and len(result.table) < result.total:
         again = "give --folder next time, to go on" if folder is None else "the same command goes on"
         err_console().print(f"stopped: {again}", soft_wrap=True)
-    return _exit(result)
+    unwritten = Unwritten()
+    if output is not None:
+        unwritten.write(result.save, output)
+    if report is not None:
+        unwritten.write(result.html, report)
+    return unwritten.end(_exit(result))
 
 
 def _part(path: Path, given: dict[str, Any]) -> StudyPart:

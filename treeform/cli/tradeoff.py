@@ -12,13 +12,14 @@ import typer
 from rich.text import Text
 
 from treeform.cli import options as opt
-from treeform.cli.files import check_writable
+from treeform.cli.files import Unwritten, check_writable
 from treeform.cli.messages import Exit, err_console, warn
 from treeform.cli.problems import How, choose_how, load_problem
 from treeform.cli.progress import ProgressDisplay
 from treeform.cli.spec import Settings
 from treeform.cli.stating import states_problem
 from treeform.errors import SpecError
+from treeform.graph.svg import Drawing
 from treeform.language.requirement import Requirement
 from treeform.language.requirement_text import parse
 from treeform.problem import Problem
@@ -64,17 +65,27 @@ def read_problem(settings: Settings, display: ProgressDisplay, *, verbose: bool)
 
 
 def run_tradeoff(
-    method: Callable[..., Any], settings: Settings, shown: Shown, kept: Kept | None = None, **more: Any
-) -> Any:
-    """Call a method of `Problem` that returns several models, and write its result and certificate if files are given.
+    method: Callable[..., Any],
+    settings: Settings,
+    shown: Shown,
+    show: Callable[[Any, Unwritten], Exit],
+    kept: Kept | None = None,
+    plot: Path | None = None,
+    **more: Any,
+) -> Exit:
+    """Call a method of `Problem` that returns several models; show its answer, and then write what was asked for.
 
-    ``method`` is called with the problem, the solver, and by keyword with what `Problem.size_table` takes.
+    ``method`` is called with the problem, the solver, and by keyword with what `Problem.size_table` takes; ``show``
+    with the answer gives the code to end with, unless the search was interrupted or a file could not be written.
     """
     output, certificate = shown.output, None if kept is None else kept.certificate
     if kept is not None:
         more["start"] = kept.start
-    if files := [path for path in (output, certificate) if path is not None]:
-        check_writable(files, inputs=settings.inputs)
+    check_writable(
+        [path for path in (output, certificate, plot) if path is not None], inputs=settings.inputs
+    )
+    if plot is not None:
+        Drawing.check(plot)
     with ProgressDisplay(err_console(), enabled=not shown.quiet, log=shown.verbose) as display:
         problem, how = read_problem(settings, display, verbose=shown.verbose)
         answer = method(
@@ -86,14 +97,18 @@ def run_tradeoff(
             on_progress=display,
             **more,
         )
-    if output is not None and answer is not None:
+    unwritten = Unwritten()
+    code = show(answer, unwritten)
+    if answer is None:
+        return code
+    if output is not None:
         written = answer.to_json()
         if written.get("certificate") is not None:
             written["certificate"] = written["certificate"].with_weight(settings.weight)
-        write_text(output, json.dumps(written, indent=1) + "\n")
-    if certificate is not None and answer is not None:
-        answer.certificate().with_weight(settings.weight).save(certificate)
-    return answer
+        unwritten.write(write_text, output, json.dumps(written, indent=1) + "\n")
+    if certificate is not None:
+        unwritten.write(answer.certificate().with_weight(settings.weight).save, certificate)
+    return unwritten.end(Exit.INTERRUPTED if answer.limit is Limit.INTERRUPTED else code)
 
 
 def requirement_of(problem: Problem, text: str) -> Requirement | str:
@@ -110,11 +125,6 @@ def refuse_threads_alone(settings: Settings) -> None:
             cause="several solvers share the work when none is named",
             fix=f"name one, such as --solver cp-sat --threads {settings.threads}",
         )
-
-
-def ended(found: Any, code: Exit) -> Exit:
-    """What a command ends with whose search may have been interrupted."""
-    return Exit.INTERRUPTED if found.limit is Limit.INTERRUPTED else code
 
 
 @states_problem()
@@ -136,14 +146,17 @@ def size_table(
 ) -> Exit:
     """The least error with at most m tests, for m = 0, 1, 2, ...: the optimum at every complexity penalty."""
     refuse_threads_alone(settings)
-    table: SizeTable = run_tradeoff(Problem.size_table, settings, shown, kept, prices=price, alphas=alpha)
-    print(table)
-    for one in alpha or ():
-        print(f"alpha {one}: {table.at_alpha(one)}")
-    for one in price or ():
-        print(table.at(one))
-    last = table.rows[-1]
-    return ended(table, Exit.NO_MODEL if last.graph is None and last.lower is not None else Exit.DONE)
+
+    def show(table: SizeTable, _: Unwritten) -> Exit:
+        print(table)
+        for one in alpha or ():
+            print(f"alpha {one}: {table.at_alpha(one)}")
+        for one in price or ():
+            print(table.at(one))
+        last = table.rows[-1]
+        return Exit.NO_MODEL if last.graph is None and last.lower is not None else Exit.DONE
+
+    return run_tradeoff(Problem.size_table, settings, shown, show, kept, prices=price, alphas=alpha)
 
 
 @states_problem()
@@ -154,9 +167,12 @@ def pareto(
 ) -> Exit:
     """The nondominated models in depth, number of tests and errors, up to a depth."""
     refuse_threads_alone(settings)
-    found: Pareto = run_tradeoff(Problem.pareto, settings, shown, kept)
-    print(found)
-    return ended(found, Exit.DONE if found.points else Exit.NO_MODEL)
+
+    def show(found: Pareto, _: Unwritten) -> Exit:
+        print(found)
+        return Exit.DONE if found.points else Exit.NO_MODEL
+
+    return run_tradeoff(Problem.pareto, settings, shown, show, kept)
 
 
 @states_problem()
@@ -190,18 +206,18 @@ def frontier(
                --shape tree:2 --exclude sex --over statistical_parity:groups=sex
     """
     refuse_threads_alone(settings)
-    if plot is not None:
-        check_writable([plot], inputs=settings.inputs)
 
     def trace(problem: Problem, *args: Any, **kwargs: Any) -> Frontier:
         return problem.frontier(*args, over=requirement_of(problem, over), **kwargs)
 
-    curve: Frontier = run_tradeoff(trace, settings, shown, kept, between=(loosest, tightest))
-    if plot is not None:
-        curve.plot().save(plot)
-    print(curve)
-    without = Exit.INFEASIBLE if curve.complete else Exit.NO_MODEL
-    return ended(curve, Exit.DONE if curve.points else without)
+    def show(curve: Frontier, unwritten: Unwritten) -> Exit:
+        print(curve)
+        if plot is not None:
+            unwritten.write(curve.plot().save, plot)
+        without = Exit.INFEASIBLE if curve.complete else Exit.NO_MODEL
+        return Exit.DONE if curve.points else without
+
+    return run_tradeoff(trace, settings, shown, show, kept, plot, between=(loosest, tightest))
 
 
 @states_problem("warm_start")
@@ -218,9 +234,10 @@ def conflict(settings: Settings, shown: Shown) -> Exit:
     def explain(problem: Problem, solver: Any, *, warm_start: Any, **options: Any) -> Conflict | None:
         return problem.conflict(solver, **options)
 
-    found: Conflict | None = run_tradeoff(explain, settings, shown)
-    if found is None:
-        print("no conflict: some model satisfies all requirements")
-        return Exit.DONE
-    print(found)
-    return ended(found, Exit.INFEASIBLE if found.proved else Exit.NO_MODEL)
+    def show(found: Conflict | None, _: Unwritten) -> Exit:
+        print("no conflict: some model satisfies all requirements" if found is None else found)
+        if found is None:
+            return Exit.DONE
+        return Exit.INFEASIBLE if found.proved else Exit.NO_MODEL
+
+    return run_tradeoff(explain, settings, shown, show)

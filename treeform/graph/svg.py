@@ -45,30 +45,32 @@ class Drawing:
 
         Raises SpecError if the name ends otherwise, CairoSVG is needed and not here, or the file cannot be written.
         """
-        suffix = Path(path).suffix.lower()
-        if suffix == ".svg":
+        form = self.check(path)
+        if form == "svg":
             write_text(path, self.svg)
-        elif suffix in (".png", ".pdf"):
-            write_bytes(path, _converted(self.svg, suffix[1:], path))
-        else:
-            raise SpecError(
-                f"the drawing cannot be written to {path}",
-                cause="the format is what the name ends in: .svg, .png or .pdf",
-                fix=f"save it as {Path(path).with_suffix('.svg')}",
-            )
-
-
-def _converted(svg: str, form: str, path: str | Path) -> bytes:
-    try:
+            return
         import cairosvg
-    except (ImportError, OSError) as error:  # the package, or the library cairo that it loads
-        raise SpecError(
-            f"the drawing cannot be written to {path}",
-            cause=f"{form.upper()} files are made by CairoSVG, which cannot be loaded here: {error}",
-            fix=f"pip install cairosvg, or save it as {Path(path).with_suffix('.svg')}",
-        ) from None
-    convert = {"png": cairosvg.svg2png, "pdf": cairosvg.svg2pdf}[form]
-    return bytes(convert(bytestring=svg.encode("utf-8"), **({"scale": 2.0} if form == "png" else {})))
+
+        convert = {"png": cairosvg.svg2png, "pdf": cairosvg.svg2pdf}[form]
+        scale = {"scale": 2.0} if form == "png" else {}
+        write_bytes(path, bytes(convert(bytestring=self.svg.encode("utf-8"), **scale)))
+
+    @staticmethod
+    def check(path: str | Path) -> str:
+        """The format of a drawing by what the name ends in. Raises SpecError as `save`, before there is a drawing."""
+        form, instead = Path(path).suffix.lower()[1:], Path(path).with_suffix(".svg")
+        cause, fix = "the format is what the name ends in: .svg, .png or .pdf", f"save it as {instead}"
+        if form in ("png", "pdf"):
+            try:
+                import cairosvg  # noqa: F401
+            except (ImportError, OSError) as error:  # the package, or the library cairo that it loads
+                cause = f"{form.upper()} files are made by CairoSVG, which cannot be loaded here: {error}"
+                fix = f"pip install cairosvg, or save it as {instead}"
+            else:
+                return form
+        if form != "svg":
+            raise SpecError(f"the drawing cannot be written to {path}", cause=cause, fix=fix)
+        return form
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,9 +11,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from treeform.data.table_output import check_kind, write_table
 from treeform.errors import SpecError
 from treeform.study.page import render_study
-from treeform.utils.files import write_bytes, write_text
+from treeform.utils.files import write_text
 from treeform.utils.notebook import Printed
 from treeform.utils.text import count_of
 
@@ -107,7 +107,9 @@ class Study(Printed):
         return {name: near[name].tolist()[0] for name in self.settings}
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the table: ``.csv`` or ``.parquet``; there, settings and objectives that are not all whole are text.
+        """Write the table: ``.csv``, ``.csv.gz``, ``.parquet`` or ``.feather``.
+
+        In the last two, settings and objectives that are not all whole are text.
 
         Parameters
         ----------
@@ -117,17 +119,12 @@ class Study(Printed):
         Raises
         ------
         SpecError
-            If the name says neither, or the file cannot be written.
+            If the name ends otherwise, or the file cannot be written.
         """
-        target, content = Path(path), io.BytesIO()
-        if target.suffix == ".csv":
-            self.table.to_csv(content, index=False)
-        elif target.suffix == ".parquet":
-            texts = [*self.settings, *self._mixed()]
-            self.table.astype(dict.fromkeys(texts, "string")).to_parquet(content, index=False)
-        else:
-            raise SpecError(f"{target} is no table that can be written", fix="name it .csv or .parquet")
-        write_bytes(target, content.getvalue())
+        target = Path(path)
+        check_kind(target)
+        texts = [*self.settings, *self._mixed()] if target.suffix in (".parquet", ".feather") else []
+        write_table(target, self.table.astype(dict.fromkeys(texts, "string")))
 
     def _mixed(self) -> list[str]:
         """Columns of values of several types, which Parquet has not: objectives such as 3 and "1522/7"."""
