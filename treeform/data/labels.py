@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from treeform.errors import DataError
-from treeform.utils.rows import row_text, rows_note
+from treeform.utils.rows import row_text, rows_note, setting_text
 from treeform.utils.text import count_of
 
 _NATIVE_KINDS = "biufUS"
@@ -217,7 +217,7 @@ def with_abstention(classes: NDArray[Any], label: str) -> NDArray[Any]:
     known = classes.tolist()
     if label in map(str, known):
         raise DataError(
-            f"abstain={label!r} is a class of the target",
+            f"{setting_text('abstain', label)} is a class of the target",
             cause="it is predicted where the model decides nothing, and no row has it",
             fix="use another word",
         )

@@ -264,7 +264,7 @@ class TableOptions:
         """Refuse names of columns that are not in the table."""
         unknown = [name for name in self.categorical if name not in names]
         if unknown:
-            what = f"categorical_features names {unknown[0]!r}, which is no column"
+            what = f"{setting_text('categorical', unknown[0], True)} names no column"
             raise no_column(what, unknown[0], names, fix="name columns of the table")
 
 
@@ -296,5 +296,6 @@ def one_of(name: str, value: Any, known: tuple[Any, ...]) -> None:
     if not isinstance(value, str | None) or value not in known:
         raise DataError(
             f"{setting_text(name, value)} is not known",
-            fix=f"use {' or '.join(repr(choice) for choice in known)}",
+            fix=f"use {' or '.join(setting_text(name, choice) for choice in known if choice is not None)}"
+            + (", or leave it out" if None in known else ""),
         )

@@ -13,6 +13,7 @@ from typing import Any
 
 from treeform.distribute.cluster import client_of, is_client, require_package
 from treeform.errors import SpecError, did_you_mean
+from treeform.utils.rows import setting_text
 
 LOCAL = ("loky", "threading", "multiprocessing")
 NAMES = (*LOCAL, "dask", "ray")
@@ -101,5 +102,5 @@ def _backend(executor: Any, workers: int | None) -> Iterator[tuple[str, int]]:
         raise SpecError(
             f"there is no executor {executor!r}",
             cause=f"executors are {', '.join(NAMES)}, and clients of Dask distributed",
-            fix=did_you_mean(str(executor), NAMES) or "use executor='loky'",
+            fix=did_you_mean(str(executor), NAMES) or f"use {setting_text('executor', 'loky')}",
         )

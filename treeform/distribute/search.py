@@ -20,6 +20,7 @@ from treeform.engines.distributed import Distributable, settles
 from treeform.engines.task import Ask, Message
 from treeform.errors import SpecError
 from treeform.language.question import Question
+from treeform.utils.rows import setting_text
 from treeform.utils.text import count_of
 
 if TYPE_CHECKING:
@@ -55,7 +56,10 @@ class Distribution:
                 f"workers={workers!r} is no number of processes", fix="give a whole number, at least 1"
             )
         if workers is not None and self.executor is None:
-            raise SpecError(f"workers={workers} has no effect without an executor", fix="add executor='loky'")
+            raise SpecError(
+                f"{setting_text('workers', workers)} has no effect without an executor",
+                fix=f"add {setting_text('executor', 'loky')}",
+            )
 
     def begin(self, question: Question) -> None:
         """Enter the journal of the question, if there is to be one.

@@ -38,6 +38,7 @@ from treeform.distribute.cluster import (
 from treeform.distribute.executor import NAMES, end_with
 from treeform.engines.distributed import Distributable
 from treeform.errors import SolverFailed, SpecError, did_you_mean
+from treeform.utils.rows import setting_text
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -222,7 +223,7 @@ def check_executor(executor: Any) -> None:
         f"there is no executor {executor!r}",
         cause=f"for one solve executors are {', '.join(ONE_SEARCH)}, dask:tcp://HOST:PORT, and clients of Dask "
         "distributed",
-        fix=did_you_mean(str(executor), ONE_SEARCH) or "use executor='loky'",
+        fix=did_you_mean(str(executor), ONE_SEARCH) or f"use {setting_text('executor', 'loky')}",
     )
 
 

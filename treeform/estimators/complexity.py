@@ -10,6 +10,7 @@ from typing import Any
 from treeform.data import Dataset
 from treeform.language.numbers import not_negative
 from treeform.language.objective import Nodes, Objective
+from treeform.utils.rows import setting_text
 
 MOST_DENOMINATOR = 10_000
 """Of a price that stands for a float; see `price_of`."""
@@ -31,9 +32,9 @@ def price_of(alpha: Any, data: Dataset) -> Fraction:
     share = not_negative(
         alpha,
         "ccp_alpha",
-        "ccp_alpha={!r} is negative",
+        f"{setting_text('ccp_alpha', alpha)} is negative",
         cause="it is the price of a test, as a share of the total weight",
-        fix="use 0 for no penalty, or for example ccp_alpha=0.001",
+        fix=f"use 0 for no penalty, or for example {setting_text('ccp_alpha', 0.001)}",
     )
     in_units = share * data.total_weight
     simple = in_units.limit_denominator(MOST_DENOMINATOR)

@@ -79,10 +79,13 @@ def read_about(path: Path) -> About:
         first = error.errors()[0]
         key = ".".join(map(str, first["loc"]))
         known = Card.model_fields if key.startswith("card.") else About.model_fields
+        unknown = first["type"] == "extra_forbidden"
         raise SpecError(
             f"{path}: {key} cannot be used",
-            cause="it is not known" if first["type"] == "extra_forbidden" else first["msg"],
-            fix=did_you_mean(key.split(".")[-1], known) or f"known are {', '.join(known)}",
+            cause="it is not known" if unknown else first["msg"],
+            fix=(did_you_mean(key.split(".")[-1], known) or f"known are {', '.join(known)}")
+            if unknown
+            else 'write texts in quotation marks; sensitive is a list of them, such as sensitive = ["sex"]',
         ) from None
     except OSError as error:
         raise SpecError(f"{path} cannot be read", cause=error.strerror, fix="check the path") from None

@@ -23,6 +23,7 @@ from treeform.solve.columns_on_demand import is_usual
 from treeform.solve.engines import goes_on_by_solvers, lowered, usual_engine, why_chosen, why_not
 from treeform.solve.in_parts import first_part, is_largest, stated_whole, too_many_parts
 from treeform.solve.result import SolveOptions
+from treeform.utils.rows import setting_text
 
 if TYPE_CHECKING:
     from treeform.distribute import Distribution
@@ -292,7 +293,7 @@ def require_exact(question: Question, engine: Engine, whole: Question | None = N
         missing = ", ".join(unmet if len(unmet) == len(relaxation.dropped) else [*unmet, missing])
     able = _able_engine(question)
     solvers = "solver='scip'" if question.objective.is_squared else "tf.HiGHS() or tf.CPSAT()"
-    fix = f"solve with {able}{solvers} and give warm_start={engine!r} for its bound and models"
+    fix = f"solve with {able}{solvers} and give {setting_text('warm_start', engine.name)} for its bound and models"
     if not predicts_alike(question, engine):
         fix = f"leave out solver, or solve with {able.removesuffix(', or with ')}"
     if not question.shape.reads_columns:
@@ -346,7 +347,8 @@ def _refuse_formulation(engine: Engine, model: Formulation | None) -> None:
         raise SpecError(
             f"{engine.name} takes no formulation",
             cause=f"it searches trees directly, and {model.name} is stated to a solver",
-            fix=f"leave out formulation, or use {model.name} with tf.HiGHS() and warm_start={engine!r}",
+            fix=f"leave out formulation, or use {model.name} with tf.HiGHS() and "
+            + setting_text("warm_start", engine.name),
         )
 
 
