@@ -245,7 +245,7 @@ def test_files_that_are_no_models(tmp_path, content):
     path.write_bytes(content)
     with pytest.raises(CertificateError):
         DecisionGraph.load(path)
-    with pytest.raises(CertificateError, match="cannot be read"):
+    with pytest.raises(CertificateError, match="there is no model file"):
         DecisionGraph.load(tmp_path / "missing.json")
 
 

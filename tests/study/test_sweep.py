@@ -336,7 +336,7 @@ def test_on_the_command_line(tmp_path: Path) -> None:
         ("[grid]", "[gird]", "no [grid]"),
         ("cv = 2", "cv = 1", "cv"),
         ('target = "y"', "", "no target"),
-        ('"runs.csv"', '"runs.xls"', "no table"),
+        ('"runs.csv"', '"runs.xls"', "not a kind of table"),
         ("folder", "foldr", "foldr"),
     ],
 )

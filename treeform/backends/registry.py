@@ -7,7 +7,7 @@ from functools import partial
 
 from treeform.backends.base import Backend
 from treeform.errors import SpecError, unknown_name
-from treeform.utils.extensions import SOLVERS, Extension, construct, extensions, parse_name
+from treeform.utils.extensions import ENGINES, SOLVERS, Extension, construct, extensions, parse_name
 
 
 def load_backend(extension: Extension) -> type[Backend]:
@@ -63,6 +63,12 @@ def by_name(name: str) -> Backend:
     for extension in extensions(SOLVERS):
         if extension.name.lower() == wanted:
             load_backend(extension)  # raises: it is the one that could not be loaded
+    if any(engine.name.lower() == wanted for engine in extensions(ENGINES)):
+        raise SpecError(
+            f"{plain} is a native engine",
+            cause="a solver behind a model is needed here",
+            fix="name one such as 'highs' or tf.CPSAT()",
+        )
     raise unknown_name(plain, known, "solver", fix="tf.solvers() shows what can be used here")
 
 

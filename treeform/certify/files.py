@@ -8,8 +8,8 @@ from typing import Any
 
 from treeform.certify.schema import DocumentPart
 from treeform.data.table_files import read_table
-from treeform.errors import CertificateError, SpecError
-from treeform.utils.files import parse_json, read_text
+from treeform.errors import CertificateError
+from treeform.utils.files import parse_json, read_text, reading
 
 
 def read_json_file(path: str | os.PathLike[str]) -> Any:
@@ -17,20 +17,13 @@ def read_json_file(path: str | os.PathLike[str]) -> Any:
 
     Raises SpecError if there is no such file, or it cannot be read; CertificateError if it is no JSON.
     """
-    try:
-        return parse_json(read_text(Path(path)))
-    except FileNotFoundError:
-        raise SpecError(
-            f"there is no certificate file {path}", fix="write one with result.certificate().save(path)"
-        ) from None
-    except OSError as error:
-        raise SpecError(
-            f"{path} cannot be read", cause=error.strerror, fix="name a file that may be read"
-        ) from error
-    except ValueError as error:
-        raise CertificateError(
-            f"{path} is no JSON file", cause=str(error), fix="name a certificate file"
-        ) from error
+    with reading(path, "certificate file", "write one with result.certificate().save(path)"):
+        try:
+            return parse_json(read_text(Path(path)))
+        except ValueError as error:
+            raise CertificateError(
+                f"{path} is no JSON file", cause=str(error), fix="name a certificate file"
+            ) from error
 
 
 def read_training_table(

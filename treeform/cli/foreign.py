@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
-from treeform.utils.files import LARGEST
+from treeform.utils.files import LARGEST, reading
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -56,12 +56,8 @@ def foreign_model(path: Path, rows: Dataset) -> DecisionGraph:
 
 
 def _is_zip(path: Path) -> bool:
-    try:
+    with reading(path, "file", "check the path"):
         return zipfile.is_zipfile(path)
-    except OSError as error:
-        raise SpecError(
-            f"{path} cannot be read", cause=error.strerror, fix="name a file that may be read"
-        ) from error
 
 
 def _loaded(path: Path) -> Any:

@@ -20,7 +20,7 @@ from treeform.language.requirement import Requirement
 from treeform.language.requirement_text import held_or_paid, read
 from treeform.requirements import OnRows
 from treeform.shape import parse_shape
-from treeform.utils.files import read_text
+from treeform.utils.files import read_text, reading
 
 
 def _checked(parse: Any) -> BeforeValidator:
@@ -209,22 +209,17 @@ def read_spec(path: Path) -> Settings:
 
 def read_toml(path: Path) -> dict[str, Any]:
     """The table of a TOML file. Raises SpecError if it cannot be read, or is not TOML."""
-    try:
-        return tomllib.loads(read_text(path))
-    except FileNotFoundError as error:
-        raise SpecError(f"there is no file {path}", fix="check the path given with --spec") from error
-    except OSError as error:
-        raise SpecError(
-            f"{path} cannot be read", cause=error.strerror, fix="name a file that may be read"
-        ) from error
-    except UnicodeDecodeError as error:
-        raise SpecError(f"{path} is not UTF-8", cause="TOML files are", fix="save it as UTF-8") from error
-    except (ValueError, RecursionError) as error:  # TOMLDecodeError, or larger or deeper than is read
-        raise SpecError(
-            f"{path}: this is not TOML",
-            cause=_one_line(error),
-            fix="correct that line; see toml.io for the format",
-        ) from error
+    with reading(path, "file", "check the path given with --spec"):
+        try:
+            return tomllib.loads(read_text(path))
+        except UnicodeDecodeError as error:
+            raise SpecError(f"{path} is not UTF-8", cause="TOML files are", fix="save it as UTF-8") from error
+        except (ValueError, RecursionError) as error:  # TOMLDecodeError, or larger or deeper than is read
+            raise SpecError(
+                f"{path}: this is not TOML",
+                cause=_one_line(error),
+                fix="correct that line; see toml.io for the format",
+            ) from error
 
 
 def _one_line(error: BaseException) -> str:

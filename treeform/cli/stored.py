@@ -29,7 +29,7 @@ from treeform.language.question import Question
 from treeform.language.requirement import Requirement
 from treeform.objectives import SquaredError
 from treeform.shape import Diagram, Shape, Tree, shape_from_json
-from treeform.utils.files import parse_json, read_text
+from treeform.utils.files import parse_json, read_text, reading
 from treeform.utils.text import count_of
 
 
@@ -105,22 +105,15 @@ def read_certificate(path: Path) -> dict[str, Any]:
 
 
 def read_json(path: Path, what: str) -> Any:
-    try:
-        return parse_json(read_text(path))
-    except FileNotFoundError as error:
-        raise SpecError(
-            f"there is no {what} file {path}", fix=f"write one with treeform fit --{what}"
-        ) from error
-    except OSError as error:
-        raise SpecError(
-            f"{path} cannot be read", cause=error.strerror, fix="name a file that may be read"
-        ) from error
-    except ValueError as error:  # not UTF-8, or not JSON
-        raise CertificateError(
-            f"{path} is no {what} file",
-            cause=str(error).splitlines()[0],
-            fix=f"use what treeform fit --{what} wrote",
-        ) from error
+    with reading(path, f"{what} file", f"write one with treeform fit --{what}"):
+        try:
+            return parse_json(read_text(path))
+        except ValueError as error:  # not UTF-8, or not JSON
+            raise CertificateError(
+                f"{path} is no {what} file",
+                cause=str(error).splitlines()[0],
+                fix=f"use what treeform fit --{what} wrote",
+            ) from error
 
 
 def features_of(graph: DecisionGraph, path: Path) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -29,6 +29,11 @@ def fraction_of(text: str) -> Fraction:
     return Fraction(text.strip())
 
 
+def plain(value: Any) -> Any:
+    """A label or level of an array as Python has it."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
 def exact_number(value: Any) -> Fraction | None:
     """The number that a value is, None where it is none; a float stands for the decimal that it prints as."""
     if isinstance(value, np.timedelta64):  # an np.integer, whose int() may be a duration

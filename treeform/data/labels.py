@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from treeform.data.exact import plain
 from treeform.errors import DataError
 from treeform.utils.rows import row_text, rows_note, setting_text
 from treeform.utils.text import count_of
@@ -227,9 +228,8 @@ def with_abstention(classes: NDArray[Any], label: str) -> NDArray[Any]:
 
 def single_class(label: Any, target: str | None) -> DataError:
     """The refusal of a target whose rows are all of one class."""
-    label = label.item() if isinstance(label, np.generic) else label
     return DataError(
-        f"the target{'' if target is None else f' {target!r}'} has one class only ({label!r})",
+        f"the target{'' if target is None else f' {target!r}'} has one class only ({plain(label)!r})",
         cause="nothing is to be told apart (the number of classes has to be greater than one; got 1 class)",
         fix="check the target column, and the rows that were filtered out or have weight 0",
     )

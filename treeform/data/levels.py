@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from treeform.data.columns import Level
+from treeform.data.exact import plain
 from treeform.errors import DataError
 from treeform.utils.rows import setting_text
 from treeform.utils.text import count_of
@@ -90,11 +91,11 @@ def _order(level: Level) -> tuple[bool, float, str]:
 
 
 def _plain(level: Any, name: str) -> Level:
-    plain = level.item() if isinstance(level, np.generic) else level
-    if isinstance(plain, str | bool | int | float) and plain not in (float("inf"), float("-inf")):
-        return str(plain) if isinstance(plain, str) else plain
+    value = plain(level)
+    if isinstance(value, str | bool | int | float) and value not in (float("inf"), float("-inf")):
+        return str(value) if isinstance(value, str) else value
     raise DataError(
-        f"column {name!r} has a level of type {type(plain).__name__}: {plain!r}",
+        f"column {name!r} has a level of type {type(value).__name__}: {value!r}",
         cause="levels are text, finite numbers or booleans",
         fix=f"make it text, for example X[{name!r}].astype(str)",
     )

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.data.exact import AUTO, common_unit, exact_number
+from treeform.data.exact import AUTO, common_unit, exact_number, plain
 from treeform.errors import DataError
 from treeform.utils.rows import row_text, rows_note
 from treeform.utils.text import short_text
@@ -128,7 +128,7 @@ def _fractions(labels: NDArray[Any], codes: NDArray[np.int64]) -> list[Fraction]
             if value is not None:
                 raise _too_large(f"the target of {row} is {short_text(value)}", rows_note())
             raise DataError(
-                f"the target {label!r} of {row} is no number{rows_note()}",
+                f"the target {plain(label)!r} of {row} is no number{rows_note()}",
                 cause="squared and absolute errors are those of quantities",
                 fix="give numbers as the target, or minimise tf.Error() to learn a classifier",
             )

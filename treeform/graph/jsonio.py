@@ -19,7 +19,7 @@ from treeform.errors import CertificateError, SpecError
 from treeform.graph.forms import LinearForm
 from treeform.graph.graph import FlatGraph
 from treeform.graph.labeljson import label_from_json, label_to_json
-from treeform.utils.files import is_as_written, parse_json, read_text, write_text
+from treeform.utils.files import is_as_written, parse_json, read_text, reading, write_text
 from treeform.utils.text import count_of
 
 FORMAT = "treeform.graph"
@@ -99,18 +99,15 @@ def save(graph: FlatGraph, path: str | Path) -> None:
 
 def load(kind: type[G], path: str | Path, validate: str = "digest") -> G:
     """Read a model file; see `DecisionGraph.load`."""
-    try:
-        value = parse_json(read_text(path))
-    except OSError as error:
-        raise CertificateError(
-            f"the model file {path} cannot be read", cause=str(error), fix="check the path"
-        ) from None
-    except ValueError as error:
-        raise CertificateError(
-            f"the model file {path} is not JSON in UTF-8",
-            cause=str(error),
-            fix="write it again with graph.save",
-        ) from None
+    with reading(path, "model file", "write one with graph.save(path)", CertificateError):
+        try:
+            value = parse_json(read_text(path))
+        except ValueError as error:
+            raise CertificateError(
+                f"the model file {path} is not JSON in UTF-8",
+                cause=str(error),
+                fix="write it again with graph.save",
+            ) from None
     return from_json(kind, value, validate)
 
 

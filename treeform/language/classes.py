@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from treeform.data.exact import plain
 from treeform.data.labels import is_label
 from treeform.errors import SpecError
 
@@ -73,5 +72,5 @@ def positive_code(label: Any, data: Dataset, owner: object) -> int:
 
 def plain_label(label: Any) -> Any:
     """A label as Python has it; what is no text, number or boolean as text."""
-    value = label.item() if isinstance(label, np.generic) else label
+    value = plain(label)
     return value if isinstance(value, bool | int | float | str) else str(value)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
-
+from treeform.data.exact import plain
 from treeform.language.classes import positive_code, refuse_no_label
 from treeform.language.composed import Count
 from treeform.language.objective import Term
@@ -26,8 +25,7 @@ class OfClass(Term):
         refuse_no_label(self.positive, "positive")
 
     def bind(self, data: Dataset, **context: Any) -> Self:
-        label = data.classes[self._code(data)]
-        return replace(self, positive=label.item() if isinstance(label, np.generic) else label)
+        return replace(self, positive=plain(data.classes[self._code(data)]))
 
     def _code(self, data: Dataset) -> int:
         return positive_code(self.positive, data, self)

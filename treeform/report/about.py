@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, StrictStr, ValidationError
 
 from treeform.errors import SpecError, did_you_mean
-from treeform.utils.files import read_text
+from treeform.utils.files import read_text, reading
 
 
 class _Part(BaseModel):
@@ -73,26 +73,22 @@ NOTHING = About()
 
 def read_about(path: Path) -> About:
     """Read the file. Raises SpecError if it cannot be read, is no TOML, or has unknown keys."""
-    try:
-        return About.model_validate(tomllib.loads(read_text(path)))
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(map(str, first["loc"]))
-        known = Card.model_fields if key.startswith("card.") else About.model_fields
-        unknown = first["type"] == "extra_forbidden"
-        raise SpecError(
-            f"{path}: {key} cannot be used",
-            cause="it is not known" if unknown else first["msg"],
-            fix=(did_you_mean(key.split(".")[-1], known) or f"known are {', '.join(known)}")
-            if unknown
-            else 'write texts in quotation marks; sensitive is a list of them, such as sensitive = ["sex"]',
-        ) from None
-    except OSError as error:
-        raise SpecError(f"{path} cannot be read", cause=error.strerror, fix="check the path") from None
-    except (
-        ValueError,
-        RecursionError,
-    ) as error:  # TOMLDecodeError, not UTF-8, or larger or deeper than is read
-        raise SpecError(
-            f"{path} is no TOML", cause=str(error), fix='write for example owner = "Credit risk"'
-        ) from None
+    with reading(path, "file", "check the path"):
+        try:
+            return About.model_validate(tomllib.loads(read_text(path)))
+        except ValidationError as error:
+            first = error.errors()[0]
+            key = ".".join(map(str, first["loc"]))
+            known = Card.model_fields if key.startswith("card.") else About.model_fields
+            unknown = first["type"] == "extra_forbidden"
+            raise SpecError(
+                f"{path}: {key} cannot be used",
+                cause="it is not known" if unknown else first["msg"],
+                fix=(did_you_mean(key.split(".")[-1], known) or f"known are {', '.join(known)}")
+                if unknown
+                else 'write texts in quotation marks; sensitive is a list of them, such as sensitive = ["sex"]',
+            ) from None
+        except (ValueError, RecursionError) as error:  # no TOML or UTF-8, or larger or deeper than is read
+            raise SpecError(
+                f"{path} is no TOML", cause=str(error), fix='write for example owner = "Credit risk"'
+            ) from None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
+from treeform.data.exact import plain
 from treeform.errors import SpecError
 from treeform.language.bounded import Bounded, Value
 from treeform.language.classes import positive_code
@@ -66,8 +67,7 @@ class RateBound(LinearRequirement, Bounded, listed=False):
             )
 
     def bind(self: R, data: Dataset, **context: Any) -> R:
-        label = data.classes[self._code(data)]
-        return self._copy(positive=label.item() if isinstance(label, np.generic) else label)
+        return self._copy(positive=plain(data.classes[self._code(data)]))
 
     def _code(self, data: Dataset) -> int:
         return positive_code(self.positive, data, self)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.data.exact import plain
 from treeform.errors import DataError, SpecError
 from treeform.language.classes import positive_code
 from treeform.language.meetings import Clash, Meetings
@@ -133,10 +134,7 @@ class Monotone(Requirement):
         self._features(data)
         if data.quantity is not None:
             return self._of_values()
-        code = self._code(data)
-        label = data.classes[code]
-        label = label.item() if isinstance(label, np.generic) else label
-        return Monotone(self.column, self.direction, label)
+        return Monotone(self.column, self.direction, plain(data.classes[self._code(data)]))
 
     def _of_values(self) -> Monotone:
         if self.positive is not None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.data.exact import plain
 from treeform.errors import SpecError
 from treeform.language.bounded import Bounded, Value
 from treeform.language.classes import positive_code
@@ -127,10 +128,10 @@ class RateParity(ByGroups, LinearRequirement, Bounded):
     def bind(self: P, data: Dataset, **context: Any) -> P:
         kept, resolved = self._resolved_groups(data, context)
         code = self._positive_code(data)
-        label = data.classes[code]
-        label = label.item() if isinstance(label, np.generic) else label
         cells = RateCells.of(resolved, self.among(data, code), data)
-        bound = self._copy(groups=kept, positive=label, _bound=(data, resolved, code, cells))
+        bound = self._copy(
+            groups=kept, positive=plain(data.classes[code]), _bound=(data, resolved, code, cells)
+        )
         if bound.bound is not None:
             bound.totals(data)  # refuses weights too fine for exact rows
         return bound

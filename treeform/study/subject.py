@@ -124,7 +124,7 @@ class ProblemSubject(Subject):
                 raise SpecError(
                     f"the grid has the unknown setting {name!r}",
                     cause=f"settings are {', '.join((*OF_PROBLEM, *known))}",
-                    fix=did_you_mean(name, (*OF_PROBLEM, *known)),
+                    fix=did_you_mean(name, (*OF_PROBLEM, *known)) or "use one of these",
                 )
         if "price" in settings and "alpha" in settings:
             raise SpecError(

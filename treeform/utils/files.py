@@ -9,11 +9,11 @@ import os
 import secrets
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from treeform.errors import SpecError
+from treeform.errors import SpecError, TreeformError
 
 LARGEST = 1 << 28
 """Bytes of a model, a certificate or a specification that is read."""
@@ -106,6 +106,33 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+@contextlib.contextmanager
+def reading(path: object, kind: str, fix: str, refused: type[TreeformError] = SpecError) -> Iterator[None]:
+    """In it a file is read; that there is none, or none that may be read, is an error with what to do.
+
+    Parameters
+    ----------
+    path : path or str
+        The file.
+    kind : str
+        What files of this kind are called.
+    fix : str
+        What to do where there is none.
+    refused : type of TreeformError
+        What is raised.
+    """
+    try:
+        yield
+    except FileNotFoundError:
+        raise refused(f"there is no {kind} {path}", fix=fix) from None
+    except OSError as error:
+        raise refused(
+            f"{path} cannot be read",
+            cause=error.strerror or str(error),
+            fix="name a file that may be read",
+        ) from error
 
 
 def read_text(path: str | Path) -> str:

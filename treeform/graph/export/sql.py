@@ -15,6 +15,7 @@ from treeform.graph.export.program import Branch, Condition, Kind, Program, not_
 from treeform.graph.export.sums import Sum
 from treeform.graph.export.unrolled import check_size
 from treeform.graph.graph import FlatGraph
+from treeform.utils.rows import setting_text
 
 _SHOWN = 10
 _TRANSACT_SQL = ("tsql", "fabric")
@@ -32,7 +33,7 @@ def to_sql(
 ) -> str:
     """See `DecisionGraph.to_sql`; the rows are encoded."""
     try:
-        from sqlglot import exp
+        from sqlglot import errors, exp
     except ImportError as error:
         raise not_installed("as SQL", "sqlglot", error) from None
 
@@ -49,6 +50,14 @@ def to_sql(
     for name, what in [(table, "table"), (column, "column"), *((name, "keep") for name in keep)]:
         if not isinstance(name, str) and not (name is None and what == "table"):
             raise SpecError(f"{what}={name!r} is no name", fix=f"give text, for example {what}='applicants'")
+    try:
+        source = None if table is None else exp.to_table(table)
+    except errors.SqlglotError as error:
+        raise SpecError(
+            f"{setting_text('table', table)} is no name of a table",
+            cause=str(error).splitlines()[0],
+            fix=f"give for example {setting_text('table', 'applicants')} or {setting_text('table', 'bank.applicants')}",
+        ) from None
     check_size(program, "an SQL expression", MOST_NODES)
     made: dict[int, Any] = {}
     for node in program.bottom_up():
@@ -66,10 +75,10 @@ def to_sql(
     if program.refusing:
         lacking = exp.or_(*(_column(name).is_(exp.null()) for name in program.refusing))
         answer = exp.Case(ifs=[exp.If(this=lacking, true=exp.null())], default=answer)
-    if table is None:
+    if source is None:
         return str(answer.sql(dialect=dialect, pretty=True)) + "\n"
     chosen = [*(_column(name) for name in keep), exp.alias_(answer, column, quoted=True)]
-    return str(exp.select(*chosen).from_(exp.to_table(table)).sql(dialect=dialect, pretty=True)) + "\n"
+    return str(exp.select(*chosen).from_(source).sql(dialect=dialect, pretty=True)) + "\n"
 
 
 def _check_decided(graph: FlatGraph, encoded: NDArray[np.float64]) -> None:
