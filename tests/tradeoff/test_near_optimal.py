@@ -243,7 +243,9 @@ def test_weights_beyond_the_counts_are_refused() -> None:
         problem.minimize(tf.Cost([[0, 5], [1, 0]])).near_optimal()
 
 
-def test_thresholds_are_counted_at_any_depth_and_many_columns_answered_without_a_count() -> None:
+def test_thresholds_are_counted_at_any_depth_and_many_columns_answered_without_a_count(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     rng = np.random.default_rng(4)
     X = pd.DataFrame({"a": rng.permutation(1100), "b": rng.integers(0, 2, 1100)})
     y = (X["a"] > 200) ^ (X["b"] == 1) & (X["a"] > 100)
@@ -255,6 +257,7 @@ def test_thresholds_are_counted_at_any_depth_and_many_columns_answered_without_a
     four = tf.Problem(X, y, shape="tree:4").minimize(tf.Error() + tf.Nodes()).near_optimal(within="0.02")
     assert four.counted and four.count == three.count
     assert {one.column: one.proved for one in four.indispensable} == {"a": True, "b": True}
+    monkeypatch.setattr("treeform.engines.and_or_graph.MOST_TESTS", 1000)
     columns = pd.DataFrame(rng.integers(0, 2, (20, 1100))).rename(columns=lambda name: f"c{name}")
     found = tf.Problem(columns, columns["c7"], shape="tree:4").near_optimal(within="0.02")
     assert [m.objective for m in found.models] == [found.best.objective] == [0]

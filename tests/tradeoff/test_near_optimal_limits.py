@@ -7,6 +7,7 @@ import pytest
 
 import treeform as tf
 from treeform.engines import enumeration
+from treeform.engines.and_or_graph import GraphOfTrees
 from treeform.errors import SpecError
 
 
@@ -39,3 +40,47 @@ def test_a_graph_that_does_not_fit_is_made_once(monkeypatch: pytest.MonkeyPatch)
     found = stated().near_optimal(within="0.1")
     assert not found.counted and found.count <= whole.count
     assert "more than 40 alternatives, or fills the memory" in str(found)
+
+
+def test_more_columns_than_are_stated_for_a_solver_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All trees of three leaves and less, beside a count by hand; four leaves cost more than the threshold."""
+    monkeypatch.setattr("treeform.engines.and_or_graph.MOST_TESTS_BELOW", 100)
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 2, (12, 300)).astype(bool)
+    y = X[:, 7].copy()
+    y[0] = not y[0]
+    problem = tf.Problem(X.astype(int), y.astype(int), shape="tree:3").minimize(tf.Error() + 2 * tf.Leaves())
+    found = problem.near_optimal(within="1/5", max_models=10**6)
+    assert (found.best.objective, found.threshold) == (5, 6) and found.complete
+    wrong = (y[:, None] != X).sum(axis=0)
+    no_test = int(y.sum() <= 4) + int((~y).sum() <= 4)
+    one_test = int((wrong <= 2).sum() + (wrong >= 10).sum())
+    two_tests = 0
+    for side in [*X.T, *~X.T]:  # the leaf is on the other side, and no row is misclassified
+        leaf = y[~side]
+        if len(leaf) > 0 and leaf.min() == leaf.max() and y[side].min() < y[side].max():
+            wrong = (X[side] != y[side, None]).sum(axis=0)
+            two_tests += int((wrong == 0).sum() + (wrong == side.sum()).sum())
+    assert found.count == no_test + one_test + two_tests > 50
+
+
+def test_parts_are_counted_where_the_whole_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The graph of all models is not finished in time: what is counted is all up to a smaller objective."""
+    rng = np.random.default_rng(2)
+    X = rng.random((30, 3))
+    y = ((X[:, 0] > 0.5) ^ (rng.random(30) < 0.2)).astype(int)
+    problem = tf.Problem(X, y, shape="tree:2")
+    whole = problem.near_optimal(within="1/2", max_models=10**6)
+    assert whole.complete and len({model.objective for model in whole.models}) > 2
+    widest = GraphOfTrees.up_to
+
+    def too_long(self, cost, most, seconds=None, stop=lambda: False):
+        return None if cost > whole.best.objective + 1 else widest(self, cost, most, seconds, stop)
+
+    monkeypatch.setattr(GraphOfTrees, "up_to", too_long)
+    monkeypatch.setattr(GraphOfTrees, "count", lambda self, cost, stop: None)
+    found = problem.near_optimal(within="1/2", max_models=10**6, time_limit=1000.0)
+    assert not found.counted and found.proved and found.counted_to is not None
+    assert whole.best.objective < found.counted_to < found.threshold == whole.threshold
+    assert found.models == tuple(m for m in whole.models if m.objective <= found.counted_to)
+    assert "those beyond are not counted" in str(found)

@@ -30,9 +30,10 @@ if TYPE_CHECKING:
     from treeform.engines.task import TreeTask
 
 MOST_TESTS = 10_000
-"""Distinct tests at depth one and two, where they are listed: pairs of tests are counted once."""
+"""Distinct tests that are listed."""
 MOST_TESTS_BELOW = 1000
-"""The same of deeper trees: there pairs are counted for each part of the table."""
+"""The same where trees of depth three and more are stated for a solver: there pairs of tests are counted for each part
+of the table, which takes longer than the solver would have."""
 FEW_TESTS = 256
 """Distinct tests up to which they are listed in any case; of more, thresholds are searched as intervals."""
 THRESHOLDS = 8
@@ -61,29 +62,39 @@ class Priced:
     """No tree satisfies them."""
 
 
-def most_listed(task: TreeTask) -> int:
-    """The number of distinct tests up to which the graph is made from a list of them."""
-    return MOST_TESTS_BELOW if task.depth > 2 else MOST_TESTS
-
-
 def takes_intervals(data: Dataset, task: TreeTask) -> bool:
     """Whether thresholds are searched as intervals, without a list of tests: where columns have many."""
     of_tests = task.totals is not None and task.totals.per_test is not None
     return not of_tests and data.n_tests > max(FEW_TESTS, THRESHOLDS * data.n_features)
 
 
-def has_too_many_tests(data: Dataset, task: TreeTask) -> bool:
-    """Whether the graph of a task is not made for want of a way to search its tests."""
-    return data.n_tests > most_listed(task) and not takes_intervals(data, task)
-
-
 def reason_against_graph(data: Dataset, task: TreeTask) -> str | None:
-    """Why the graph of a task cannot be made, in words; None when it can."""
-    if has_too_many_tests(data, task):
-        most = most_listed(task)
+    """Why the graph of a task is not stated for a solver, in words; None when it can be."""
+    most = MOST_TESTS_BELOW if task.depth > 2 else MOST_TESTS
+    if data.n_tests > most and not takes_intervals(data, task):
         return f"it takes {most:,} distinct tests at depth {task.depth}, and the table has {data.n_tests:,}"
-    search = TotalsSearch()
-    task = without_budget(task)
+    return _reason_against_numbers(data, task)
+
+
+def reason_against_search(data: Dataset, task: TreeTask, memory: int | None = None) -> str | None:
+    """Why the graph of a task cannot be made, however long it takes; None when it can.
+
+    Parameters
+    ----------
+    memory : int, optional
+        As for `GraphOfTrees`.
+    """
+    if takes_intervals(data, task):
+        return _reason_against_numbers(data, task)
+    if data.n_tests > MOST_TESTS:
+        return f"the table has {data.n_tests:,} distinct tests, and at most {MOST_TESTS:,} are listed"
+    if not Room(memory).has(bytes_of_tests(data)):
+        return "the table of its tests does not fit in memory"
+    return _reason_against_numbers(data, task)
+
+
+def _reason_against_numbers(data: Dataset, task: TreeTask) -> str | None:
+    search, task = TotalsSearch(), without_budget(task)
     return (search.beyond_numbers if takes_intervals(data, task) else search.unsupported)(data, task)
 
 
@@ -131,11 +142,8 @@ class GraphOfTrees:
     ) -> None:
         from treeform import _core
 
-        reason = reason_against_graph(data, task)
-        intervals = tests is None and reason is None and takes_intervals(data, task)
-        listed = tests is None and not intervals
-        if reason is None and listed and not Room(memory).has(bytes_of_tests(data)):
-            reason = "the table of its tests does not fit in memory"
+        intervals = tests is None and takes_intervals(data, task)
+        reason = reason_against_search(data, task, memory)
         if reason is not None:
             raise SpecError(
                 "the graph of all trees cannot be made",

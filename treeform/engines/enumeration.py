@@ -20,7 +20,7 @@ from treeform.engines.and_or_graph import MOST_ALTERNATIVES, GraphOfTrees, Price
 from treeform.engines.graph_fixing import fixed
 from treeform.engines.tree_counts import TreeCounts
 from treeform.engines.tree_lists import Level, TreeList
-from treeform.utils.budget import report_step
+from treeform.utils.budget import Budget, report_step
 from treeform.utils.out_of_reach import OutOfReach, Stopped
 
 if TYPE_CHECKING:
@@ -55,11 +55,13 @@ class Enumeration:
         self._widest: AndOrGraph | None = None
         self._too_large: int | None = None
 
-    def prepare(self, cost: int) -> None:
-        """Make the graph for all costs up to this one, if it fits."""
-        self._widest = self.of.up_to(cost, MOST_ALTERNATIVES, None, self.stop)
-        if self._widest is None and not self.stop():
+    def prepare(self, cost: int, seconds: float | None = None) -> bool:
+        """Make the graph for all costs up to this one, if it fits and is done in so many seconds."""
+        budget = Budget(seconds)
+        self._widest = self.of.up_to(cost, MOST_ALTERNATIVES, seconds, self.stop)
+        if self._widest is None and not self.stop() and not budget.stop():
             self._too_large = cost
+        return self._widest is not None
 
     def _graph(self, cost: int) -> AndOrGraph | None:
         widest = self._widest
@@ -67,7 +69,12 @@ class Enumeration:
             return widest.within(cost)
         if self._too_large is not None and cost >= self._too_large:
             return None
-        return self.of.up_to(cost, MOST_ALTERNATIVES, None, self.stop)
+        graph = self.of.up_to(cost, MOST_ALTERNATIVES, None, self.stop)
+        if graph is not None:
+            self._widest = graph
+        elif not self.stop():
+            self._too_large = cost
+        return graph
 
     def trees(self, cost: int) -> TreeList:
         """Every tree of at most this cost that satisfies the rows and limits.

@@ -109,6 +109,9 @@ CONFLICT_STEP = Share(0.25, least=0.1)
 NEAR_OPTIMUM = Share(0.3, least=0.1)
 """The optimum, before the models next to it are counted."""
 
+WHOLE_GRAPH = Share(0.25, least=0.1)
+"""The graph of all models next to the optimum at once; where it takes longer, they are counted in growing parts."""
+
 # -- a report ---------------------------------------------------------------------------------------
 
 REPORT = Share(0.1, most=10.0, least=1.0, unlimited=10.0)

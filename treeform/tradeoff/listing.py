@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -13,7 +14,7 @@ import numpy as np
 
 from treeform.certify.answer import CertifiedResult
 from treeform.engines import TotalsSearch
-from treeform.engines.and_or_graph import GraphOfTrees, has_too_many_tests, most_listed
+from treeform.engines.and_or_graph import GraphOfTrees, reason_against_search
 from treeform.engines.enumeration import Enumeration
 from treeform.engines.relaxation import Relaxation, relax
 from treeform.engines.tree_lists import TreeList
@@ -33,8 +34,10 @@ from treeform.utils.out_of_reach import OutOfReach, Stopped
 
 MOST_TREES = 1_000_000
 """Trees that are held at once; beyond that the count goes up to a smaller objective."""
-PARTS = (0, 16, 8, 4, 2, 1)
-"""The range between optimum and threshold is counted in growing parts: nothing, 1/16, 1/8, ..."""
+PARTS = tuple(Fraction(part, 16) for part in (0, 1, 2, 3, 4, 6, 8, 12, 16))
+"""Of the range between optimum and threshold, counted one after the other where all of it is too much at once. The
+number of models mostly multiplies with each unit of the objective, so that all parts take little longer than the last
+one."""
 
 
 class _Counted(TotalsSearch):
@@ -66,7 +69,7 @@ def list_near_optimal(
     refuse_restriction(question, options, "a list of near-optimal models")
     share = _checked(within, max_models)
     relaxation = _countable(question)
-    uncounted = _too_many_tests(question, relaxation)
+    uncounted = reason_against_search(question.data, relaxation.task)
     search = _Search(question, relaxation, options, share, max_models)
     search.uncounted = uncounted
     with interruptible(search.budget):
@@ -275,14 +278,6 @@ def _countable(question: Question) -> Relaxation:
     return relaxation
 
 
-def _too_many_tests(question: Question, relaxation: Relaxation) -> str | None:
-    """Why the models of this table are not counted."""
-    if not has_too_many_tests(question.data, relaxation.task):
-        return None
-    most, tests, depth = most_listed(relaxation.task), question.data.n_tests, relaxation.task.depth
-    return f"the table has {tests:,} distinct tests, and trees of depth {depth} are counted up to {most:,}"
-
-
 @dataclass(frozen=True)
 class _Listed:
     """Trees, how many there are, the objective up to which that is all, and what there was too much of beyond."""
@@ -325,45 +320,52 @@ class _Listing:
 
     def up_to(self, best: Fraction, threshold: Fraction) -> _Listed:
         """The models up to a threshold, as far as they can be found."""
-        listed = _Listed()
+        listed, before = _Listed(), None
         if self.enumeration is None:
             return listed
-        self.enumeration.prepare(self._cost(threshold))
-        before = None
-        for part in PARTS:
-            reach = best if part == 0 else best + (threshold - best) / part
+        seconds = schedule.WHOLE_GRAPH.seconds(self.budget.remaining)
+        if self.enumeration.prepare(self._cost(threshold), seconds) and not self.judge.is_needed:
+            with suppress(OutOfReach, Stopped):
+                return self._set(threshold)
+        parts = [best + (threshold - best) * part for part in PARTS]
+        for place, reach in enumerate(parts):
             cost = self._cost(reach)
             if cost == before:
                 listed = replace(listed, counted_to=reach)
                 continue
             before = cost
             try:
-                trees = self.enumeration.trees(cost)
-                listed = self._listed(self._judged(trees), reach)
+                listed = self._set(reach)
             except OutOfReach as error:
-                whole = self._counted(threshold) or self._number(threshold, listed)
-                return replace(whole or listed, stopped_by=None if whole and whole.trees else str(error))
+                return self._in_numbers(parts[place:], replace(listed, stopped_by=str(error)))
             except Stopped:
                 break
         return listed
 
-    def _counted(self, threshold: Fraction) -> _Listed | None:
-        """All models in numbers, without a list of them, where nothing has to be judged."""
+    def _set(self, reach: Fraction) -> _Listed:
+        """All models up to an objective: a list of them, or numbers where that would be too long."""
         assert self.enumeration is not None
+        cost = self._cost(reach)
         try:
-            counts = None if self.judge.is_needed else self.enumeration.counts(self._cost(threshold))
-            return None if counts is None else self._listed(counts, threshold)
-        except Stopped:
-            return None
+            return self._listed(self._judged(self.enumeration.trees(cost)), reach)
+        except OutOfReach:
+            counts = None if self.judge.is_needed else self.enumeration.counts(cost)
+            if counts is None:
+                raise
+            return self._listed(counts, reach)
 
-    def _number(self, threshold: Fraction, listed: _Listed) -> _Listed | None:
-        """The number of all models, beside the best of them, where nothing has to be judged."""
+    def _in_numbers(self, parts: list[Fraction], listed: _Listed) -> _Listed:
+        """How many models there are up to the last of these objectives that can be counted, beside the best of them."""
         assert self.enumeration is not None
-        try:
-            number = None if self.judge.is_needed else self.enumeration.count(self._cost(threshold))
-        except Stopped:
-            return None
-        return None if number is None else _Listed(listed.models, number, threshold)
+        for reach in parts[-1:] if self.budget.remaining is None else parts:
+            try:
+                number = None if self.judge.is_needed else self.enumeration.count(self._cost(reach))
+            except Stopped:
+                break
+            if number is None:
+                break
+            listed = _Listed(listed.models, number, reach, None, listed.stopped_by)
+        return listed
 
     def _cost(self, objective: Fraction) -> int:
         """The largest cost in the engine's units of a model with at most this objective."""
