@@ -92,6 +92,34 @@ def test_every_cheap_admissible_tree_is_in_the_graph(seed: int, nightly: bool) -
                 assert kept.choices(plain, case.data) is not None, case.code(requirement)
 
 
+def written(graph: AndOrGraph) -> set[tuple[Any, ...]]:
+    """The alternatives, with the points of nodes in place of their numbers, which depend on the order of a search."""
+    points = [bits.tobytes() for bits in graph.covers.bits]
+    ends = zip(graph.left.tolist(), graph.right.tolist(), strict=True)
+    sides = [tuple(points[node] for node in pair if node >= 0) for pair in ends]
+    own = zip(graph.test.tolist(), graph.label.tolist(), graph.least.tolist(), graph.sums.tolist(), strict=True)
+    return {
+        (int(graph.depth[node]), points[node], side, *numbers[:3], *numbers[3])
+        for node, side, numbers in zip(graph.node.tolist(), sides, own, strict=True)
+    }
+
+
+@pytest.mark.parametrize("intervals", [False, True])
+def test_the_graph_of_a_cost_is_a_part_of_that_of_a_larger_one(
+    intervals: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("treeform.engines.and_or_graph.takes_intervals", lambda data, task: intervals)
+    shapes = (tf.Tree(1), tf.Tree(2), tf.Tree(3))
+    for number, case in enumerate(draw_cases(24, 3, shapes)):
+        question = question_of(case, REQUIREMENTS[number % len(REQUIREMENTS)])
+        trees, priced, widest = graph_of(question, 4, number % 2 == 0)
+        for reach in range(4):
+            asked, part = trees.up_to(priced.lower + reach), widest.within(priced.lower + reach)
+            assert asked is not None
+            assert asked.up_to == part.up_to
+            assert written(asked) == written(part), (case.code(), reach)
+
+
 def test_other_multipliers_leave_more_out_and_no_admissible_tree() -> None:
     excluded = 0
     for case in draw_cases(6, 3, (tf.Tree(2),)):

@@ -146,6 +146,8 @@ class GraphSearch:
         self.dropped = self._dropped()
         self.by_row = bool(BY_ROW & needs)
         self.many, self.written = MANY, AT_FIRST
+        self.widest: AndOrGraph | None = None
+        self.too_large: dict[int, int] = {}  # by alternatives that may be written: a cost whose graph has more
         self.most = ceiling(question)
         self.ahead, self.reached = 1, -1
         self.row_prices = RowPrices(relaxation, self.trees.table.lo, self.trees.table.hi)
@@ -292,12 +294,27 @@ class GraphSearch:
         return search.limit
 
     def _made(self, cost: int, priced: Priced, short_by: int = 0) -> Stated | None:
-        graph = self.trees.up_to(cost, self.written, self.budget.remaining, self._stop, short_by)
+        graph = self._written(cost, short_by)
         if graph is None:
             return None
         counts = counts_of(graph, self.trees.path_levels, self.trees.n_sets)
         made = Stated(fixed(self.trees, graph, priced, cost, self._stop), counts)
         return None if self.by_row and self._entries(made.graph) > MOST_ENTRIES else made
+
+    def _written(self, cost: int, short_by: int) -> AndOrGraph | None:
+        """What trees of a cost use; the search is not asked again for what it answered at another cost."""
+        widest = self.widest
+        if widest is not None and widest.up_to is not None and cost <= widest.up_to and not short_by:
+            return widest.within(cost)
+        # Short of a unit of cost, the graph still has all of the cost before.
+        if cost - (short_by > 0) >= self.too_large.get(self.written, cost + 1):
+            return None
+        graph = self.trees.up_to(cost, self.written, self.budget.remaining, self._stop, short_by)
+        if graph is not None and not short_by:
+            self.widest = graph
+        elif not short_by and not self._stop():
+            self.too_large[self.written] = cost
+        return graph
 
     def _entries(self, graph: AndOrGraph) -> int:
         """Of a port with an entry for each row and node."""
