@@ -65,7 +65,7 @@ def test_a_certificate_counts_the_graph_of_all_sets_again() -> None:
     assert details["graph"]["column_sets"] == 21
     shown = count_left_out(problem.question, value, details, lambda: False)
     assert shown is not None
-    assert "counted again" in shown
+    assert "counted again" in shown.text
     for name in ("alternatives", "nodes", "column_sets"):
         details["graph"][name] -= 1
         with pytest.raises(CertificateError, match="the claim names others"):

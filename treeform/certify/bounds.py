@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from treeform.certify.certificate import with_version
 from treeform.certify.family import IMPOSSIBLE, Proof
-from treeform.certify.left_out import count_left_out
+from treeform.certify.left_out import BY_ROWS, count_left_out
 from treeform.certify.proofs import Cnf, derived_clauses, verify_proof
 from treeform.certify.provers import (
     BY_PRICES,
@@ -337,7 +337,8 @@ class _Court:
     def _by_count(
         self, what: str, claim: ClaimPart, value: Fraction | None, notes: list[str]
     ) -> CheckRow | None:
-        """False where the graph that the claim rests on is another one; else a note on what was counted."""
+        """False where the graph that the claim rests on is another one; verified where nothing of it is below the
+        claim, by rows that requirements state; else a note on what was counted."""
         try:
             shown = count_left_out(
                 self.question, value, claim.metadata.details, schedule.PROVER.of(self.budget).stop
@@ -349,7 +350,9 @@ class _Court:
         except Stopped:
             notes.append(f"its graph was not counted again within {self.means.time_limit} s")
         else:
-            notes += [] if shown is None else [shown]
+            if shown is not None and shown.proved and not self.means.independent:
+                return holds(what, f"proved again by {BY_ROWS}: {shown.text}", BY_ROWS)
+            notes += [] if shown is None else [shown.text]
         return None
 
     def _by_engines(

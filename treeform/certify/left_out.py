@@ -7,8 +7,8 @@ many alternatives trees of at most that cost use. Here they are counted by a sea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
 from math import comb
@@ -20,8 +20,11 @@ from numpy.typing import NDArray
 from treeform.certify.path_states import Followed, States, read_by
 from treeform.certify.prices import Prices, Table
 from treeform.certify.provers import multipliers_of
+from treeform.certify.stated_rows import left_by_rows
 from treeform.engines.graph_paths import FREE, PathStates, states_of
 from treeform.errors import CertificateError
+from treeform.language.alternatives import AndOrGraph
+from treeform.language.covers import Covers
 from treeform.language.numbers import is_whole
 from treeform.language.question import Question
 from treeform.solve.columns_on_demand import priced_part
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.engines import TreeTask
 
+BY_ROWS = "prices of rows over its graph"
 MOST_NODES = 50_000
 MOST_SETS = 5000
 """Of columns."""
@@ -40,12 +44,22 @@ Level = dict[tuple[bytes, int], tuple[Points, float]]
 """By rows and by what may follow there: the points, and the most that their tree may cost."""
 
 
+@dataclass(frozen=True)
+class Counted:
+    """What was counted."""
+
+    text: str
+    proved: bool
+    """Whether nothing of what was counted is a model below the claim."""
+
+
 def count_left_out(
     question: Question, value: Fraction | None, details: Mapping[str, Any], stop: Callable[[], bool]
-) -> str | None:
+) -> Counted | None:
     """What counting the graph of a claim again shows (`treeform.certify.left_out`); None where it names none.
 
-    Raises OutOfReach or Stopped; CertificateError if the graph is another one, or does not reach as far as the claim.
+    Raises OutOfReach or Stopped; CertificateError if the graph is another one, or does not reach as far as the claim,
+    or holds a model that refutes it.
 
     Parameters
     ----------
@@ -72,17 +86,30 @@ def count_left_out(
     task = replace(relaxation.task, paths=relaxation.task.paths if levels else ())
     if sets and len(_sets_of_columns(question.data, task)) != sets:
         raise CertificateError("the graph is over other sets of columns, the claim names others")
-    counted = count_alternatives(
-        question.data, task, named["up_to"], numbers, unit, named["by_feature"], stop, levels, sets > 0
-    )
+    arguments = question.data, task, named["up_to"], numbers, unit, named["by_feature"], stop, levels
+    written = None if sets else write_out(*arguments)
+    if written is None:
+        counted = count_alternatives(*arguments, over_sets=True)
+    else:
+        counted = written.n_nodes, written.n_alternatives
     if counted != (named["nodes"], named["alternatives"]):
         raise CertificateError(
             f"the graph has {counted[0]:,} nodes and {counted[1]:,} alternatives, the claim names others"
         )
-    return (
-        f"models below {reach} use no others than {count_of(counted[1], 'alternative')}, counted again; "
-        "what further prices left out of these is on trust"
-    )
+    stated = f"models below {reach} use no others than {count_of(counted[1], 'alternative')}, counted again"
+    left = None
+    if written is not None and written.n_alternatives:
+        graph, sides = written.graph(question.data, named["up_to"]), (written.table.lo, written.table.hi)
+        left = left_by_rows(question, relaxation, graph, sides, value, stop)
+    if left is None:
+        return Counted(f"{stated}; what further prices left out of these is on trust", not counted[1])
+    if left.below is not None:
+        raise CertificateError(f"refuted by a model of value {left.below} over its graph")
+    left_over = f"prices of rows leave {count_of(left.alternatives, 'alternative')} of these"
+    if left.listed is None:
+        return Counted(f"{stated}; {left_over}, and what a solver showed of their trees is on trust", False)
+    judged = f", and none of {count_of(left.listed, 'tree')} over these is a model below the claim"
+    return Counted(f"{stated}; {left_over}{judged if left.alternatives else ''}", True)
 
 
 def count_alternatives(
@@ -116,17 +143,32 @@ def count_alternatives(
         Whether the columns that a tree may test are chosen at the root, among all sets that the task allows.
     """
 
-    def counted(table: Table, part: TreeTask) -> tuple[int, int, set[int]]:
-        return _counted(table, part, cost, multipliers, unit, by_feature, stop, path_levels)
-
     if over_sets:
+
+        def counted(table: Table, part: TreeTask) -> Written:
+            return _written(table, part, cost, multipliers, unit, by_feature, stop, path_levels)
+
         return _over_sets(data, task, counted)
-    nodes, alternatives, _ = counted(Table(data, task), task)
-    return nodes, alternatives
+    written = write_out(data, task, cost, multipliers, unit, by_feature, stop, path_levels)
+    return written.n_nodes, written.n_alternatives
+
+
+def write_out(
+    data: Dataset,
+    task: TreeTask,
+    cost: int,
+    multipliers: Sequence[int],
+    unit: int,
+    by_feature: bool,
+    stop: Callable[[], bool],
+    path_levels: int = 0,
+) -> Written:
+    """The graph itself, over all columns together; as for `count_alternatives`."""
+    return _written(Table(data, task), task, cost, multipliers, unit, by_feature, stop, path_levels)
 
 
 def _over_sets(
-    data: Dataset, task: TreeTask, counted: Callable[[Table, TreeTask], tuple[int, int, set[int]]]
+    data: Dataset, task: TreeTask, counted: Callable[[Table, TreeTask], Written]
 ) -> tuple[int, int]:
     """The graphs of all sets share the root, and the labels that it may have as a leaf."""
     sets = _sets_of_columns(data, task)
@@ -134,11 +176,12 @@ def _over_sets(
     at_root: set[int] = set()
     for features in sets:
         own = replace(task, features=(features,))
-        more, here, labels = counted(table.over(features), own)
-        if nodes + more > MOST_NODES:
+        of_set = counted(table.over(features), own)
+        if nodes + of_set.n_nodes > MOST_NODES:
             raise _too_large()
-        nodes, alternatives = nodes + max(0, more - 1), alternatives + here - len(at_root & labels)
-        at_root |= labels
+        nodes += max(0, of_set.n_nodes - 1)
+        alternatives += of_set.n_alternatives - len(at_root & of_set.at_root)
+        at_root |= of_set.at_root
     return (nodes, alternatives) if alternatives else (0, 0)
 
 
@@ -162,7 +205,67 @@ def _too_large() -> OutOfReach:
     return OutOfReach("the graph is out of reach", cause=f"it has more than {MOST_NODES:,} nodes")
 
 
-def _counted(
+class Written:
+    """A graph as it is counted: its nodes by their points, and the alternatives of one after the other."""
+
+    def __init__(self, table: Table, by_feature: bool) -> None:
+        self.table, self.by_feature = table, by_feature
+        self.depth: list[int] = []
+        self.points: list[Points] = []
+        self.alternatives: list[tuple[int, int, int, int, int]] = []
+        """Node, test or -1, label or -1, and the nodes of both sides or -1."""
+
+    @property
+    def n_nodes(self) -> int:
+        """Nodes."""
+        return len(self.depth)
+
+    @property
+    def n_alternatives(self) -> int:
+        """Labels of leaves, and tests."""
+        return len(self.alternatives)
+
+    @property
+    def at_root(self) -> set[int]:
+        """The labels that the root may have as a leaf."""
+        return {label for node, _, label, *_ in self.alternatives if node == 0 and label >= 0}
+
+    def graph(self, data: Dataset, up_to: int) -> AndOrGraph:
+        """The same as arrays; what trees through an alternative cost at least is left out."""
+        table = self.table
+        node, test, label, left, right = np.array(self.alternatives, dtype=np.int64).reshape(-1, 5).T
+        sums = np.zeros((len(node), table.amounts.shape[2]), dtype=np.int64)
+        threshold = np.full(len(node), np.nan)
+        for a in np.flatnonzero(label >= 0):
+            sums[a] = table.amounts[self.points[node[a]], label[a]].sum(axis=0)
+        tests = np.flatnonzero(test >= 0)
+        sums[tests] = table.test[test[tests]]
+        cuts = [data.points.X[table.side[table.at, t] == 0, table.feature[t]].max() for t in test[tests]]
+        threshold[tests] = cuts
+        packed = np.stack([self._packed(points) for points in self.points])
+        return AndOrGraph(
+            depth=np.array(self.depth, dtype=np.int64),
+            covers=Covers(packed, len(table.at)),
+            node=node,
+            feature=np.where(test >= 0, table.feature[test], -1),
+            threshold=threshold,
+            label=label,
+            left=left,
+            right=right,
+            least=np.zeros(len(node), dtype=np.int64),
+            by_feature=self.by_feature,
+            test=test,
+            sums=sums,
+            up_to=up_to,
+        )
+
+    def _packed(self, points: Points) -> NDArray[np.uint8]:
+        there = np.zeros(len(self.table.weight), dtype=bool)
+        there[points] = True
+        return np.packbits(there[self.table.at], bitorder="little")
+
+
+def _written(
     table: Table,
     task: TreeTask,
     cost: int,
@@ -171,37 +274,41 @@ def _counted(
     by_feature: bool,
     stop: Callable[[], bool],
     path_levels: int,
-) -> tuple[int, int, set[int]]:
-    """Nodes and alternatives of the graph over the tests of a table, and the labels that its root may have."""
+) -> Written:
+    """The graph over the tests of a table."""
     followed = states_of(task, _Sides(table), path_levels) if path_levels and task.paths else None
     read = read_by(task, table.feature)
     states = _Rules(followed, read)
     if followed is not None and not admits(states, Followed(task.paths, table.tests, read), task.depth):
         raise CertificateError("the graph leaves out paths that the rules allow")
-    prices = Prices(table, task, multipliers, unit, stop, states)
+    prices, out = Prices(table, task, multipliers, unit, stop, states), Written(table, by_feature)
     limit = float(prices.limit(cost))
     everything = np.arange(len(table.weight))
     if prices.least(everything, task.depth, states.start) > limit:
-        return 0, 0, set()
+        return out
     group = table.feature if by_feature else np.zeros(len(table.feature), dtype=np.int64)
-    nodes = alternatives = 0
-    at_root: set[int] | None = None
     level: Level = {(everything.tobytes(), states.start): (everything, limit)}
     for depth in range(task.depth, -1, -1):
         below: Level = {}
-        nodes += len(level)
-        if nodes > MOST_NODES:
+        first = out.n_nodes
+        if first + len(level) > MOST_NODES:
             raise _too_large()
+        numbers: dict[tuple[bytes, int], int] = {}
         for (_, state), (points, budget) in level.items():
-            labels: set[int] = set()
+            node = out.n_nodes
+            out.depth.append(depth)
+            out.points.append(points)
             if states.may_end(state):
-                labels.update(np.flatnonzero(prices.price[points].sum(axis=0) <= budget).tolist())
-            at_root = labels if at_root is None else at_root
-            alternatives += len(labels)
+                for label in np.flatnonzero(prices.price[points].sum(axis=0) <= budget).tolist():
+                    out.alternatives.append((node, -1, label, -1, -1))
             if depth:
-                alternatives += _tests(prices, state, points, depth, budget, group, below)
+                for t, *sides in _tests(prices, state, points, depth, budget, group, below):
+                    low, high = (
+                        numbers.setdefault(side, first + len(level) + len(numbers)) for side in sides
+                    )
+                    out.alternatives.append((node, t, -1, low, high))
         level = below
-    return nodes, alternatives, at_root or set()
+    return out
 
 
 def admits(graph: States, rules: States, depth: int) -> bool:
@@ -269,8 +376,8 @@ def _tests(
     budget: float,
     group: NDArray[np.int64],
     below: Level,
-) -> int:
-    """The tests of a node within its budget; their sides are added to the nodes below."""
+) -> Iterator[tuple[int, tuple[bytes, int], tuple[bytes, int]]]:
+    """The tests of a node within its budget, with both sides, which are added to the nodes below."""
     table, seen = prices.table, set[tuple[int, frozenset[bytes]]]()
     by_test = prices.by_test(points, depth, state)
     after = prices.states.after(state)
@@ -287,4 +394,5 @@ def _tests(
             room = budget - float(prices.test_price[t]) - other
             known = below.get((side.tobytes(), head))
             below[side.tobytes(), head] = side, room if known is None else max(room, known[1])
-    return len(seen)
+        low, high = zip((side.tobytes() for side in sides), heads, strict=True)
+        yield t, low, high

@@ -147,7 +147,9 @@ class GraphSearch:
         self.by_row = bool(BY_ROW & needs)
         self.many, self.written = MANY, AT_FIRST
         self.widest: AndOrGraph | None = None
-        self.too_large: dict[int, int] = {}  # by alternatives that may be written: a cost whose graph has more
+        self.too_large: dict[
+            int, int
+        ] = {}  # by alternatives that may be written: a cost whose graph has more
         self.most = ceiling(question)
         self.ahead, self.reached = 1, -1
         self.row_prices = RowPrices(relaxation, self.trees.table.lo, self.trees.table.hi)
@@ -347,7 +349,9 @@ class GraphSearch:
             return step.up_to
         recheck = self._recheck(priced) | {"graph": step.counts}
         graph, most = self._needed(step)
-        if self.dropped and graph.n_alternatives > FEW:  # prices of rows leave much of it: the next step is smaller
+        if (
+            self.dropped and graph.n_alternatives > FEW
+        ):  # prices of rows leave much of it: the next step is smaller
             self.ahead = max(1, (step.up_to - self.reached) // 2)
         below = self.relaxation.lower(step.up_to + 1)
         self.many = max(self.many, (2 if 8 * graph.n_alternatives > step.size else 4) * step.size)

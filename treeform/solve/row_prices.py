@@ -96,6 +96,23 @@ class RowPrices:
         seconds : float, optional
             For the linear program.
         """
+        stated = self.stated(compiled, columns, graph, most)
+        if stated is None:
+            return None
+        part = stated.left(self._earlier(stated.rows))
+        if part is not None and part.n_alternatives <= ENOUGH * graph.n_alternatives:
+            return part
+        prices = stated.prices(seconds)
+        if prices is None:
+            return part
+        parts = stated.rows.parts
+        ends = np.cumsum([number for _, number in parts])[:-1]
+        pieces = zip(parts, np.split(prices, ends), strict=True)
+        self._known = [{name: of for (name, _), of in pieces}, *self._known[: KEPT - 1]]
+        return stated.left([prices])
+
+    def stated(self, compiled: Compiled, columns: Ints, graph: AndOrGraph, most: int) -> StatedRows | None:
+        """The rows over a graph; None where costs are no whole numbers, or there are no rows. As for `needed`."""
         objective, given = compiled.linear_objective, self.relaxation
         weight = float(Fraction(given.scale, compiled.scale))
         cost, constant = (
@@ -107,17 +124,7 @@ class RowPrices:
         rows = _rows(compiled.model, self._sums(columns, graph, compiled.model.n_cols))
         if rows is None or not (_whole(cost) and _whole(np.array(constant))):
             return None
-        stated = _Stated(compiled.model, rows, cost, columns, graph, most - int(constant))
-        part = stated.left(self._earlier(rows))
-        if part is not None and part.n_alternatives <= ENOUGH * graph.n_alternatives:
-            return part
-        prices = _prices(cost, rows, compiled.model, DEAR * (1.0 + abs(most)), seconds)
-        if prices is None:
-            return part
-        ends = np.cumsum([number for _, number in rows.parts])[:-1]
-        pieces = zip(rows.parts, np.split(prices, ends), strict=True)
-        self._known = [{name: of for (name, _), of in pieces}, *self._known[: KEPT - 1]]
-        return stated.left([prices])
+        return StatedRows(compiled.model, rows, cost, columns, graph, most - int(constant))
 
     def _sums(self, columns: Ints, graph: AndOrGraph, width: int) -> Blocks:
         """The sum constraints as rows, where they have whole coefficients."""
@@ -147,8 +154,8 @@ class RowPrices:
         return [prices for prices in out if prices.any()]
 
 
-class _Stated(NamedTuple):
-    """A model over a graph, and the largest value of a model that is wanted."""
+class StatedRows(NamedTuple):
+    """A model over a graph, and the largest value of a model that is wanted, without its constant."""
 
     model: Model
     rows: _Rows
@@ -156,6 +163,10 @@ class _Stated(NamedTuple):
     columns: Ints
     graph: AndOrGraph
     most: int
+
+    def prices(self, seconds: float | None) -> Ints | None:
+        """Of each row, in 1 / UNIT, by a linear program; None without an optimum."""
+        return _prices(self.cost, self.rows, self.model, DEAR * (1.0 + abs(self.most)), seconds)
 
     def left(self, vectors: list[Ints]) -> AndOrGraph | None:
         """What several prices of the rows leave; None where none of them shows anything."""

@@ -1,0 +1,116 @@
+"""Bounds under rows of a requirement's own are proved again by prices of these rows, against brute force."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+import treeform as tf
+from treeform.certify import reference, stated_rows
+from treeform.certify.left_out import BY_ROWS, Written, write_out
+from treeform.certify.stated_rows import LeftByRows, left_by_rows
+from treeform.certify.verdicts import CheckRow, Verdict
+from treeform.language.question import Question
+from treeform.solve.columns_on_demand import priced_part
+from treeform.testing import brute_force
+from treeform.testing.cases import GROUP, Case, draw_cases
+
+
+class FewOnes(tf.Requirement):
+    """At most k leaves predict the class with code 1."""
+
+    needs: ClassVar[frozenset[str]] = frozenset({"label"})
+
+    def __init__(self, k: int = 1) -> None:
+        self.k = k
+
+    def build(self, model: tf.Model, ports: Any) -> None:
+        model.add(ports.label[:, 1].sum() <= self.k, str(self))
+
+    def violation(self, graph: tf.DecisionGraph, data: tf.Dataset) -> int:
+        return max(0, int((graph.label[graph.feature < 0] == 1).sum()) - self.k)
+
+
+class OneFeature(FewOnes):
+    """Tests read at most k features, by columns of its own."""
+
+    demands_tests: ClassVar[bool] = False
+    needs: ClassVar[frozenset[str]] = frozenset({"feature"})
+
+    def build(self, model: tf.Model, ports: Any) -> None:
+        used = model.bool("used", ports.feature.shape[1])
+        model.add(ports.feature <= used[None, :], f"{self}: used")
+        model.add(used.sum() <= self.k, str(self))
+
+    def violation(self, graph: tf.DecisionGraph, data: tf.Dataset) -> int:
+        return max(0, len(graph.features_used()) - self.k)
+
+
+def counted(case: Case, question: Question, value: Fraction) -> tuple[Written, LeftByRows | None]:
+    """The graph of all trees below a value, and what rows leave of it."""
+    part = priced_part(question)
+    assert part is not None
+    cost = part.upper(int(-(-value * question.scale // 1)))
+    rows = [0] * len(part.task.totals.rows) if part.task.totals else []
+    written = write_out(case.data, part.task, cost, rows, 1, True, lambda: False)
+    if not written.n_alternatives:
+        return written, None
+    sides = written.table.lo, written.table.hi
+    graph = written.graph(case.data, cost)
+    return written, left_by_rows(question, part, graph, sides, value, lambda: False)
+
+
+@pytest.mark.parametrize("rule", [FewOnes, OneFeature])
+@pytest.mark.parametrize("parity", [False, True])
+def test_a_bound_is_proved_and_what_is_beyond_it_refuted(
+    rule: type[FewOnes], parity: bool, nightly: bool
+) -> None:
+    proved = 0
+    for case in draw_cases(200 if nightly else 12, 29, (tf.Tree(2), tf.Tree(1))):
+        rules: list[tf.Requirement] = [rule()]
+        if parity:
+            rules.append(tf.StatisticalParity(groups=GROUP, difference="0.3", positive=0))
+        bound = tuple(r.bind(case.data, sensitive_features=case.frame[GROUP]) for r in rules)
+        question = Question(case.data, case.shape, case.goal, bound)
+        best = brute_force(case.data, case.shape, case.goal, bound)
+        if best is None or priced_part(question) is None:
+            continue
+        optimum = Fraction(best[0])
+        _, left = counted(case, question, optimum)
+        if left is not None:
+            assert left.below is None, case.code()
+            assert left.listed is not None
+            proved += 1
+        _, beyond = counted(case, question, optimum + 1)
+        assert beyond is not None, case.code()
+        assert beyond.below is not None and optimum <= beyond.below < optimum + 1, case.code()
+    assert proved
+
+
+def problem() -> tuple[tf.Problem, Any, Any, Any]:
+    rng = np.random.default_rng(2)
+    X = rng.integers(0, 2, (150, 6))
+    y = (X[:, 0] ^ (X[:, 1] & X[:, 2]) ^ (rng.random(150) < 0.1)).astype(int)
+    group = np.where(rng.random(150) < 0.5, "p", "q")
+    stated = tf.Problem(X, y, shape=tf.Tree(2), sensitive_features=group).minimize(tf.Error())
+    stated += [tf.StatisticalParity(difference="0.05", positive=1), FewOnes(1)]
+    return stated, X, y, group
+
+
+def test_a_certificate_under_a_rule_of_ones_own_is_verified(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reference, "MODELS", 0)
+    stated, X, y, group = problem()
+    certificate = stated.solve("highs", formulation="hypergraph-flow", warm_start=None).certificate()
+
+    def last_bound(independent: bool = False) -> CheckRow:
+        report = tf.check(certificate, X, y, sensitive_features=group, independent=independent)
+        return [row for row in report.rows if row.what.startswith("no model")][-1]
+
+    assert (last_bound().verdict, last_bound().proved_by) == (Verdict.VERIFIED, BY_ROWS)
+    # What `build` states is the requirement's own word, which an independent check does not take.
+    assert last_bound(independent=True).verdict is Verdict.ON_TRUST
+    monkeypatch.setattr(stated_rows, "MOST_TREES", 0)
+    assert last_bound().verdict is Verdict.ON_TRUST
