@@ -20,7 +20,6 @@ from treeform.formulations.flow.flows import ClassFlow, CorrectFlow
 from treeform.formulations.flow.heap import Heap
 from treeform.formulations.flow.normal import NormalForm
 from treeform.formulations.flow.tests import BinaryTests
-from treeform.language.abilities import RowsOnDemand, Variants
 from treeform.language.formulation import Compiled, Formulation
 from treeform.language.requirement import Requirement, asks_for_tests
 from treeform.shape import Tree
@@ -63,7 +62,7 @@ class _StrongTree(Formulation):
         return coding.encode(compiled, graph)
 
 
-class FlowOCT(_StrongTree, Variants):
+class FlowOCT(_StrongTree):
     """Trees by maximum flows of points (Aghaei, Gomez and Vayanos).
 
     ``FlowOCT() == Branching() + ClassFlow()``. Where nothing but an objective reads which points are classified
@@ -86,9 +85,6 @@ class FlowOCT(_StrongTree, Variants):
         super().__init__(Branching() + ClassFlow())
         self.correct_only = correct_only
 
-    def usual_solver(self, shape: Shape) -> str | None:
-        return None
-
     def decided(self, shape: Shape, objective: Objective, requirements: Sequence[Requirement]) -> FlowOCT:
         """The flows that the problem reads, and normal form where a requirement asks for tests."""
         kinds = {type(component) for component in self.components}
@@ -104,7 +100,7 @@ class FlowOCT(_StrongTree, Variants):
         return out
 
 
-class BendersOCT(_StrongTree, RowsOnDemand):
+class BendersOCT(_StrongTree):
     """The same trees by Benders' decomposition: predictions are bounded by cuts, added as candidates break them.
 
     ``BendersOCT() == Branching() + CutFlow()``. The model begins without cuts, and a solver's optimum of it brings the

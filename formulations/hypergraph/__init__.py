@@ -24,7 +24,6 @@ from treeform.formulations.hypergraph.flow import Choice, NodeFlow
 from treeform.formulations.hypergraph.predictions import LeafPredictions
 from treeform.formulations.hypergraph.tests import NodeTests
 from treeform.graph import normalised
-from treeform.language.abilities import ColumnsOnDemand, Variants
 from treeform.language.formulation import Compiled, Formulation
 from treeform.shape import Tree
 
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["HypergraphFlow", "LeafPredictions", "NodeFlow", "NodeTests"]
 
 
-class HypergraphFlow(Formulation, ColumnsOnDemand, Variants):
+class HypergraphFlow(Formulation):
     """Trees as a flow on the AND/OR graph of the dynamic program.
 
     ``HypergraphFlow() == NodeFlow() + LeafPredictions() + NodeTests()``. Test nodes and leaves of its ports are nodes
@@ -51,6 +50,7 @@ class HypergraphFlow(Formulation, ColumnsOnDemand, Variants):
     """
 
     name: ClassVar[str] = "hypergraph-flow"
+    columns_on_demand: ClassVar[bool] = True
 
     def __init__(self) -> None:
         super().__init__(NodeFlow() + LeafPredictions() + NodeTests())

@@ -28,7 +28,6 @@ from treeform.formulations.odd.starts import grown
 from treeform.formulations.odd.thresholds import UnivariateSplits
 from treeform.formulations.odd.topology import SideOrder, SymmetryBreaking, Topology
 from treeform.formulations.odd.values import Values, refusal
-from treeform.language.abilities import FirstAnswers, Variants
 from treeform.language.formulation import Compiled, Formulation
 from treeform.language.requirement import Requirement, asks_for_tests
 from treeform.model import Form, Kind
@@ -60,7 +59,7 @@ __all__ = [
 MAX_COLUMNS = 50_000_000
 
 
-class ODD(Formulation, Variants, FirstAnswers):
+class ODD(Formulation):
     """Decision diagrams and trees by flows of points, equations (1)-(18) of the paper.
 
     Shapes with ``splits="multivariate"`` are stated with hyperplanes, (13)-(14); see `MultivariateSplits`.

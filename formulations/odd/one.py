@@ -14,7 +14,6 @@ from treeform.formulations.odd.conflicts import binding, disjoint, separable
 from treeform.formulations.odd.hulls import Hulls
 from treeform.formulations.odd.separate import ENOUGH, STATED, Cube, widest
 from treeform.graph import DecisionGraph
-from treeform.language.abilities import RowsOnDemand
 from treeform.language.component import Component
 from treeform.language.formulation import Compiled, Formulation
 from treeform.language.objective import Error
@@ -96,7 +95,7 @@ class TwoSides(Component):
         ports.publish("correct", 1 - lost[number[ports.points.index, np.asarray(ports.data.y)]])
 
 
-class OneHyperplane(Formulation, RowsOnDemand):
+class OneHyperplane(Formulation):
     """A single multivariate test and two classes: the row of one test of a size table of hyperplanes."""
 
     name: ClassVar[str] = "odd-one-hyperplane"

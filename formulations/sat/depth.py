@@ -19,7 +19,6 @@ from treeform.formulations.sat.normal import NormalTests
 from treeform.formulations.sat.paths import ExamplePaths
 from treeform.formulations.sat.read import place, read_tree
 from treeform.graph import DecisionGraph
-from treeform.language.abilities import FirstAnswers, RowsOnDemand
 from treeform.language.component import Component, Sum
 from treeform.language.formulation import Compiled, Formulation
 from treeform.language.objective import Depth, Objective
@@ -49,7 +48,7 @@ def _whole(value: object, least: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= least
 
 
-class SatDepth(Formulation, RowsOnDemand, FirstAnswers):
+class SatDepth(Formulation):
     """A perfect binary tree of depth k over Boolean features, in clauses.
 
     ``SatDepth() == NodeFeatures() + ExamplePaths() + LeafClasses()``: clauses (1)-(6) of Avellaneda,

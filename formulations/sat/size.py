@@ -14,7 +14,6 @@ from treeform.formulations.sat.clauses import Ints
 from treeform.formulations.sat.depth import SatDepth
 from treeform.formulations.sat.formula import Formula, LeafCount
 from treeform.formulations.sat.leaves import LeafClasses
-from treeform.language.abilities import ObjectiveLiterals
 from treeform.language.component import Component
 from treeform.language.formulation import Compiled
 from treeform.language.objective import Depth, Nodes, Objective
@@ -60,7 +59,7 @@ class LabelledLeaves(Component):
         formula.leaf_count = LeafCount(u, h, U)
 
 
-class SatSize(SatDepth, ObjectiveLiterals):
+class SatSize(SatDepth):
     """A perfect tree some of whose leaves have no class: the fewer have one, the smaller the pruned tree.
 
     ``SatSize() == NodeFeatures() + ExamplePaths() + LeafClasses(unlabelled=True) + LabelledLeaves()``: clauses

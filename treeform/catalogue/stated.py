@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from treeform.backends.written import write_model
 from treeform.catalogue.solvers import find_formulation
 from treeform.errors import SpecError
-from treeform.language.abilities import ColumnsOnDemand
 from treeform.language.component import Component
 from treeform.language.formulation import Formulation
 from treeform.language.ports import PORTS
@@ -36,7 +35,7 @@ class StatedModel:
     """
 
     def __init__(self, question: Question, formulation: Formulation) -> None:
-        if isinstance(formulation, ColumnsOnDemand):
+        if formulation.columns_on_demand:
             raise SpecError(
                 f"{formulation.name} states its columns while it is solved",
                 cause="prices of the dynamic program choose them, so that there is no model before",

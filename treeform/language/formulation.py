@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
@@ -14,7 +14,7 @@ from treeform.language.component import Component, Sum
 from treeform.language.objective import Depth, Objective
 from treeform.language.ports import PORTS, Ports, SharedValues, derivable
 from treeform.language.requirement import Requirement, asks_for_tests
-from treeform.model import Expr, Model, Quadratic
+from treeform.model import Expr, Form, Model, Quadratic
 from treeform.model.expr import Relation
 from treeform.shape import UNIVARIATE, Limits
 from treeform.utils.extensions import FORMULATIONS, extensions
@@ -22,6 +22,7 @@ from treeform.utils.extensions import FORMULATIONS, extensions
 if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
+    from treeform.language.alternatives import AndOrGraph
     from treeform.shape import Shape
 
 F = TypeVar("F", bound="Formulation")
@@ -62,9 +63,8 @@ class Formulation:
     """A sum of components, with ways to turn a solver's point into a model and back.
 
     A published formulation is a subclass that sets ``name`` and its components and implements `decode` and
-    `encode`. What it offers beyond that it takes up by name, from `treeform.language.abilities`. ``+`` adds a
-    component, ``-`` leaves one out, `replace` exchanges one; each gives a new
-    formulation of the same class.
+    `encode`. What it may offer beyond that has a default, which offers nothing. ``+`` adds a component, ``-`` leaves
+    one out, `replace` exchanges one; each gives a new formulation of the same class.
 
     Parameters
     ----------
@@ -75,6 +75,10 @@ class Formulation:
     name: ClassVar[str] = "formulation"
     splits: ClassVar[frozenset[str]] = frozenset({UNIVARIATE})
     """The splits of shapes that it can state."""
+    columns_on_demand: ClassVar[bool] = False
+    """Whether it states the trees below a cost, as `over` and `columns_of` say: where none of them is admissible, that
+    cost is a bound, and more are stated. Which trees those are is found by pricing the AND/OR graph of all trees
+    (`treeform.engines.and_or_graph`)."""
     _brought: frozenset[type[Component]] | None = None
 
     def __init__(self, components: Sum | Iterable[Component] = ()) -> None:
@@ -186,6 +190,64 @@ class Formulation:
         graph : DecisionGraph
             A model from elsewhere, such as CART or an engine.
         """
+        return None
+
+    # -- what it may offer beyond rows --------------------------------------------------------------
+
+    def refine(self, compiled: Compiled, graph: DecisionGraph) -> bool:
+        """Add rows on demand that refute a wrong candidate; True when some were added."""
+        return False
+
+    def examples(self, compiled: Compiled) -> np.ndarray | None:
+        """The points of ``data.points`` that the rows are about; None when about all."""
+        return None
+
+    def over(self, graph: AndOrGraph) -> Formulation:
+        """The variant that states the trees of ``graph`` only; see `columns_on_demand`."""
+        raise NotImplementedError
+
+    def columns_of(self, compiled: Compiled) -> np.ndarray:
+        """(A,) int64: the column of the model that says whether each alternative of the graph is chosen."""
+        raise NotImplementedError
+
+    def starts(self, data: Dataset, shape: Shape) -> Iterator[DecisionGraph | None] | None:
+        """Models to start from where no native engine has any, one after the other; the caller ends it in time.
+
+        One is None where time was spent without a model.
+        """
+        return None
+
+    def least_errors(self, data: Dataset, shape: Shape) -> Iterator[tuple[int, int] | None] | None:
+        """``(m, errors)``: every model of at most m tests gets so much weight wrong; None before time is spent."""
+        return None
+
+    def least_depth(self, data: Dataset, requirements: Sequence[Requirement], depth: int) -> int:
+        """A depth, at most ``depth`` + 1, below which no tree satisfies the requirements."""
+        return 1
+
+    def tie_break(self, objective: Objective) -> Objective | None:
+        """What it minimises next among the models of least depth, or None."""
+        return None
+
+    def at_most(self, compiled: Compiled, value: int) -> int | None:
+        """A literal under which the compiled objective is at most ``value``; None where rows have to state it.
+
+        With literals a solver without an objective searches on one formula.
+        """
+        return None
+
+    def usual_solver(self, shape: Shape) -> str | None:
+        """The solver that serves best when the user names none and every column is a whole number."""
+        return None
+
+    def tuned_for(self: F, forms: Set[Form]) -> F:
+        """The variant that suits a solver which takes rows of these forms (`Capabilities.forms`)."""
+        return self
+
+    def for_size(
+        self, shape: Shape, objective: Objective, requirements: Sequence[Requirement]
+    ) -> Formulation | None:
+        """What states one row of a table over numbers of tests better than itself; None for itself."""
         return None
 
     # -- compiling ------------------------------------------------------------------------------------

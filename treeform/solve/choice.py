@@ -14,7 +14,6 @@ from treeform.engines import DL85, Engine
 from treeform.engines.relaxation import predicts_alike
 from treeform.errors import SolverNotAvailable, SpecError
 from treeform.graph import DecisionGraph
-from treeform.language.abilities import Variants
 from treeform.language.formulation import Formulation
 from treeform.language.losses import leaf_loss
 from treeform.language.question import Question, Restriction, ceiling
@@ -178,8 +177,7 @@ def _choose(question: Question, options: SolveOptions) -> Plan:
     notes += _on_components(model)
     model.check(question.data, question.shape, question.objective, question.requirements)
     warm = _warm_engine(question, warm_start, notes, depth)
-    if isinstance(model, Variants):
-        model = model.tuned_for(chosen.capabilities.forms)
+    model = model.tuned_for(chosen.capabilities.forms)
     return Plan(None, chosen, model, warm, _start(question, warm_start), tuple(notes))
 
 
@@ -237,7 +235,7 @@ def _usual_solver(question: Question, model: Formulation, depth: bool, notes: li
 
     Raises SolverNotAvailable if there is none; the message names what to install.
     """
-    of_formulation = model.usual_solver(question.shape) if isinstance(model, Variants) and not depth else None
+    of_formulation = None if depth else model.usual_solver(question.shape)
     uneven = [str(requirement) for requirement in question.requirements if requirement.continuous]
     passed_over: list[str] = []
     missing: SolverNotAvailable | None = None

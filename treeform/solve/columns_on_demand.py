@@ -29,7 +29,6 @@ from treeform.engines.graph_fixing import fixed
 from treeform.engines.relaxation import Relaxation, relax
 from treeform.engines.table_of_totals import Tests
 from treeform.engines.totals import OfGraphs
-from treeform.language.abilities import ColumnsOnDemand
 from treeform.language.alternatives import AndOrGraph
 from treeform.language.formulation import Compiled, Formulation
 from treeform.language.question import Question, ceiling
@@ -112,7 +111,7 @@ class GraphSearch:
     Parameters
     ----------
     formulation : Formulation
-        With the ability `ColumnsOnDemand`.
+        With `Formulation.columns_on_demand`.
     relaxation : Relaxation
         As `priced_part` gives it.
     tests : tuple of arrays, optional
@@ -129,7 +128,7 @@ class GraphSearch:
         relaxation: Relaxation,
         tests: Tests | None = None,
     ) -> None:
-        assert isinstance(formulation, ColumnsOnDemand)
+        assert formulation.columns_on_demand
         self.question, self.formulation, self.backend = question, formulation, backend.for_flows()
         self.ledger, self.budget, self.relaxation = ledger, budget, relaxation
         self.limit: Limit | None = None
@@ -330,7 +329,6 @@ class GraphSearch:
 
     def stated(self, graph: AndOrGraph) -> Formulation:
         """The formulation of the trees of a graph."""
-        assert isinstance(self.formulation, ColumnsOnDemand)
         return self.formulation.over(graph)
 
     def _stop(self) -> bool:

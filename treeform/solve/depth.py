@@ -16,7 +16,6 @@ from treeform.engines import Engine, EngineRun, TreeTask
 from treeform.engines.relaxation import Relaxation, relax
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
-from treeform.language.abilities import FirstAnswers
 from treeform.language.costs import LARGEST_COST
 from treeform.language.formulation import Formulation
 from treeform.language.objective import Error, Nodes, Objective
@@ -180,8 +179,6 @@ def _search(
 
 def _skip(question: Question, formulation: Formulation, ledger: Ledger, unit: int) -> int:
     """The first depth that the formulation does not rule out without a call."""
-    if not isinstance(formulation, FirstAnswers):
-        return 1
     ledger.set_phase(f"bounds of {formulation.name}")
     first = formulation.least_depth(question.data, question.requirements, question.shape.depth)
     by = f"bounds of {formulation.name}"
@@ -211,7 +208,7 @@ def _break_tie(
     engine: Engine | None,
 ) -> Limit | None:
     """Among the models of least depth, the best by what the formulation minimises next (DT_size)."""
-    next_goal = formulation.tie_break(question.objective) if isinstance(formulation, FirstAnswers) else None
+    next_goal = formulation.tie_break(question.objective)
     if next_goal is None or ledger.graph is None:
         return None
     at_depth = question.with_(shape=question.shape.at_depth(depth), objective=next_goal)

@@ -14,7 +14,6 @@ from treeform.backends.watch import build_beside
 from treeform.errors import SolverFailed, TreeformWarning
 from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import counted_errors
-from treeform.language.abilities import ColumnsOnDemand
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
 from treeform.requirements.groups import CROSSED, Groups
@@ -225,7 +224,7 @@ def without_prospect(question: Question, plan: Plan) -> str | None:
         return None
     if plan.formulation is None or not question.shape.own_leaves:
         return None
-    if isinstance(plan.formulation, ColumnsOnDemand) or plan.formulation.name.startswith("sat-"):
+    if plan.formulation.columns_on_demand or plan.formulation.name.startswith("sat-"):
         return None
     points, nodes = question.data.points.n_points, 2**question.shape.depth - 1
     takes_both = plan.backend.capabilities.forms >= {LINEAR, CLAUSE}

@@ -7,7 +7,6 @@ from typing import Any
 
 from treeform.bridges import route
 from treeform.engines.relaxation import Relaxation
-from treeform.language.abilities import ColumnsOnDemand
 from treeform.language.formulation import Formulation
 from treeform.language.question import Question
 from treeform.solve.choice import Plan
@@ -72,7 +71,7 @@ def _explain(question: Question, plan: Plan) -> Explanation:
         question = first_part(question)
     prospect = without_prospect(question, plan)
     formulation, notes = plan.formulation, plan.notes + (() if prospect is None else (prospect,))
-    part = priced_part(question) if isinstance(formulation, ColumnsOnDemand) else None
+    part = priced_part(question) if formulation.columns_on_demand else None
     kept = frozenset[str]()
     if part is not None:
         formulation, priced, kept = _first_step(question, plan, part)

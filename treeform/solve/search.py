@@ -13,7 +13,6 @@ from treeform.backends import Backend, Outcome, Run, Session, Verdict
 from treeform.backends.cores import raise_bound, terms_of
 from treeform.backends.watch import build_beside
 from treeform.errors import BREAKDOWNS, ContradictionError, broke_down, is_breakdown, is_refusal, one_line
-from treeform.language.abilities import ObjectiveLiterals, RowsOnDemand
 from treeform.language.formulation import Compiled, Formulation
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
@@ -271,8 +270,6 @@ class CompiledSearch:
         if target is None:
             return None, None
         middle = (max(0, self.ledger.lower or 0) + target) // 2
-        if not isinstance(self.formulation, ObjectiveLiterals):
-            return middle, None
         return middle, self.formulation.at_most(self.compiled, middle)
 
     # -- shared -------------------------------------------------------------------------------------
@@ -300,7 +297,7 @@ class CompiledSearch:
             return False
         graph = self.formulation.decode(self.compiled, x)
         judged = self.ledger.submit(graph, self.by, is_point=True)
-        if isinstance(self.formulation, RowsOnDemand) and self.formulation.refine(self.compiled, graph):
+        if self.formulation.refine(self.compiled, graph):
             return True
         worth = self._worth(x)
         if final and (not judged.ok or judged.value > worth + self._allowance(worth)):
@@ -343,8 +340,7 @@ class CompiledSearch:
     def _write_proof(self, proofs: ProofWriter, cutoff: int | None) -> None:
         """Refute once more, with a proof, what the search has refuted last."""
         self.ledger.set_phase(f"{self.by}: writing a proof")
-        lazy = self.formulation if isinstance(self.formulation, RowsOnDemand) else None
-        examples = None if lazy is None else lazy.examples(self.compiled)
+        examples = self.formulation.examples(self.compiled)
         written = proofs.refute(self.question, self.formulation, cutoff, examples, self.budget)
         if isinstance(written, str):
             self.ledger.notes.append(f"no proof was written for {self.question.shape}: {written}")

@@ -9,7 +9,6 @@ import numpy as np
 
 from treeform.backends import Backend, Run, Session, Verdict
 from treeform.graph import DecisionGraph
-from treeform.language.abilities import RowsOnDemand
 from treeform.language.formulation import Compiled, Formulation
 from treeform.language.losses import goal_of_any_model
 from treeform.language.requirement import Requirement
@@ -52,8 +51,7 @@ class Fixer:
             if outcome.x is None:
                 raise AssertionError(f"{self.session.backend!r} gave no verdict on a tiny model: {outcome}")
             # A formulation that adds rows on demand does so first.
-            lazy = self.formulation if isinstance(self.formulation, RowsOnDemand) else None
-            if lazy is None or not lazy.refine(self.compiled, graph):
+            if not self.formulation.refine(self.compiled, graph):
                 return True
             self.session.extend()
 

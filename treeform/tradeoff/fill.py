@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -14,7 +14,6 @@ from treeform.engines import DiagramSearch, Engine
 from treeform.engines.relaxation import relax
 from treeform.errors import BREAKDOWNS, SpecError, broke_down, is_breakdown
 from treeform.graph import DecisionGraph
-from treeform.language.abilities import FirstAnswers
 from treeform.language.costs import ClassCost
 from treeform.language.formulation import Formulation
 from treeform.language.losses import leaf_loss
@@ -243,8 +242,7 @@ class SizeTableSearch(Work):
 
     def by_first_models(self, budget: Budget) -> None:
         """The formulation's own first models."""
-        assert self.plan is not None and isinstance(self.plan.formulation, FirstAnswers)
-        for made, graph in enumerate(self.plan.formulation.starts(self.question.data, self.question.shape)):
+        for made, graph in enumerate(self._starts() or ()):
             if graph is not None:
                 self.bounds.submit(graph)
             report_step(made + 1, "models")
@@ -253,10 +251,10 @@ class SizeTableSearch(Work):
 
     def by_first_bounds(self, budget: Budget) -> None:
         """Lower bounds on errors that the formulation has without a solver; they hold under requirements too."""
-        assert self.plan is not None and isinstance(self.plan.formulation, FirstAnswers)
-        formulation, terms = self.plan.formulation, self.question.objective.terms
+        formulation, terms = self.formulation, self.question.objective.terms
+        assert formulation is not None
         each = sum(weight * term.unit(self.question.data) for weight, term in terms) * self.question.scale
-        for found in formulation.least_errors(self.question.data, self.question.shape):
+        for found in formulation.least_errors(self.question.data, self.question.shape) or ():
             if found is not None:
                 tests, errors = found
                 lower = min(math.ceil(each * errors), ceiling(self.question))
@@ -266,8 +264,12 @@ class SizeTableSearch(Work):
 
     def has_first_bounds(self) -> bool:
         """Whether the formulation bounds this objective by itself."""
-        terms = self.question.objective.terms
-        return isinstance(self.formulation, FirstAnswers) and all(isinstance(t, Error) for _, t in terms)
+        if self.formulation is None or not all(isinstance(t, Error) for _, t in self.question.objective.terms):
+            return False
+        return self.formulation.least_errors(self.question.data, self.question.shape) is not None
+
+    def _starts(self) -> Iterator[DecisionGraph | None] | None:
+        return None if self.formulation is None else self.formulation.starts(self.question.data, self.question.shape)
 
     @property
     def formulation(self) -> Formulation | None:
@@ -402,7 +404,7 @@ STAGES: tuple[Stage[SizeTableSearch], ...] = (
         "first models",
         SizeTableSearch.by_first_models,
         share=schedule.TABLE_MODELS,
-        applies=lambda table: isinstance(table.formulation, FirstAnswers),
+        applies=lambda table: table._starts() is not None,
     ),
     Stage(
         "first bounds",

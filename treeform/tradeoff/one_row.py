@@ -12,7 +12,6 @@ from typing import Any
 
 from treeform.certify.family import Place
 from treeform.errors import BREAKDOWNS, ContradictionError, SolverFailed, broke_down, is_refusal
-from treeform.language.abilities import ColumnsOnDemand, Variants
 from treeform.language.question import Question
 from treeform.requirements import MaxNodes
 from treeform.shape import shrunk
@@ -62,9 +61,8 @@ def solve_row(
     if lower is not None:
         ledger.prove_lower(lower, bounds.by[m])
     stated = plan.formulation
-    if isinstance(stated, Variants):
-        sized = stated.for_size(question.shape, question.objective, question.requirements)
-        stated = sized or stated.tuned_for(plan.backend.capabilities.forms)
+    sized = stated.for_size(question.shape, question.objective, question.requirements)
+    stated = sized or stated.tuned_for(plan.backend.capabilities.forms)
     part = (schedule.ROW_OF_ONE if m == 1 else schedule.EACH_ROW).of(budget)
     ledger.budget = part
     search = CompiledSearch(question, stated, plan.backend, ledger, part)
@@ -93,7 +91,7 @@ def solve_row(
 def is_answered(question: Question, options: SolveOptions, plan: Plan) -> bool:
     """Whether rows are solved like other questions: an engine supports them, or what states them has to be priced."""
     if options.formulation is not None:
-        return isinstance(plan.formulation, ColumnsOnDemand)
+        return plan.formulation is not None and plan.formulation.columns_on_demand
     row = question_of_row(question, max(0, sum(question.shape.widths) - 1))
     engine = None
     if options.solver is None and options.warm_start == "auto":

@@ -15,7 +15,6 @@ from treeform.backends import Capabilities
 from treeform.backends.run import CLAUSE
 from treeform.bridges import route
 from treeform.errors import CertificateError, SpecError
-from treeform.language.abilities import ObjectiveLiterals
 from treeform.language.formulation import Formulation
 from treeform.language.objective import Depth, Objective
 from treeform.language.question import Question
@@ -102,9 +101,7 @@ def derive(question: Question, formulation: Formulation, statement: Statement) -
     compiled = formulation.compile(question.data, statement.shape, objective, question.requirements, **more)
     units: list[int] = []
     if statement.at_most is not None:
-        literal = None
-        if isinstance(formulation, ObjectiveLiterals):
-            literal = formulation.at_most(compiled, statement.at_most)
+        literal = formulation.at_most(compiled, statement.at_most)
         if literal is None:
             value = compiled.linear_objective
             compiled.model.add(value <= statement.at_most, f"objective at most {statement.at_most}")

@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
-from treeform.language.abilities import ColumnsOnDemand, FirstAnswers
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
 from treeform.solve.columns_on_demand import GraphSearch, priced_part
 from treeform.solve.node import Node, Worker
 from treeform.solve.search import CompiledSearch
 from treeform.utils.budget import Budget, Limit, report_step, why_stopped
 
+if TYPE_CHECKING:
+    from treeform.graph import DecisionGraph
+
+
+def _starts(node: Node) -> Iterator[DecisionGraph | None] | None:
+    formulation = node.plan.formulation
+    return None if formulation is None else formulation.starts(node.question.data, node.question.shape)
+
 
 def has_first_models(node: Node) -> bool:
     """Whether the formulation has a heuristic of its own."""
-    return isinstance(node.plan.formulation, FirstAnswers)
+    return _starts(node) is not None
 
 
 def first_models(node: Node, budget: Budget) -> None:
     """Models of the formulation's heuristic, for shapes that no native engine searches."""
     formulation, ledger = node.plan.formulation, node.ledger
-    assert isinstance(formulation, FirstAnswers)
+    assert formulation is not None
     ledger.set_phase(f"{formulation.name}, first models")
-    for made, graph in enumerate(formulation.starts(node.question.data, node.question.shape), start=1):
+    for made, graph in enumerate(_starts(node) or (), start=1):
         if graph is not None:
             ledger.submit(graph, f"{formulation.name}, first models")
         report_step(made, "models")
@@ -36,7 +46,7 @@ def solver(node: Node, budget: Budget) -> Limit | None:
     """The whole problem, stated to a solver."""
     plan, ledger = node.plan, node.ledger
     assert plan.backend is not None and plan.formulation is not None
-    part = priced_part(node.question) if isinstance(plan.formulation, ColumnsOnDemand) else None
+    part = priced_part(node.question) if plan.formulation.columns_on_demand else None
     search: CompiledSearch | GraphSearch
     if part is None:
         proofs = node.options.proofs
