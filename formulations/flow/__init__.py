@@ -22,7 +22,6 @@ from treeform.formulations.flow.normal import NormalForm
 from treeform.formulations.flow.tests import BinaryTests
 from treeform.language.formulation import Compiled, Formulation
 from treeform.language.requirement import Requirement, asks_for_tests
-from treeform.shape import Tree
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -39,13 +38,13 @@ MOST_TERMS = 100_000_000
 class _StrongTree(Formulation):
     """What the two forms share: trees whose nodes branch on one binary feature or predict."""
 
+    trees_only: ClassVar[bool] = True
+
     def supports(self, shape: Shape, data: Dataset, objective: Objective) -> str | None:
         """Why the problem cannot be stated with as many terms as fit in memory, or None."""
         reason = super().supports(shape, data, objective)
         if reason is not None:
             return reason
-        if not isinstance(shape, Tree):
-            return f"it states trees, and the shape is {shape}"
         terms = data.points.n_points * min(data.n_tests, MOST_TERMS) * 2 ** min(shape.depth, 30)
         if terms > MOST_TERMS:
             return (

@@ -25,7 +25,6 @@ from treeform.formulations.hypergraph.predictions import LeafPredictions
 from treeform.formulations.hypergraph.tests import NodeTests
 from treeform.graph import normalised
 from treeform.language.formulation import Compiled, Formulation
-from treeform.shape import Tree
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -51,16 +50,14 @@ class HypergraphFlow(Formulation):
 
     name: ClassVar[str] = "hypergraph-flow"
     columns_on_demand: ClassVar[bool] = True
+    trees_only: ClassVar[bool] = True
 
     def __init__(self) -> None:
         super().__init__(NodeFlow() + LeafPredictions() + NodeTests())
 
     def supports(self, shape: Shape, data: Dataset, objective: Objective) -> str | None:
         """Why the problem cannot be stated, or None."""
-        reason = super().supports(shape, data, objective)
-        if reason is None and not isinstance(shape, Tree):
-            return f"it states trees, and the shape is {shape}"
-        return reason or reason_against_graph(data, TreeTask(shape.depth))
+        return super().supports(shape, data, objective) or reason_against_graph(data, TreeTask(shape.depth))
 
     def usual_solver(self, shape: Shape) -> str | None:
         """HiGHS: by its linear programs it proves more questions than CP-SAT, most of them in less time."""

@@ -23,7 +23,7 @@ from treeform.language.component import Component, Sum
 from treeform.language.formulation import Compiled, Formulation
 from treeform.language.objective import Depth, Objective
 from treeform.language.requirement import Requirement, asks_for_tests
-from treeform.shape import Limits, Shape, Tree
+from treeform.shape import Limits, Shape
 
 MOST_CLAUSES = 2**20
 """Clauses for one example beyond which no formula is built."""
@@ -76,6 +76,7 @@ class SatDepth(Formulation):
     """
 
     name: ClassVar[str] = "sat-depth"
+    trees_only: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -118,8 +119,6 @@ class SatDepth(Formulation):
         reason = super().supports(shape, data, objective)
         if reason is not None:
             return reason
-        if not isinstance(shape, Tree):
-            return f"it states trees, and the shape is {shape}"
         # The search over depths begins at depth 1 and asks again at each.
         minimises_depth = any(isinstance(term, Depth) for _, term in objective.terms)
         return self._too_large(1 if minimises_depth else shape.depth, data)

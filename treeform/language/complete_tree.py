@@ -10,14 +10,10 @@ import numpy as np
 from treeform.graph import DecisionGraph
 from treeform.language.component import Component, Sum
 from treeform.language.formulation import Compiled, Formulation
-from treeform.shape import Tree
 
 if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.language.objective import Objective
     from treeform.language.ports import Ports
     from treeform.model import Model
-    from treeform.shape import Shape
 
 
 class LabelOfLeaf(Component):
@@ -55,15 +51,10 @@ class CompleteTree(Formulation):
     """
 
     parts: ClassVar[tuple[type[Component], ...]] = ()
+    trees_only: ClassVar[bool] = True
 
     def __init__(self, components: Sum | Iterable[Component] | None = None) -> None:
         super().__init__([kind() for kind in (*self.parts, LabelOfLeaf)] if components is None else components)
-
-    def supports(self, shape: Shape, data: Dataset, objective: Objective) -> str | None:
-        """Why the problem cannot be stated, or None."""
-        if not isinstance(shape, Tree):
-            return f"it states trees, and the shape is {shape}"
-        return super().supports(shape, data, objective)
 
     def decode(self, compiled: Compiled, x: np.ndarray) -> DecisionGraph:
         """The tree of a point: at each node its column, and a threshold that parts its rows as the leaves do."""

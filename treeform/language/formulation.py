@@ -75,6 +75,8 @@ class Formulation:
     name: ClassVar[str] = "formulation"
     splits: ClassVar[frozenset[str]] = frozenset({UNIVARIATE})
     """The splits of shapes that it can state."""
+    trees_only: ClassVar[bool] = False
+    """Whether it cannot state diagrams."""
     columns_on_demand: ClassVar[bool] = False
     """Whether it states the trees below a cost, as `over` and `columns_of` say: where none of them is admissible, that
     cost is a bound, and more are stated. Which trees those are is found by pricing the AND/OR graph of all trees
@@ -162,6 +164,8 @@ class Formulation:
             return "the depth is minimised by its own search, not as one of several terms"
         if shape.splits not in self.splits:
             return f"it states {' and '.join(sorted(self.splits))} splits, and the shape asks for {shape.splits} ones"
+        if self.trees_only and not shape.own_leaves:
+            return f"it states trees, and the shape is {shape}"
         missing = objective.needs - derivable(self.offers)
         return f"it offers no port {', '.join(sorted(missing))}" if missing else None
 

@@ -120,7 +120,7 @@ def linear_block(name: str, rows: Rows, lo: Floats, hi: Floats, when: Ints | Non
 
 
 def _clause(spec: ClauseSpec, name: str, when: Ints | None) -> Clause:
-    return clause_block(name, spec.codes.reshape(int(np.prod(spec.shape)), spec.codes.shape[-1]), when)
+    return clause_block(name, spec.literals.reshape(int(np.prod(spec.shape)), spec.literals.shape[-1]), when)
 
 
 def _signed(spec: SignedClauses, name: str, when: Ints | None, owner: Owner) -> Clause:

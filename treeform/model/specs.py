@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -23,52 +23,47 @@ __all__ = [
     "exactly",
 ]
 
+L = TypeVar("L", Ints, Expr)
 #: Stands for "no upper limit" in cardinalities.
 NO_LIMIT = int(np.iinfo(np.int64).max)
 
 
 @dataclass(frozen=True, eq=False)
-class ClauseSpec:
+class _OfSlices(Generic[L]):
+    """Statements about the literals of each slice along the last axis."""
+
+    literals: L
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.literals.shape[:-1]
+
+
+@dataclass(frozen=True, eq=False)
+class ClauseSpec(_OfSlices[Ints]):
     """At least one literal of each slice along the last axis is true.
 
     Parameters
     ----------
-    codes : ndarray of int64, shape (..., width)
+    literals : ndarray of int64, shape (..., width)
         As ``Expr.literal_codes``.
     owner : Expr
         Any expression over the model that the literals belong to.
     """
 
-    codes: Ints
     owner: Expr
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.codes.shape[:-1]
 
-
-@dataclass(frozen=True, eq=False)
-class SignedClauses:
+class SignedClauses(_OfSlices[Ints]):
     """Clauses as an array of signed literals ``+-(col + 1)``, one per slice along the last axis; 0 pads."""
 
-    literals: Ints
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.literals.shape[:-1]
-
 
 @dataclass(frozen=True, eq=False)
-class CardinalitySpec:
+class CardinalitySpec(_OfSlices[Expr]):
     """The number of true literals of each slice along the last axis is from ``lo`` to ``hi``."""
 
-    literals: Expr
     lo: Ints
     hi: Ints
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.literals.shape[:-1]
 
 
 def any_of(*literals: Any, axis: int | tuple[int, ...] | None = None) -> ClauseSpec:

@@ -76,8 +76,8 @@ class AbsoluteError(LeafLoss):
 
     Parameters
     ----------
-    grid : number, "auto" or None
-        As in `SquaredError`.
+    grid
+        See `SquaredError`.
 
     Examples
     --------

@@ -110,12 +110,6 @@ class MaxCost(AtMostNumber, LinearRequirement):
         entry = {"cost": str(self.cost), "at_most": decimal_text(self.at_most)}
         return {"name": self.name, "parameters": entry}
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, MaxCost) and (self.cost, self.at_most) == (other.cost, other.at_most)
-
-    def __hash__(self) -> int:
-        return hash((self.cost, self.at_most))
-
     def __str__(self) -> str:
         return f'{self.name}:"{self.cost}",at_most={decimal_text(self.at_most)}'
 

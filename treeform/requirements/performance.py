@@ -28,12 +28,8 @@ class MaxErrors(AtMostAmount, LinearRequirement):
 
     Parameters
     ----------
-    at_most : int or float
-        A whole number counts samples (weight), anything else is a fraction of the total weight.
-    count : int, optional
-        The bound as a number of samples.
-    fraction : float, optional
-        The bound as a share of the total weight.
+    at_most, count, fraction
+        See `MinSupport`.
     """
 
     name: ClassVar[str] = "max_errors"

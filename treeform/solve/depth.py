@@ -11,24 +11,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeform.backends import Backend
 from treeform.engines import Engine, EngineRun, TreeTask
 from treeform.engines.relaxation import Relaxation, relax
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.costs import LARGEST_COST
-from treeform.language.formulation import Formulation
 from treeform.language.objective import Error, Nodes, Objective
 from treeform.language.question import Question, allowed_errors
 from treeform.solve import schedule
 from treeform.solve.engines import recheck_of
 from treeform.solve.ledger import Ledger
+from treeform.solve.node import Node
 from treeform.solve.result import as_number
 from treeform.solve.search import CompiledSearch
 from treeform.utils.budget import Budget, Limit
 
 if TYPE_CHECKING:
-    from treeform.solve.result import ProofWriter
+    from treeform.solve.result import Claim, ProofWriter
 
 
 def try_depth(engine: Engine, ledger: Ledger, part: Budget) -> bool:
@@ -102,132 +101,113 @@ def _with_price(question: Question, task: TreeTask) -> TreeTask | None:
     return replace(task, cost=cost, node_penalty=1)
 
 
-def minimize_depth(
-    question: Question,
-    formulation: Formulation,
-    backend: Backend,
-    ledger: Ledger,
-    budget: Budget,
-    proofs: ProofWriter | None = None,
-    engine: Engine | None = None,
-) -> Limit | None:
-    """Solve "is there a model of depth k?" for k = 0, 1, 2, ... up to the shape's depth.
+class DepthSearch:
+    """The question "is there a model of depth k?" for k = 0, 1, 2, ... up to the shape's depth.
 
-    ``engine`` tries each depth before the formulation. With ``proofs``, the refutation of each depth is
-    written there before the next is tried; then no engine runs, since its refutations have no such proof.
+    The plan's warm engine tries each depth before the formulation. Where proofs are written, the refutation of each
+    depth is on file before the next is tried; then no engine runs, since its refutations have no such proof.
     """
-    if not question.shape.own_leaves:
-        raise SpecError(
-            f"the depth cannot be minimised over {question.shape}",
-            cause="the search goes over trees of depth 1, 2, 3, ...",
-            fix="use shape=tf.Tree(depth=k), where k is the largest depth allowed",
-        )
-    unit = int(question.scale * question.objective.terms[0][0])
-    # The driver has submitted the constant models, whose value is 0; the incumbent may be a deeper one.
-    if not ledger.closed and ledger.upper != 0:
-        ledger.prove_lower(unit, "constant models")
-    if engine is not None and proofs is not None:
-        ledger.notes.append(f"{engine.name} took no part: proofs are of what the solver refutes")
-        engine = None
-    gave_up = False
-    first = 1 if proofs is not None or ledger.closed else _skip(question, formulation, ledger, unit)
-    for depth in range(first, question.shape.depth + 1):
-        if ledger.stop():
-            break
-        at_depth = question.with_(shape=question.shape.at_depth(depth), objective=Objective(()))
-        own_ledger = Ledger(at_depth, ledger.budget)
-        own_ledger.runners, own_ledger.outer = ledger.runners, ledger
-        if engine is not None and not gave_up:
-            ledger.set_phase(f"{engine.name}, depth {depth}")
-            gave_up = try_depth(engine, own_ledger, schedule.EACH_DEPTH.of(budget))
-            if own_ledger.impossible:
-                _refuse(ledger, own_ledger, question, depth, unit)
-                continue
-        if own_ledger.graph is None and not ledger.stop():
-            reason = formulation.supports(at_depth.shape, at_depth.data, at_depth.objective)
-            if reason is not None:
-                ledger.notes.append(f"{formulation.name} stopped before depth {depth}: {reason}")
-                return Limit.MEMORY
-            search = _search(at_depth, formulation, backend, own_ledger, ledger, proofs)
-            if own_ledger.impossible:
-                search.claim(ledger, unit * (depth + 1) if depth < question.shape.depth else None)
-                continue
-            if own_ledger.graph is None:
-                return search.limit
-        if own_ledger.graph is not None:
-            ledger.submit(own_ledger.graph, own_ledger.claims[-1].by)
-            return _break_tie(question, depth, formulation, backend, ledger, budget, engine)
-    return None
 
+    def __init__(self, node: Node, budget: Budget) -> None:
+        plan = node.plan
+        assert plan.backend is not None and plan.formulation is not None
+        self.question, self.ledger, self.budget = node.question, node.ledger, budget
+        self.formulation, self.backend, self.engine = plan.formulation, plan.backend, plan.warm_engine
+        self.proofs = node.options.proofs
+        self.unit = int(self.question.scale * self.question.objective.terms[0][0])
 
-def _search(
-    at_depth: Question,
-    formulation: Formulation,
-    backend: Backend,
-    own_ledger: Ledger,
-    ledger: Ledger,
-    proofs: ProofWriter | None,
-) -> CompiledSearch:
-    """Solve one depth."""
-    assert at_depth.shape.own_leaves
-    ledger.set_phase(f"{formulation.name} on {backend.name}, depth {at_depth.shape.depth}")
-    search = CompiledSearch(at_depth, formulation, backend, own_ledger, ledger.budget, proofs)
-    search.run()
-    ledger.notes += own_ledger.notes
-    return search
+    def run(self) -> Limit | None:
+        """Depth by depth, until one has a model; why it stopped early.
 
-
-def _skip(question: Question, formulation: Formulation, ledger: Ledger, unit: int) -> int:
-    """The first depth that the formulation does not rule out without a call."""
-    ledger.set_phase(f"bounds of {formulation.name}")
-    first = formulation.least_depth(question.data, question.requirements, question.shape.depth)
-    by = f"bounds of {formulation.name}"
-    if first > question.shape.depth:
-        ledger.prove_infeasible(by)
-    elif first > 1:
-        ledger.prove_lower(unit * first, by)
-    return first
-
-
-def _refuse(ledger: Ledger, own_ledger: Ledger, question: Question, depth: int, unit: int) -> None:
-    """Enter what the engine refuted at ``depth``."""
-    claim = own_ledger.claims[-1]
-    if depth < question.shape.depth:
-        ledger.prove_lower(unit * (depth + 1), claim.by, claim.relaxation, claim.recheck)
-    else:
-        ledger.prove_infeasible(claim.by, claim.relaxation, claim.recheck)
-
-
-def _break_tie(
-    question: Question,
-    depth: int,
-    formulation: Formulation,
-    backend: Backend,
-    ledger: Ledger,
-    budget: Budget,
-    engine: Engine | None,
-) -> Limit | None:
-    """Among the models of least depth, the best by what the formulation minimises next (DT_size)."""
-    next_goal = formulation.tie_break(question.objective)
-    if next_goal is None or ledger.graph is None:
+        Raises SpecError if the models are no trees.
+        """
+        ledger, last = self.ledger, self.question.shape.depth
+        if not self.question.shape.own_leaves:
+            raise SpecError(
+                f"the depth cannot be minimised over {self.question.shape}",
+                cause="the search goes over trees of depth 1, 2, 3, ...",
+                fix="use shape=tf.Tree(depth=k), where k is the largest depth allowed",
+            )
+        # The driver has submitted the constant models, whose value is 0; the incumbent may be a deeper one.
+        if not ledger.closed and ledger.upper != 0:
+            ledger.prove_lower(self.unit, "constant models")
+        if self.engine is not None and self.proofs is not None:
+            ledger.notes.append(f"{self.engine.name} took no part: proofs are of what the solver refutes")
+            self.engine = None
+        gave_up = False
+        for depth in range(1 if self.proofs is not None or ledger.closed else self._first(), last + 1):
+            if ledger.stop():
+                break
+            below = self.unit * (depth + 1) if depth < last else None
+            own = self._at(depth, Objective(()))
+            if self.engine is not None and not gave_up:
+                ledger.set_phase(f"{self.engine.name}, depth {depth}")
+                gave_up = try_depth(self.engine, own, schedule.EACH_DEPTH.of(self.budget))
+                if own.impossible:
+                    self._refuse(below, own.claims[-1])
+                    continue
+            if own.graph is None and not ledger.stop():
+                reason = self.formulation.supports(own.question.shape, own.question.data, own.question.objective)
+                if reason is not None:
+                    ledger.notes.append(f"{self.formulation.name} stopped before depth {depth}: {reason}")
+                    return Limit.MEMORY
+                ledger.set_phase(f"{self.formulation.name} on {self.backend.name}, depth {depth}")
+                search = self._searched(own, ledger.budget, self.proofs)
+                ledger.notes += own.notes
+                if own.impossible:
+                    search.claim(ledger, below)
+                    continue
+                if own.graph is None:
+                    return search.limit
+            if own.graph is not None:
+                ledger.submit(own.graph, own.claims[-1].by)
+                return self._break_tie(depth)
         return None
-    at_depth = question.with_(shape=question.shape.at_depth(depth), objective=next_goal)
-    own_ledger = Ledger(at_depth, ledger.budget)
-    own_ledger.runners = ledger.runners
-    own_ledger.submit(ledger.graph, "the search over depths")
-    ledger.set_phase(f"{formulation.name} on {backend.name}, depth {depth}: {next_goal}")
-    if engine is not None:
-        fewest_tests(engine, own_ledger, schedule.EACH_DEPTH.of(budget))
-    limit = None
-    if not own_ledger.stop():
-        search = CompiledSearch(at_depth, formulation, backend, own_ledger, budget)
+
+    def _at(self, depth: int, objective: Objective) -> Ledger:
+        """The claims on one depth."""
+        shape = self.question.shape.at_depth(depth)
+        own = Ledger(self.question.with_(shape=shape, objective=objective), self.ledger.budget)
+        own.runners, own.outer = self.ledger.runners, self.ledger
+        return own
+
+    def _searched(self, own: Ledger, budget: Budget, proofs: ProofWriter | None = None) -> CompiledSearch:
+        search = CompiledSearch(own.question, self.formulation, self.backend, own, budget, proofs)
         search.run()
-        limit = search.limit
-    assert own_ledger.graph is not None
-    assert own_ledger.upper is not None
-    ledger.replace(own_ledger.graph)
-    lower = "" if own_ledger.closed else f", at least {as_number(at_depth.to_units(own_ledger.lower or 0))}"
-    ledger.notes.append(
-        f"{next_goal} at depth {depth}: {as_number(at_depth.to_units(own_ledger.upper))}{lower}"
-    )
-    return None if own_ledger.closed else limit
+        return search
+
+    def _first(self) -> int:
+        """The first depth that the formulation does not rule out without a call."""
+        question, by = self.question, f"bounds of {self.formulation.name}"
+        self.ledger.set_phase(by)
+        first = self.formulation.least_depth(question.data, question.requirements, question.shape.depth)
+        if first > question.shape.depth:
+            self.ledger.prove_infeasible(by)
+        elif first > 1:
+            self.ledger.prove_lower(self.unit * first, by)
+        return first
+
+    def _refuse(self, below: int | None, claim: Claim) -> None:
+        """Enter what the engine refuted at one depth."""
+        if below is None:
+            self.ledger.prove_infeasible(claim.by, claim.relaxation, claim.recheck)
+        else:
+            self.ledger.prove_lower(below, claim.by, claim.relaxation, claim.recheck)
+
+    def _break_tie(self, depth: int) -> Limit | None:
+        """Among the models of least depth, the best by what the formulation minimises next (DT_size)."""
+        next_goal = self.formulation.tie_break(self.question.objective)
+        if next_goal is None or self.ledger.graph is None:
+            return None
+        own = self._at(depth, next_goal)
+        own.submit(self.ledger.graph, "the search over depths")
+        self.ledger.set_phase(f"{self.formulation.name} on {self.backend.name}, depth {depth}: {next_goal}")
+        if self.engine is not None:
+            fewest_tests(self.engine, own, schedule.EACH_DEPTH.of(self.budget))
+        limit = None if own.stop() else self._searched(own, self.budget).limit
+        assert own.graph is not None and own.upper is not None
+        self.ledger.replace(own.graph)
+        to_units = own.question.to_units
+        lower = "" if own.closed else f", at least {as_number(to_units(own.lower or 0))}"
+        self.ledger.notes.append(f"{next_goal} at depth {depth}: {as_number(to_units(own.upper))}{lower}")
+        return None if own.closed else limit

@@ -11,7 +11,7 @@ from treeform.errors import BREAKDOWNS, broke_down, is_breakdown
 from treeform.language.question import Question
 from treeform.shape import smaller_shapes
 from treeform.solve import schedule
-from treeform.solve.depth import minimize_depth
+from treeform.solve.depth import DepthSearch
 from treeform.solve.engines import usual_engine
 from treeform.solve.in_parts import search_in_parts
 from treeform.solve.ledger import Ledger
@@ -50,17 +50,7 @@ def _able(engine: Engine, part: Question) -> Engine:
 
 def depths(node: Node, budget: Budget) -> Limit | None:
     """The least depth: a question for each depth."""
-    plan = node.plan
-    assert plan.backend is not None and plan.formulation is not None
-    limit = minimize_depth(
-        node.question,
-        plan.formulation,
-        plan.backend,
-        node.ledger,
-        budget,
-        node.options.proofs,
-        plan.warm_engine,
-    )
+    limit = DepthSearch(node, budget).run()
     return budget.reason or limit
 
 
