@@ -19,7 +19,7 @@ def no_room(monkeypatch: pytest.MonkeyPatch) -> None:
     """Room for some tests of `noisy`, not for all."""
     monkeypatch.setattr(diagram, "USUAL_MEMORY", 7_000)
     monkeypatch.setattr(some_thresholds, "EVEN", 4)
-    monkeypatch.setattr(some_thresholds, "NEAR", 2)
+    monkeypatch.setattr(some_thresholds, "NEAR", 4)
 
 
 def noisy(seed: int) -> tuple[Any, Any]:

@@ -1,7 +1,8 @@
-"""A few thresholds of each column: all trees over them are few, and good ones are among them.
+"""Some thresholds of each column: trees over them are few, and good ones are among them.
 
 On continuous columns neighbouring thresholds part almost the same rows, so that a good tree has a neighbour over the
-quantiles of each column. Where a model is known, thresholds around its tests are taken as well.
+quantiles of each column. Where a model is known, its own thresholds are taken as well, and some around them, each twice
+as far away as the one before: from one choice to the next they become exact.
 """
 
 from __future__ import annotations
@@ -11,14 +12,60 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.data import midpoints
-
 if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.engines.table_of_totals import Tests
     from treeform.graph import DecisionGraph
 
 Ints = NDArray[np.int64]
+
+
+def chosen_ranks(
+    data: Dataset, even: int, near: int, model: DecisionGraph | None = None, shift: float = 0.5
+) -> list[Ints]:
+    """By feature, ranks of values, of which each stands for the test *no larger than the value of that rank*.
+
+    Parameters
+    ----------
+    even : int
+        Of a feature, so many with about as much weight between two of them; one with fewer thresholds has all of them.
+    near : int
+        About so many on both sides of the model's tests of a feature.
+    model : DecisionGraph, optional
+        Its own tests are among those chosen.
+    shift : float
+        Where the first even one is, as a part of the weight between two of them.
+    """
+    ranks, places, tests, out = data.ranks, (np.arange(even) + shift) / even, tests_of_model(model, data), []
+    for f, values in enumerate(ranks.values):
+        gaps = len(values) - 1
+        if gaps <= even:
+            out.append(np.arange(max(gaps, 0)))
+            continue
+        below = np.cumsum(data.weight_by_code(ranks.codes[:, f].astype(np.int64), gaps + 1))[:-1]
+        taken = np.searchsorted(below, places * below[-1]).clip(0, gaps - 1)
+        own = [rank for feature, rank in tests if feature == f]
+        steps = 2 ** np.arange(max(1, near // (2 * max(1, len(own)))))
+        around = [np.concatenate([[rank], rank - steps, rank + steps]) for rank in own]
+        chosen = np.unique(np.concatenate([taken, *around]))
+        out.append(chosen[(chosen >= 0) & (chosen < gaps)])
+    return out
+
+
+def tests_of_model(model: DecisionGraph | None, data: Dataset) -> list[tuple[int, int]]:
+    """Of each node that tests a column, the column and the rank of the largest value on the left; -1: there is none."""
+    if model is None:
+        return []
+    found = []
+    for node in nodes_with_tests(model, data):
+        f = int(model.feature[node])
+        found.append((f, int(np.searchsorted(data.ranks.values[f], model.threshold[node], side="right")) - 1))
+    return found
+
+
+def nodes_with_tests(model: DecisionGraph, data: Dataset) -> list[int]:
+    """Nodes that test a column."""
+    return np.flatnonzero((model.feature >= 0) & (model.feature < data.n_features)).tolist()
 
 
 def few_thresholds(data: Dataset, each: int, around: DecisionGraph | None = None) -> Tests:
@@ -29,42 +76,13 @@ def few_thresholds(data: Dataset, each: int, around: DecisionGraph | None = None
     each : int
         A feature with fewer thresholds has all of them.
     around : DecisionGraph, optional
-        A model: half of the tests of a feature are those next to its own.
+        A model: half of the tests of a feature are those around its own.
     """
+    even = each if around is None else each // 2
+    ranks = chosen_ranks(data, even, each - even, around)
     X = data.points.X
-    varying = np.flatnonzero(np.ptp(X, axis=0) > 0)
-    spread = each if around is None else each // 2
-    weights = data.weight_by_code(data.points.index, len(X))
-    feature, threshold, bits = (
-        [np.zeros(0, dtype=np.int32)],
-        [np.zeros(0)],
-        [np.zeros((len(X), 0), dtype=bool)],
-    )
-    for f in varying.tolist():
-        values, place = np.unique(X[:, f], return_inverse=True)
-        taken = _spread(np.bincount(place, weights=weights).astype(np.float64), spread)
-        if around is not None:
-            taken = np.union1d(taken, _near(values, around, f, each - spread))
-        cuts = midpoints(values[taken], values[taken + 1])
-        feature.append(np.full(len(cuts), f, dtype=np.int32))
-        threshold.append(cuts)
-        bits.append(place[:, None] > taken)
-    return np.hstack(bits).view(np.uint8), np.concatenate(feature), np.concatenate(threshold)
-
-
-def _spread(weight: NDArray[np.float64], number: int) -> Ints:
-    """So many of the gaps after values, with about as much weight between two of them."""
-    gaps = len(weight) - 1
-    if gaps <= number:
-        return np.arange(gaps)
-    below = np.cumsum(weight)[:-1]
-    wanted = below[-1] * np.arange(1, number + 1) / (number + 1)
-    return np.unique(np.searchsorted(below, wanted).clip(0, gaps - 1))
-
-
-def _near(values: NDArray[np.float64], model: DecisionGraph, feature: int, number: int) -> Ints:
-    """About so many gaps around the thresholds of a model in one feature."""
-    at = np.searchsorted(values, model.threshold[model.feature == feature], side="right") - 1
-    reach = max(1, number // (2 * max(1, len(at))))
-    near = (at[:, None] + np.arange(-reach, reach + 1)).ravel()
-    return np.unique(near[(near >= 0) & (near < len(values) - 1)])
+    places = (np.searchsorted(values, X[:, f]) for f, values in enumerate(data.ranks.values))
+    bits = [place[:, None] > rank for place, rank in zip(places, ranks, strict=True)]
+    feature = np.repeat(np.arange(len(ranks), dtype=np.int32), [len(rank) for rank in ranks])
+    threshold = [data.ranks.thresholds(f)[rank] for f, rank in enumerate(ranks)]
+    return np.hstack(bits).view(np.uint8), feature, np.concatenate(threshold)

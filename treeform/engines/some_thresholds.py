@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeform.data import midpoint
+from treeform.engines.few_thresholds import chosen_ranks, nodes_with_tests, tests_of_model
 from treeform.engines.task import EngineOutcome, EngineRun
 from treeform.graph import DecisionGraph
 from treeform.utils.budget import Share
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 
 EVEN = 16
 """Thresholds of a column that part its rows evenly, in the first round; twice as many after a round in vain."""
-NEAR = 8
-"""Thresholds of a round on each side of one of the best model."""
+NEAR = 16
+"""Thresholds of a column in a round that are around those of the best model."""
 ROUND = Share(0.15, least=0.5)
 """Of the time that is left, for each round."""
 
@@ -42,22 +43,8 @@ class SomeThresholds:
     def chosen(cls, full: Dataset, model: DecisionGraph | None, even_ones: int, turn: int) -> SomeThresholds:
         """The thresholds of one round."""
         shift = np.random.default_rng(turn).random()
-        at = ((np.arange(even_ones) + shift) / even_ones * full.n_samples).astype(np.int64)
+        cuts = tuple(chosen_ranks(full, even_ones, NEAR, model, shift))
         codes = full.ranks.codes
-        rows_below = [np.cumsum(np.bincount(column)) for column in codes.T]
-        wanted = [set(np.searchsorted(below, at, side="right").tolist()) for below in rows_below]
-        for f, rank in _tests(model, full):
-            even = np.array(sorted(wanted[f]))
-            low, high = (
-                even[even < rank].max(initial=0),
-                even[even > rank].min(initial=len(full.ranks.values[f])),
-            )
-            wanted[f].update(np.linspace(low, rank, NEAR + 1).astype(np.int64).tolist())
-            wanted[f].update(np.linspace(rank, high, NEAR + 1).astype(np.int64).tolist())
-        cuts = tuple(
-            np.array(sorted(rank for rank in chosen if 0 <= rank < len(values) - 1), dtype=np.int64)
-            for chosen, values in zip(wanted, full.ranks.values, strict=True)
-        )
         X = np.column_stack([np.searchsorted(cut, codes[:, f]) for f, cut in enumerate(cuts)]).astype(float)
         return cls(full, cuts, replace(full, X=X))
 
@@ -66,14 +53,14 @@ class SomeThresholds:
         if model is None:
             return None
         threshold = model.threshold.copy()
-        for node, (f, rank) in zip(_nodes(model, self.full), _tests(model, self.full), strict=True):
+        for node, (f, rank) in zip(nodes_with_tests(model, self.full), tests_of_model(model, self.full), strict=True):
             threshold[node] = np.searchsorted(self.cuts[f], rank) + 0.5
         return _with_thresholds(model, threshold, self.data)
 
     def above(self, model: DecisionGraph) -> DecisionGraph:
         """The model over the values."""
         threshold = model.threshold.copy()
-        for node in _nodes(model, self.full):
+        for node in nodes_with_tests(model, self.full):
             f = int(model.feature[node])
             values, rank = self.full.ranks.values[f], int(self.cuts[f][int(threshold[node])])
             threshold[node] = midpoint(values[rank], values[rank + 1])
@@ -82,7 +69,7 @@ class SomeThresholds:
 
 def fits(data: Dataset, memory: int, even_ones: int = EVEN) -> bool:
     """Whether the tests of a round have room, as sets of points."""
-    return data.n_features * (even_ones + 2 * NEAR) * data.n_samples // 8 <= memory // 4
+    return data.n_features * (even_ones + NEAR) * data.n_samples // 8 <= memory // 4
 
 
 def search(
@@ -129,23 +116,6 @@ def search(
         "each column at a time"
     )
     return replace(best, notes=(note,), seconds=time.monotonic() - began)
-
-
-def _nodes(model: DecisionGraph, data: Dataset) -> list[int]:
-    """Nodes that test a column."""
-    return np.flatnonzero((model.feature >= 0) & (model.feature < data.n_features)).tolist()
-
-
-def _tests(model: DecisionGraph | None, full: Dataset) -> list[tuple[int, int]]:
-    """Of each such node the column, and the rank of the largest value on the left; -1 where there is none."""
-    if model is None:
-        return []
-    found = []
-    for node in _nodes(model, full):
-        f = int(model.feature[node])
-        rank = int(np.searchsorted(full.ranks.values[f], model.threshold[node], side="right")) - 1
-        found.append((f, rank))
-    return found
 
 
 def _with_thresholds(model: DecisionGraph, threshold: Any, data: Dataset) -> DecisionGraph:
