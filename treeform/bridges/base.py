@@ -25,8 +25,6 @@ class Bridge(ABC):
     """The form of blocks that :meth:`apply` takes."""
     target: frozenset[Form]
     """All forms that it may return."""
-    adds_columns: bool = False
-    """Whether it may append columns."""
     cost: float = 1.0
     """What the router adds up, positive: small for a change of notation, larger for a relaxation that is weaker than
     the original, largest for an encoding with new columns."""
@@ -50,10 +48,6 @@ class Bridge(ABC):
 
         Raises RouteError if this block cannot be rewritten, naming its rows and columns.
         """
-
-    @abstractmethod
-    def size(self, block: Any) -> int:
-        """About how many rows :meth:`apply` returns for ``block``."""
 
     def __repr__(self) -> str:
         return f"<bridge {self.name}: {self.source} -> {', '.join(sorted(map(str, self.target)))}>"

@@ -34,7 +34,6 @@ Clauses = list[list[int]]
 class CardinalityToClauses(Bridge):
     """Clauses over the literals and new variables; enforcement literals are kept."""
 
-    adds_columns = True
     cost = 6.0
 
     of_both = (CARDINALITY, {CLAUSE}), (ENFORCED_CARDINALITY, {ENFORCED_CLAUSE})
@@ -52,11 +51,6 @@ class CardinalityToClauses(Bridge):
             families.append(Family(template, lits, None if block.when is None else block.when[rows]))
         blocks: list[Block] = list(instantiate(block.name, families, model))
         return blocks or [Clause(block.name, np.zeros(1, np.int64), np.zeros(0, np.int64), block.when)]
-
-    def size(self, block: Cardinality) -> int:
-        length = np.diff(block.indptr)
-        limit = np.maximum(1, np.minimum(block.hi, length - block.lo))
-        return int((2 * length * np.minimum(limit, 20)).sum())
 
 
 @lru_cache(maxsize=4096)

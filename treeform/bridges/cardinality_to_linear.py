@@ -27,6 +27,3 @@ class CardinalityToLinear(Bridge):
         # A row that never holds states 0 >= 1: solvers refuse crossed bounds.
         hi = np.where((block.hi >= np.diff(block.indptr)) | never, np.inf, block.hi - negated)
         return [Linear(block.name, *block.rows, lo, hi, block.when)]
-
-    def size(self, block: Cardinality) -> int:
-        return block.n_rows

@@ -18,6 +18,3 @@ class ClauseToLinear(Bridge):
     def apply(self, block: Clause, model: Model) -> list[Block]:
         lo = (1 - negated_per_row(block.indptr, block.lits)).astype(np.float64)
         return [Linear(block.name, *block.rows, lo, np.full(block.n_rows, np.inf))]
-
-    def size(self, block: Clause) -> int:
-        return block.n_rows

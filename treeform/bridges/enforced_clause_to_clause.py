@@ -29,9 +29,6 @@ class EnforcedClauseToClause(Bridge):
         lits[positions(starts[:-1] + 1, lengths)] = block.lits
         return [Clause(block.name, starts, lits)]
 
-    def size(self, block: Clause) -> int:
-        return block.n_rows
-
 
 def _normalised(block: Clause, when: Ints) -> Clause:
     """The general case: the enforcement literal, or its negation, may occur in the clause already."""

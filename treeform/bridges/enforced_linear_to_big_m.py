@@ -43,9 +43,6 @@ class EnforcedLinearToBigM(Bridge):
         lo = np.concatenate([np.full(len(hi), -np.inf), 0.0 - low])
         return [Linear(block.name, *stacked, lo, np.concatenate([hi, np.full(len(low), np.inf)]))]
 
-    def size(self, block: Linear) -> int:
-        return int((block.lo > -np.inf).sum() + (block.hi < np.inf).sum())
-
 
 def _at_most(block: Linear, model: Model) -> tuple[Rows, Floats]:
     """Plain rows and their upper sides for ``when implies a x <= hi``."""

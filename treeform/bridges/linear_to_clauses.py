@@ -33,7 +33,6 @@ from treeform.model.specs import NO_LIMIT
 class LinearToClauses(Bridge):
     """Cardinality and clause rows with the same solutions."""
 
-    adds_columns = True
     cost = 12.0
 
     of_both = (LINEAR, {CLAUSE, CARDINALITY}), (ENFORCED_LINEAR, {CLAUSE, ENFORCED_CLAUSE, ENFORCED_CARDINALITY})
@@ -50,9 +49,6 @@ class LinearToClauses(Bridge):
         if not bool(equal.all()):
             out += instantiate(block.name, _families(rows.take(np.flatnonzero(~equal))), model)
         return [b for b in out if b.n_rows] or out[:1]
-
-    def size(self, block: Linear) -> int:
-        return 4 * block.n_terms
 
 
 @dataclass(frozen=True)

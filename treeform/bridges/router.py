@@ -39,22 +39,17 @@ BRIDGES: tuple[Bridge, ...] = (
 )
 
 
-class Takes(Protocol):
-    """Which columns and objectives a solver takes."""
+class Accepts(Protocol):
+    """What the router reads of a solver's capabilities: which rows, columns and objectives it takes."""
 
+    @property
+    def forms(self) -> frozenset[Form]: ...
     @property
     def continuous(self) -> bool: ...
     @property
     def integer(self) -> bool: ...
     @property
     def squares(self) -> bool: ...
-
-
-class Accepts(Takes, Protocol):
-    """What the router reads of a solver's capabilities."""
-
-    @property
-    def forms(self) -> frozenset[Form]: ...
 
 
 class Row(NamedTuple):
@@ -75,11 +70,8 @@ class Plan:
     """What the solver takes."""
     steps: dict[Form, Bridge]
     """The next bridge of each form that the solver does not take and that can be turned."""
-    continuous: bool
-    integer: bool
-    """Whether the solver takes continuous columns, and integer ones beyond 0/1."""
-    squares: bool = False
-    """Whether it takes squares of columns in the objective."""
+    takes: Accepts
+    """Which columns and objectives the solver takes."""
     bridges: tuple[Bridge, ...] = BRIDGES
 
     def apply(self, model: Model) -> Lowered:
@@ -147,10 +139,7 @@ def route(capabilities: Accepts, bridges: Sequence[Bridge] = BRIDGES) -> Plan:
         The rewrites to choose from.
     """
     forms = frozenset(Form(*form) for form in capabilities.forms)
-    steps = _cheapest(forms, bridges)
-    return Plan(
-        forms, steps, capabilities.continuous, capabilities.integer, capabilities.squares, tuple(bridges)
-    )
+    return Plan(forms, _cheapest(forms, bridges), capabilities, tuple(bridges))
 
 
 def _cheapest(forms: frozenset[Form], bridges: Sequence[Bridge]) -> dict[Form, Bridge]:
@@ -165,13 +154,6 @@ def _cheapest(forms: frozenset[Form], bridges: Sequence[Bridge]) -> dict[Form, B
             if total < cost.get(bridge.source, float("inf")):
                 cost[bridge.source], steps[bridge.source] = total, bridge
     return steps
-
-
-class Rewrite(Takes, Protocol):
-    """How blocks are rewritten for a solver, and which columns it takes; `Plan` is one."""
-
-    def lower(self, block: Block, model: Model, /) -> tuple[list[Block], list[str]]:
-        """The blocks that ``block`` becomes, columns being appended to ``model``, and the bridges taken."""
 
 
 class Lowered(Model):
@@ -191,7 +173,7 @@ class Lowered(Model):
         Where each source column is here. As long as the source has not grown, ``columns[i] == i``.
     """
 
-    def __init__(self, source: Model, plan: Rewrite, blocks: bool = True) -> None:
+    def __init__(self, source: Model, plan: Plan, blocks: bool = True) -> None:
         super().__init__(source.name)
         self.source = source
         self.plan = plan
@@ -220,7 +202,7 @@ class Lowered(Model):
             self._objective_seen = goal
 
     def _goal(self, goal: Objective) -> Objective:
-        if len(goal.squares) and not self.plan.squares:
+        if len(goal.squares) and not self.plan.takes.squares:
             raise RouteError(
                 "the solver cannot take the objective",
                 cause="it holds squares of columns, and the solver takes linear objectives",
@@ -279,16 +261,16 @@ class Lowered(Model):
 
     def _kind(self, var: VariableBlock) -> VariableKind:
         # A relaxed column is 0/1 in some optimal solution: a solver without continuous columns loses nothing.
-        if var.kind is VariableKind.RELAXED and not self.plan.continuous:
+        if var.kind is VariableKind.RELAXED and not self.plan.takes.continuous:
             return VariableKind.BOOL
         return var.kind
 
     def _refuse(self, var: VariableBlock) -> None:
         span = slice(var.start, var.start + var.size)
         beyond = var.kind is VariableKind.INTEGER and not bool(self.source.is_binary[span].all())
-        if var.kind is VariableKind.CONTINUOUS and not self.plan.continuous:
+        if var.kind is VariableKind.CONTINUOUS and not self.plan.takes.continuous:
             raise self._column_error(var, "continuous")
-        if beyond and not self.plan.integer:
+        if beyond and not self.plan.takes.integer:
             raise self._column_error(var, "an integer beyond 0 and 1")
 
     def _column_error(self, var: VariableBlock, what: str) -> RouteError:

@@ -28,13 +28,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from treeform.graph import DecisionGraph
 from treeform.language.composed import (
+    Case,
     CasesTerm,
     RatioTerm,
     TwoCountTerm,
@@ -44,7 +44,6 @@ from treeform.language.composed import (
 )
 from treeform.language.objective import Objective, Term
 from treeform.language.question import Question
-from treeform.language.requirement import Requirement
 from treeform.solve import schedule
 from treeform.solve.ledger import Ledger
 from treeform.solve.part_ledger import Part, PartLedger, Reduction, Search, Whole, part_at
@@ -171,13 +170,11 @@ def _reduction(question: Question) -> type[Reduction]:
     return next(kind for base, kind in REDUCTIONS.items() if isinstance(term, base))
 
 
-@dataclass(frozen=True)
-class _Choice:
+class _Choice(NamedTuple):
     """One of the cases of a term, by its number."""
 
-    priced: tuple[tuple[Fraction, Term], ...]
-    rule: Requirement | None
-    plus: Fraction
+    weight: Fraction
+    case: Case
     number: int
     nested: bool
 
@@ -189,29 +186,24 @@ class _Choice:
 def _choices(question: Question) -> list[list[_Choice]]:
     """For each term that is no sum, what it can be in a part."""
     return [
-        [
-            _Choice(
-                () if case.term is None else ((weight, case.term),),
-                case.rule,
-                weight * case.amount,
-                i,
-                term.nested,
-            )
-            for i, case in enumerate(term.cases(question.data, question.shape))
-        ]
+        [_Choice(weight, case, i, term.nested) for i, case in enumerate(term.cases(question.data, question.shape))]
         for weight, term in cases_of(question.objective)
     ]
 
 
+def _paid(chosen: Sequence[_Choice]) -> Fraction:
+    """What is paid beside the sums."""
+    return sum((one.weight * one.case.amount for one in chosen), Fraction(0))
+
+
 def _part(question: Question, chosen: Sequence[_Choice], value: Fraction | None) -> Part:
-    priced = (item for one in chosen for item in one.priced)
-    rules = (one.rule for one in chosen if one.rule is not None)
-    plus = sum((one.plus for one in chosen), Fraction(0))
+    priced = ((one.weight, one.case.term) for one in chosen if one.case.term is not None)
+    rules = (one.case.rule for one in chosen if one.case.rule is not None)
     part = question.with_(
         objective=Objective((*priced, *sums_of(question.objective))),
         requirements=(*question.requirements, *rules),
     )
-    return part_at(question, part, value, plus)
+    return part_at(question, part, value, _paid(chosen))
 
 
 def first_part(question: Question) -> Question:
@@ -328,8 +320,8 @@ class _Several(Reduction):
             limits += [] if limit is None else [limit]
             done.append(inner)
             bounds.append(None if inner.bound is None else max(inner.bound, at_least))
-        amounts = [sum((one.plus for one in chosen), Fraction(0)) for chosen in combinations]
-        values = [bound + plus for bound, plus in zip(bounds, amounts, strict=True) if bound is not None]
+        pairs = zip(bounds, combinations, strict=True)
+        values = [bound + _paid(chosen) for bound, chosen in pairs if bound is not None]
         if values:
             self.at_least(min(values), done)
         elif self.ledger.upper is None:

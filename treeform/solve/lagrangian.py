@@ -85,6 +85,8 @@ class Lagrangian:
         priced = {row.label for row in rows}
         self.ignored = tuple(name for name in relaxation.dropped if name not in priced)
         data = question.data
+        own = relaxation.task.cost
+        self._cost = 1 - np.eye(data.n_classes, dtype=np.int64) if own is None else own
         key = np.column_stack([data.y, *(row.coef for row in rows)])
         self._kinds, self._kind_of = np.unique(key, axis=0, return_inverse=True)
         self._kind_of = self._kind_of.reshape(-1)
@@ -149,10 +151,7 @@ class Lagrangian:
     def _whole(self, multipliers: tuple[Fraction, ...]) -> tuple[np.ndarray, int, int]:
         step = math.lcm(*(m.denominator for m in multipliers))
         classes = self.question.data.n_classes
-        own_cost = self.relaxation.task.cost
-        if own_cost is None:
-            own_cost = 1 - np.eye(classes, dtype=np.int64)
-        cost = own_cost[self._kinds[:, 0]].astype(object) * step
+        cost = self._cost[self._kinds[:, 0]].astype(object) * step
         for index, multiplier in enumerate(multipliers):
             block = self._kinds[:, 1 + index * classes : 1 + (index + 1) * classes].astype(object)
             cost = cost + block * int(multiplier * step)
@@ -173,14 +172,12 @@ class Lagrangian:
         reduced, base, step = self._whole(tuple(multipliers))
         data = self.question.data
         weights = data.relabelled(self._kind_of, len(self._kinds)).points.weights
-        classes, cost_matrix = data.n_classes, self.relaxation.task.cost
-        if cost_matrix is None:
-            cost_matrix = 1 - np.eye(classes, dtype=np.int64)
+        classes = data.n_classes
         blocks = [self._kinds[:, 1 + r * classes : 1 + (r + 1) * classes] for r in range(len(self.rows))]
         priced = sum(int(m * step) * row.rhs for m, row in zip(multipliers, self.rows, strict=True))
         return PricedRows(
             reduced=weights @ reduced.astype(np.int64),
-            truth=weights @ cost_matrix[self._kinds[:, 0]],
+            truth=weights @ self._cost[self._kinds[:, 0]],
             taken=np.stack([weights @ block for block in blocks]),
             rhs=tuple(row.rhs for row in self.rows),
             rate=step,

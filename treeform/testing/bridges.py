@@ -35,8 +35,8 @@ def check_bridge(bridge: Bridge, blocks: int = 60, seed: int = 0) -> int:
     Raises
     ------
     AssertionError
-        When a form is returned that ``target`` does not list, columns appear that `adds_columns` denies, or a
-        point is a solution on one side only; with the model written out.
+        When a form is returned that ``target`` does not list, or a point is a solution on one side only; with the
+        model written out.
     """
     compared = 0
     for number in range(blocks):
@@ -48,7 +48,6 @@ def check_bridge(bridge: Bridge, blocks: int = 60, seed: int = 0) -> int:
         new = model.n_cols - COLUMNS
         where = f"{bridge!r}, block {number} of seed {seed}\n{model.show(20)}"
         _demand({b.form for b in rewritten} <= bridge.target, "a form outside `target` is returned", where)
-        _demand(bridge.adds_columns or not new, "columns are added, and `adds_columns` is False", where)
         if new > MOST_NEW_COLUMNS:
             continue
         for x in product((0.0, 1.0), repeat=COLUMNS):
