@@ -40,6 +40,11 @@ def decimal_text(value: Fraction | int) -> str:
     return text if digits == 0 else f"{text[:-digits]}.{text[-digits:]}"
 
 
+def decimal_or_plain(value: Fraction) -> str:
+    """Decimal text where it is finite and not negative, else p/q."""
+    return decimal_text(value) if value >= 0 else str(value)
+
+
 def _written(value: Any) -> str:
     """A number as it was written; of a fraction the first digits, since a float cannot hold 1e400."""
     if not isinstance(value, Fraction):
@@ -164,23 +169,17 @@ class OfAmount(Bounded):
     """What is bounded, as a count and as a fraction."""
 
     amount: Amount
+    count: int | None = None
+    """None; the parameter of this name says only how a number is meant."""
+    fraction: Fraction | None
+    """The fraction where it is a whole number, so that its name says what it is; else None."""
 
-    @property
-    def count(self) -> int | None:
-        """None; the parameter of this name says only how a number is meant."""
-        return None
-
-    @property
-    def fraction(self) -> Fraction | None:
-        """The fraction where it is a whole number, so that its name says what it is; else None."""
+    def _set(self, amount: Any, count: Any, fraction: Any) -> int | Fraction | None:
+        """Take the amount; as a number that says by itself whether it is a count, None for fractions of 0 and 1."""
+        self.amount = Amount(type(self).__name__, amount, count, fraction)
         exact = self.amount.fraction
-        return exact if exact is not None and exact.denominator == 1 else None
-
-    def _plain(self) -> int | Fraction | None:
-        """The amount as a number that says by itself whether it is a count; None for fractions of 0 and 1."""
-        if self.fraction is not None:
-            return None
-        return self.amount.fraction if self.amount.count is None else self.amount.count
+        self.fraction = exact if exact is not None and exact.denominator == 1 else None
+        return self.amount.count if exact is None else None if exact.denominator == 1 else exact
 
     @abstractmethod
     def weight_of(self, graph: DecisionGraph, data: Dataset) -> int:
@@ -247,11 +246,7 @@ class AtLeastAmount(OfAmount):
         count: int | None = None,
         fraction: Fraction | float | None = None,
     ) -> None:
-        self.amount = Amount(type(self).__name__, at_least, count, fraction)
-
-    @property
-    def at_least(self) -> int | Fraction | None:
-        return self._plain()
+        self.at_least = self._set(at_least, count, fraction)
 
     @property
     def is_upper(self) -> bool:
@@ -274,11 +269,7 @@ class AtMostAmount(OfAmount):
         count: int | None = None,
         fraction: Fraction | float | None = None,
     ) -> None:
-        self.amount = Amount(type(self).__name__, at_most, count, fraction)
-
-    @property
-    def at_most(self) -> int | Fraction | None:
-        return self._plain()
+        self.at_most = self._set(at_most, count, fraction)
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
         return data.weight_unit * max(0, self.weight_of(graph, data) - self.amount.at_most(data))

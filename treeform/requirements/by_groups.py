@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
 from treeform.data.encode import spelled_alike
+from treeform.language.classes import plain_label
+from treeform.language.component import parameters_of
 from treeform.language.requirement import Requirement
-from treeform.requirements.groups import Groups, groups_from_json, groups_text, resolved
+from treeform.requirements.amount import decimal_or_plain
+from treeform.requirements.groups import Groups, groups_from_json, groups_text, groups_to_json, resolved
 from treeform.utils.text import Caution
 
 if TYPE_CHECKING:
@@ -24,6 +28,8 @@ class ByGroups(Requirement):
     groups: Any
     example: ClassVar[str] = "..."
     """Its other parameters, in the advice of errors."""
+    told: ClassVar[tuple[str, ...]] = ()
+    """Those that stand in its text."""
 
     def _resolved_groups(self, data: Dataset, context: Mapping[str, Any]) -> tuple[Any, Groups]:
         """See `resolved`."""
@@ -42,13 +48,24 @@ class ByGroups(Requirement):
     def on_positions(self, positions: np.ndarray, data: Dataset) -> Requirement:
         return self._copy(groups=Groups.of(self.groups, data).taken(positions))
 
-    def _groups_part(self) -> list[str]:
-        """The groups as a part of the requirement's text; nothing where the problem names them."""
-        return [] if self.groups is None else [f"groups={groups_text(self.groups)}"]
+    def to_json(self) -> dict[str, Any]:
+        given = {key: value for key, value in parameters_of(self).items() if key == "groups" or value is not None}
+        return {"name": self.name, "parameters": {key: _in_file(key, value) for key, value in given.items()}}
 
     @classmethod
     def from_parameters(cls: type[G], parameters: Mapping[str, Any]) -> G:
-        settings = dict(parameters)
-        if "groups" in settings:
-            settings["groups"] = groups_from_json(settings["groups"])
-        return cls(**settings)
+        return cls(**{key: groups_from_json(value) for key, value in parameters.items()})
+
+    def __str__(self) -> str:
+        parts = [] if self.groups is None else [f"groups={groups_text(self.groups)}"]
+        for key in self.told:
+            if (value := getattr(self, key)) is not None:
+                parts.append(f"{key}={decimal_or_plain(value) if isinstance(value, Fraction) else value}")
+        return f"{self.name}:{','.join(parts)}"
+
+
+def _in_file(key: str, value: Any) -> Any:
+    """A parameter as JSON has it."""
+    if isinstance(value, Fraction):
+        return decimal_or_plain(value)
+    return plain_label(value) if key == "positive" else groups_to_json(value)

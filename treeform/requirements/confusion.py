@@ -11,7 +11,7 @@ import numpy as np
 from treeform.data.exact import plain
 from treeform.errors import SpecError
 from treeform.language.bounded import Bounded, Value
-from treeform.language.classes import positive_code
+from treeform.language.classes import plain_label, positive_code
 from treeform.language.forms import Inequality, Rows, Sum
 from treeform.language.linear import LinearRequirement
 from treeform.language.numbers import as_fraction
@@ -55,6 +55,7 @@ class RateBound(LinearRequirement, Bounded, listed=False):
     @renamed(rate="at_least")
     def __init__(self, at_least: Fraction | float | str, positive: Any = None) -> None:
         self._set(at_least, positive)
+        self.at_least = self.rate
 
     def _set(self, rate: Fraction | float | str, positive: Any) -> None:
         self.rate = as_fraction(rate, f"the rate of {self.name}")
@@ -105,11 +106,6 @@ class RateBound(LinearRequirement, Bounded, listed=False):
             return Fraction(0)
         return max(Fraction(0), self.rate - value if self.least else value - self.rate)
 
-    @property
-    def at_least(self) -> Fraction:
-        """The bound, under the name of its parameter."""
-        return self.rate
-
     # -- the bound ----------------------------------------------------------------------------------
 
     @property
@@ -142,8 +138,7 @@ class RateBound(LinearRequirement, Bounded, listed=False):
     def to_json(self) -> dict[str, Any]:
         parameters: dict[str, Any] = {"at_least" if self.least else "at_most": decimal_text(self.rate)}
         if self.positive is not None:
-            plain = isinstance(self.positive, bool | int | float | str)
-            parameters["positive"] = self.positive if plain else str(self.positive)
+            parameters["positive"] = plain_label(self.positive)
         return {"name": self.name, "parameters": parameters}
 
     def __str__(self) -> str:
@@ -223,8 +218,4 @@ class MaxFalsePositiveRate(RateBound):
     @renamed(rate="at_most")
     def __init__(self, at_most: Fraction | float | str, positive: Any = None) -> None:
         self._set(at_most, positive)
-
-    @property
-    def at_most(self) -> Fraction:
-        """The bound, under the name of its parameter."""
-        return self.rate
+        self.at_most = self.rate

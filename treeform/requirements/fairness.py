@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from treeform.errors import SpecError
 from treeform.language.requirement import Requirement
-from treeform.requirements.groups import Groups, by_name, groups_from_json, groups_text, groups_to_json
-from treeform.requirements.rates import GroupRate, RateParity, decimal_or_plain
+from treeform.requirements.groups import Groups, by_name, groups_text
+from treeform.requirements.rates import GroupRate, RateParity
 from treeform.utils.arguments import renamed
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ __all__ = [
     "GroupRate",
     "PredictiveEquality",
     "StatisticalParity",
-    "decimal_or_plain",
 ]
 
 Masks = Sequence[tuple[str, NDArray[np.bool_]]]
@@ -69,9 +68,6 @@ class StatisticalParity(RateParity):
 
     name: ClassVar[str] = "statistical_parity"
     title: ClassVar[str] = "statistical parity"
-
-    def among(self, data: Dataset, positive: int) -> Masks:
-        return [("samples", np.ones(data.n_samples, dtype=bool))]
 
 
 class EqualOpportunity(RateParity):
@@ -193,9 +189,6 @@ class AccuracyParity(RateParity):
     def _positive_code(self, data: Dataset) -> int:
         return 0  # no class is favoured
 
-    def among(self, data: Dataset, positive: int) -> Masks:
-        return [("samples", np.ones(data.n_samples, dtype=bool))]
-
     def events(self, data: Dataset, positive: int) -> NDArray[np.int64]:
         return np.eye(data.n_classes, dtype=np.int64)
 
@@ -263,16 +256,6 @@ class ConditionalParity(RateParity):
         return [
             (f"samples with {label}", np.asarray(strata.codes == s)) for s, label in enumerate(strata.labels)
         ]
-
-    def to_json(self) -> dict[str, Any]:
-        written = super().to_json()
-        return written | {"parameters": written["parameters"] | {"given": groups_to_json(self.given)}}
-
-    @classmethod
-    def from_parameters(cls, parameters: Mapping[str, Any]) -> ConditionalParity:
-        given = {"given": groups_from_json(parameters["given"])} if "given" in parameters else {}
-        made: ConditionalParity = super().from_parameters({**parameters, **given})
-        return made
 
     def __str__(self) -> str:
         return f"{super().__str__()},given={groups_text(self.given)}"

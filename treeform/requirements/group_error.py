@@ -14,10 +14,10 @@ from treeform.language.bounded import Value
 from treeform.language.forms import Inequality, Rows
 from treeform.language.linear import LinearRequirement
 from treeform.language.numbers import as_fraction
-from treeform.requirements.amount import decimal_text, percent_text
+from treeform.requirements.amount import percent_text
 from treeform.requirements.by_groups import ByGroups
 from treeform.requirements.counted import AtMostNumber
-from treeform.requirements.groups import Groups, groups_to_json, of_groups
+from treeform.requirements.groups import Groups, of_groups
 from treeform.utils.arguments import renamed
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ class GroupErrorAtMost(AtMostNumber, ByGroups, LinearRequirement):
 
     name: ClassVar[str] = "group_error_at_most"
     example: ClassVar[str] = "at_most=0.2"
+    told: ClassVar[tuple[str, ...]] = ("at_most",)
     needs = frozenset({"correct"})
 
     @renamed(rate="at_most")
@@ -111,17 +112,6 @@ class GroupErrorAtMost(AtMostNumber, ByGroups, LinearRequirement):
         # Rates are multiples of 1 / W_g.
         steps = [weight for weight in self._of(data).weights(data) if weight]
         return max(Fraction(math.ceil(value * step) - 1, step) for step in steps) if value else None
-
-    # -- text and files -----------------------------------------------------------------------------
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "name": self.name,
-            "parameters": {"groups": groups_to_json(self.groups), "at_most": decimal_text(self.at_most)},
-        }
-
-    def __str__(self) -> str:
-        return f"{self.name}:{','.join([*self._groups_part(), f'at_most={decimal_text(self.at_most)}'])}"
 
     def in_words(self) -> str:
         where = f"in every group{of_groups(self.groups)}"

@@ -15,7 +15,7 @@ from treeform.language.numbers import LARGEST, as_fraction
 from treeform.language.values import ValueRow, ValueRule
 from treeform.requirements.amount import decimal_text
 from treeform.requirements.by_groups import ByGroups
-from treeform.requirements.groups import Groups, groups_to_json, of_groups
+from treeform.requirements.groups import Groups, of_groups
 from treeform.shape import Tree
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ class MeanParity(ByGroups, Bounded):
 
     name: ClassVar[str] = "mean_parity"
     example: ClassVar[str] = "difference=1000"
+    told: ClassVar[tuple[str, ...]] = ("difference",)
     demands_tests: ClassVar[bool] = False
     of_rows: ClassVar[bool] = True
     of_values: ClassVar[bool] = True
@@ -214,19 +215,6 @@ class MeanParity(ByGroups, Bounded):
         weight = [w for w in Groups.of(self.groups, data).weights(data) if w]
         steps = [a * b / data.quantity.unit for a, b in permutations(weight, 2)]
         return max((Fraction(math.ceil(value * step) - 1) / step for step in steps), default=None) if value else None
-
-    # -- text and files -----------------------------------------------------------------------------
-
-    def to_json(self) -> dict[str, Any]:
-        parameters = {"groups": groups_to_json(self.groups), "difference": decimal_text(self.difference)}
-        if self.whole is not None:
-            parameters["whole"] = self.whole
-        return {"name": self.name, "parameters": parameters}
-
-    def __str__(self) -> str:
-        return (
-            f"{self.name}:{','.join([*self._groups_part(), f'difference={decimal_text(self.difference)}'])}"
-        )
 
 
 def _truth(value: Any) -> bool | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,9 +20,9 @@ from treeform.language.forms import Inequality, Rows, Sum
 from treeform.language.linear import LinearRequirement
 from treeform.language.numbers import as_fraction
 from treeform.language.rational import least_above
-from treeform.requirements.amount import decimal_text
+from treeform.requirements.amount import decimal_or_plain
 from treeform.requirements.by_groups import ByGroups
-from treeform.requirements.groups import Groups, groups_to_json, of_groups
+from treeform.requirements.groups import Groups, of_groups
 from treeform.requirements.rate_cells import RateCells
 from treeform.utils.arguments import renamed
 
@@ -53,7 +52,7 @@ class GroupRate:
 class RateParity(ByGroups, LinearRequirement, Bounded):
     """Every group is predicted the positive class at a similar rate, among the samples that count.
 
-    A subclass defines which samples count: `among` gives one set or several, and the rates of each are compared.
+    A subclass says which samples count: `among` gives one set or several, and the rates of each are compared.
     Without ratio and difference its bound is left open, as a difference, for `treeform.Problem.frontier`.
     """
 
@@ -66,6 +65,7 @@ class RateParity(ByGroups, LinearRequirement, Bounded):
     needs = frozenset({"predicted"})
 
     alternatives: ClassVar[tuple[str, ...]] = ("ratio", "difference")
+    told: ClassVar[tuple[str, ...]] = ("ratio", "difference", "positive")
 
     @renamed(favourable="positive")
     def __init__(
@@ -106,9 +106,12 @@ class RateParity(ByGroups, LinearRequirement, Bounded):
             )
         return least, most
 
-    @abstractmethod
     def among(self, data: Dataset, positive: int) -> Sequence[tuple[str, NDArray[np.bool_]]]:
-        """Sets of samples that count, each as (what they are, (n,) mask); ``positive`` is a class code."""
+        """Sets of samples that count, each as (what they are, (n,) mask): all, unless it is overridden.
+
+        ``positive`` is a class code.
+        """
+        return [("samples", np.ones(data.n_samples, dtype=bool))]
 
     def events(self, data: Dataset, positive: int) -> NDArray[np.int64]:
         """(K, K) of 0 and 1: whether predicting class k for a sample of class c is what the rate counts."""
@@ -253,25 +256,6 @@ class RateParity(ByGroups, LinearRequirement, Bounded):
 
     # -- text and files ---------------------------------------------------------------------------
 
-    def to_json(self) -> dict[str, Any]:
-        parameters: dict[str, Any] = {"groups": groups_to_json(self.groups)}
-        for key in ("ratio", "difference"):
-            if getattr(self, key) is not None:
-                parameters[key] = decimal_or_plain(getattr(self, key))
-        if self.positive is not None:
-            plain = isinstance(self.positive, bool | int | float | str)
-            parameters["positive"] = self.positive if plain else str(self.positive)
-        return {"name": self.name, "parameters": parameters}
-
-    def __str__(self) -> str:
-        parts = self._groups_part()
-        for key in ("ratio", "difference"):
-            if getattr(self, key) is not None:
-                parts.append(f"{key}={decimal_or_plain(getattr(self, key))}")
-        if self.positive is not None:
-            parts.append(f"positive={self.positive}")
-        return f"{self.name}:{','.join(parts)}"
-
     def in_words(self) -> str:
         positive = "the positive class" if self.positive is None else str(self.positive)
         of, counted = (text.format(positive=positive) for text in (self.of, self.wording))
@@ -285,8 +269,3 @@ class RateParity(ByGroups, LinearRequirement, Bounded):
             return f"{of}the share {counted} is the same in every group{groups}"
         bound = decimal_or_plain(self.difference)
         return f"{of}the shares {counted} differ by at most {bound} between the groups{groups}"
-
-
-def decimal_or_plain(value: Fraction) -> str:
-    """Decimal text where it is finite, else p/q."""
-    return decimal_text(value) if value >= 0 else str(value)

@@ -34,7 +34,6 @@ from typing import Any, NamedTuple, cast
 
 from treeform.graph import DecisionGraph
 from treeform.language.composed import (
-    Case,
     CasesTerm,
     RatioTerm,
     TwoCountTerm,
@@ -44,6 +43,7 @@ from treeform.language.composed import (
 )
 from treeform.language.objective import Objective, Term
 from treeform.language.question import Question
+from treeform.language.requirement import Requirement
 from treeform.solve import schedule
 from treeform.solve.ledger import Ledger
 from treeform.solve.part_ledger import Part, PartLedger, Reduction, Search, Whole, part_at
@@ -174,7 +174,9 @@ class _Choice(NamedTuple):
     """One of the cases of a term, by its number."""
 
     weight: Fraction
-    case: Case
+    term: Term | None
+    rule: Requirement | None
+    paid: Fraction
     number: int
     nested: bool
 
@@ -186,19 +188,22 @@ class _Choice(NamedTuple):
 def _choices(question: Question) -> list[list[_Choice]]:
     """For each term that is no sum, what it can be in a part."""
     return [
-        [_Choice(weight, case, i, term.nested) for i, case in enumerate(term.cases(question.data, question.shape))]
+        [
+            _Choice(weight, case.term, case.rule, weight * case.amount, i, term.nested)
+            for i, case in enumerate(term.cases(question.data, question.shape))
+        ]
         for weight, term in cases_of(question.objective)
     ]
 
 
 def _paid(chosen: Sequence[_Choice]) -> Fraction:
     """What is paid beside the sums."""
-    return sum((one.weight * one.case.amount for one in chosen), Fraction(0))
+    return sum((one.paid for one in chosen), Fraction(0))
 
 
 def _part(question: Question, chosen: Sequence[_Choice], value: Fraction | None) -> Part:
-    priced = ((one.weight, one.case.term) for one in chosen if one.case.term is not None)
-    rules = (one.case.rule for one in chosen if one.case.rule is not None)
+    priced = ((one.weight, one.term) for one in chosen if one.term is not None)
+    rules = (one.rule for one in chosen if one.rule is not None)
     part = question.with_(
         objective=Objective((*priced, *sums_of(question.objective))),
         requirements=(*question.requirements, *rules),
