@@ -142,26 +142,11 @@ class SatDepth(Formulation):
             f"more than {MOST_CLAUSES:,}; use a smaller depth, fewer columns or thresholds, or a native engine"
         )
 
-    def compile(
-        self,
-        data: Dataset,
-        shape: Shape,
-        objective: Objective,
-        requirements: Sequence[Requirement] = (),
-        *,
-        examples: Ints | None = None,
-    ) -> Compiled:
-        """Build the formula; with the examples that mattered at smaller depths, when no error is allowed.
-
-        Raises
-        ------
-        SpecError
-            If no error is allowed and rows contradict each other, or the formula would be too large.
-        """
-        compiled = super().compile(data, shape, objective, requirements, examples=examples)
+    def completed(self, compiled: Compiled) -> Compiled:
+        """With the examples that mattered at smaller depths, when no error is allowed."""
         formula = compiled.shared.get(Formula)
-        if formula.consistent and examples is None:
-            known = self._remembered.get(data)
+        if formula.consistent and compiled.ports.examples is None:
+            known = self._remembered.get(compiled.data)
             if known is not None:
                 self._add(compiled, np.setdiff1d(known, formula.inside))
         return compiled

@@ -21,7 +21,7 @@ from treeform.certify.path_states import Followed, States, read_by
 from treeform.certify.prices import Prices, Table
 from treeform.certify.provers import multipliers_of
 from treeform.certify.stated_rows import left_by_rows
-from treeform.engines.graph_paths import FREE, PathStates, states_of
+from treeform.engines.graph_paths import FREE, states_of
 from treeform.errors import CertificateError
 from treeform.language.alternatives import AndOrGraph
 from treeform.language.covers import Covers
@@ -278,7 +278,9 @@ def _written(
     """The graph over the tests of a table."""
     followed = states_of(task, _Sides(table), path_levels) if path_levels and task.paths else None
     read = read_by(task, table.feature)
-    states = _Rules(followed, read)
+    states = _Rules(read)
+    if followed is not None:
+        states.follow(followed.allowed > 0, followed.next, followed.may_end > 0)
     if followed is not None and not admits(states, Followed(task.paths, table.tests, read), task.depth):
         raise CertificateError("the graph leaves out paths that the rules allow")
     prices, out = Prices(table, task, multipliers, unit, stop, states), Written(table, by_feature)
@@ -338,15 +340,15 @@ def admits(graph: States, rules: States, depth: int) -> bool:
 class _Rules:
     """The states of the graph, and one in which everything may follow: the last row, so that -1 is its index."""
 
-    def __init__(self, rules: PathStates | None, read: NDArray[np.bool_]) -> None:
-        tests = len(read)
-        given = rules or PathStates(
-            np.zeros((0, tests), np.uint8), np.zeros((0, tests, 2), np.int32), np.zeros(0, np.uint8), 0, True
-        )
-        self._allowed = np.concatenate([given.allowed > 0, np.ones((1, tests), dtype=bool)]) & read
-        self._next = np.concatenate([given.next.astype(np.int64), np.full((1, tests, 2), FREE)])
-        self._may_end = [*(given.may_end > 0).tolist(), True]
-        self.start = FREE if rules is None else 0
+    def __init__(self, read: NDArray[np.bool_]) -> None:
+        self._allowed, self._next = read[None], np.full((1, len(read), 2), FREE, dtype=np.int64)
+        self._may_end, self.start = [True], FREE
+
+    def follow(self, allowed: NDArray[np.bool_], after: NDArray[np.int32], may_end: NDArray[np.bool_]) -> None:
+        """Begin with these states: (S, T), (S, T, 2) and (S,)."""
+        self._allowed = np.concatenate([allowed & self._allowed, self._allowed])
+        self._next = np.concatenate([after.astype(np.int64), self._next])
+        self._may_end, self.start = [*may_end.tolist(), True], 0
 
     def allowed(self, state: int) -> NDArray[np.bool_]:
         """(T,) whether each test may come next."""

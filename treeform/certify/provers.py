@@ -37,7 +37,7 @@ from treeform.language.totals import of_prediction_rows
 from treeform.solve import schedule
 from treeform.solve.depth import try_depth
 from treeform.solve.engines import ENGINES, candidates, run_engine
-from treeform.solve.lagrangian import Lagrangian, rows_of, tighten
+from treeform.solve.lagrangian import dual_of, rows_of, tighten
 from treeform.solve.ledger import Ledger
 from treeform.solve.stage.leaf_values import value_run
 from treeform.utils.budget import Budget
@@ -345,7 +345,8 @@ def by_multipliers(
     if not point or min(point) < 0:
         raise CertificateError("the multipliers do not fit the requirements")
     engines = [engine for engine in provers(question, maker) if engine.prices_rows]
-    duals = [dual for engine in engines if (dual := _dual(question, engine, multipliers)) is not None]
+    rows = [one.requirement for one in multipliers]
+    duals = [dual for engine in engines if (dual := dual_of(question, engine, rows)) is not None]
     if not duals:
         raise CertificateError("the multipliers do not fit the requirements")
     if not all(dual.within_range(point) for dual in duals):
@@ -354,34 +355,17 @@ def by_multipliers(
     bounds: list[Bound] = []
     for index, dual in enumerate(duals):
         part = _part(budget, last=index + 1 == len(duals))
-        bounds.append(_at_multipliers(question, dual, tuple(point), part))
+        bound, graph, proved = dual.solve(tuple(point), part)
+        ledger = Ledger(question, part)
+        if graph is not None:
+            ledger.submit(graph, dual.engine.name)
+        best = None if ledger.upper is None else question.to_units(ledger.upper)
+        lower = question.to_units(math.ceil(bound))
+        by = f"{dual.engine.name} with multipliers"
+        bounds.append(Bound(by, None if beyond(question, lower) else lower, best, proved))
         if bounds[-1].lower is None or bounds[-1].lower == bounds[-1].best:
             break
     return replace(max(bounds, key=_strength), finished=all(bound.finished for bound in bounds))
-
-
-def _dual(question: Question, engine: Engine, multipliers: Sequence[Multiplier]) -> Lagrangian | None:
-    """What the engine minimises once the rows of the multipliers have a price; None where these are other rows."""
-    relaxation = relax(question, engine)
-    if relaxation is None:
-        return None
-    priced = {one.requirement for one in multipliers}
-    rows = rows_of(question, tuple(label for label in relaxation.dropped if label in priced))
-    fits = [row.label for row in rows] == [one.requirement for one in multipliers]
-    return Lagrangian(question, engine, relaxation, rows) if fits else None
-
-
-def _at_multipliers(
-    question: Question, dual: Lagrangian, point: tuple[Fraction, ...], budget: Budget
-) -> Bound:
-    bound, graph, proved = dual.solve(point, budget)
-    ledger = Ledger(question, budget)
-    if graph is not None:
-        ledger.submit(graph, dual.engine.name)
-    best = None if ledger.upper is None else question.to_units(ledger.upper)
-    lower = question.to_units(math.ceil(bound))
-    by = f"{dual.engine.name} with multipliers"
-    return Bound(by, None if beyond(question, lower) else lower, best, proved)
 
 
 def _strength(bound: Bound) -> tuple[bool, Fraction]:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from treeform.certify.regression import WORK
 from treeform.certify.side_costs import Distances, SideCosts, Squares
 from treeform.engines import RegressionSearch
-from treeform.engines.leaf_values.convex import Convex, least_sum, of_targets
+from treeform.engines.leaf_values.convex import least_sum, of_targets
 from treeform.engines.leaf_values.problem import LeafRow
 from treeform.engines.leaf_values.squares import least_squares
 from treeform.engines.relaxation import Relaxation, relax
@@ -262,7 +262,7 @@ class _Trees:
             return self._squares_reach(leaves, rows, target)
         functions = [_Leaf(self.y[leaf], self.w[leaf]) for leaf in leaves]
         if not self.rule.whole:
-            found = least_sum([one.convex() for one in functions], rows)
+            found = least_sum([one.convex for one in functions], rows)
             return found is not None and _reaches(functions, rows, found.multipliers, target)
         return _whole_reach(functions, rows, self.low, self.high, target)
 
@@ -306,6 +306,7 @@ class _Leaf:
         at: dict[int, int] = {}
         for y, w in zip(self.targets, self.weights, strict=True):
             at[y] = at.get(y, 0) + w
+        self.convex = of_targets(self.targets, self.weights)
         self.breaks = sorted(at)
         self.total = sum(at.values())
         self.at = {y: sum(w * abs(y - self.breaks[0]) for y, w in at.items()) for y in self.breaks[:1]}
@@ -313,9 +314,6 @@ class _Leaf:
         for here, after in zip(self.breaks, self.breaks[1:], strict=False):
             below += at[here]
             self.at[after] = self.at[here] + (2 * below - self.total) * (after - here)
-
-    def convex(self) -> Convex:
-        return of_targets(self.targets, self.weights)
 
     def value(self, v: int) -> int:
         return sum(w * abs(y - v) for y, w in zip(self.targets, self.weights, strict=True))
@@ -363,7 +361,7 @@ def _whole_reach(
         box = boxes.pop()
         if any(_least_of(row, box) > row.side for row in rows):
             continue
-        found = least_sum([one.convex() for one in functions], [*rows, *_ends(box)])
+        found = least_sum([one.convex for one in functions], [*rows, *_ends(box)])
         values = [Fraction(sum(ends), 2) for ends in box] if found is None else found.of_leaf
         known = {} if found is None else {i: u for i, u in found.multipliers.items() if i < len(rows)}
         bound = max(_bound(functions, rows, known, box), _bound(functions, rows, {}, box))

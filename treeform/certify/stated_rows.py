@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treeform.catalogue.solvers import find_formulation
-from treeform.language.abilities import ColumnsOnDemand
 from treeform.language.requirement import asks_for_tests
 from treeform.solve.row_prices import UNIT, RowPrices, StatedRows
 from treeform.solve.verification import verify
@@ -81,7 +80,6 @@ def left_by_rows(
     prices = RowPrices(relaxation, *sides)
     most = -(-value.numerator * question.scale // value.denominator) - 1
     formulation, terms_and_rows = find_formulation(FORMULATION), prices.rest(question, relaxation.dropped)
-    assert isinstance(formulation, ColumnsOnDemand)
     budgets = None
     for _ in range(ROUNDS):
         if stop():

@@ -357,7 +357,11 @@ class Formulation:
         if objective.terms:
             model.minimize(value)
         scale, rows = objective.scale(data), frozenset(restricting)
-        return Compiled(model, ports, data, shape, objective, bound, value, scale, rows)
+        return self.completed(Compiled(model, ports, data, shape, objective, bound, value, scale, rows))
+
+    def completed(self, compiled: Compiled) -> Compiled:
+        """The model with what a formulation knows from models before; as it is, by default."""
+        return compiled
 
 
 def _refuse_requirements(components: Iterable[Component]) -> None:

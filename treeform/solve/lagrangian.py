@@ -26,7 +26,7 @@ import numpy as np
 from treeform.data import Dataset
 from treeform.engines import Engine, EngineOutcome, EngineRun
 from treeform.engines.diagram_rows import PricedRows
-from treeform.engines.relaxation import Relaxation
+from treeform.engines.relaxation import Relaxation, relax
 from treeform.engines.task import OnIncumbent
 from treeform.graph import DecisionGraph
 from treeform.language.question import Question
@@ -193,6 +193,15 @@ class Lagrangian:
         square = np.full((size, size), forbidden, dtype=object)
         square[:kinds, :classes] = cost
         return square.astype(np.int64), base, step
+
+
+def dual_of(question: Question, engine: Engine, labels: list[str]) -> Lagrangian | None:
+    """What the engine minimises once rows of these labels have a price; None where it leaves out others of them."""
+    relaxation = relax(question, engine)
+    if relaxation is None:
+        return None
+    rows = rows_of(question, tuple(label for label in relaxation.dropped if label in labels))
+    return Lagrangian(question, engine, relaxation, rows) if [row.label for row in rows] == labels else None
 
 
 def tighten(
