@@ -116,7 +116,7 @@ def one(name: str, rule: str, depth: int, solver: str, aid: str, seconds: float)
         state_root_bounds(compiled, engine, relaxation, known, upper, schedule.WARM_START.of(budget))
 
     more = rows if aid in ("rows", "all") else None
-    search = CompiledSearch(question, plan.formulation, plan.backend, ledger, budget, None, more)
+    search = CompiledSearch(plan.formulation, plan.backend, ledger, budget, None, more)
     search.run()
     assert ledger.upper is not None and ledger.lower is not None
     errors, bound = (question.to_units(side) for side in (ledger.upper, ledger.lower))

@@ -46,7 +46,7 @@ def test_a_search_over_them_finds_their_best_model_and_claims_nothing(budget: bo
     tests = few_thresholds(question.data, 6)
     ledger = Ledger(question, time)
     some = SomeModels(ledger)
-    GraphSearch(question, HypergraphFlow(), tf.HiGHS(), some, time, part, tests).run()
+    GraphSearch(HypergraphFlow(), tf.HiGHS(), some, time, part, tests).run()
     rounded = question.data.X.copy()
     for f in range(rounded.shape[1]):
         rounded[:, f] = np.searchsorted(tests[2][tests[1] == f], rounded[:, f])
@@ -66,7 +66,7 @@ def test_cp_sat_gets_all_rows_in_its_linear_program_unless_a_user_says_otherwise
     assert part is not None
     for backend, level in ((tf.CPSAT(), 2), (tf.CPSAT(options={"linearization_level": 1}), 1)):
         for one in (backend, tf.Isolated(backend, memory_limit=1000)):
-            search = GraphSearch(question, HypergraphFlow(), one, Ledger(question, time), time, part)
+            search = GraphSearch(HypergraphFlow(), one, Ledger(question, time), time, part)
             inner = getattr(search.backend, "solver", search.backend)
             assert inner.options["linearization_level"] == level
             assert (inner.name, type(search.backend)) == ("cp-sat", type(one))

@@ -60,7 +60,7 @@ class HalfAsMuch(FewTests):
 def search_of(question: Question) -> GraphSearch:
     part, budget = priced_part(question), Budget(None)
     assert part is not None
-    return GraphSearch(question, HypergraphFlow(), tf.HiGHS(), Ledger(question, budget), budget, part)
+    return GraphSearch(HypergraphFlow(), tf.HiGHS(), Ledger(question, budget), budget, part)
 
 
 @pytest.mark.parametrize("rule", [FewTests, OneColumn, HalfAsMuch])

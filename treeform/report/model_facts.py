@@ -30,6 +30,7 @@ from treeform.utils.text import count_of, rounded_text
 if TYPE_CHECKING:
     from treeform.graph import DecisionGraph
 
+Attributes = Sequence[tuple[str, Any]]
 WIDEST_PRINTED = 1400.0
 """Pixels of a drawing that is still legible on a printed page; wider ones are printed as an outline."""
 
@@ -68,7 +69,11 @@ def of_graph(
         known = (("equal to rows of training", among),) if equal and rows_of == "training" else ()
         later_question = question.with_(data=held_out.data)
         later = ((f"{word} table", held_out.source), *known, *accuracy(graph, later_question, word))
-    by_kind = _of_values if graph.is_regression else _of_classes
+    positive = 0 if graph.is_regression else positive_of(question)
+    if graph.is_regression:
+        own = _of_values(graph, attributes, tables)
+    else:
+        own = _of_classes(graph, positive, attributes, tables)
     return {
         "model_size": size_text(graph),
         "svg": picture.text(),
@@ -81,34 +86,25 @@ def of_graph(
         "crossings": crossings(graph, question),
         "proxies": proxies(graph, data, attributes),
         "ask": ask_values(graph, data, yes_no),
-        **by_kind(graph, shown, question, attributes, tables),
+        "explore": explore_values(graph, shown, data, attributes, positive),
+        **own,
     }
 
 
 def _of_classes(
-    graph: DecisionGraph,
-    shown: DecisionGraph,
-    question: Question,
-    attributes: Sequence[tuple[str, Any]],
-    tables: Sequence[tuple[str, Dataset]],
+    graph: DecisionGraph, positive: int, attributes: Attributes, tables: Sequence[tuple[str, Dataset]]
 ) -> dict[str, Any]:
-    positive = positive_of(question)
     groups = [group_tables(graph, data, attributes, positive, rows_of) for rows_of, data in tables]
     matrices = [_matrix(graph, data) for _, data in tables]
     return {
         "confusion": matrices[0],
         "held_out_confusion": () if len(matrices) == 1 else matrices[1],
         "groups": tuple(chain.from_iterable(groups)),
-        "explore": explore_values(graph, shown, question.data, attributes, positive),
     }
 
 
 def _of_values(
-    graph: DecisionGraph,
-    shown: DecisionGraph,
-    question: Question,
-    attributes: Sequence[tuple[str, Any]],
-    tables: Sequence[tuple[str, Dataset]],
+    graph: DecisionGraph, attributes: Attributes, tables: Sequence[tuple[str, Dataset]]
 ) -> dict[str, Any]:
     residuals = [residual_tables(graph, data, attributes, rows_of) for rows_of, data in tables]
     return {
@@ -116,7 +112,6 @@ def _of_values(
         "held_out_confusion": (),
         "groups": (),
         "residuals": tuple(chain.from_iterable(residuals)),
-        "explore": explore_values(graph, shown, question.data, attributes),
     }
 
 

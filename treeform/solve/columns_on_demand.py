@@ -120,7 +120,6 @@ class GraphSearch:
 
     def __init__(
         self,
-        question: Question,
         formulation: Formulation,
         backend: Backend,
         ledger: Ledger,
@@ -129,7 +128,8 @@ class GraphSearch:
         tests: Tests | None = None,
     ) -> None:
         assert formulation.columns_on_demand
-        self.question, self.formulation, self.backend = question, formulation, backend.for_flows()
+        self.question = question = ledger.question
+        self.formulation, self.backend = formulation, backend.for_flows()
         self.ledger, self.budget, self.relaxation = ledger, budget, relaxation
         self.limit: Limit | None = None
         # Components that were added to the formulation read ports as requirements do.
@@ -261,7 +261,7 @@ class GraphSearch:
         tests = few_thresholds(question.data, self.tests_of_column, ledger.graph)
         budget = schedule.FEW_THRESHOLDS.of(self.budget)
         some = SomeModels(ledger)
-        GraphSearch(question, self.formulation, self.backend, some, budget, self.relaxation, tests).run()
+        GraphSearch(self.formulation, self.backend, some, budget, self.relaxation, tests).run()
         more = 2 * self.tests_of_column
         self.tests_of_column = more if more <= MOST_OF_COLUMN else 0
         return ledger.upper != before
@@ -290,7 +290,7 @@ class GraphSearch:
     def _search(self, graph: AndOrGraph, part: StatedPart, ledger: Ledger, share: Share) -> Limit | None:
         """Give a graph to the solver; why it did not end."""
         stated, budget = self.stated(graph), share.of(self.budget)
-        search = CompiledSearch(self.question, stated, self.backend, ledger, budget, part=part)
+        search = CompiledSearch(stated, self.backend, ledger, budget, part=part)
         search.run()
         return search.limit
 

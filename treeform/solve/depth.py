@@ -172,7 +172,7 @@ class DepthSearch:
         return own
 
     def _searched(self, own: Ledger, budget: Budget, proofs: ProofWriter | None = None) -> CompiledSearch:
-        search = CompiledSearch(own.question, self.formulation, self.backend, own, budget, proofs)
+        search = CompiledSearch(self.formulation, self.backend, own, budget, proofs)
         search.run()
         return search
 

@@ -93,7 +93,7 @@ def _first_step(
     """What a formulation with columns on demand states at first, what its prices show, and what needs no rows."""
     assert plan.formulation is not None and plan.backend is not None
     budget = Budget(None)
-    search = GraphSearch(question, plan.formulation, plan.backend, Ledger(question, budget), budget, part)
+    search = GraphSearch(plan.formulation, plan.backend, Ledger(question, budget), budget, part)
     priced = search.price()
     step = None if priced is None or priced.infeasible else search.enlarged(priced)
     if priced is None or step is None:

@@ -56,10 +56,8 @@ class CompiledSearch:
 
     Parameters
     ----------
-    question : Question
-        The question; its scale is the unit of the ledger.
     formulation, backend
-        The formulation that states it, and the solver.
+        The formulation that states the ledger's question, and the solver.
     ledger : Ledger
         Where claims go; its incumbent is the MIP start and the cutoff.
     proofs : ProofWriter, optional
@@ -72,7 +70,6 @@ class CompiledSearch:
 
     def __init__(
         self,
-        question: Question,
         formulation: Formulation,
         backend: Backend,
         ledger: Ledger,
@@ -85,8 +82,8 @@ class CompiledSearch:
         self.below = None if part is None else part.below
         self.recheck = None if part is None else part.recheck
         self.kept = frozenset[str]() if part is None else part.kept
-        self.question = question
-        self.has_squares = question.objective.is_squared
+        self.question = ledger.question
+        self.has_squares = ledger.question.objective.is_squared
         self.formulation = formulation
         self.backend = backend
         self.ledger = ledger

@@ -65,7 +65,7 @@ def solve_row(
     stated = sized or stated.tuned_for(plan.backend.capabilities.forms)
     part = (schedule.ROW_OF_ONE if m == 1 else schedule.EACH_ROW).of(budget)
     ledger.budget = part
-    search = CompiledSearch(question, stated, plan.backend, ledger, part)
+    search = CompiledSearch(stated, plan.backend, ledger, part)
     try:
         with observe_steps(ledger.on_step):
             search.run()

@@ -50,9 +50,9 @@ def solver(node: Node, budget: Budget) -> Limit | None:
     search: CompiledSearch | GraphSearch
     if part is None:
         proofs = node.options.proofs
-        search = CompiledSearch(node.question, plan.formulation, plan.backend, ledger, budget, proofs)
+        search = CompiledSearch(plan.formulation, plan.backend, ledger, budget, proofs)
     else:
-        search = GraphSearch(node.question, plan.formulation, plan.backend, ledger, budget, part)
+        search = GraphSearch(plan.formulation, plan.backend, ledger, budget, part)
     search.run()
     limit = budget.reason or search.limit
     if limit is None and not ledger.closed:
