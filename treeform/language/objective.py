@@ -171,48 +171,42 @@ class Error(Term):
         return Fraction(data.total_weight * data.weight_unit)
 
 
-@dataclass(frozen=True)
-class Nodes(Term):
-    """Number of tests (internal nodes) of the model."""
+class OfTests(Term):
+    """The number of tests, or as many more."""
 
-    name: ClassVar[str] = "nodes"
-    per_test: ClassVar[int] = 1
+    more: ClassVar[int] = 0
     needs: ClassVar[Set[str]] = frozenset({"active"})
 
     def evaluate(self, graph: DecisionGraph, data: Dataset) -> Fraction:
-        return Fraction(graph.n_nodes)
+        return Fraction(graph.n_nodes + self.more)
 
     def unit(self, data: Dataset) -> Fraction:
         return Fraction(1)
 
     def build(self, model: Model, ports: Ports) -> Expr:
-        return ports.active.sum()
+        return ports.active.sum() + self.more
 
     def largest(self, data: Dataset, shape: Shape) -> Fraction:
-        return Fraction(sum(shape.widths))
+        return Fraction(sum(shape.widths) + self.more)
 
 
 @dataclass(frozen=True)
-class Leaves(Term):
+class Nodes(OfTests):
+    """Number of tests (internal nodes) of the model."""
+
+    name: ClassVar[str] = "nodes"
+    per_test: ClassVar[int] = 1
+
+
+@dataclass(frozen=True)
+class Leaves(OfTests):
     """Number of leaves of a tree: arcs that end, one more than tests, however many leaf nodes the arrays have.
 
     A pass-through counts as a test with two arcs, one of them empty. A diagram's leaves are just the classes.
     """
 
     name: ClassVar[str] = "leaves"
-    needs: ClassVar[Set[str]] = frozenset({"active"})
-
-    def evaluate(self, graph: DecisionGraph, data: Dataset) -> Fraction:
-        return Fraction(graph.n_nodes + 1)
-
-    def unit(self, data: Dataset) -> Fraction:
-        return Fraction(1)
-
-    def build(self, model: Model, ports: Ports) -> Expr:
-        return ports.active.sum() + 1
-
-    def largest(self, data: Dataset, shape: Shape) -> Fraction:
-        return Fraction(sum(shape.widths) + 1)
+    more: ClassVar[int] = 1
 
     def refusal(self, data: Dataset, shape: Shape) -> SpecError | None:
         return unless_tree(shape, f"the leaves of {shape} cannot be counted as an objective", "use tf.Nodes()")

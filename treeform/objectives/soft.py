@@ -204,10 +204,10 @@ class SoftCount(SoftPorts, SteppedTerm):
         return None if size is None else (size, self.requirement.at_most)
 
 
-class SoftRows(Soft, LargestTerm):
+class SoftRows(LargestTerm, Soft):
     """What is lacking as the largest excess of linear constraints over sums of samples, or 0."""
 
-    is_sum: ClassVar[bool] = False
+    evaluate = Soft.evaluate
 
     def __init__(self, requirement: Requirement, data: Dataset) -> None:
         super().__init__(requirement)
@@ -215,8 +215,6 @@ class SoftRows(Soft, LargestTerm):
         assert rows is not None
         self._data = data
         self._sides = [RowExcess(self, *side) for side in _sides(rows)]
-
-    needs: ClassVar[Set[str]] = frozenset({"predicted"})
 
     def bind(self, data: Dataset, **context: Any) -> Soft:
         return self if data is self._data else SoftRows(_bound(self.requirement, data, **context), data)
@@ -228,15 +226,6 @@ class SoftRows(Soft, LargestTerm):
 
     def remark(self, graph: DecisionGraph, data: Dataset) -> str | None:
         return None if self._sides else f"{self} is 0 for every model: there is nothing to compare"
-
-    def unit(self, data: Dataset) -> Fraction:
-        return LargestTerm.unit(self, data)
-
-    def largest(self, data: Dataset, shape: Shape) -> Fraction:
-        return LargestTerm.largest(self, data, shape)
-
-    def build(self, model: Model, ports: Ports) -> Expr:
-        return LargestTerm.build(self, model, ports)
 
     def refusal(self, data: Dataset, shape: Shape) -> SpecError | None:
         for one in self._sides:

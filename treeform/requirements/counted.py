@@ -90,6 +90,11 @@ class PayableAtMost(AtMost):
     size: ClassVar[Term | None] = None
     """The term of an objective that counts the same, where there is one with a price per test."""
 
+    def build(self, model: Model, ports: Ports) -> None:
+        # number <= at_most
+        if self.at_most < self.most(ports.data, ports.shape):
+            model.add(self.number(model, ports) <= self.at_most, str(self))
+
     @abstractmethod
     def number(self, model: Model, ports: Ports) -> Expr:
         """What is counted, over the ports in `needs`: a scalar, or several of which the largest counts."""

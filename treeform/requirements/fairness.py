@@ -67,7 +67,6 @@ class StatisticalParity(RateParity):
     """
 
     name: ClassVar[str] = "statistical_parity"
-    title: ClassVar[str] = "statistical parity"
 
 
 class EqualOpportunity(RateParity):
@@ -94,7 +93,6 @@ class EqualOpportunity(RateParity):
     """
 
     name: ClassVar[str] = "equal_opportunity"
-    title: ClassVar[str] = "equal opportunity"
     of: ClassVar[str] = "of the rows that are {positive}, "
 
     def among(self, data: Dataset, positive: int) -> Masks:
@@ -119,7 +117,6 @@ class PredictiveEquality(RateParity):
     """
 
     name: ClassVar[str] = "predictive_equality"
-    title: ClassVar[str] = "predictive equality"
     of: ClassVar[str] = "of the rows that are not {positive}, "
 
     def among(self, data: Dataset, positive: int) -> Masks:
@@ -141,7 +138,6 @@ class EqualizedOdds(RateParity):
     """
 
     name: ClassVar[str] = "equalized_odds"
-    title: ClassVar[str] = "equalized odds"
     of: ClassVar[str] = "of the rows that are {positive}, and of those that are not, "
 
     def among(self, data: Dataset, positive: int) -> Masks:
@@ -169,7 +165,6 @@ class AccuracyParity(RateParity):
     """
 
     name: ClassVar[str] = "accuracy_parity"
-    title: ClassVar[str] = "accuracy parity"
     wording: ClassVar[str] = "classified correctly"
     demands_tests: ClassVar[bool] = False
     needs = frozenset({"correct"})
@@ -220,7 +215,6 @@ class ConditionalParity(RateParity):
     """
 
     name: ClassVar[str] = "conditional_parity"
-    title: ClassVar[str] = "conditional parity"
 
     @renamed(favourable="positive")
     def __init__(

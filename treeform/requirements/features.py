@@ -49,12 +49,8 @@ class FeatureBudget(PayableAtMost):
     def __init__(self, at_most: int) -> None:
         self.at_most = whole_count(at_most, 0, f"a model that tests at most {at_most!r} columns", "FeatureBudget(3)")
 
-    def build(self, model: Model, ports: Ports) -> None:
-        # feature[v, f] => used[column of f],   sum(used) <= at_most
-        if self.most(ports.data, ports.shape) > self.at_most:
-            model.add(self.number(model, ports) <= self.at_most, str(self))
-
     def number(self, model: Model, ports: Ports) -> Expr:
+        # feature[v, f] => used[column of f]
         return tested_columns(model, ports, str(self)).sum()
 
     def most(self, data: Dataset, shape: Shape) -> int:

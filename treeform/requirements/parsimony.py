@@ -36,7 +36,27 @@ class _OfModel(PayableAtMost):
         return f"the model has at most {self.at_most} {self.of if self.at_most != 1 else self.one}"
 
 
-class MaxNodes(_OfModel):
+class _OfTests(_OfModel, listed=False):
+    """A count of tests, or of as many more."""
+
+    more: ClassVar[int] = 0
+    of_values: ClassVar[bool] = True
+    needs = frozenset({"active"})
+
+    def limits(self, data: Dataset) -> Limits:
+        return Limits(max_nodes=self.at_most - self.more)
+
+    def number(self, model: Model, ports: Ports) -> Expr:
+        return ports.active.sum() + self.more
+
+    def most(self, data: Dataset, shape: Shape) -> int:
+        return sum(shape.widths) + self.more
+
+    def measured(self, graph: DecisionGraph, data: Dataset) -> int:
+        return graph.n_nodes + self.more
+
+
+class MaxNodes(_OfTests):
     """At most ``at_most`` tests in the model (a constant model has none).
 
     Parameters
@@ -53,28 +73,9 @@ class MaxNodes(_OfModel):
     size: ClassVar[Term | None] = Nodes()
     counts = of = "tests"
     one: ClassVar[str] = "test"
-    of_values: ClassVar[bool] = True
-    needs = frozenset({"active"})
-
-    def build(self, model: Model, ports: Ports) -> None:
-        # sum_v d_v <= at_most
-        if self.at_most < self.most(ports.data, ports.shape):
-            model.add(ports.active.sum() <= self.at_most, str(self))
-
-    def limits(self, data: Dataset) -> Limits:
-        return Limits(max_nodes=self.at_most)
-
-    def number(self, model: Model, ports: Ports) -> Expr:
-        return ports.active.sum()
-
-    def most(self, data: Dataset, shape: Shape) -> int:
-        return sum(shape.widths)
-
-    def measured(self, graph: DecisionGraph, data: Dataset) -> int:
-        return graph.n_nodes
 
 
-class MaxLeaves(_OfModel):
+class MaxLeaves(_OfTests):
     """At most ``at_most`` leaves in the tree, one more than it has tests.
 
     Parameters
@@ -89,31 +90,13 @@ class MaxLeaves(_OfModel):
 
     name: ClassVar[str] = "max_leaves"
     size: ClassVar[Term | None] = Leaves()
-    of_values: ClassVar[bool] = True
+    more: ClassVar[int] = 1
     counts = of = "leaves"
     one: ClassVar[str] = "leaf"
     least: ClassVar[int] = 1
-    needs = frozenset({"active"})
 
     def refusal(self, data: Dataset, shape: Shape) -> SpecError | None:
         return unless_tree(shape, f"{self} has no meaning for {shape}", "bound its tests: tf.MaxNodes(...)")
-
-    def build(self, model: Model, ports: Ports) -> None:
-        # sum_v d_v + 1 <= at_most
-        if self.at_most < self.most(ports.data, ports.shape):
-            model.add(ports.active.sum() <= self.at_most - 1, str(self))
-
-    def limits(self, data: Dataset) -> Limits:
-        return Limits(max_nodes=self.at_most - 1)
-
-    def number(self, model: Model, ports: Ports) -> Expr:
-        return ports.active.sum() + 1
-
-    def most(self, data: Dataset, shape: Shape) -> int:
-        return sum(shape.widths) + 1
-
-    def measured(self, graph: DecisionGraph, data: Dataset) -> int:
-        return graph.n_nodes + 1
 
 
 class MaxDepth(_OfModel):
@@ -136,15 +119,11 @@ class MaxDepth(_OfModel):
     least: ClassVar[int] = 1
     needs = frozenset({"reaches"})
 
-    def build(self, model: Model, ports: Ports) -> None:
-        # Every test is reached by some row: sum_v reaches[i, v] <= at_most
-        if self.at_most < ports.shape.depth:
-            model.add(ports.reaches[distinct_rows(ports)].sum(axis=1) <= self.at_most, str(self))
-
     def limits(self, data: Dataset) -> Limits:
         return Limits(max_depth=self.at_most)
 
     def number(self, model: Model, ports: Ports) -> Expr:
+        # Every test is reached by some row.
         return ports.reaches[distinct_rows(ports)].sum(axis=1)
 
     def most(self, data: Dataset, shape: Shape) -> int:

@@ -57,8 +57,6 @@ class RateParity(ByGroups, LinearRequirement, Bounded):
     """
 
     name: ClassVar[str] = "rate_parity"
-    title: ClassVar[str]
-    """What the requirement is called in messages."""
     of: ClassVar[str] = ""
     wording: ClassVar[str] = "predicted {positive}"
     """What is compared, and among which rows, in the words of a report."""
@@ -83,7 +81,7 @@ class RateParity(ByGroups, LinearRequirement, Bounded):
     @classmethod
     def _checked(cls, ratio: Any, difference: Any) -> tuple[Fraction | None, Fraction | None]:
         """Both bounds as fractions, in range."""
-        title, name = cls.title, cls.__name__
+        title, name = cls.name.replace("_", " "), cls.__name__
         if ratio is not None and difference is not None:
             raise SpecError(
                 f"{title} takes exactly one of ratio and difference",
