@@ -199,7 +199,13 @@ def test_the_page_of_a_study(problem: tf.Problem, tmp_path: Path, monkeypatch: p
     ]  # type: ignore[union-attr]
     assert len(chosen) == 1 and str(chosen[0]).startswith(best)
     summary = study.summary()
-    cells = [t.text for d in drawn[:2] for g in d.iter(f"{SVG}g") for t in g.iter(f"{SVG}text")]
+    cells = [
+        t.text
+        for d in drawn[:2]
+        for g in d.iter(f"{SVG}g")
+        if g.get("class", "").startswith("cell")
+        for t in g.iter(f"{SVG}text")
+    ]
     assert sorted(map(str, cells)) == sorted(f"{100 * error:.2f}" for error in summary["test_error"])
     assert len(list(drawn[2].iter(f"{SVG}circle"))) == len(summary) + 1
     monkeypatch.setattr(subject, "solve", lambda *a: 1 / 0)

@@ -14,11 +14,10 @@ from importlib.resources import files
 from typing import Any
 
 from treeform.graph.svg import PALETTE
-from treeform.report import plot
 from treeform.report.facts import Facts
 from treeform.report.fairness import GroupTable
 from treeform.report.figures import interval_text, percent
-from treeform.tradeoff import frontier_plot, near_plot
+from treeform.utils.charts import STYLE, bare
 
 SCRIPTS = ("explore.js", "decide.js", "ask.js")
 
@@ -106,7 +105,7 @@ def _digest(text: str) -> str:
 
 def page_style() -> str:
     """The style sheet of every page."""
-    return "\n" + _text("templates/report.css") + plot.STYLE + frontier_plot.STYLE + near_plot.STYLE + "\n"
+    return "\n" + _text("templates/report.css") + STYLE + "\n"
 
 
 @lru_cache(maxsize=8)
@@ -116,18 +115,13 @@ def _text(name: str) -> str:
 
 def _plain(facts: Facts) -> Facts:
     """The drawings without style sheets of their own, which the policy would refuse: the page has them."""
-    curves = tuple(
-        replace(curve, svg=curve.svg.replace(f"<style>{frontier_plot.STYLE}</style>", ""))
-        for curve in facts.curves
-    )
-    trace = None if facts.trace is None else facts.trace.replace(f"<style>{plot.STYLE}</style>", "")
-    near = facts.alternatives
+    curves = tuple(replace(curve, svg=bare(curve.svg)) for curve in facts.curves)
+    trace = None if facts.trace is None else bare(facts.trace)
+    near, nested = facts.alternatives, facts.nested
     if near is not None:
-        near = replace(near, svg=near.svg.replace(f"<style>{near_plot.STYLE}</style>", ""))
-    nested = facts.nested
+        near = replace(near, svg=bare(near.svg))
     if nested is not None:
-        sheet = f"<style>{frontier_plot.STYLE}</style>"
-        nested = replace(nested, svg=tuple(svg.replace(sheet, "") for svg in nested.svg))
+        nested = replace(nested, svg=tuple(map(bare, nested.svg)))
     return replace(facts, curves=curves, trace=trace, alternatives=near, nested=nested)
 
 

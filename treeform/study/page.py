@@ -15,7 +15,7 @@ from treeform import __version__
 from treeform.report.page import environment, page_style, policy, when
 from treeform.study import drawings
 from treeform.study.drawings import Mean
-from treeform.tradeoff import frontier_plot
+from treeform.utils.charts import bare
 
 MOST_MAPS = 24
 """Heat maps of a page; more settings than two make one for each combination of the others."""
@@ -73,7 +73,7 @@ def render_study(study: Runs, created: datetime | None = None) -> str:
             least=min(means.values(), key=lambda m: m.error, default=None),
             proved=int(study.table["status"].isin(["optimal", "infeasible"]).sum()),
             maps=heat_maps(study, means),
-            plot=None if plot is None else plot.replace(f"<style>{frontier_plot.STYLE}</style>", ""),
+            plot=None if plot is None else bare(plot),
             scale=100.0 if study.shares else 1.0,
             means=study.summary().to_dict("records"),
             columns=list(study.settings),
@@ -139,7 +139,7 @@ def heat_maps(study: Runs, means: dict[tuple[str, ...], Mean]) -> list[HeatMap]:
             svg = drawings.heat_map(
                 cells, (down or "", rows), (across, values[across]), (min(errors), max(errors))
             )
-            maps.append(HeatMap(title, svg))
+            maps.append(HeatMap(title, bare(svg)))
     return maps[:MOST_MAPS]
 
 
