@@ -241,7 +241,7 @@ def test_a_report_shows_an_answer_of_a_size_table_and_of_a_frontier(table: Path,
     ]  # fmt: skip
     assert shown["nested"]["row"] == 2
     beyond = run("report", whole, table, "--row", 3, "-o", tmp_path / "other.html")
-    assert beyond.exit_code == 2 and "give --row 1 to --row 2" in beyond.stderr
+    assert beyond.exit_code == 2 and "give a row from 1 to 2" in beyond.stderr
     over = (
         "--over",
         "statistical_parity:groups=town,positive=good",

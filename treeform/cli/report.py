@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,7 +10,6 @@ import typer
 
 from treeform import report
 from treeform.certify.certificate import read
-from treeform.certify.check import family_from
 from treeform.certify.statements import data_of as read_as_stated
 from treeform.cli import options as opt
 from treeform.cli.files import check_writable, new_file
@@ -27,7 +25,6 @@ from treeform.cli.stored import (
 from treeform.errors import SpecError, did_you_mean
 from treeform.report.facts import Facts
 from treeform.utils.files import is_special, write_text
-from treeform.utils.text import count_of
 
 FORMATS: dict[str, Callable[[Facts], str]] = {
     "html": report.render_html,
@@ -150,15 +147,11 @@ def _facts_of_answer(
     """One answer of a family, whose answers are listed on stdout."""
     body = read_family(certificate)
     X, y, weights, sensitive = data_of(certificate, path, target, weight, groups)
-    family, answers = family_from(body, read_as_stated(body, X, y, weights), sensitive)
-    if row > len(answers):
-        raise SpecError(
-            f"the certificate has no answer {row}",
-            cause=f"it has {count_of(len(answers), 'answer')}; those of other problems follow from them",
-            fix=f"give --row 1 to --row {len(answers)}",
-        )
-    for number, (place, result) in enumerate(answers, 1):
-        mark = ">" if number == row else " "
-        print(f"{mark} {number}  {family.name(place)}: objective {result.objective}, {result.status}")
-    facts = report.of_result(answers[row - 1][1], certificate=certificate, source=path.name, about=about)
-    return replace(facts, nested=report.nested_facts(family, answers, row))
+    stated = read_as_stated(body, X, y, weights)
+    facts = report.of_family(
+        certificate, stated, row, sensitive_features=sensitive, source=path.name, about=about
+    )
+    assert facts.nested is not None
+    for number, answer in enumerate(facts.nested.answers, 1):
+        print(f"{'>' if number == row else ' '} {number}  {answer}")
+    return facts

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from treeform.certify.certificate import read_any
+from treeform.certify.check import family_from
+from treeform.certify.schema import FamilyPart
+from treeform.data import Dataset
+from treeform.errors import CertificateError, SpecError
 from treeform.report.about import NOTHING, About, read_about
 from treeform.report.crossing import Crossing, price_crossings
 from treeform.report.curves import trace_curves
@@ -21,6 +27,7 @@ from treeform.tradeoff.frontier import Frontier
 from treeform.tradeoff.near_optimal import NearOptimal
 from treeform.tradeoff.prices import Prices
 from treeform.utils.files import write_text
+from treeform.utils.text import count_of
 
 __all__ = [
     "NOTHING",
@@ -30,7 +37,7 @@ __all__ = [
     "HeldOut",
     "Nested",
     "html",
-    "nested_facts",
+    "of_family",
     "of_model",
     "of_result",
     "plot_trace",
@@ -56,6 +63,57 @@ def text(result: SolveResult) -> str:
         From `Problem.solve`.
     """
     return render_text(of_result(result))
+
+
+def of_family(
+    certificate: Mapping[str, Any],
+    data: Dataset,
+    row: int = 1,
+    *,
+    sensitive_features: Any = None,
+    source: str | None = None,
+    about: About = NOTHING,
+) -> Facts:
+    """The facts of a size table, Pareto curve or frontier: all its problems, and the model of one answer.
+
+    Parameters
+    ----------
+    certificate : dict
+        From `SizeTable.certificate`, `Frontier.certificate` or that of `Problem.pareto`.
+    data : Dataset
+        The training data, such as ``problem.data``.
+    row : int, default 1
+        Which answer of the certificate, the widest problem first.
+    sensitive_features : optional
+        Groups that were given as arrays.
+    source : str, optional
+        A name for the data.
+    about : About, optional
+        What people say about the model.
+
+    Raises
+    ------
+    CertificateError
+        If it is no such certificate, is damaged, or the data are others.
+    SpecError
+        If it has no such answer.
+    """
+    body = read_any(dict(certificate))
+    if not isinstance(body, FamilyPart):
+        raise CertificateError(
+            "the certificate is that of a single answer",
+            cause="a size table, Pareto curve or frontier has several",
+            fix="use report.html(result), or treeform report",
+        )
+    family, answers = family_from(body, data, sensitive_features)
+    if not 1 <= row <= len(answers):
+        raise SpecError(
+            f"the certificate has no answer {row}",
+            cause=f"it has {count_of(len(answers), 'answer')}; those of other problems follow from them",
+            fix=f"give a row from 1 to {len(answers)}",
+        )
+    facts = of_result(answers[row - 1][1], certificate=certificate, source=source, about=about)
+    return replace(facts, nested=nested_facts(family, answers, row))
 
 
 def html(

@@ -40,8 +40,10 @@ class Nested:
 
     sentence: str
     rows: tuple[NestedRow, ...]
+    answers: tuple[str, ...]
+    """Those of the certificate: problem, objective and status."""
     row: int
-    """The answer that the rest of the report is about."""
+    """Which of them the rest of the report is about, from 1."""
     svg: tuple[str, ...]
     """The best objective against what is bounded; of a Pareto curve, one drawing for each depth."""
 
@@ -69,7 +71,10 @@ def nested_facts(family: Family, answers: Answers, row: int) -> Nested:
         f"{moved}{count_of(len(problems), 'problem')}, {state}: what follows from "
         f"{count_of(len(answers), 'answer')} of the certificate.{left_out}"
     )
-    return Nested(sentence, rows, row, _drawings(family, problems))
+    listed = tuple(
+        f"{family.name(place)}: objective {result.objective}, {result.status}" for place, result in answers
+    )
+    return Nested(sentence, rows, listed, row, _drawings(family, problems))
 
 
 def _row(family: Family, place: Place, known: Known | None, number_of: dict[int, int]) -> NestedRow:
