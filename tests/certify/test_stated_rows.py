@@ -49,6 +49,12 @@ class OneFeature(FewOnes):
         return max(0, len(graph.features_used()) - self.k)
 
 
+class Demanding(OneFeature):
+    """One that a test which decides nothing may satisfy, as far as is known."""
+
+    demands_tests: ClassVar[bool] = True
+
+
 def counted(case: Case, question: Question, value: Fraction) -> tuple[Written, LeftByRows | None]:
     """The graph of all trees below a value, and what rows leave of it."""
     part = priced_part(question)
@@ -88,6 +94,17 @@ def test_a_bound_is_proved_and_what_is_beyond_it_refuted(
         assert beyond is not None, case.code()
         assert beyond.below is not None and optimum <= beyond.below < optimum + 1, case.code()
     assert proved
+
+
+def test_it_proves_nothing_where_trees_of_the_graph_stand_for_others() -> None:
+    case = next(iter(draw_cases(1, 29, (tf.Tree(2),))))
+    for rule, by_feature in ((OneFeature, False), (Demanding, True)):
+        question = Question(case.data, case.shape, case.goal, (rule().bind(case.data),))
+        part = priced_part(question)
+        assert part is not None
+        written = write_out(case.data, part.task, 10, [], 1, by_feature, lambda: False)
+        graph, sides = written.graph(case.data, 10), (written.table.lo, written.table.hi)
+        assert left_by_rows(question, part, graph, sides, Fraction(2), lambda: False) is None
 
 
 def problem() -> tuple[tf.Problem, Any, Any, Any]:

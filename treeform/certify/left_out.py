@@ -97,12 +97,14 @@ def count_left_out(
             f"the graph has {counted[0]:,} nodes and {counted[1]:,} alternatives, the claim names others"
         )
     stated = f"models below {reach} use no others than {count_of(counted[1], 'alternative')}, counted again"
+    if not counted[1]:
+        return Counted(f"no tree costs so little, counted again below {reach}", True)
     left = None
-    if written is not None and written.n_alternatives:
+    if written is not None:
         graph, sides = written.graph(question.data, named["up_to"]), (written.table.lo, written.table.hi)
         left = left_by_rows(question, relaxation, graph, sides, value, stop)
     if left is None:
-        return Counted(f"{stated}; what further prices left out of these is on trust", not counted[1])
+        return Counted(f"{stated}; what further prices left out of these is on trust", False)
     if left.below is not None:
         raise CertificateError(f"refuted by a model of value {left.below} over its graph")
     left_over = f"prices of rows leave {count_of(left.alternatives, 'alternative')} of these"

@@ -22,6 +22,7 @@ import numpy as np
 
 from treeform.catalogue.solvers import find_formulation
 from treeform.language.requirement import asks_for_tests
+from treeform.solve.columns_on_demand import BY_ROW, OF_FEATURES
 from treeform.solve.row_prices import UNIT, RowPrices, StatedRows
 from treeform.solve.verification import verify
 from treeform.utils.out_of_reach import OutOfReach, Stopped
@@ -42,6 +43,8 @@ MOST_JUDGED = 20_000
 """Of those, trees whose sums are within their sides."""
 MOST_STATED = 100_000
 """Alternatives over which rows are stated."""
+MOST_ENTRIES = 3_000_000
+"""Of rows that have one for each sample and node."""
 
 
 @dataclass(frozen=True)
@@ -74,8 +77,7 @@ def left_by_rows(
     sides : pair of (R,) arrays
         Of the sum constraints.
     """
-    asks = asks_for_tests(question.requirements)  # trees of the graph have no tests that decide nothing
-    if asks or question.objective.is_squared or graph.n_alternatives > MOST_STATED:
+    if question.objective.is_squared or not _reaches(question, relaxation, graph):
         return None
     prices = RowPrices(relaxation, *sides)
     most = -(-value.numerator * question.scale // value.denominator) - 1
@@ -107,6 +109,17 @@ def left_by_rows(
     cost = relaxation.upper(most)
     within = np.array([-np.inf, *sides[0]]), np.array([float(cost), *sides[1]])
     return _judged(question, _trees(graph, *budgets[:2], [0], budgets[2], stop), graph, within, value)
+
+
+def _reaches(question: Question, relaxation: Relaxation, graph: AndOrGraph) -> bool:
+    """Whether every model has a tree in the graph that satisfies as much, and rows over it can be held."""
+    needs = question.objective.needs.union(*(one.needs for one in question.requirements))
+    if asks_for_tests(question.requirements):  # no tree of the graph has a test that decides nothing
+        return False
+    if not graph.by_feature and (OF_FEATURES & needs or relaxation.task.paths):
+        return False
+    size = graph.covers.times(np.ones(graph.covers.n_points)) if BY_ROW & needs else np.ones(graph.n_nodes)
+    return graph.n_alternatives <= MOST_STATED and float(size[graph.node].sum()) <= MOST_ENTRIES
 
 
 def _reduced(stated: StatedRows, hints: list[int]) -> tuple[list[int], int]:

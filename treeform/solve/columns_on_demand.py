@@ -146,9 +146,8 @@ class GraphSearch:
         self.by_row = bool(BY_ROW & needs)
         self.many, self.written = MANY, AT_FIRST
         self.widest: AndOrGraph | None = None
-        self.too_large: dict[
-            int, int
-        ] = {}  # by alternatives that may be written: a cost whose graph has more
+        self.too_large: dict[int, int] = {}
+        """By the number of alternatives that may be written: a cost whose graph has more."""
         self.most = ceiling(question)
         self.ahead, self.reached = 1, -1
         self.row_prices = RowPrices(relaxation, self.trees.table.lo, self.trees.table.hi)
