@@ -34,12 +34,12 @@ def test_a_graph_that_does_not_fit_is_made_once(monkeypatch: pytest.MonkeyPatch)
     assert found.counted and found.count == whole.count > len(found.models) > 0
     assert found.best.objective == whole.best.objective
     assert found.trees is None and "of those listed" in str(found)
-    with pytest.raises(SpecError, match="more than 40 alternatives, or fills the memory"):
+    with pytest.raises(SpecError, match="alternatives, or fills the memory"):
         found.importance()
     monkeypatch.setattr(enumeration.GraphOfTrees, "count", lambda *_: None)
     found = stated().near_optimal(within="0.1")
     assert not found.counted and found.count <= whole.count
-    assert "more than 40 alternatives, or fills the memory" in str(found)
+    assert "alternatives, or fills the memory" in str(found)
 
 
 def test_more_columns_than_are_stated_for_a_solver_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,7 +78,7 @@ def test_parts_are_counted_where_the_whole_takes_too_long(monkeypatch: pytest.Mo
         return None if cost > whole.best.objective + 1 else widest(self, cost, most, seconds, stop)
 
     monkeypatch.setattr(GraphOfTrees, "up_to", too_long)
-    monkeypatch.setattr(GraphOfTrees, "count", lambda self, cost, stop: None)
+    monkeypatch.setattr(GraphOfTrees, "count", lambda *_: None)
     found = problem.near_optimal(within="1/2", max_models=10**6, time_limit=1000.0)
     assert not found.counted and found.proved and found.counted_to is not None
     assert whole.best.objective < found.counted_to < found.threshold == whole.threshold

@@ -244,7 +244,9 @@ class GraphOfTrees:
         """
         return self._written(cost, short_by, most, _limits_of(seconds, stop))
 
-    def count(self, cost: int, stop: Callable[[], bool] | None = None) -> int | None:
+    def count(
+        self, cost: int, seconds: float | None = None, stop: Callable[[], bool] | None = None
+    ) -> int | None:
         """How many trees of at most this cost there are, after `relax` or `price`, without their graph.
 
         A tree is counted once, as in `treeform.engines.enumeration`.
@@ -258,7 +260,7 @@ class GraphOfTrees:
         groups, features = np.unique(_groups(self.table, self.apart)), np.unique(self.table.feature)
         if not self._searches or self.n_rows or len(groups) < len(features):
             return None
-        found = self._native.count(cost, *_limits_of(None, stop))
+        found = self._native.count(cost, *_limits_of(seconds, stop))
         return int(found) if found is not None and found < EXACT else None
 
     def _bounded(self, priced: Priced | None, limits: Limits) -> Priced | None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 Ints = NDArray[np.int64]
 LARGEST_KEY = 2**62
+TOO_LARGE = f"their graph has more than {MOST_ALTERNATIVES:,} alternatives, or fills the memory"
 
 
 class Enumeration:
@@ -86,9 +87,7 @@ class Enumeration:
         if graph is None:
             if self.stop():
                 raise Stopped
-            raise OutOfReach(
-                f"their graph has more than {MOST_ALTERNATIVES:,} alternatives, or fills the memory"
-            )
+            raise OutOfReach(TOO_LARGE)
         graph = fixed(self.of, graph, self.priced, cost, self.stop)
         width = len(self.prices)
         if not graph.n_nodes:
@@ -117,12 +116,12 @@ class Enumeration:
         counts = TreeCounts(graph, graph.sums[:, 0], cost, self.stop)
         return counts if counts.fits() else None
 
-    def count(self, cost: int) -> int | None:
-        """The number of the same trees, where their graph is too large; None where that cannot be counted.
+    def count(self, cost: int, seconds: float | None = None) -> int | None:
+        """The number of the same trees, where their graph is too large; None where that is not counted in the time.
 
         Raises Stopped when ``stop`` answers true.
         """
-        found = self.of.count(cost, self.stop)
+        found = self.of.count(cost, seconds, self.stop)
         if found is None and self.stop():
             raise Stopped
         return found

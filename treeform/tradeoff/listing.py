@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -15,7 +14,7 @@ import numpy as np
 from treeform.certify.answer import CertifiedResult
 from treeform.engines import TotalsSearch
 from treeform.engines.and_or_graph import GraphOfTrees, reason_against_search
-from treeform.engines.enumeration import Enumeration
+from treeform.engines.enumeration import TOO_LARGE, Enumeration
 from treeform.engines.relaxation import Relaxation, relax
 from treeform.engines.tree_lists import TreeList
 from treeform.engines.tree_sets import TreeSet
@@ -323,11 +322,16 @@ class _Listing:
         listed, before = _Listed(), None
         if self.enumeration is None:
             return listed
-        seconds = schedule.WHOLE_GRAPH.seconds(self.budget.remaining)
+        seconds, why = schedule.WHOLE_GRAPH.seconds(self.budget.remaining), TOO_LARGE
         if self.enumeration.prepare(self._cost(threshold), seconds) and not self.judge.is_needed:
-            with suppress(OutOfReach, Stopped):
+            try:
                 return self._set(threshold)
+            except OutOfReach as error:
+                why = str(error)
+            except Stopped:
+                return listed
         parts = [best + (threshold - best) * part for part in PARTS]
+        in_turn = False
         for place, reach in enumerate(parts):
             cost = self._cost(reach)
             if cost == before:
@@ -340,6 +344,12 @@ class _Listing:
                 return self._in_numbers(parts[place:], replace(listed, stopped_by=str(error)))
             except Stopped:
                 break
+            if not in_turn and listed.count >= self.limit:  # more would not be listed
+                in_turn = True
+                seconds = schedule.WHOLE_GRAPH.seconds(self.budget.remaining)
+                whole = self._in_numbers([threshold], replace(listed, stopped_by=why), seconds)
+                if whole.counted_to == threshold:
+                    return whole
         return listed
 
     def _set(self, reach: Fraction) -> _Listed:
@@ -354,12 +364,12 @@ class _Listing:
                 raise
             return self._listed(counts, reach)
 
-    def _in_numbers(self, parts: list[Fraction], listed: _Listed) -> _Listed:
+    def _in_numbers(self, parts: list[Fraction], listed: _Listed, seconds: float | None = None) -> _Listed:
         """How many models there are up to the last of these objectives that can be counted, beside the best of them."""
         assert self.enumeration is not None
-        for reach in parts[-1:] if self.budget.remaining is None else parts:
+        for reach in parts:
             try:
-                number = None if self.judge.is_needed else self.enumeration.count(self._cost(reach))
+                number = None if self.judge.is_needed else self.enumeration.count(self._cost(reach), seconds)
             except Stopped:
                 break
             if number is None:
