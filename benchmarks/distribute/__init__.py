@@ -1,1 +1,1 @@
-"""One search on several workers: two beside one, what dividing costs, and up to a thousand by simulation."""
+"""One search on several workers: two beside one, and what dividing costs."""

@@ -1,8 +1,9 @@
 """Two local workers beside one: wall seconds of whole searches, from the first question to the last.
 
 The processes are started and have the data before the clock begins. Beside them stand the same search undivided, on
-one thread, and the CPU seconds of the workers: on a machine that does other things too, only these can be compared. The
-last column is CPU over wall of the run with two workers: well below 2 means that a core was not ours.
+one thread, and the CPU seconds of the workers: on a machine that does other things too, only these can be compared.
+"Times faster by CPU" takes those of the busiest worker and of this process in place of wall seconds. The last column is
+CPU over wall of the run with two workers: well below 2 means that a core was not ours.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import psutil
 
 from benchmarks.distribute.cases import case_of
 from benchmarks.harness import Figures, Rows, Shown, table, user_seconds
@@ -49,18 +51,27 @@ def measure(case: str, workers: int) -> dict[str, Any]:
         # The same first questions to all workers, so that they have started and hold the data.
         _begin(engine, data, task, pool)
         pool.seconds.clear()
+        before = _used()
         here, wall = time.process_time(), time.perf_counter()
         outcome = engine.run(data, task, EngineRun(ask=ask, callers=workers))
         here, wall = time.process_time() - here, time.perf_counter() - wall
-        seconds = np.array(pool.seconds)
+        seconds, used = np.array(pool.seconds), _used()
     return {
         "cost": outcome.upper,
         "wall s": f"{wall:.2f}",
         "here, CPU s": f"{here:.2f}",
         "workers, CPU s": f"{seconds.sum():.2f}",
+        "busiest worker, CPU s": f"{max(used[pid] - before.get(pid, 0.0) for pid in used):.2f}",
         "parts": len(seconds),
         "longest part, CPU s": f"{seconds.max():.3f}",
     }
+
+
+def _used() -> dict[int, float]:
+    """CPU seconds of each worker so far."""
+    here = psutil.Process().children(recursive=True)
+    workers = [one for one in here if any("popen_loky" in part for part in one.cmdline())]
+    return {one.pid: sum(one.cpu_times()[:2]) for one in workers}
 
 
 def _begin(engine: Any, data: Any, task: Any, pool: Any) -> None:
@@ -86,6 +97,8 @@ def workers(rows: Rows) -> Shown:
         if one is None or two is None:
             continue
         wall = [float(row["wall s"]) for row in (one, two)]
+        busiest = two.get("busiest worker, CPU s")
+        alone_cpu = float(one["workers, CPU s"]) + float(one["here, CPU s"])
         busy = float(two["workers, CPU s"]) + float(two["here, CPU s"])
         shown.append(
             {
@@ -96,6 +109,9 @@ def workers(rows: Rows) -> Shown:
                 "one worker, wall s": f"{wall[0]:.1f}",
                 "two workers, wall s": f"{wall[1]:.1f}",
                 "times faster": f"{wall[0] / wall[1]:.2f}",
+                "times faster by CPU": f"{alone_cpu / (float(busiest) + float(two['here, CPU s'])):.2f}"
+                if busiest
+                else "",
                 "CPU over wall, two": f"{busy / wall[1]:.2f}",
             }
         )

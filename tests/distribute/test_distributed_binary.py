@@ -15,7 +15,6 @@ import treeform as tf
 from treeform.data import Dataset
 from treeform.distribute.workers import compact
 from treeform.engines import DL85, EngineRun, TreeTask
-from treeform.engines.binary.distributed import COUNTERS, MOST_PAIRED
 from treeform.errors import SpecError
 
 
@@ -64,7 +63,8 @@ def test_a_root_test_stopped_early_leaves_a_bound() -> None:
     assert stopped.lower <= alone.upper <= stopped.upper
 
 
-WORK = 4 + COUNTERS.index("work")
+WORK, MOST_PAIRED = 11, 600
+"""The place of the work in a reply, and the tests up to which bounds of pairs travel (``binary/parts.cpp``)."""
 
 
 def _asked(engine: DL85, data: Dataset, task: TreeTask) -> list[tuple[Any, Any]]:

@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -133,8 +134,8 @@ class _Distributed(Engine):
             with started(self.how.executor, self.how.workers, work, stop) as pool:
                 yield lambda question: pool.ask(question, stop), pool.size, pool
             return
-        evaluator = work.engine.evaluator(work.data, work.task)
-        yield lambda question: evaluator.evaluate(question, stop), 1, None
+        evaluator = cache(lambda: work.engine.evaluator(work.data, work.task))  # if there is a question at all
+        yield lambda question: evaluator().evaluate(question, stop), 1, None
 
 
 def _kept(answer: Ask, journal: Journal | None, bounded: bool) -> Ask:

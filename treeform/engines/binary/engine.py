@@ -102,17 +102,16 @@ class BinaryEngine(NativeSettings, Engine):
         if self.binarize == "all" and not room.has(listed):
             return refused(listed)
         session = self.session(data, task, run)
-        table = session.table
         native = _core.binary(
-            table.bits,
-            table.weights @ session.cost,
-            table.weights.sum(axis=1),
+            *session.arrays(),
             depth=task.depth,
             upper=session.upper,
             poll=session.poll,
+            ask=run.ask,
+            callers=run.callers,
             **self.keywords(
                 task,
-                self.threads,
+                self.threads if run.ask is None else 1,
                 room.left(),
                 session.start_tests(),
                 time_limit_of(run.budget.elapsed_limit),
@@ -165,6 +164,11 @@ class BinarySession(Session):
         known = None if run.start is None else cost_of_admissible_tree(run.start, data, task)
         if run.start is not None and known is not None:
             self.begin_with(run.start, known)
+
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """Tests, costs of the classes and weights of the distinct rows, as the core takes them."""
+        table = self.table
+        return table.bits, table.weights @ self.cost, table.weights.sum(axis=1)
 
     def true_lower(self, lower: int) -> int:
         """A bound for the binarised table holds for the data only when the binarisation loses nothing."""

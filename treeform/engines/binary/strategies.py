@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from treeform.engines.binary.distributed import evaluator_of, in_parts
 from treeform.engines.binary.engine import BinaryEngine
 from treeform.engines.checks import one_of
 from treeform.engines.distributed import Distributable
+from treeform.engines.native_call import Room
 from treeform.engines.task import EngineRun
 from treeform.errors import SpecError
 
@@ -68,13 +68,23 @@ class DL85(BinaryEngine, Distributable):
         Raises SpecError if the task is not possible, its costs exceed 2**60, or others answer parts of the search and
         the task limits the tests of the whole tree.
         """
-        if run.ask is None or task.depth <= self.exact_depth:
-            return super().run(data, task, run)
-        return in_parts(self, data, task, run, run.ask)
+        if run.ask is not None and task.max_nodes is not None and task.max_nodes < 2**task.depth - 1:
+            raise SpecError(
+                f"{self.name} cannot share a search with max_nodes={task.max_nodes} between workers",
+                cause="both sides of the root draw on one budget of tests",
+                fix="solve with tf.ConTree(), which can, or without executor and journal",
+            )
+        return super().run(data, task, run)
 
     def evaluator(self, data: Dataset, task: TreeTask) -> Evaluator:
         """What searches both sides of a root test."""
-        return evaluator_of(self, self.session(data, task, EngineRun()))
+        from treeform import _core
+
+        arrays = self.session(data, task, EngineRun()).arrays()
+        given = self.keywords(task, 1, Room(self.memory_limit).left())
+        del given["time_limit"]
+        evaluator: Evaluator = _core.BinaryEvaluator(*arrays, depth=task.depth, upper=None, **given)
+        return evaluator
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -36,7 +36,6 @@ Settings settings_of(Keywords& keywords, const Points& points) {
     s.memory = keywords.integer_as<std::size_t>("memory"), s.simd = keywords.text("simd");
     const Names use = keywords.names("use");
     s.cache = use("cache"), s.similarity = use("similarity"), s.warm_up = use("warm-up");
-    s.proof = !use("only warm-up");
     return s;
 }
 
@@ -64,14 +63,15 @@ nb::dict binary(const Array<std::uint8_t, 2>& x, const Values& value, const Weig
     const Settings settings = settings_of(keywords, points);
     const double time_limit = keywords.real("time_limit");
     const auto memory_limit = keywords.integer_as<std::size_t>("memory_limit");
-    const nb::object poll = keywords.object("poll");
+    const nb::object poll = keywords.object("poll"), ask = keywords.object("ask");
+    const Away away = away_to(ask, keywords.integer_as<int>("callers"));
     keywords.finish();
     Control control;
     control.limit_memory(memory_limit);
-    if (settings.threads == 1)  // without any bound, each test is followed by all tests
+    if (settings.threads == 1 && !away)  // without any bound, each test is followed by all tests
         control.expect_steps(double(points.rows) * std::pow(double(points.features), settings.depth));
     Outcome out;
-    run_tree_search(control, time_limit, poll, [&] { out = solve(points, settings, control); });
+    run_tree_search(control, time_limit, poll, [&] { out = solve(points, settings, control, away); });
     nb::dict answer = to_dict(out);
     add_memory(answer, control, out.memory_stop);
     return answer;
@@ -84,15 +84,13 @@ public:
         : x_(std::move(x)), value_(std::move(value)), weight_(std::move(weight)) {
         Keywords keywords(given);
         const Points points = points_of(x_, value_, weight_);
-        Settings settings = settings_of(keywords, points);
-        settings.threads = 1;
+        const Settings settings = settings_of(keywords, points);
         control_.limit_memory(keywords.integer_as<std::size_t>("memory_limit"));
         keywords.finish();
         require(settings.depth > settings.exact_depth, "the search is not deep enough for parts");
         require(settings.max_nodes >= full(settings.depth), "both sides of the root draw on one budget of tests");
         search_ = std::make_unique<PartSearch>(points, settings, control_);
     }
-    bool has(int feature) const { return search_->has(feature); }
     nb::object evaluate(const nb::object& question, const nb::object& poll) {
         return answer_part(control_, question, poll, [&](const Message& asked) { return search_->evaluate(asked); });
     }
@@ -111,13 +109,13 @@ void bind(nb::module_& m) {
     m.def("binary", &binary, nb::arg("x"), nb::arg("value"), nb::arg("weight"), nb::arg("keywords"),
           "Solve for the cheapest decision tree over binary features; see treeform.engines.DL85. Keywords: depth, "
           "max_nodes, min_support, node_penalty, upper, start, strategy, rules, relaxation, step, order, exact_depth, "
-          "threads, memory, memory_limit, simd, use, time_limit, poll.");
+          "threads, memory, memory_limit, simd, use, time_limit, poll, ask (None, or what answers tests at the root of "
+          "DL8.5: ask(int64 array) returns the reply of a BinaryEvaluator, or None to stop), callers.");
     nb::class_<Evaluator>(m, "BinaryEvaluator",
                           "Answers tests at the root of the search on the same points. Keywords: those of `binary` but "
-                          "time_limit and poll.")
+                          "time_limit, poll, ask and callers.")
         .def(nb::init<Array<std::uint8_t, 2>, Values, Weights, const nb::kwargs&>(), nb::arg("x"), nb::arg("value"),
              nb::arg("weight"), nb::arg("keywords"))
-        .def("has", &Evaluator::has, nb::arg("feature"), "Whether the feature tells rows apart.")
         .def("evaluate", &Evaluator::evaluate, nb::arg("question"), nb::arg("poll"),
              "The reply to a question; poll() returns whether to stop.");
     m.def(

@@ -5,12 +5,12 @@
 
 namespace treeform::binary {
 
-Outcome solve(const Points& points, const Settings& settings, Control& control) {
+Outcome solve(const Points& points, const Settings& settings, Control& control, const Away& away) {
     Outcome out;
     if (settings.strategy == "blossom")
         run_blossom(points, settings, control, out);
     else
-        Restarts(points, settings, control).run(out);
+        Restarts(points, settings, control, away).run(out);
     out.seconds = control.seconds();
     return out;
 }

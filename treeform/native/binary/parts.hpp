@@ -1,29 +1,50 @@
 #pragma once
-// The search in parts, one for each test at the root, that are answered in another process (common/away.hpp and
-// treeform/engines/binary/distributed.py). The cache and the bounds of the root tests stay from one part to the next:
-// what they state holds whatever the upper bound was.
+// The proof in parts, one for each test at the root, that are answered in another process (common/away.hpp). A reply
+// states the least cost of a tree that begins with the test. Of several tests that attain the least cost the first one
+// of the order counts; its tree is found again at last, below exactly that cost and without what was found before, so
+// that it does not depend on who answered.
 #include "../common/away.hpp"
 #include "search.hpp"
 
 namespace treeform::binary {
 
-/// Answers parts of one table; not for two threads at a time.
+/// Answers parts of one table; not for two threads at a time. The cache and the bounds of the root tests stay from one
+/// part to the next: what they state holds whatever the upper bound was.
 class PartSearch {
 public:
     PartSearch(const Points& points, const Settings& settings, Control& control);
-    /// Whether trees that begin with that test are among those of the search: it has no tests that tell no rows apart.
-    bool has(int feature) const { return search_->has(feature); }
-    /// [upper, number of hints, bounds of pairs or nothing, test] -> [settled, cost, bounds of both sides, counters,
-    /// bounds of pairs if some were given, the tree]. Those of pairs are four for each feature:
-    /// for the value 0 of the test those of value 0 and 1 of every feature, then for its value 1. Memory that runs out is
-    /// an exception.
+    /// The reply; a stop, and memory that runs out, are exceptions.
     Message evaluate(const Message& question);
+    void solve(RootTest& part) { search_->solve_root_test(part); }
 
 private:
+    const int labels_;
     Settings settings_;
     Control& control_;
     std::unique_ptr<SharedIncumbent> shared_;
     std::unique_ptr<Search> search_;
+};
+
+/// The tests at the root, asked of others.
+class Parts {
+public:
+    Parts(const Away& away, const Points& points, const Settings& settings, Control& control, Search& search,
+          SharedIncumbent& shared)
+        : away_(away), points_(points), settings_(settings), control_(control), search_(search), shared_(shared) {}
+    void prove();
+
+private:
+    std::vector<int> tests() const;
+    void note(int test, const std::vector<Cost>& pairs);
+    PlanPtr tree(int test, Cost cost) const;
+
+    const Away& away_;
+    const Points& points_;
+    const Settings& settings_;
+    Control& control_;
+    Search& search_;
+    SharedIncumbent& shared_;
+    std::vector<std::vector<Cost>> pairs_;  // per test, as in a message; empty where there are too many
 };
 
 }  // namespace treeform::binary

@@ -37,7 +37,6 @@ struct Settings {
     int threads = 1;
     FlatTree start;            // a tree to begin with; may be empty
     bool cache = true, similarity = true, warm_up = true;
-    bool proof = true;  // false: end after the first rules and the local search, with a tree and what they proved
     std::string simd = "auto";
 };
 

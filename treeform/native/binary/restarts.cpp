@@ -16,14 +16,15 @@
 #include "restarts.hpp"
 
 #include "../common/workers.hpp"
+#include "parts.hpp"
 
 namespace treeform::binary {
 
 constexpr std::uint64_t kFirstShare = 300'000'000;  // of work: some tenths of a second
 constexpr std::uint64_t kShort = 4'000'000;  // a pass that is not worth a thread
 
-Restarts::Restarts(const Points& points, const Settings& settings, Control& control)
-    : points_(points), settings_(settings), control_(control), workers_(std::max(1, settings.threads)) {
+Restarts::Restarts(const Points& points, const Settings& settings, Control& control, const Away& away)
+    : points_(points), settings_(settings), control_(control), away_(away), workers_(std::max(1, settings.threads)) {
     auto row_sets = make_row_sets(points, settings);
     row_sets->limits = &control;
     shared_ = std::make_unique<SharedIncumbent>(*row_sets, settings, control);
@@ -73,7 +74,7 @@ void Restarts::beam() {
 }
 
 void Restarts::guided() {
-    if (!settings_.warm_up || settings_.depth <= settings_.exact_depth) {
+    if ((!settings_.warm_up && !away_) || settings_.depth <= settings_.exact_depth) {
         pass(nullptr, kAll);
         return;
     }
@@ -84,7 +85,10 @@ void Restarts::guided() {
         idle = shared_->upper() < before ? 0 : idle + 1;
     }
     if (!shared_->settled()) local_search(kFirstShare);
-    if (!settings_.proof) return;
+    if (away_) {
+        if (!shared_->settled()) Parts(away_, points_, settings_, control_, *workers_[0], *shared_).prove();
+        return;
+    }
     std::uint64_t share = kFirstShare;
     while (!shared_->settled()) {
         pass(nullptr, share);

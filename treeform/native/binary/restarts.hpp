@@ -1,12 +1,13 @@
 #pragma once
 // The passes of DL8.5 and CA-DL8.5, and the workers that make them. See restarts.cpp.
+#include "../common/away.hpp"
 #include "search.hpp"
 
 namespace treeform::binary {
 
 class Restarts {
 public:
-    Restarts(const Points& points, const Settings& settings, Control& control);
+    Restarts(const Points& points, const Settings& settings, Control& control, const Away& away);
     /// Runs to the end of the proof, or until the control says stop.
     void run(Outcome& out);
 
@@ -29,6 +30,7 @@ private:
     const Points& points_;
     const Settings& settings_;
     Control& control_;
+    const Away& away_;  // may be empty
     std::vector<std::unique_ptr<Search>> workers_;
     std::unique_ptr<SharedIncumbent> shared_;
     std::vector<Cost> root_lower_;   // per root test, over all passes and workers

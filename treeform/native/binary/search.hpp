@@ -36,8 +36,13 @@ public:
     /// All trees that begin with a test of the root; what earlier calls have found stays in the cache. When it is
     /// stopped, what it has proved by then is in `part`.
     void solve_root_test(RootTest& part);
-    /// Whether the feature tells rows of the root apart.
-    bool has(int feature) const { return column_of(root_, feature) >= 0; }
+    /// The features of the tests at the root, in the order of the search.
+    std::vector<int> root_tests();
+    /// No tree that begins with that test costs less, as far as tests that are settled show it.
+    Cost root_bound(int feature);
+    /// Take over what was proved elsewhere of the sides of a test, where its feature is 0 and 1.
+    void settle_root(int feature, const Cost* lower);
+    const std::vector<std::uint64_t>& root_cover() const { return root_.cover; }
     FlatTree write(const PlanPtr& plan) { return writer_.write(plan); }
     /// Gives the cache back; nothing may be searched after that.
     void release() { cache_.release(); }
