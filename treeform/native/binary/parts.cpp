@@ -83,6 +83,28 @@ Message PartSearch::evaluate(const Message& question) {
 
 // -- where they are asked for --------------------------------------------------------------------------------
 
+std::vector<int> Search::root_tests() {
+    if (frames_[0].order.empty()) open(root_, 0, settings_.depth, most_tests());
+    std::vector<int> features;
+    for (const int column : frames_[0].order) features.push_back(int(root_.feature[column]));
+    return features;
+}
+
+Cost Search::root_bound(int feature) {
+    Frame& frame = frames_[0];
+    const int column = column_of(root_, feature);
+    if (similarity_) similarity(root_, frame, column);
+    return plus(plus(frame.side_lower[0][column], frame.side_lower[1][column]), settings_.node_penalty);
+}
+
+void Search::settle_root(int feature, const Cost* lower) {
+    Frame& frame = frames_[0];
+    const int column = column_of(root_, feature), one = root_.flip[column] ? 1 : 0;
+    for (int s = 0; s < 2; ++s)
+        frame.side_lower[s][column] = std::max(frame.side_lower[s][column], lower[s == one]);
+    frame.settled.push_back(column);
+}
+
 void Parts::prove() {
     const std::vector<int> tests = this->tests();
     const std::size_t features = search_.row_sets().literal.size();

@@ -111,28 +111,6 @@ void Search::solve_root_test(RootTest& part) {
     take();
 }
 
-std::vector<int> Search::root_tests() {
-    if (frames_[0].order.empty()) open(root_, 0, settings_.depth, most_tests());
-    std::vector<int> features;
-    for (const int column : frames_[0].order) features.push_back(int(root_.feature[column]));
-    return features;
-}
-
-Cost Search::root_bound(int feature) {
-    Frame& frame = frames_[0];
-    const int column = column_of(root_, feature);
-    if (similarity_) similarity(root_, frame, column);
-    return plus(plus(frame.side_lower[0][column], frame.side_lower[1][column]), settings_.node_penalty);
-}
-
-void Search::settle_root(int feature, const Cost* lower) {
-    Frame& frame = frames_[0];
-    const int column = column_of(root_, feature), one = root_.flip[column] ? 1 : 0;
-    for (int s = 0; s < 2; ++s)
-        frame.side_lower[s][column] = std::max(frame.side_lower[s][column], lower[s == one]);
-    frame.settled.push_back(column);
-}
-
 /// What others have proved of pairs of tests: the same rows are met below either of them.
 void Search::begin_side(const Node& node, Frame& frame) {
     const std::vector<Cost>& pairs = part_->pairs[frames_[0].side];
