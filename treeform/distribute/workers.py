@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import queue
+import sys
 import tempfile
 import threading
 import time
@@ -261,6 +262,18 @@ def started(
             yield stack.enter_context(_cluster(stack.enter_context(client_of(executor, workers)), work, stop))
 
 
+def _begin_process(parent: int, folder: str) -> None:
+    """What a worker of loky does first.
+
+    loky ends a worker that has grown by 300 MB, as if memory leaked; what an engine keeps from one part to the next is
+    work saved.
+    """
+    from joblib.externals.loky import process_executor
+
+    process_executor._MAX_MEMORY_LEAK_SIZE = sys.maxsize
+    end_with(parent, folder)
+
+
 class _Process:
     """A process in an executor of its own: its death breaks no other, and it is started again for the next question."""
 
@@ -271,7 +284,7 @@ class _Process:
     def _start(self) -> Executor:
         from joblib.externals.loky import ProcessPoolExecutor
 
-        begin = partial(end_with, os.getpid(), self._folder)
+        begin = partial(_begin_process, os.getpid(), self._folder)
         executor: Executor = ProcessPoolExecutor(max_workers=1, initializer=begin)
         return executor
 
