@@ -3,7 +3,7 @@
 The processes are started and have the data before the clock begins. Beside them stand the same search undivided, on
 one thread, and the CPU seconds of the workers: on a machine that does other things too, only these can be compared.
 "Times faster by CPU" takes those of the busiest worker and of this process in place of wall seconds. The last column is
-CPU over wall of the run with two workers: well below 2 means that a core was not ours.
+CPU over wall of the run with two workers: well below 2 means that a core was not ours, and "times faster" stays empty.
 """
 
 from __future__ import annotations
@@ -108,14 +108,18 @@ def workers(rows: Rows) -> Shown:
                 "one worker, CPU s": one["workers, CPU s"],
                 "one worker, wall s": f"{wall[0]:.1f}",
                 "two workers, wall s": f"{wall[1]:.1f}",
-                "times faster": f"{wall[0] / wall[1]:.2f}",
+                "times faster": f"{wall[0] / wall[1]:.2f}" if busy > 1.5 * wall[1] else "",
                 "times faster by CPU": f"{alone_cpu / (float(busiest) + float(two['here, CPU s'])):.2f}"
                 if busiest
                 else "",
                 "CPU over wall, two": f"{busy / wall[1]:.2f}",
             }
         )
-    note = "CPU over wall well below 2 means that other work had the second core."
+    note = (
+        "CPU over wall well below 2 means that other work had the second core; times faster, by wall seconds, is left "
+        "out there. By CPU it is the ratio of the CPU seconds of one worker to those of the busiest of two, with those "
+        "of the searching process in both."
+    )
     return Shown("Two local workers beside one", pd.DataFrame(shown), note)
 
 

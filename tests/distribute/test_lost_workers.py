@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
+from pathlib import Path
 from typing import Any
 
 import distributed
@@ -12,11 +14,12 @@ import numpy as np
 import pandas as pd
 import psutil
 import pytest
+from joblib.externals.loky import process_executor
 
 import treeform as tf
 from treeform.data import Dataset
 from treeform.distribute import cluster
-from treeform.distribute.workers import Work, started
+from treeform.distribute.workers import Work, _Process, started
 from treeform.engines import DL85, ConTree, DiagramSearch, EngineRun, TotalsSearch, TreeTask, totals
 from treeform.engines.relaxation import relax
 from treeform.errors import SolverFailed
@@ -70,6 +73,14 @@ def test_a_worker_of_dask_killed_while_it_gets_the_data(seconds: float) -> None:
     for reply in replies:
         assert reply is not None
         assert np.array_equal(reply, expected)
+
+
+def test_a_worker_that_keeps_much_is_not_ended(tmp_path: Path) -> None:
+    """What an engine keeps between parts may exceed the growth that loky takes for a leak."""
+    process = _Process(str(tmp_path))
+    most = process.submit(getattr, process_executor, "_MAX_MEMORY_LEAK_SIZE").result()
+    process.end()
+    assert most == sys.maxsize
 
 
 def _totals_task() -> tuple[TotalsSearch, Dataset, TreeTask]:
