@@ -7,6 +7,8 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 import treeform as tf
+from treeform.data import Dataset
+from treeform.engines import DeepTreeSearch, EngineRun, TreeTask
 
 ROWS = 70_000
 """More than the search holds as sorted columns at every node."""
@@ -39,3 +41,17 @@ def test_longer_search_of_many_rows() -> None:
     first, later = (problem.solve(tf.DeepTreeSearch(work_limit=work)) for work in (1, 4 * 10**8))
     assert later.errors <= first.errors
     assert later.errors == (later.graph.predict(X) != y).sum()
+
+
+@pytest.mark.parametrize("support", [0, 100])
+def test_a_deep_tree_of_a_sample_comes_early(support: int) -> None:
+    """After the leaf and a tree of depth two, before any tree that reads all rows at each of its nodes."""
+    X, y = table(10**9)
+    data, seen = Dataset.from_user(X, y), []
+    run = EngineRun(on_incumbent=lambda seconds, upper, lower, graph: seen.append((upper, graph)))
+    DeepTreeSearch(work_limit=1).run(data, TreeTask(depth=5, min_support=support), run)
+    assert seen[2][0] < 0.14 * ROWS  # the planted tree has an eighth
+    for upper, graph in seen:
+        if graph is not None:
+            assert upper == int((graph.predict(X) != y).sum())
+            assert np.bincount(graph.apply(X))[graph.feature < 0].min() >= support

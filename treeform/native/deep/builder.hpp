@@ -157,6 +157,12 @@ public:
         const Ptr near = of_sample(rows, height, height > 2 ? kSample : kLargeSample);
         return refit(near, rows, height, 0, Space::infinite());
     }
+    /// The lookahead tree of a sample, with leaves for all rows: long before a tree that reads them all.
+    Ptr lookahead_of_sample(const Rows& rows, int height) {
+        Rows few;
+        space_.sample(rows, kLargeSample, random_, few);
+        return space_.relabelled(rows, lookahead(few, height, Space::infinite()));
+    }
     /// The exact tree of a sample.
     Ptr of_sample(const Rows& rows, int height, std::size_t size) {
         if (space_.size(rows) <= size * 5 / 4) return exact(rows, height, Space::infinite());

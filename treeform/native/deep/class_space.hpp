@@ -215,6 +215,14 @@ public:
         return Pruning<Cost>(tree, most, price, alone).best();
     }
 
+    /// The tests of a tree as far as they divide the rows, with the best leaves for them.
+    Ptr relabelled(const Rows& rows, const Ptr& tree) {
+        std::vector<typename W::Id> list(rows.order(0), rows.order(0) + rows.n);
+        std::vector<Cost> weight;
+        Cost support = 0;
+        return relabelled(*tree, list.data(), list.data() + rows.n, weight, support);
+    }
+
     contree::PlanPtr plan(const Ptr& tree) const {
         using contree::Plan;
         if (tree->is_leaf()) return Plan::of(Plan::leaf);
@@ -273,6 +281,29 @@ private:
             (rank[row] < test.key ? below : above) += table_.support_of(row);
         }
         return below >= support_ && above >= support_;
+    }
+    /// Of the rows of a list, whose weights and support are returned; it is sorted on the way.
+    Ptr relabelled(const Tree<Cost>& tree, typename W::Id* begin, typename W::Id* end, std::vector<Cost>& weight,
+                   Cost& support) {
+        control_.check();
+        weight.assign(static_cast<std::size_t>(table_.classes), 0);
+        work_ += static_cast<std::size_t>(end - begin) * 4;
+        if (tree.is_leaf()) {
+            for (const auto* row = begin; row != end; ++row)
+                weight[table_.label[*row]] += table_.weight_of(*row), support += table_.support_of(*row);
+            return leaf_of(weight);
+        }
+        const auto* rank = table_.rank[tree.test.feature].data();
+        auto* middle = std::partition(begin, end, [&](auto row) { return rank[row] < tree.test.key; });
+        std::vector<Cost> of_right;
+        Cost on_left = 0, on_right = 0;
+        const Ptr left = relabelled(*tree.left, begin, middle, weight, on_left);
+        const Ptr right = relabelled(*tree.right, middle, end, of_right, on_right);
+        for (std::size_t y = 0; y < weight.size(); ++y) weight[y] += of_right[y];
+        support = on_left + on_right;
+        const Ptr leaf = leaf_of(weight), both = join(tree.test, left, right);
+        const bool divides = middle != begin && middle != end && std::min(on_left, on_right) >= support_;
+        return divides && better(both->cost, leaf->cost) ? both : leaf;
     }
     bool passes(const Tree<Cost>& tree, const std::vector<int>& path, typename W::Id row) const {
         const Tree<Cost>* node = &tree;

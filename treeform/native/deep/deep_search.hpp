@@ -2,8 +2,8 @@
 // The search for a better tree than the one in hand, where a proof is out of reach. Its stages, each from the best tree of
 // those before:
 //
-//   first      of many rows the tree of depth two of a sample; CART's tree; the lookahead tree, its lowest two levels exact;
-//              CART's tests with such levels
+//   first      of many rows trees of a sample, of depth two and the lookahead tree; CART's tree; the lookahead tree, its
+//              lowest two levels exact; CART's tests with such levels, before it where there are many columns
 //   pilot      see builder.hpp; with two tests a node
 //   cycles     again and again: sweeps over the inner nodes with other tests, then, from the third cycle on, exact subtrees
 //              of height three; see annealing.hpp
@@ -54,10 +54,14 @@ public:
         offer(space_.leaf(root_));
         if (depth_ <= 3) return offer(build_.lookahead(root_, depth_, Space::infinite(), false));
         if (build_.is_large(root_)) offer(build_.exact(root_, 2, Space::infinite()));  // of a sample, long before CART's
+        if (build_.is_large(root_)) offer(build_.lookahead_of_sample(root_, depth_));
         const Ptr greedy = build_.greedy(root_, depth_);
         offer(greedy);
-        offer(build_.lookahead(root_, depth_, Space::infinite(), false));
+        const auto lookahead = [&] { offer(build_.lookahead(root_, depth_, Space::infinite(), false)); };
+        const bool many = static_cast<int>(space_.features()) > kManyFeatures;  // it takes their square
+        if (!many) lookahead();
         offer(build_.refit(greedy, root_, depth_, 2, Space::infinite()));
+        if (many) lookahead();
     }
     /// The tests of a tree from elsewhere: with the best leaves, and with exact trees of height two below.
     void begin_with(const Ptr& tree) {
@@ -83,6 +87,7 @@ private:
     static constexpr int kLeastDepth = 4;  // of a search for less depth: trees of depth three are solved
     // The work of this search in parts of that for less depth, by how good the tree of that one is.
     static constexpr std::uint64_t kAhead = 2, kNear = 8, kFar = 63, kFarUnderRules = 15;
+    static constexpr int kManyFeatures = 32;  // beyond, the lookahead tree is the last one of the first trees
     static constexpr int kClose = 3;  // hundredths above the best tree
 
     Space& space_;

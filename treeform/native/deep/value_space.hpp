@@ -137,6 +137,14 @@ public:
         return to < rows.n ? Test{test.feature, rank[order[to]]} : Test{};
     }
 
+    /// The tests of a tree as far as they divide the rows, with the best leaves for them.
+    Ptr relabelled(const Rows& rows, const Ptr& tree) {
+        const Ptr alone = leaf(rows);
+        Rows left, right;
+        if (tree->is_leaf() || !split(rows, tree->test, left, right)) return alone;
+        const Ptr both = join(tree->test, relabelled(left, tree->left), relabelled(right, tree->right));
+        return better(both->cost, alone->cost) ? both : alone;
+    }
     PlanPtr plan(const Ptr& tree) const {
         if (tree->is_leaf()) return regression::leaf_plan();
         return regression::test_plan(static_cast<std::size_t>(tree->test.feature), tree->test.key, plan(tree->left),
