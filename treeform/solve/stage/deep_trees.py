@@ -7,7 +7,9 @@ runs before and after the proof; after it alone on tables of few tests:
   A price at which the search's trees satisfy a row is found by doubling and halving; each tree is a candidate, its
   leaves relabelled if need be;
 * in the last part of a limited run the search goes on for longer and longer at these prices, and small subtrees of the
-  best model are solved again by the engine itself, with what the rest of the tree leaves of each total.
+  best model are solved again by the engine itself, with what the rest of the tree leaves of each total;
+* with a minimum support a fifth of that time goes to the same search for trees of one level less, with prices and a
+  best model of its own: it is often the better one.
 
 Whether a tree satisfies all requirements is judged exactly, as for every model; nothing here proves a bound.
 """
@@ -38,6 +40,10 @@ FIRST_WORK = 10**9
 AROUND = (Fraction(1), Fraction(4, 5), Fraction(5, 4))
 """Multiples of the prices that were found."""
 LARGEST_WORK = 2**50
+LEAST_DEPTH = 4
+"""Of trees of less depth that are searched for, too; those of depth three are mostly proved."""
+DEEPER = 4
+"""How many times the seconds of the search for one level less a search has, about."""
 
 
 class DeepTrees:
@@ -51,6 +57,19 @@ class DeepTrees:
             self.dual = Lagrangian(question, DeepTreeSearch(), relaxation, [])
         self.prices = [Fraction(0)] * len(self.dual.rows)
         self._has_first = False
+        self._turns = 0
+        self._seconds = 0.0
+        """Of the longer searches and what follows them, without those for less depth."""
+        self._less = self._of_less_depth()
+
+    def _of_less_depth(self) -> DeepTrees | None:
+        shape = self.question.shape
+        if not shape.own_leaves or shape.depth <= LEAST_DEPTH or self.relaxation.task.min_support <= 1:
+            return None
+        question = self.question.with_(shape=shape.at_depth(shape.depth - 1))
+        relaxation, own = relax(question, DeepTreeSearch()), Ledger(question, self.ledger.budget)
+        own.runners, own.outer = self.ledger.runners, self.ledger
+        return None if relaxation is None else DeepTrees(question, relaxation, own)
 
     def first(self, part: Budget) -> None:
         """A tree without prices, and prices for the rows that it violates, the worst one first; once."""
@@ -63,19 +82,30 @@ class DeepTrees:
                 self._find_price(index, part)
 
     def improve(self, engine: Engine, budget: Budget) -> None:
-        """Longer searches at these prices, and small subtrees by the engine, in turns."""
-        exact = relax(self.question, engine)
-        turn = 0
+        """Longer and longer searches, until the time is over."""
         while not budget.stop() and not self.ledger.closed:
-            began = budget.seconds
-            work = min(FIRST_WORK << turn // len(AROUND), LARGEST_WORK)
-            factor = AROUND[turn % len(AROUND)]
-            self._searched([price * factor for price in self.prices], work, turn, budget)
-            turn += 1
-            if exact is not None and turn % len(AROUND) == 0:
-                self.ledger.set_phase(f"subtrees: {engine.name}")
-                part = budget.share(len(AROUND) * (budget.seconds - began))
-                improve_low_subtrees(engine, exact, self.ledger, part)
+            self._step(engine, budget)
+
+    def _step(self, engine: Engine, budget: Budget) -> None:
+        """A longer search at these prices, small subtrees by the engine in each third step, and trees of less depth."""
+        began = budget.seconds
+        self.first(schedule.FIRST_DEEP_TREES.of(budget))
+        searched = budget.seconds
+        work = min(FIRST_WORK << self._turns // len(AROUND), LARGEST_WORK)
+        factor = AROUND[self._turns % len(AROUND)]
+        self._searched([price * factor for price in self.prices], work, self._turns, budget)
+        self._turns += 1
+        exact = relax(self.question, engine)
+        if exact is not None and self._turns % len(AROUND) == 0:
+            self.ledger.set_phase(f"subtrees: {engine.name}")
+            part = budget.share(len(AROUND) * (budget.seconds - searched))
+            improve_low_subtrees(engine, exact, self.ledger, part)
+        self._seconds += budget.seconds - began
+        less = self._less
+        while less is not None and less._seconds * DEEPER < self._seconds and not budget.stop():
+            less._step(engine, budget)
+            if less.ledger.graph is not None:
+                self.ledger.submit(less.ledger.graph, DeepTreeSearch.name)
 
     def _find_price(self, index: int, part: Budget) -> None:
         """The least price found at which the search's tree satisfies a row; prices of the other rows stay."""
@@ -119,9 +149,7 @@ def first_deep_trees(node: Node, budget: Budget) -> None:
 def longer_search(node: Node, budget: Budget) -> None:
     """What the proof left of a limited run: longer and longer searches, and small subtrees by the engine."""
     assert node.plan.engine is not None
-    search = _search_of(node)
-    search.first(schedule.FIRST_DEEP_TREES.of(budget))
-    search.improve(node.plan.engine, budget)
+    _search_of(node).improve(node.plan.engine, budget)
 
 
 def by_deep_trees(node: Node) -> Worker | None:

@@ -1,0 +1,35 @@
+"""Under sums over rows and a minimum support, trees of one level less are searched for beside the deeper ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from test_deep_trees_under_totals import question
+
+import treeform as tf
+from treeform.engines import ContinuousTotals, DeepTreeSearch
+from treeform.engines.relaxation import relax
+from treeform.solve.ledger import Ledger
+from treeform.solve.stage.deep_trees import DeepTrees
+from treeform.utils.budget import Budget
+
+
+@pytest.mark.parametrize(
+    ("depth", "more", "smaller"),
+    [(5, (tf.MinSupport(15),), True), (4, (tf.MinSupport(15),), False), (5, (), False)],
+    ids=["depth five", "depth four", "no support"],
+)
+def test_where_less_depth_is_searched(depth: int, more: tuple[Any, ...], smaller: bool) -> None:
+    of = question(200, 3, depth, *more)
+    relaxation = relax(of, DeepTreeSearch())
+    assert relaxation is not None
+    search = DeepTrees(of, relaxation, Ledger(of, Budget()))
+    search._step(ContinuousTotals(), Budget())
+    graph, less = search.ledger.graph, search._less
+    assert graph is not None and search.ledger.judged is not None and search.ledger.judged.ok
+    assert (less is not None) == smaller
+    if less is not None:
+        assert less.ledger.graph is not None and less.ledger.graph.depth < depth
+        assert less.ledger.upper is not None and search.ledger.upper is not None
+        assert search.ledger.upper <= less.ledger.upper
