@@ -145,6 +145,16 @@ def ca_dl85(columns: int) -> Callable[..., Predict]:
     return fit
 
 
+def pydl85(X: Floats, y: NDArray[Any], depth: int, seconds: float) -> Predict:
+    """The first implementation of DL8.5, on 20 quantiles; its limit is in whole seconds."""
+    from pydl85 import DL85Classifier
+
+    binary = quantile_columns(X, 20)
+    model = DL85Classifier(max_depth=depth, time_limit=max(1, round(seconds)))
+    model.fit(binary(X).astype(np.int64), y)
+    return lambda rows: np.asarray(model.predict(binary(rows).astype(np.int64)))
+
+
 def contree_lds(X: Floats, y: NDArray[Any], depth: int, seconds: float) -> Predict:
     """ConTree of pytrees-rs with limited discrepancies."""
     from pytrees import ConTreeClassifier
@@ -220,6 +230,7 @@ PROGRAMS: dict[str, Callable[..., Predict]] = {
     "LGDT, 20 quantiles": lgdt(20),
     "LGDT, 50 quantiles": lgdt(50),
     "CA-DL8.5, 20 quantiles": ca_dl85(20),
+    "pydl8.5, 20 quantiles": pydl85,
     "ConTree of pytrees-rs, discrepancies": contree_lds,
     "rollotree, 20 quantiles": rollotree,
     "pystreed, 20 quantiles": pystreed,
@@ -233,6 +244,7 @@ PACKAGES = {
 ANYTIME = {
     OURS,
     "CA-DL8.5, 20 quantiles",
+    "pydl8.5, 20 quantiles",
     "ConTree of pytrees-rs, discrepancies",
     "rollotree, 20 quantiles",
     "pystreed, 20 quantiles",
