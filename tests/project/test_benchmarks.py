@@ -212,9 +212,9 @@ def lines(name: str, folder: Path) -> list[dict[str, str]]:
 
 
 def test_deep(folder: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from benchmarks.deep import bounds, compare, elsewhere, fair, limits, memory, targets, unseen
+    from benchmarks.deep import bounds, compare, elsewhere, fair, limits, memory, targets, unseen, weighted
 
-    for module in (bounds, compare, elsewhere, fair, limits, memory, targets, unseen):
+    for module in (bounds, compare, elsewhere, fair, limits, memory, targets, unseen, weighted):
         monkeypatch.setattr(module, "in_child", lambda work, *given, **_: Ended(work(*given), "done", 0, 0))
     for module in (fair, limits, unseen):  # which would count for all tests after this one
         monkeypatch.setattr(module, "limits_count_work", lambda: None)
@@ -244,6 +244,9 @@ def test_deep(folder: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None
     limits.main("60x300:2:20")
     (line,) = lines("deep_limits", folder)
     assert (line["ended by"], line["beyond it, s"], line["errors"]) == ("optimal", "0.0", "4")
+    weighted.main("wilt", "2", 20)
+    assert [line["weights"] for line in lines("deep_weighted", folder)] == list(weighted.KINDS)
+    assert all(float(line["part of CART's"]) <= 1 for line in lines("deep_weighted", folder))
     monkeypatch.setattr(elsewhere, "REGRESSION", ("continuous/wilt",))
     monkeypatch.setattr(elsewhere, "WIDE", ((60, 300),))
     elsewhere.main(20, "2")
@@ -252,8 +255,12 @@ def test_deep(folder: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None
         assert float(line["treeform"]) <= float(line["CART"])
     monkeypatch.setattr(unseen, "DEPTHS", (1, 2))
     monkeypatch.setattr(unseen, "SHARES", [0.5])
-    for sets, name in (("wilt", "deep_unseen"), ("made/wine", "deep_unseen_others")):
-        unseen.main(sets, "0", 20)
+    for sets, name, seconds in (
+        ("wilt", "deep_unseen", 20),
+        ("wilt", "deep_unseen_as_long", 0),
+        ("made/wine", "deep_unseen_others", 20),
+    ):
+        unseen.main(sets, "0", seconds)
         (line,) = lines(name, folder)
         assert 0 <= float(line["treeform, % wrong"]) <= 100 and float(line["leaves"]) <= 4
 

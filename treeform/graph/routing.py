@@ -43,7 +43,7 @@ class Routed:
     ----------
     counted : bool
         The counts of the graph are those of these rows.
-    leaf_of_point : (P,) int64 or None
+    leaf_of_point : (P,) int32 or None
         The leaf that each of the merged points reaches.
     taken : (N, 2) bool or None
         The answer of `sides_taken`.
@@ -52,7 +52,7 @@ class Routed:
     def __init__(self, data: Dataset) -> None:
         self._data = weakref.ref(data)
         self.counted = False
-        self.leaf_of_point: Indices | None = None
+        self.leaf_of_point: Ints | None = None
         self.taken: NDArray[np.bool_] | None = None
 
     @classmethod
@@ -72,14 +72,14 @@ class Routed:
         data = known._data()
         if data is None or X is not data.X or known.leaf_of_point is None:
             return None
-        return np.asarray(known.leaf_of_point[data.points.index])
+        return known.leaf_of_point[data.points.index].astype(np.int64)
 
 
-def leaf_of_point(graph: Nodes, data: Dataset) -> Indices:
-    """The leaf that each of the merged points of `data` reaches: (P,) int64."""
+def leaf_of_point(graph: Nodes, data: Dataset) -> Ints:
+    """The leaf that each of the merged points of `data` reaches: (P,) int32."""
     known = Routed.of(graph, data)
     if known.leaf_of_point is None:
-        known.leaf_of_point = leaf_of_row(graph, data.points.X)
+        known.leaf_of_point = leaf_of_row(graph, data.points.X).astype(np.int32)
     return known.leaf_of_point
 
 

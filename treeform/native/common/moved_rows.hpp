@@ -16,7 +16,7 @@ struct FlatNodes {
 };
 
 struct MovedRows {
-    std::vector<std::int64_t> leaf;  // of each row
+    std::vector<std::int32_t> leaf;  // of each row
     std::vector<std::int64_t> carried;  // weight of each class on each arc: [2 * node + side][class]
     std::vector<std::int64_t> reaching;  // weight of each class that reaches each node: [node][class]
 };

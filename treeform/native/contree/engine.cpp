@@ -6,6 +6,7 @@
 #include "../deep/improver.hpp"
 #include "../deep/few_columns.hpp"
 #include "../deep/interleave.hpp"
+#include "../deep/listed_rows.hpp"
 #include "ranks.hpp"
 #include "rebuild.hpp"
 #include "root.hpp"
@@ -40,10 +41,11 @@ public:
                            RankedTable& ranked, Control& control, const Away& away, const char* width)
         : settings_(settings), control_(control), width_(width),
           scans_(choose_scans<typename W::Key, typename W::Sum>(settings.simd.c_str())) {
-        load(rows, losses, ranked, table_, node_, control);
+        load_orders(rows, losses, ranked, table_, node_, control);
         root_ = std::make_unique<Root<W>>(table_, node_, settings_, control_, scans_, away);
         if (settings.improve && !away && is_worth_improving(rows))
             improver_ = deep::improver_of<W>(table_, node_, settings_, control_, scans_);
+        if (!improver_ || !deep::reads_orders_alone(rows.n, rows.features)) add_keys(table_, node_, control_);
     }
 
     TREEFORM_COLD void search() override {
@@ -53,13 +55,17 @@ public:
         } else if (!improver_ || settings_.depth < 4) {
             prove();
         } else if (settings_.threads > 1) {
+            add_keys(table_, node_, control_);
             deep::side_by_side(control_, *improver_, [this] { prove(); });
         } else {
             deep::in_turns(control_, *improver_, share(), [this] { prove(); }, [this] { return root_->work(); });
         }
     }
 
-    Message evaluate(const Message& question) override { return root_->evaluate(question); }
+    Message evaluate(const Message& question) override {
+        add_keys(table_, node_, control_);
+        return root_->evaluate(question);
+    }
 
     FlatTree tree(const PlanPtr& plan) const override { return Rebuild<W>(table_, settings_).tree(node_, plan); }
 
@@ -85,7 +91,10 @@ private:
     Answer<typename W::Cost> answer_;
     bool complete_ = false;
 
-    void prove() { answer_ = root_->solve(start_bound()), complete_ = true; }
+    void prove() {
+        add_keys(table_, node_, control_);
+        answer_ = root_->solve(start_bound()), complete_ = true;
+    }
     TREEFORM_COLD void improve() {
         if (settings_.work_limit > 0)
             improver_->pace = [this] {

@@ -119,10 +119,14 @@ struct Node {
 
     /// Room for so many rows; what was there before is lost.
     void reserve(std::size_t size, int features) {
-        stride = size + kSlack;
+        reserve_rows(size, features);
         const std::size_t all = stride * features;
-        if (rows.size() < all) renew(rows, all);
         if (keys.size() < all) renew(keys, all), renew(labels, all);
+    }
+    /// The same of the orders alone.
+    void reserve_rows(std::size_t size, int features) {
+        stride = size + kSlack;
+        if (rows.size() < stride * features) renew(rows, stride * features);
     }
 
 private:
@@ -303,9 +307,26 @@ void partition(const Table<W>& table, const Node<W>& node, Test test, Outer<W>& 
     divide_rows(table, node, test, outer, divider, left, right, control);
 }
 
-/// The table in the widths of W, and the node of all rows.
+/// The keys and labels of a node that has its orders alone. They are there when all are made: another search may read the
+/// node meanwhile, by turns.
 template <class W>
-TREEFORM_COLD void load(const Rows& rows, const Losses& losses, RankedTable& ranked, Table<W>& table,
+TREEFORM_COLD void add_keys(const Table<W>& table, Node<W>& node, Control& control) {
+    if (!node.keys.empty()) return;
+    Node<W> made;
+    made.stride = node.stride;
+    made.keys.resize(node.rows.size()), made.labels.resize(node.rows.size());
+    for (int f = 0; f < table.features; ++f) {
+        control.check();
+        const auto* order = node.order(f);
+        for (std::size_t k = 0; k < node.n; ++k)
+            made.key(f)[k] = table.rank[f][order[k]], made.label(f)[k] = table.label[order[k]];
+    }
+    node.keys = std::move(made.keys), node.labels = std::move(made.labels);
+}
+
+/// The table in the widths of W, and the node of all rows, its orders alone.
+template <class W>
+TREEFORM_COLD void load_orders(const Rows& rows, const Losses& losses, RankedTable& ranked, Table<W>& table,
                         Node<W>& root, Control& control) {
     using Key = typename W::Key;
     table.n = rows.n, table.features = static_cast<int>(rows.features),
@@ -338,7 +359,7 @@ TREEFORM_COLD void load(const Rows& rows, const Losses& losses, RankedTable& ran
     constexpr bool same_ids = std::is_same_v<typename W::Id, std::uint32_t>;
     if constexpr (same_ids) root.rows = std::move(ranked.order);
     control.keep_free(rows.n * (3 * sizeof(typename W::Id) + 1));  // see rebuild.hpp
-    root.reserve(rows.n, table.features);
+    root.reserve_rows(rows.n, table.features);
     for (std::size_t f = 0; f < rows.features; ++f) {
         control.check();
         auto& rank = ranked.rank[f];
@@ -348,16 +369,19 @@ TREEFORM_COLD void load(const Rows& rows, const Losses& losses, RankedTable& ran
             table.rank[f].assign(rank.begin(), rank.end());
         rank = {};
         table.rank[f].push_back(static_cast<Key>(~Key{0}));
-        const int feature = static_cast<int>(f);
-        if constexpr (!same_ids) std::copy_n(ranked.order.data() + root.stride * f, rows.n, root.order(feature));
-        for (std::size_t k = 0; k < rows.n; ++k) {
-            const auto row = root.order(feature)[k];
-            root.key(feature)[k] = table.rank[f][row];
-            root.label(feature)[k] = table.label[row];
-        }
+        if constexpr (!same_ids)
+            std::copy_n(ranked.order.data() + root.stride * f, rows.n, root.order(static_cast<int>(f)));
     }
     table.distinct = std::move(ranked.distinct);
     ranked.order = {};
+}
+
+/// The table in the widths of W, and the node of all rows.
+template <class W>
+TREEFORM_COLD void load(const Rows& rows, const Losses& losses, RankedTable& ranked, Table<W>& table, Node<W>& root,
+                        Control& control) {
+    load_orders(rows, losses, ranked, table, root, control);
+    add_keys(table, root, control);
 }
 
 }  // namespace treeform::contree

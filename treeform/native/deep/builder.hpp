@@ -81,6 +81,7 @@ public:
         if (!kept.empty()) return kept;
         pace_();
         kept = space_.tests(is_large(rows) ? sampled(rows) : rows);
+        space_.give_back(sample_);
         std::stable_sort(kept.begin(), kept.end(), [](const auto& a, const auto& b) { return a.cost < b.cost; });
         return kept;
     }
@@ -167,7 +168,9 @@ public:
     Ptr of_sample(const Rows& rows, int height, std::size_t size) {
         if (space_.size(rows) <= size * 5 / 4) return exact(rows, height, Space::infinite());
         space_.sample(rows, size, random_, sample_);
-        return space_.solve(sample_, height, Space::infinite(), {});
+        const Ptr tree = space_.solve(sample_, height, Space::infinite(), {});
+        space_.give_back(sample_);
+        return tree;
     }
 
     /// CART's tree, from the top by the least impurity.
@@ -249,6 +252,7 @@ private:
         if (test.feature >= 0) return test;
         pace_();
         test = space_.root_test(is_large(rows) ? sampled(rows) : rows, quick ? leaf->cost / kSlack : Cost{0});
+        space_.give_back(sample_);
         if (test.feature >= 0) return test;
         if (const Candidates& all = tests(rows); !all.empty()) test = all.front().test;
         return test;

@@ -20,7 +20,6 @@ public:
     using Rows = contree::Node<W>;
     using Ptr = TreePtr<Cost>;
     using Scans = contree::ScanTable<typename W::Key, typename W::Sum>;
-    static constexpr std::size_t kLarge = std::size_t{1} << 19;  // cells whose scratch is not kept
     static constexpr Cost kInf = contree::IntervalSearch<W>::kInf;
 
     /// `all` holds the rows of the table.
@@ -28,7 +27,7 @@ public:
                contree::Control& control, const Scans& scans)
         : table_(table), rules_(rules), control_(control), penalty_(static_cast<Cost>(rules.node_penalty)),
           support_(static_cast<Cost>(rules.min_support)), search_(table, rules, control, scans),
-          each_(table, rules, control, counters_, scans), listed_(table, all), stump_(table),
+          each_(table, rules, control, counters_, scans), listed_(table, all), kept_(most_kept(table)), stump_(table),
           divider_(contree::choose_divider("auto")),
           by_(table.features), gain_(table.n), below_(table.classes), one_(table.classes), other_(table.classes) {}
 
@@ -74,7 +73,7 @@ public:
             tree = reply.plan || reply.kind != contree::Plan::split
                        ? written_out(whole, reply.as_plan())
                        : low_tree(whole, reply.test, reply.left, reply.right, reply.left_feature, reply.right_feature);
-        if (is_large(whole)) search_.release();
+        if (is_large(whole)) search_.release(), listed_.release();
         return tree;
     }
 
@@ -84,7 +83,7 @@ public:
         const Rows& whole = listed_.whole(rows);
         const Test test =
             search_.solve(0, {whole, 2, 3, kInf, support_, 0, 0, nullptr, {}}, by_.data(), gap).as_test();
-        if (is_large(whole)) search_.release();
+        if (is_large(whole)) search_.release(), listed_.release();
         return test;
     }
 
@@ -92,7 +91,7 @@ public:
     std::vector<Candidate<Cost>> tests(const Rows& rows) {
         const Rows& whole = listed_.whole(rows);
         const auto found = each_.best({whole, 2, 3, kInf, support_, 0, 0, nullptr, {}});
-        if (is_large(whole)) each_.release();
+        if (is_large(whole)) each_.release(), listed_.release();
         return found;
     }
 
@@ -106,9 +105,9 @@ public:
         return true;
     }
 
-    /// A part of the rows that is not asked for again before the next split: a large one is not kept for that.
-    static void give_back(Rows& rows) {
-        if (rows.keys.size() > kLarge) rows = {};
+    /// Rows that are not asked for again before they are made anew: many are not kept for that.
+    void give_back(Rows& rows) const {
+        if (rows.keys.size() > kept_) rows = {};
     }
 
     /// About `wanted` of the rows, by chance.
@@ -123,7 +122,7 @@ public:
         work_ += 2 * rows.n * static_cast<std::size_t>(table_.features);
         for (int f = 0; f < table_.features; ++f) {
             control_.check();
-            const auto* from = listed_.by(rows, f).order(f);
+            const auto* from = (listed_.is_list(rows) ? listed_.by(rows, f) : rows).order(f);
             auto *order = out.order(f), *end = order;
             for (std::size_t k = 0; k < rows.n; ++k)
                 if (taken(from[k])) *end++ = from[k];
@@ -191,7 +190,7 @@ public:
     Test random_test(const Rows& rows, Random& random) {
         const int f = static_cast<int>(random.below(static_cast<std::uint64_t>(table_.features)));
         const auto k = static_cast<std::size_t>(random.below(rows.n));
-        return {f, listed_.is_list(rows) ? table_.rank[f][rows.order(0)[k]] : rows.key(f)[k]};
+        return {f, table_.rank[f][rows.order(f)[k]]};
     }
 
     /// The same feature, and a threshold nearby; without a feature if that leaves the rows.
@@ -250,13 +249,20 @@ private:
     contree::Search<W> search_;
     EachFeature<W> each_;
     ListedRows<W> listed_;
+    std::size_t kept_;  // cells: more rows than that give their scratch back
     contree::StumpScan<W> stump_;
     contree::Divider divider_;
     contree::DivideOnce<W> divide_;
     std::vector<Cost> by_, gain_, below_, one_, other_;
     std::uint64_t work_ = 0;
 
-    bool is_large(const Rows& rows) const { return rows.n * static_cast<std::size_t>(table_.features) > kLarge; }
+    /// Of a table with lists a small part, so that all that is kept takes less than the table.
+    static std::size_t most_kept(const contree::Table<W>& table) {
+        constexpr std::size_t kMost = std::size_t{1} << 19;
+        const std::size_t cells = table.n * static_cast<std::size_t>(table.features);
+        return has_lists(table.n) ? std::min(kMost, cells / 32) : kMost;
+    }
+    bool is_large(const Rows& rows) const { return rows.n * static_cast<std::size_t>(table_.features) > kept_; }
     Ptr leaf_of(const std::vector<Cost>& weight) const {
         int label = 0;
         const Cost cost = stump_.leaf(weight, &label);
@@ -326,7 +332,7 @@ private:
     Ptr low_tree(const Rows& rows, Test test, contree::Plan::Kind on_left, contree::Plan::Kind on_right, int left_feature,
                  int right_feature) {
         Rows left, right;
-        if (listed_.is_list(rows))
+        if (listed_.lists_sides(rows))
             listed_.divide(rows, test, left, right);
         else
             contree::weigh_sides(table_, rows, test, left, right);  // no more than that is read of them

@@ -7,8 +7,16 @@
 #include <vector>
 
 #include "../contree/table.hpp"
+#include "few_columns.hpp"
 
 namespace treeform::deep {
+
+/// Whether large parts of a table of so many rows are lists.
+constexpr bool has_lists(std::size_t rows) { return rows > std::size_t{1} << 16; }
+/// Whether the search reads of all rows their orders alone, not their keys and labels.
+constexpr bool reads_orders_alone(std::size_t rows, std::size_t features) {
+    return has_lists(rows) && features <= kManyColumns;
+}
 
 template <class W>
 class ListedRows {
@@ -23,7 +31,7 @@ public:
     /// Whether the rows are a list; then no feature has its order in them, and there are no keys and labels.
     static bool is_list(const Rows& rows) { return rows.stride == 0; }
     /// Whether the sides of these rows are made from a list of them.
-    bool lists_sides(const Rows& rows) const { return root_.n > kLeast && rows.n > most(); }
+    bool lists_sides(const Rows& rows) const { return has_lists(root_.n) && rows.n > most(); }
 
     /// The sides of a test on rows for which `lists_sides`, with their numbers and weights: lists, or whole where they
     /// are small.
@@ -52,20 +60,21 @@ public:
         return whole_;
     }
 
+    /// Gives what `whole` returned back.
+    void release() { whole_ = {}; }
+
     /// The same rows in the order of one feature, with their keys; they stay until the next call.
     const Rows& by(const Rows& rows, int feature) {
-        if (!is_list(rows)) return rows;
+        if (!rows.keys.empty()) return rows;
         column_.n = rows.n;
-        if (column_.rows.size() < rows.n) column_.rows.resize(rows.n), column_.keys.resize(rows.n);
+        if (column_.keys.size() < rows.n) column_.rows.resize(rows.n + 1), column_.keys.resize(rows.n);
         mark(rows.rows.data(), rows.n, 1);
-        pick(feature, column_.rows.data(), column_.keys.data());
+        pick(feature, rows.n, column_.rows.data(), column_.keys.data());
         mark(rows.rows.data(), rows.n, 0);
         return column_;
     }
 
 private:
-    static constexpr std::size_t kLeast = std::size_t{1} << 16;  // rows of a table with lists
-
     const contree::Table<W>& table_;
     const Rows& root_;
     Rows whole_, column_;             // `column_` has a stride of 0: each feature's order is the one that it holds
@@ -80,12 +89,14 @@ private:
     void mark(const Id* rows, std::size_t n, std::uint8_t value) {
         for (std::size_t k = 0; k < n; ++k) here_[rows[k]] = value;
     }
-    /// The marked rows in the order of a feature.
-    void pick(int feature, Id* rows, typename W::Key* keys) const {
+    /// The marked rows, `n` of them, in the order of a feature; there is room for one more. Without a branch: whether a row
+    /// is marked is as good as chance.
+    void pick(int feature, std::size_t n, Id* rows, typename W::Key* keys) const {
         const Id* order = root_.order(feature);
-        const auto* key = root_.key(feature);
-        for (std::size_t k = 0; k < root_.n; ++k)
-            if (here_[order[k]]) *rows++ = order[k], *keys++ = key[k];
+        const auto* rank = table_.rank[feature].data();
+        Id* end = rows;
+        for (std::size_t k = 0; k < root_.n; ++k) *end = order[k], end += here_[order[k]];
+        for (std::size_t k = 0; k < n; ++k) keys[k] = rank[rows[k]];
     }
     void write_out(Rows& rows) {
         const std::vector<Id> list = std::move(rows.rows);
@@ -93,7 +104,7 @@ private:
         rows.reserve(rows.n, table_.features);
         mark(list.data(), rows.n, 1);
         for (int f = 0; f < table_.features; ++f) {
-            pick(f, rows.order(f), rows.key(f));
+            pick(f, rows.n, rows.order(f), rows.key(f));
             for (std::size_t k = 0; k < rows.n; ++k) rows.label(f)[k] = table_.label[rows.order(f)[k]];
         }
         mark(list.data(), rows.n, 0);
