@@ -9,8 +9,8 @@ import numpy as np
 
 from treeform.formulations.flow.heap import Heap
 from treeform.formulations.flow.tests import BinaryTests
-from treeform.formulations.offered import by_column
 from treeform.language.component import Component
+from treeform.language.formulation import by_column
 from treeform.language.ports import Shared
 from treeform.model import Expr, concatenate, constant
 
@@ -64,7 +64,7 @@ class Branching(Component):
 
     def build(self, model: Model, ports: Ports) -> None:
         heap = ports.shared.publish(Heap(ports.shape.depth))
-        tests = BinaryTests.of(ports.data, "feature" in ports.wanted, ports.limits.min_support)
+        tests = BinaryTests.of(ports)
         ports.shared.publish(tests)
         inner = heap.n_branching
         b = model.bool("b", (inner, tests.n_tests))

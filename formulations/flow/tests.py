@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from treeform.formulations.offered import Ints, OfferedTests
-from treeform.language.ports import Shared
+from treeform.language.ports import OfferedTests, Shared
 
 if TYPE_CHECKING:
+    from treeform.formulations.flow.heap import Ints
     from treeform.model import Expr
 
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from treeform.formulations.odd.separate import STATED, Cube
 from treeform.formulations.odd.skeleton import Skeleton
-from treeform.formulations.offered import by_column
 from treeform.language.component import Component
+from treeform.language.formulation import by_column
 from treeform.language.ports import Shared
 from treeform.model import concatenate
 from treeform.shape import MARGIN, UNIVARIATE

@@ -12,9 +12,9 @@ from scipy import sparse
 
 from treeform.formulations.odd.flow import Flows
 from treeform.formulations.odd.skeleton import Ints, Skeleton
-from treeform.formulations.offered import OfferedTests, by_column
 from treeform.language.component import Component
-from treeform.language.ports import Shared
+from treeform.language.formulation import by_column
+from treeform.language.ports import OfferedTests, Shared
 from treeform.model import concatenate
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ class UnivariateSplits(Component):
 
     def build(self, model: Model, ports: Ports) -> None:
         skeleton = ports.shared.get(Skeleton)
-        tests = ports.shared.publish(Tests.of(ports.data, "feature" in ports.wanted, ports.limits.min_support))
+        tests = ports.shared.publish(Tests.of(ports))
         inner, last = skeleton.inner, skeleton.last
         n_inner = len(inner) if self.disaggregate else skeleton.n_nodes
         g = chosen = model.bool("g", (n_inner, tests.n_tests))

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from treeform.errors import PortError, SpecError
 from treeform.language.component import Component, Sum
 from treeform.language.objective import Depth, Objective
 from treeform.language.ports import PORTS, Ports, SharedValues, derivable
 from treeform.language.requirement import Requirement, asks_for_tests
-from treeform.model import Expr, Form, Model, Quadratic
+from treeform.model import Expr, Form, Model, Quadratic, concatenate
 from treeform.model.expr import Relation
 from treeform.shape import UNIVARIATE, Limits
 from treeform.utils.extensions import FORMULATIONS, extensions
@@ -436,3 +437,10 @@ def _offers_of_all(splits: str) -> dict[str, frozenset[str]]:
         except Exception:  # a broken or partial extension must not hide the error
             continue
     return out
+
+
+def by_column(chosen: Expr, columns: NDArray[np.int64], n_columns: int) -> Expr:
+    """(V, n_columns) with ``chosen`` (V, m) at these columns, the last of several at one, and 0 elsewhere."""
+    place = np.full(n_columns, len(columns))
+    place[columns] = np.arange(len(columns))
+    return concatenate([chosen, np.zeros((chosen.shape[0], 1))], axis=1)[:, place]

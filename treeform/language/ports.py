@@ -16,9 +16,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from treeform.errors import PortError, SpecError
 from treeform.shape import UNIVARIATE, Limits
@@ -313,3 +315,47 @@ class SharedValues:
         value = self._values.get(kind)
         assert value is None or isinstance(value, kind)
         return value
+
+
+@dataclass(frozen=True)
+class OfferedTests:
+    """The distinct tests of the table that nodes choose from, sorted by feature and threshold."""
+
+    feature: NDArray[np.int64]
+    """(T,) int64: encoded feature that the test reads."""
+    threshold: NDArray[np.float64]
+    """(T,) float64"""
+    left: NDArray[np.bool_]
+    """(T, P) bool: whether a point goes left."""
+    by_feature: bool
+    """Whether tests of different features that part the points alike are different tests."""
+    n_features: int
+
+    @classmethod
+    def of(cls, ports: Ports) -> Self:
+        """The tests whose lighter side has the minimum support; no node has another."""
+        data, by_feature = ports.data, "feature" in ports.wanted
+        splits = data.splits(None if by_feature else "global")
+        kept = splits.lighter(data.points.weights.sum(axis=1)) >= max(ports.limits.min_support, 1)
+        feature = splits.feature[kept].astype(np.int64)
+        return cls(feature, splits.threshold[kept], splits.left[kept], by_feature, data.n_features)
+
+    @property
+    def n_tests(self) -> int:
+        """T."""
+        return len(self.feature)
+
+    @cached_property
+    def _numbers(self) -> dict[tuple[int, bytes], int]:
+        return {
+            self._key(int(f), side): k
+            for k, (f, side) in enumerate(zip(self.feature, self.left, strict=True))
+        }
+
+    def _key(self, feature: int, side: NDArray[np.bool_]) -> tuple[int, bytes]:
+        return (feature if self.by_feature else -1, np.packbits(side ^ side[0]).tobytes())
+
+    def find(self, side: NDArray[np.bool_], feature: int) -> tuple[int, bool] | None:
+        """The test of ``feature`` that sends the points ``side`` (P,) left: (number, sides swapped), or None."""
+        number = self._numbers.get(self._key(feature, side))
+        return None if number is None else (number, bool(self.left[number, 0] != side[0]))
