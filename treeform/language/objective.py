@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Set
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, cast
 
 import numpy as np
 
@@ -19,7 +19,6 @@ from treeform.errors import SpecError
 from treeform.graph.routing import codes_of_points
 from treeform.language.numbers import as_fraction, require_exact_sum
 from treeform.language.objective_text import not_a_term, terms_in
-from treeform.language.subtraction import NotSubtracted
 from treeform.model import Expr, Model, Quadratic, constant
 from treeform.shape import unless_tree
 from treeform.utils.extensions import OBJECTIVES, extensions, find
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from treeform.shape import Shape
 
 
-class _Arithmetic(NotSubtracted, ABC):
+class _Arithmetic(ABC):
     """``+`` and ``*`` shared by terms and sums of terms."""
 
     @property
@@ -51,6 +50,15 @@ class _Arithmetic(NotSubtracted, ABC):
         return Objective(tuple((number * weight, term) for weight, term in self.terms))
 
     __rmul__ = __mul__
+
+    def __sub__(self, other: Any) -> NoReturn:
+        raise SpecError(
+            "terms of an objective are not subtracted",
+            cause="everything in it is minimised, and what is not wanted has a price above 0",
+            fix="write for example tf.Error() + 2*tf.Nodes()",
+        )
+
+    __rsub__ = __sub__
 
     def __truediv__(self, divisor: Any) -> Objective:
         return self * (1 / as_fraction(divisor, "a divisor of the objective"))
