@@ -17,7 +17,6 @@ from treeform.graph import DecisionGraph
 from treeform.language.formulation import Formulation
 from treeform.language.losses import leaf_loss
 from treeform.language.question import Question, Restriction, ceiling
-from treeform.language.values import ValueRule
 from treeform.solve.columns_on_demand import is_usual
 from treeform.solve.engines import goes_on_by_solvers, lowered, usual_engine, why_chosen, why_not
 from treeform.solve.in_parts import first_part, is_largest, stated_whole, too_many_parts
@@ -330,9 +329,9 @@ def _refuse_unstated_values(question: Question, solver: Backend | None) -> None:
             fix="use solver='scip' (--solver scip), which takes squares; or leave out solver and formulation: "
             "tf.RegressionSearch() solves trees natively; or minimise tf.AbsoluteError()",
         )
-    rules = (requirement.value_rule(question.data) for requirement in question.requirements)
-    rule = ValueRule.all_of(rule for rule in rules if rule is not None)
-    if rule.rows and not rule.whole:
+    stated = (requirement.value_rule(question.data) for requirement in question.requirements)
+    rules = [rule for rule in stated if rule is not None]
+    if any(rule.rows for rule in rules) and not any(rule.whole for rule in rules):
         raise SpecError(
             "requirements on values cannot be stated to a solver here",
             cause="formulations have whole values at leaves, and whole=False allows all fractions",
