@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 from drawing import Draw
 
+from treeform.data import Dataset
+from treeform.engines import ConTree, TreeTask
+
 SHARE, SHARE_UNDER_RULES = 64, 16
 """The search for one level less has at least such a part of the work, as ``docs/engines/deep_trees.rst`` says."""
 
@@ -19,12 +22,11 @@ def searched(case: dict[str, int], depth: int, work_limit: int) -> tuple[int, in
     rng = np.random.default_rng(case["seed"])
     x = rng.normal(size=(case["rows"], case["columns"])).round(1)
     y = (np.sin(2 * x[:, 0]) * x[:, 1] + x[:, -1] + rng.normal(size=len(x)) > 0).astype(np.int32)
-    found: dict[str, Any] = _core.contree(
-        x, y, None, None, classes=2, depth=depth, max_nodes=2**60, min_support=case["support"],
-        node_penalty=case["price"], upper=None, gap=0, threads=1, simd="auto", memory_limit=0, improve=True,
-        prune=["neighbourhood", "shrinking", "subinterval", "features"], prove=False, seed=case["seed"],
-        work_limit=work_limit, time_limit=250.0, poll=None,
-    )  # fmt: skip
+    data = Dataset.from_user(x, y)
+    task = TreeTask(depth=depth, min_support=case["support"], node_penalty=case["price"])
+    asked = ConTree(seed=case["seed"])._keywords(data, task) | {"prove": False, "work_limit": work_limit}
+    watched = {"upper": None, "time_limit": 250.0, "poll": None, "ask": None, "callers": 1}
+    found: dict[str, Any] = _core.contree(data.X, data.y.astype(np.int32), None, None, **asked, **watched)
     return found["tree"]["cost"], found["work"]
 
 
