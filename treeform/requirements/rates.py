@@ -49,7 +49,7 @@ class GroupRate:
         return self.positive / self.weight if self.weight else None
 
 
-class RateParity(ByGroups, LinearRequirement, Bounded):
+class RateParity(ByGroups, LinearRequirement, Bounded, listed=False):
     """Every group is predicted the positive class at a similar rate, among the samples that count.
 
     A subclass says which samples count: `among` gives one set or several, and the rates of each are compared.
