@@ -13,6 +13,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from treeform.cli.app import app
+from treeform.study import Study
+from treeform.tradeoff.size_table import SizeTable
 
 FULL = Path("/dev/full")
 
@@ -116,6 +118,24 @@ def test_an_answer_is_shown_before_its_file_fails(
     assert shown in done.stdout
     assert "/dev/full cannot be written" in done.stderr
     assert Path("r.html").exists() == ("r.html" in options)
+
+
+def test_ctrl_c_while_an_answer_is_shown_does_not_cost_its_files(
+    table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(_: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(table.parent)
+    monkeypatch.setattr(SizeTable, "__str__", interrupted)
+    files = ("-o", "table.json", "--certificate", "c.json")
+    assert run("size-table", table, "--target", "y", "--shape", "tree:1", *files).exit_code == 130
+    assert Path("table.json").exists() and Path("c.json").exists()
+
+    monkeypatch.setattr(Study, "__str__", interrupted)
+    Path("study.toml").write_text('data = "t.csv"\ntarget = "y"\ncv = 2\n[grid]\nshape = ["tree:1"]\n')
+    assert run("sweep", "study.toml", "-o", "runs.csv").exit_code == 130
+    assert Path("runs.csv").exists()
 
 
 @pytest.mark.parametrize("command", ["near-optimal", "frontier"])

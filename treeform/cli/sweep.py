@@ -93,18 +93,25 @@ def sweep(
             executor=executor or part.executor, workers=workers or part.workers,
             folder=folder, on_progress=display,
         )  # fmt: skip
+    unwritten = Unwritten()
+    try:
+        _show(result, quiet, folder)
+    finally:  # a reader who has gone does not cost the runs
+        if output is not None:
+            unwritten.write(result.save, output)
+        if report is not None:
+            unwritten.write(result.html, report)
+    return unwritten.end(_exit(result))
+
+
+def _show(result: Study, quiet: bool, folder: Path | None) -> None:
+    """Print the table, the best settings, and how to go on."""
     print(result)
     if not quiet and result.settings and not result.table["train_error"].isna().all():
         print("best: " + ", ".join(f"{name} {value}" for name, value in result.best().items()))
     if not quiet and len(result.table) < result.total:
         again = "give --folder next time, to go on" if folder is None else "the same command goes on"
         err_console().print(f"stopped: {again}", soft_wrap=True)
-    unwritten = Unwritten()
-    if output is not None:
-        unwritten.write(result.save, output)
-    if report is not None:
-        unwritten.write(result.html, report)
-    return unwritten.end(_exit(result))
 
 
 def _part(path: Path, given: dict[str, Any]) -> StudyPart:

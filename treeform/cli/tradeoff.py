@@ -98,9 +98,19 @@ def run_tradeoff(
             **more,
         )
     unwritten = Unwritten()
-    code = show(answer, unwritten)
-    if answer is None:
-        return code
+    try:
+        code = show(answer, unwritten)
+    finally:  # Ctrl-C while it is shown, or a reader who has gone, does not cost the answer
+        if answer is not None:
+            _write(answer, settings, output, certificate, unwritten)
+    interrupted = answer is not None and answer.limit is Limit.INTERRUPTED
+    return unwritten.end(Exit.INTERRUPTED if interrupted else code)
+
+
+def _write(
+    answer: Any, settings: Settings, output: Path | None, certificate: Path | None, unwritten: Unwritten
+) -> None:
+    """Write the answer as plain values, and its certificate, where files are given."""
     if output is not None:
         written = answer.to_json()
         if written.get("certificate") is not None:
@@ -108,7 +118,6 @@ def run_tradeoff(
         unwritten.write(write_text, output, json.dumps(written, indent=1) + "\n")
     if certificate is not None:
         unwritten.write(answer.certificate().with_weight(settings.weight).save, certificate)
-    return unwritten.end(Exit.INTERRUPTED if answer.limit is Limit.INTERRUPTED else code)
 
 
 def requirement_of(problem: Problem, text: str) -> Requirement | str:
