@@ -20,7 +20,7 @@ from treeform.extend import Backend, Engine
 sys.path.append(str(Path(__file__).parents[2] / "docs" / "_ext"))
 from vocabulary import names
 
-FORMER = ("k", "amount", "rate", "changed", "favourable", "workers", "categorical", "limit")
+FORMER = ("k", "amount", "rate", "changed", "favourable", "workers", "categorical", "limit", "prune", "techniques")
 ANSWERS = (tf.DecisionGraph, tf.Result, tf.Frontier, tf.SizeTable, tf.Study)
 """Values that a user is given, and does not construct."""
 

@@ -7,6 +7,7 @@ import warnings
 import pytest
 
 import treeform as tf
+from treeform.catalogue.engines import find_engine
 from treeform.errors import CallError
 from treeform.language.requirement_text import make, parse
 
@@ -24,6 +25,8 @@ FORMER = [
     (lambda **given: tf.StatisticalParity("g", 0.8, **given), {"favourable": "yes"}, "positive"),
     (lambda **given: tf.ConditionalParity("g", "h", 0.8, **given), {"favourable": "yes"}, "positive"),
     (lambda **given: tf.Monotone("a", **given), {"favourable": "yes"}, "positive"),
+    (lambda **given: tf.ConTree(**given), {"prune": ("features",)}, "parts"),
+    (lambda **given: tf.DiagramSearch(**given), {"techniques": ("trees",)}, "parts"),
 ]
 
 
@@ -47,6 +50,8 @@ def test_texts_and_certificates_of_former_names_are_read():
         )
     with pytest.warns(DeprecationWarning, match="k of MaxNodes is called at_most now"):
         assert make("max_nodes", {"k": 3}) == tf.MaxNodes(3)
+    with pytest.warns(DeprecationWarning, match="is called parts now"):
+        assert find_engine("contree:prune=none") == tf.ConTree(parts=())
 
 
 def test_of_alternatives_the_one_that_is_set_counts():

@@ -32,6 +32,7 @@ from treeform.engines.native_call import (
 )
 from treeform.engines.task import EngineOutcome, EngineRun, TreeTask, check_task
 from treeform.errors import SpecError
+from treeform.utils.arguments import renamed_fields
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -42,6 +43,7 @@ RULES = ("neighbourhood", "shrinking", "subinterval", "features")
 _NO_LIMIT = 2**60
 
 
+@renamed_fields(prune="parts")
 @dataclass(frozen=True, kw_only=True)
 class ConTree(NativeSettings, Distributable):
     """The exact engine for trees on numeric features, of any depth.

@@ -23,6 +23,7 @@ from treeform.engines.size_outcome import SizeOutcome
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, check_task
 from treeform.errors import SpecError
 from treeform.shape import UNIVARIATE, Diagram, Shape, Tree
+from treeform.utils.arguments import renamed_fields
 from treeform.utils.budget import Budget
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ TECHNIQUES = (
 )
 
 
+@renamed_fields(techniques="parts")
 @dataclass(frozen=True, kw_only=True)
 class DiagramSearch(NativeSettings, Distributable):
     """The exact engine for layered decision diagrams with univariate tests; it takes tree shapes as well.

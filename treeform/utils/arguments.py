@@ -69,6 +69,17 @@ def renamed(**former: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     return decorate
 
 
+def renamed_fields(**former: str) -> Callable[[K], K]:
+    """A dataclass that takes fields by former names, too; see `renamed`."""
+
+    def decorate(kind: K) -> K:
+        made: Callable[..., None] = vars(kind)["__init__"]
+        setattr(kind, "__init__", renamed(**former)(made))  # noqa: B010 (mypy refuses to assign a method)
+        return kind
+
+    return decorate
+
+
 def current_names(
     function: Callable[..., Any], given: Mapping[str, T], owner: str, stacklevel: int = 2
 ) -> dict[str, T]:
