@@ -97,6 +97,23 @@ def test_numbers_of_every_width(seed: int, scale: int, monkeypatch: pytest.Monke
     assert facts(one) == facts(other)
 
 
+@pytest.mark.parametrize("cost", [2**31 - 1, 2**31, 2**32 + 3, None])
+@pytest.mark.parametrize("seed", [0, 1, 4])
+def test_a_cost_beyond_the_width_of_prices_is_that_of_any_tree(
+    seed: int, cost: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = stated(seed, 2, rows=24)
+    relaxation = priced_part(problem.question)
+    assert relaxation is not None
+    listed = GraphOfTrees(problem.data, relaxation.task)
+    search_intervals(monkeypatch)
+    searched = GraphOfTrees(problem.data, relaxation.task)
+    assert listed.relax() is not None and searched.relax() is not None
+    one, other = listed.up_to(cost), searched.up_to(cost)
+    assert one is not None and other is not None and one.n_alternatives > 500
+    assert facts(one) == facts(other)
+
+
 def facts(graph: and_or_graph.AndOrGraph) -> list[tuple[object, ...]]:
     """The alternatives, whatever the numbers of their nodes; of tests that part a node alike any one stands."""
     covers = [graph.covers[node].tobytes() for node in range(graph.n_nodes)]

@@ -116,7 +116,8 @@ public:
     TREEFORM_COLD Alternatives up_to(Amount cost, Amount short_by, std::size_t most) override {
         Alternatives out;
         out.words = words_;
-        const Amount limit = prices_.limit(cost) - base_ - short_by;
+        // No more than the dearest tree, which the width holds.
+        const Amount limit = std::min(prices_.limit(cost) - base_ - short_by, dearest_tree_);
         const int depth = settings_.depth;
         levels_.assign(depth + 1, {});
         for (int d = 0; d <= depth; ++d) levels_[d].words = words_, levels_[d].kinds = d ? 0 : table_.kinds;
@@ -174,6 +175,7 @@ private:
     Prices prices_;
     continuous_totals::Prices beyond_;
     Amount base_ = 0;  // what all rows cost with their best labels; prices below are beyond that
+    Amount dearest_tree_ = 0;
     std::size_t words_;
     std::vector<std::int32_t> first_test_;
     std::int32_t last_test_ = 0;
@@ -226,7 +228,7 @@ private:
         }
         if (sizeof(typename W::Sum) == 4 && sum >= kSmall) return false;
         if (sizeof(typename W::Sum) == 2 && (sum >= kSmallest || !fits_short_lanes(rows_.kind.size(), dearest))) return false;
-        prices_ = prices, base_ = Amount(base);
+        prices_ = prices, base_ = Amount(base), dearest_tree_ = Amount(sum);
         data_.set(beyond);
         rules_.node_penalty = beyond.test;
         tests_.use(rules_, data_.support);
