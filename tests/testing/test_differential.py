@@ -9,6 +9,7 @@ from fractions import Fraction
 import pytest
 
 import treeform as tf
+from treeform.catalogue.engines import find_engine
 from treeform.engines import DL85, EngineOutcome
 from treeform.testing.differential import (
     Bundle,
@@ -28,7 +29,7 @@ from treeform.testing.differential.shapes import Shape
 from treeform.testing.differential.shrink import as_code, shrink
 from treeform.testing.differential.table import Table
 from treeform.testing.differential.terms import RateTerm
-from treeform.testing.differential.ways import Way
+from treeform.testing.differential.ways import SETTINGS, Way
 
 XOR = Table({"a": (0, 0, 1, 1), "b": (0, 1, 0, 1)}, (0, 1, 1, 0))
 AND = Table({"a": (0, 0, 1, 1), "b": (0, 1, 0, 1)}, (0, 0, 0, 1))
@@ -44,6 +45,13 @@ def optimum(table, widths, depth, goal=None, requirements=(), hyperplanes=False)
     follow = Tracked(side=True, flow=True, columns=True, depth=widths is None)
     reference = Reference(table, widths, depth, hyperplanes, follow)
     return answer(reference, goal or Goal(), requirements).optimum
+
+
+@pytest.mark.parametrize("engine", SETTINGS)
+def test_engines_have_the_settings_that_are_drawn(engine: str) -> None:
+    found = [find_engine(f"{engine}:{setting}" if setting else engine) for setting in SETTINGS[engine]]
+    assert {one.name for one in found} == {engine}
+    assert len(set(found)) == len(set(SETTINGS[engine]))
 
 
 # -- the reference -------------------------------------------------------------------------------------------
