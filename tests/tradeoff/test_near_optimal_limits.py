@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -84,3 +86,33 @@ def test_parts_are_counted_where_the_whole_takes_too_long(monkeypatch: pytest.Mo
     assert whole.best.objective < found.counted_to < found.threshold == whole.threshold
     assert found.models == tuple(m for m in whole.models if m.objective <= found.counted_to)
     assert "those beyond are not counted" in str(found)
+
+
+class Anything(tf.Requirement):
+    """Satisfied by all models, which have to be judged to know that."""
+
+    def build(self, model: tf.Model, ports: Any) -> None:
+        pass
+
+    def violation(self, graph: tf.DecisionGraph, data: tf.Dataset) -> int:
+        return 0
+
+
+def test_what_was_counted_has_no_reason_why_it_was_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The list is full with the last part only, after the graph of all models was not finished in time."""
+    rng = np.random.default_rng(2)
+    X = rng.random((30, 3))
+    y = ((X[:, 0] > 0.5) ^ (rng.random(30) < 0.2)).astype(int)
+    problem = tf.Problem(X, y, shape="tree:2")
+    size = problem.near_optimal(within="1/2").count
+    judged = tf.Problem(X, y, shape="tree:2")
+    judged += Anything()
+    found = judged.near_optimal(within="1/2", max_models=size)
+    assert found.counted and found.count == size and found.uncounted is None
+
+    monkeypatch.setattr(enumeration.Enumeration, "prepare", lambda *_: enumeration.TOO_LONG)
+    monkeypatch.setattr(GraphOfTrees, "count", lambda *_: size)
+    found = problem.near_optimal(within="1/2", max_models=size)
+    assert found.counted and found.trees is not None and found.uncounted is None
+    few = problem.near_optimal(within="1/2", max_models=1)
+    assert few.counted and few.trees is None and few.uncounted == enumeration.TOO_LONG

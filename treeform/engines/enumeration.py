@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 Ints = NDArray[np.int64]
 LARGEST_KEY = 2**62
 TOO_LARGE = f"their graph has more than {MOST_ALTERNATIVES:,} alternatives, or fills the memory"
+TOO_LONG = "their graph takes too long to write out"
 
 
 class Enumeration:
@@ -56,13 +57,16 @@ class Enumeration:
         self._widest: AndOrGraph | None = None
         self._too_large: int | None = None
 
-    def prepare(self, cost: int, seconds: float | None = None) -> bool:
-        """Make the graph for all costs up to this one, if it fits and is done in so many seconds."""
+    def prepare(self, cost: int, seconds: float | None = None) -> str | None:
+        """Make the graph for all costs up to this one; why not, where it does not fit or takes more seconds."""
         budget = Budget(seconds)
         self._widest = self.of.up_to(cost, MOST_ALTERNATIVES, seconds, self.stop)
-        if self._widest is None and not self.stop() and not budget.stop():
-            self._too_large = cost
-        return self._widest is not None
+        if self._widest is not None:
+            return None
+        if self.stop() or budget.stop():
+            return TOO_LONG
+        self._too_large = cost
+        return TOO_LARGE
 
     def _graph(self, cost: int) -> AndOrGraph | None:
         widest = self._widest

@@ -14,7 +14,7 @@ import numpy as np
 from treeform.certify.answer import CertifiedResult
 from treeform.engines import TotalsSearch
 from treeform.engines.and_or_graph import GraphOfTrees, reason_against_search
-from treeform.engines.enumeration import TOO_LARGE, Enumeration
+from treeform.engines.enumeration import Enumeration
 from treeform.engines.relaxation import Relaxation, relax
 from treeform.engines.tree_lists import TreeList
 from treeform.engines.tree_sets import TreeSet
@@ -322,8 +322,9 @@ class _Listing:
         listed, before = _Listed(), None
         if self.enumeration is None:
             return listed
-        seconds, why = schedule.WHOLE_GRAPH.seconds(self.budget.remaining), TOO_LARGE
-        if self.enumeration.prepare(self._cost(threshold), seconds) and not self.judge.is_needed:
+        seconds = schedule.WHOLE_GRAPH.seconds(self.budget.remaining)
+        why = self.enumeration.prepare(self._cost(threshold), seconds)
+        if why is None and not self.judge.is_needed:
             try:
                 return self._set(threshold)
             except OutOfReach as error:
@@ -344,7 +345,8 @@ class _Listing:
                 return self._in_numbers(parts[place:], replace(listed, stopped_by=str(error)))
             except Stopped:
                 break
-            if not in_turn and listed.count >= self.limit:  # more would not be listed
+            if why is not None and not in_turn and listed.count >= self.limit and reach < threshold:
+                # More would not be listed.
                 in_turn = True
                 seconds = schedule.WHOLE_GRAPH.seconds(self.budget.remaining)
                 whole = self._in_numbers([threshold], replace(listed, stopped_by=why), seconds)
