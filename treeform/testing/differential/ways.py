@@ -32,7 +32,7 @@ DIAGRAM_ENGINES = (("diagram-search", 40), ("diagram-heuristic", 0.15))
 HYPERPLANE_SOLVERS = (("highs", 10), ("mathopt:scip", 4), ("cp-sat", 0.2))
 SETTINGS = {
     "contree": ("", "", "", "fewest_tests=true", "parts=none", "parts=neighbourhood", "simd=plain"),
-    "dl85": ("", "", "exact_depth=3", "parts=none", "parts=cache+similarity"),
+    "dl85": ("", "", "exact_depth=2", "parts=none", "parts=cache+similarity"),
     "cadl85": ("",),
     "blossom": ("",),
     "totals-search": ("", "", "", "parts=none", "parts=multipliers", "parts=lazy+steps", "simd=plain"),
