@@ -33,3 +33,24 @@ def test_where_less_depth_is_searched(depth: int, more: tuple[Any, ...], smaller
         assert less.ledger.graph is not None and less.ledger.graph.depth < depth
         assert less.ledger.upper is not None and search.ledger.upper is not None
         assert search.ledger.upper <= less.ledger.upper
+
+
+def test_nothing_is_searched_at_less_depth_once_the_answer_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    of = question(200, 3, 5, tf.MinSupport(15))
+    relaxation = relax(of, DeepTreeSearch())
+    assert relaxation is not None
+    search = DeepTrees(of, relaxation, Ledger(of, Budget()))
+    less = search._less
+    assert less is not None
+    steps: list[int | None] = []
+
+    def closing(*_: object) -> None:
+        less._seconds += 1
+        steps.append(less._turns)
+        search.ledger.prove_infeasible("a proof beside it")
+
+    monkeypatch.setattr(less, "_step", closing)
+    monkeypatch.setattr(search, "_searched", lambda *_: None)
+    search._seconds, search._has_first = 100.0, True
+    search._step(ContinuousTotals(), Budget())
+    assert steps == [0]

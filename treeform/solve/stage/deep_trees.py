@@ -102,7 +102,9 @@ class DeepTrees:
             improve_low_subtrees(engine, exact, self.ledger, part)
         self._seconds += budget.seconds - began
         less = self._less
-        while less is not None and less._seconds * DEEPER < self._seconds and not budget.stop():
+        while less is not None and less._seconds * DEEPER < self._seconds:
+            if budget.stop() or self.ledger.closed:
+                break
             less._step(engine, budget)
             if less.ledger.graph is not None:
                 self.ledger.submit(less.ledger.graph, DeepTreeSearch.name)
