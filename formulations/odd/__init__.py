@@ -194,9 +194,15 @@ class ODD(Formulation):
         return out + NormalForm() if asked and NormalForm not in kinds else out
 
     def for_splits(self, shape: Shape, reads: Set[str], asked: bool) -> ODD:
-        """The components that state the splits of ``shape``, where the ports ``reads`` are read.
+        """The components that state the splits of a shape.
 
-        ``asked``: whether a requirement asks for tests, so that the last layer is stated by side.
+        Parameters
+        ----------
+        shape : Shape
+        reads : set of str
+            The ports that objective and requirements read.
+        asked : bool
+            Whether a requirement asks for tests; the last layer is then stated by side.
         """
         kinds = {type(component) for component in self.components}
         if shape.splits == UNIVARIATE:

@@ -122,6 +122,13 @@ class SatSize(SatDepth):
     ) -> Compiled:
         """Build the formula; the objective counts labelled leaves.
 
+        Parameters
+        ----------
+        data, shape, objective, requirements
+            The problem, as in `Formulation.compile`.
+        examples : int array or None
+            The points of ``data.points`` in the formula; None: the formulation chooses them.
+
         Raises
         ------
         SpecError

@@ -64,7 +64,15 @@ class Backend(ABC):
 
     @classmethod
     def named(cls, variant: str, **settings: Any) -> Backend:
-        """The backend for one of its :meth:`variants`; ``settings`` are parameters of the class."""
+        """The backend for one of its :meth:`variants`.
+
+        Parameters
+        ----------
+        variant : str
+            One of the names of `variants`. A class with several reads its solver from it.
+        **settings
+            Parameters of the class.
+        """
         return cls(**settings)
 
     @classmethod

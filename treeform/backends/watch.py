@@ -141,6 +141,18 @@ class Watch:
         A search that does not respond continues in a daemon thread, and ends when its solver polls its stop. The end of
         the process waits for that, up to `LAST_WAIT` seconds.
 
+        Parameters
+        ----------
+        search : callable
+            Runs the solver, in a thread of its own, and returns its answer.
+        cancel : callable
+            Asks the solver to stop; it is called from the caller's thread.
+
+        Returns
+        -------
+        Answer or None
+            What ``search`` returned.
+
         Raises
         ------
         Exception

@@ -129,7 +129,17 @@ class ConTree(NativeSettings, Distributable):
     def search(
         self, data: Dataset, task: TreeTask, run: EngineRun, prove: bool = True, work_limit: int = 0
     ) -> EngineOutcome:
-        """As `run`; without ``prove`` only the search for better trees runs, for that much work (0: no limit)."""
+        """As `run`, or only the search for better trees.
+
+        Parameters
+        ----------
+        data, task, run
+            As in `Engine.run`.
+        prove : bool
+            Whether the proof runs, too.
+        work_limit : int
+            Without a proof, how many elements the search for better trees reads; 0: no limit.
+        """
         from treeform import _core
 
         check_task(data, task)

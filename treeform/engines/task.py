@@ -66,7 +66,20 @@ class TreeTask:
     """Rules on the paths of the tree."""
 
     def cost_of_samples(self, data: Dataset, rows: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
-        """(n, K) cost of a unit of weight of each sample, or of some `rows`, by the class predicted."""
+        """Costs by sample and predicted class.
+
+        Parameters
+        ----------
+        data : Dataset
+            n samples, K classes.
+        rows : (m,) int64 array or None
+            The samples that are wanted, in this order; None: all.
+
+        Returns
+        -------
+        (m, K) int64 array
+            The cost of a unit of weight, in units of the task.
+        """
         if self.sample_cost is not None:
             return self.sample_cost if rows is None else self.sample_cost[rows]
         cost = 1 - np.eye(data.n_classes, dtype=np.int64) if self.cost is None else self.cost
@@ -195,7 +208,19 @@ class Engine(ABC):
         return cls.few_to_prove is None or data.n_tests <= cls.few_to_prove
 
     def unsupported(self, data: Dataset, task: TreeTask) -> str | None:
-        """Why it cannot take the task on these data, for its size or its numbers; None when it can."""
+        """Why it cannot take the task on these data, for its size or its numbers; None when it can.
+
+        Parameters
+        ----------
+        data : Dataset
+        task : TreeTask
+            A task whose parts and shape the engine supports (`understands`, `shapes`).
+
+        Returns
+        -------
+        str or None
+            The reason, as a clause of an error.
+        """
         return None
 
     def plain(self) -> Engine:
@@ -216,9 +241,14 @@ class Engine(ABC):
         """
 
     def answer(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
-        """Solve `task` on `data`; where it allows some features only, one `run` for each set of them.
+        """Solve `task` on `data`; if ``task.features`` restricts the features, one `run` for each set of them.
 
-        Where memory runs out before the native core takes over, which counts it, that is the reason of the end.
+        If memory runs out before the native core runs, the outcome has the reason ``"memory"``.
+
+        Parameters
+        ----------
+        data, task, run
+            As in `run`.
         """
         try:
             if task.features is None:

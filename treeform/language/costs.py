@@ -65,7 +65,16 @@ class ClassCost(SampleCost):
 
     @abstractmethod
     def entry(self, data: Dataset, truth: int, guess: int) -> Fraction:
-        """Cost of predicting class code ``guess`` for a unit of weight of a sample of class code ``truth``."""
+        """Cost of one prediction, for a unit of weight.
+
+        Parameters
+        ----------
+        data : Dataset
+        truth : int
+            Code of the sample's class: its index in ``data.classes``.
+        guess : int
+            Code of the class that is predicted.
+        """
 
     def per_sample(self, data: Dataset) -> np.ndarray:
         return np.asarray(self.whole(data)[np.asarray(data.y)])

@@ -53,11 +53,33 @@ class PathRule(ABC):
 
     @abstractmethod
     def allowed(self, state: Hashable, tests: PathTests) -> Bools:
-        """(T,) whether each test may come next."""
+        """Whether each test may come next.
+
+        Parameters
+        ----------
+        state : hashable
+            What `start` and `after` returned on the path from the root.
+        tests : PathTests
+            The T tests of the table.
+
+        Returns
+        -------
+        (T,) bool array
+        """
 
     @abstractmethod
     def after(self, state: Hashable, feature: int, right: bool) -> Hashable:
-        """The state below an allowed test of the encoded feature, on one of its sides."""
+        """The state on one side of an allowed test.
+
+        Parameters
+        ----------
+        state : hashable
+            The state above the test.
+        feature : int
+            The encoded feature that the test reads.
+        right : bool
+            True for the right side, False for the left one.
+        """
 
     def may_end(self, state: Hashable) -> bool:
         """Whether a leaf may stand here."""

@@ -246,7 +246,15 @@ class Requirement(Component, ABC):
         return each
 
     def on_positions(self, positions: np.ndarray, data: Dataset) -> Requirement:
-        """The requirement for a table that has only these rows of ``data``: what it holds for each row is cut down."""
+        """The requirement for a table that has only some rows: arrays with an entry for each row are cut down.
+
+        Parameters
+        ----------
+        positions : (m,) int64 array
+            The positions of these rows in ``data``.
+        data : Dataset
+            The whole table.
+        """
         return self
 
     # -- paid instead of held ------------------------------------------------------------------------
@@ -295,6 +303,13 @@ class Requirement(Component, ABC):
         """The violation in `slack_unit`: a scalar over the ports in `needs`, with rows that bound it from below.
 
         Wherever it is minimised it is `violation` in that unit.
+
+        Parameters
+        ----------
+        model : Model
+            Columns and rows are added to it.
+        ports : Ports
+            Holds those in `needs`, the data and the shape.
         """
         raise AssertionError(f"{type(self).__name__} has a slack_unit and no slack")
 

@@ -323,7 +323,15 @@ def concatenate(parts: Sequence[Any], axis: int = 0) -> Expr:
 
 
 def stack(parts: Sequence[Any], axis: int = 0) -> Expr:
-    """Join along a new axis, as ``numpy.stack``; the parts have one shape."""
+    """Join along a new axis, as ``numpy.stack``.
+
+    Parameters
+    ----------
+    parts : sequence of Expr, array or number
+        All of one shape.
+    axis : int
+        The place of the new axis in the shape of the result.
+    """
     exprs = [as_expr(part) for part in parts]
     return concatenate([e[_new_axis(axis, e.ndim)] for e in exprs], axis=axis)
 
