@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import treeform as tf
 from treeform.engines import enumeration
 from treeform.engines.and_or_graph import GraphOfTrees
 from treeform.errors import SpecError
+from treeform.tradeoff.near_trees import NearModel, NearTrees
 
 
 def stated() -> tf.Problem:
@@ -116,3 +118,20 @@ def test_what_was_counted_has_no_reason_why_it_was_not(monkeypatch: pytest.Monke
     assert found.counted and found.trees is not None and found.uncounted is None
     few = problem.near_optimal(within="1/2", max_models=1)
     assert few.counted and few.trees is None and few.uncounted == enumeration.TOO_LONG
+
+
+def test_ctrl_c_while_models_are_listed_keeps_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = stated().near_optimal(within="0.1", max_models=10**6)
+    assert whole.complete and whole.count > 128
+    listed = NearTrees.model
+
+    def interrupted(self: NearTrees, index: int) -> NearModel:
+        if index == 65:
+            signal.raise_signal(signal.SIGINT)
+        return listed(self, index)
+
+    monkeypatch.setattr(NearTrees, "model", interrupted)
+    found = stated().near_optimal(within="0.1", max_models=10**6)
+    assert found.limit is tf.Limit.INTERRUPTED and not found.complete
+    assert (found.count, found.counted_to) == (whole.count, whole.counted_to)
+    assert found.models == whole.models[:128]

@@ -385,10 +385,12 @@ class _Listing:
 
     def _listed(self, trees: TreeSet, reach: Fraction) -> _Listed:
         near = NearTrees(self.judge, trees)
-        models = []
+        models: list[NearModel] = []
         for index in range(min(self.limit, near.size)):
             if index % 64 == 0:
-                self._report(index)
+                report_step(index, "models judged")
+                if models and self.budget.stop():  # they are counted; fewer are listed
+                    break
             models.append(near.model(index))
         return _Listed(tuple(models), near.size, reach, near)
 
@@ -399,12 +401,9 @@ class _Listing:
         kept: list[int] = []
         for index in range(trees.size):
             if index % 64 == 0:
-                self._report(len(kept))
+                report_step(len(kept), "models judged")
+                if self.budget.stop():
+                    raise Stopped
             if self.judge.model(trees.tree(index), trees.cost(index)) is not None:
                 kept.append(index)
         return trees.only(np.array(kept, dtype=np.int64))
-
-    def _report(self, count: int) -> None:
-        report_step(count, "models judged")
-        if self.budget.stop():
-            raise Stopped
