@@ -35,7 +35,7 @@ def run(name: str, seed: int, seconds: float, cart: dict[str, Any] | None) -> di
     X, X_test, y, y_test = split_rows(name, seed)
     found = cart or _cart(X, X_test, y, y_test)
     began = user_seconds()
-    limit = seconds or found["CART seconds"]
+    limit = seconds or float(found["CART seconds"])
     ours = tf.OptimalTreeClassifierCV(DEPTHS, cv=5, time_limit=limit).fit(X, y)
     return found | {
         "rows": len(y_test),

@@ -3,9 +3,8 @@
 // are whole numbers. Both sides hold the same table, so that a test is named by its column.
 //
 // A question with a bound begins with its upper bound, only what costs less is wanted, and a number of hints, with the
-// hints.
-// Its reply begins with `settled` and `cost`: the least cost in the part if that is below the bound, else kNoBound,
-// and then nothing in the part costs less than `settled`. See treeform/engines/distributed.py.
+// hints. Its reply begins with `settled` and `cost`: the least cost in the part if that is below the bound, else
+// kNoBound, and then nothing in the part costs less than `settled`. See treeform/engines/distributed.py.
 #include <cstdint>
 #include <functional>
 #include <utility>

@@ -143,8 +143,8 @@ bool report_trees(const std::vector<Improvement>& news, std::int64_t nodes, cons
 /// Parts of a search that a Python callable answers; None: nobody does.
 Away away_to(const nb::object& ask, int callers);
 
-/// Answers a part on a thread of its own; None where it was stopped, or memory ran out. `poll` is called about twenty times a second
-/// and returns whether to stop.
+/// Answers a part on a thread of its own; None where it was stopped, or memory ran out. `poll` is called about twenty
+/// times a second and returns whether to stop.
 nb::object answer_part(Stoppable& control, const nb::object& question, const nb::object& poll,
                        const std::function<Message(const Message&)>& answer);
 
