@@ -125,6 +125,8 @@ CHOOSING = tf.OptimalTreeClassifierCV([1], cv=61)
         (lambda: FITTED.score(NUMBERS, LABELS[1:]), "different numbers of rows: 59 and 60", "the same rows"),
         (lambda: FITTED.score(NUMBERS, None), "the target is None", "one label"),
         (lambda: FITTED.score(NUMBERS, LABELS, [1, 2]), "2 entries, and the table 60 rows", "one weight"),
+        (lambda: FITTED.score(NUMBERS, LABELS[:58], [1] * 60), "numbers of rows: 58 and 60", "the same rows"),
+        (lambda: FITTED.score(NUMBERS, LABELS[:58], [1] * 58), "numbers of rows: 58 and 60", "the same rows"),
         (lambda: clone(FITTED).fit(X["a"], LABELS), "one column or one row is given", "table[['column']]"),
         (lambda: clone(FITTED).fit(NUMBERS, [b"u", b"v"] * 30), "labels are bytes", "decode"),
         (lambda: clone(FITTED).fit(NUMBERS, LABELS, groups=SEX), "no parameter 'groups'", "tf.StatisticalParity"),

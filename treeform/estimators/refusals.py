@@ -21,13 +21,13 @@ LABELS = "give one label or value, of the type of training, for each row"
 REFUSED: tuple[tuple[str, str, str | None, str], ...] = (
     (r".*requires y to be passed.*", r"\g<0>", "a model is learned from labels or values", "give them: fit(X, y)"),
     (
-        r".*inconsistent numbers of samples: \[(\d+), \d+, (\d+)\].*",
+        r".*inconsistent numbers of samples: \[(\d+), \1, (\d+)\].*",
         r"sample_weight has \2 entries, and the table \1 rows",
         None,
         WEIGHTS,
     ),
     (
-        r".*inconsistent numbers of samples: \[(\d+), (\d+)\].*",
+        r".*inconsistent numbers of samples: \[(\d+), (\d+)(?:, \d+)?\].*",
         r"table and target have different numbers of rows: \1 and \2",
         "each row has one label or value",
         "give X and y of the same rows",
