@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from repository import ROOT
 
+from treeform.utils import extensions
+
 PAGES = sorted(
     p for p in (ROOT / "docs").rglob("*.rst") if not {"_build", "auto_examples", "generated"} & set(p.parts)
 )
@@ -79,6 +81,8 @@ def test_code_of_page_runs(
     page: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(ROOT)
+    here = {group: dict(named) for group, named in extensions._REGISTERED.items()}
+    monkeypatch.setattr(extensions, "_REGISTERED", here)  # what a page registers ends with it
     run(page, capsys)
 
 
