@@ -47,7 +47,7 @@ def test_another_solver_confirms_and_is_named(hyperplanes):
     assert "confirmed by" in str(report)
     again = tf.check(certificate, X, y, confirm="highs")
     assert len(again.rests_on) == 1
-    assert "no second opinion" in str(again)
+    assert "not independent" in str(again)
 
 
 # -- by whom ------------------------------------------------------------------------------------------

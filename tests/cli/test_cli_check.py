@@ -70,7 +70,7 @@ def test_on_trust_names_whom(tmp_path):
     certificate = written(problem.solve("highs"), tmp_path)
     done = run("check", certificate, tmp_path / "table.csv")
     assert done.exit_code == 5, done.output
-    assert "the word of odd on highs 1." in done.stdout.splitlines()[-1]
+    assert "depends on odd on highs 1." in done.stdout.splitlines()[-1]
     quiet = run("check", certificate, tmp_path / "table.csv", "-q").stdout.splitlines()
     assert {line.split("  ")[0] for line in quiet[:-1]} == {"on trust"}
     done = run("check", certificate, tmp_path / "table.csv", "--confirm", "cp-sat")

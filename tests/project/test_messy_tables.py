@@ -61,7 +61,7 @@ def test_bank(bank: Path, tmp_path: Path) -> None:
     assert "text read as dates (day first)" in done.stderr
     assert "Age is missing" in done.stdout
     assert "Proved" in done.stdout
-    assert "How every column was taken" in page.read_text()
+    assert "How each column was read" in page.read_text()
     assert run("check", certificate, bank).exit_code == 0
     predicted = run("predict", model, bank, "--id", "Customer", "--rule")
     assert predicted.stdout.splitlines()[0] == "Customer,prediction,rule"

@@ -103,7 +103,7 @@ def test_a_column_that_tells_the_group_is_warned_of(fitted):
     assert not found["income"].warns
     assert found["height"].guessed > 0.85 > 0.6 > found["height"].base
     page = report.render_html(of_model(graph, problem.question))
-    assert "which tells <strong>sex</strong>" in page
+    assert "a proxy of <strong>sex</strong>" in page
     itself = tf.Problem(table(0), "credit", shape=tf.Tree(1))
     sex = [column.name for column in itself.data.columns].index("sex = m")
     told = proxies(

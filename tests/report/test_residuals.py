@@ -26,8 +26,8 @@ def test_residuals_by_leaf_and_group() -> None:
     for text in (render_text(facts), render_markdown(facts), render_html(facts)):
         assert "esiduals" in text and "root mean square" in text and "1.63299" in text
     assert "Right and wrong" not in render_html(facts)
-    assert "tests x, which tells city" in render_markdown(
+    assert "tests x, a proxy of city" in render_markdown(
         facts
-    ) and "which tells <strong>city" in render_html(facts)
+    ) and "a proxy of <strong>city" in render_html(facts)
     table = [line for line in render_markdown(facts).splitlines() if line.startswith("| 2: 12 |")]
     assert table == ["| 2: 12 | 3 | 12 | 12 | 0 | 1.33333 | 1.63299 | 2 |"]

@@ -100,7 +100,7 @@ def test_odd_prices(requirement: Any, price: str) -> None:
 
 def test_a_conflict_counts_errors_by_their_name() -> None:
     text = str(stated(tf.MaxErrors(1), tf.MaxNodes(0)).conflict())
-    assert "max_errors:1: errors 3 is the best there is" in text
+    assert "max_errors:1: errors 3 is the best possible" in text
     assert "weight" not in text
 
 

@@ -233,7 +233,7 @@ def test_report_and_command(tmp_path: Path) -> None:
     rows, want = pd.read_csv(table), found.disagreement()
     assert (rows["others"].to_numpy() == want["others"].to_numpy()).all() and len(rows) == 40
     assert rows.columns.tolist() == want.columns.tolist()
-    assert f"{(want['others'] > 0).sum()} of 40 rows that some model predicts otherwise" in told.stdout
+    assert f"{(want['others'] > 0).sum()} of 40 rows that some model predicts differently" in told.stdout
     named = CliRunner().invoke(app, [*words, "--disagreement", str(tmp_path / "rows.txt")])
     assert named.exit_code == 2 and not (tmp_path / "rows.txt").exists()
     done = CliRunner().invoke(app, [*words, *more, "--plot", str(tmp_path / "ranges.svg")])

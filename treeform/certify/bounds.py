@@ -415,7 +415,7 @@ class _Court:
             notes.append(f"not confirmed: {result.solver} proves only {lower}")
             return None, None
         if f" on {result.solver} " in f"{by} ":
-            notes.append(f"{result.solver} proves it once more; that is no second opinion")
+            notes.append(f"{result.solver} proves it once more; that is not independent")
             return None, None
         notes.append(f"confirmed by {result.solver}")
         return None, with_version(result.solver)

@@ -92,10 +92,10 @@ class CheckReport:
         if self.verdict is Verdict.VIOLATED:
             rows = [row for row in self.rows if row.verdict is Verdict.VIOLATED]
             lacking = "; ".join(f"{row.what} ({row.detail})" for row in rows)
-            trust = f"; the rest is the word of {_list(self.rests_on)}" if self.rests_on else ""
+            trust = f"; the rest depends on {_list(self.rests_on)}" if self.rests_on else ""
             return f"violated: the model violates {lacking}. What the certificate states of it holds{trust}"
         if self.verdict is Verdict.ON_TRUST:
-            return f"on trust: all that can be checked here holds; the rest is the word of {_list(self.rests_on)}"
+            return f"on trust: all that can be checked here holds; the rest depends on {_list(self.rests_on)}"
         return "verified: every statement was checked here and holds"
 
     def __bool__(self) -> bool:

@@ -59,8 +59,8 @@ def near_optimal(
     disagreement: Annotated[
         Path | None,
         typer.Option(
-            help="Write for each row how many of the models predict something else than the best one, and the "
-            "share that predicts each class (.csv, .csv.gz or .parquet)."
+            help="Write for each row how many models differ from the best one, and the share that predicts each "
+            "class (.csv, .csv.gz or .parquet)."
         ),
     ] = None,
     sample: Annotated[
@@ -134,15 +134,15 @@ def near_optimal(
 
 def _show_multiplicity(found: NearOptimal) -> None:
     shares = found.multiplicity()
-    print(f"ambiguity {float(shares.ambiguity):.2%}: rows that some model predicts otherwise than the best one")
-    print(f"discrepancy {float(shares.discrepancy):.2%}: the most rows that one model predicts otherwise")
+    print(f"ambiguity {float(shares.ambiguity):.2%}: rows that some model predicts differently from the best one")
+    print(f"discrepancy {float(shares.discrepancy):.2%}: the most rows that a single model predicts differently")
 
 
 def _write_disagreement(found: NearOptimal, path: Path) -> None:
     rows = found.disagreement()
     write_table(path, rows)
     differ = int((rows["others"] > 0).sum())
-    print(f"{path}: {differ:,} of {count_of(len(rows), 'row')} that some model predicts otherwise")
+    print(f"{path}: {differ:,} of {count_of(len(rows), 'row')} that some model predicts differently")
 
 
 def _show_tightest(found: NearOptimal, over: Requirement | str) -> None:

@@ -36,8 +36,8 @@ Unseen = Annotated[
 MissingAtPrediction = Annotated[
     str,
     typer.Option(
-        help="A value that is missing in a column that had none missing in training: error, or majority, which "
-        "sends it at each test to the child of more training rows.",
+        help="A missing value in a column that had none in training: error, or majority (each test sends it to "
+        "the child of more training rows).",
         metavar="error|majority",
     ),
 ]

@@ -36,8 +36,8 @@ class StudyPart(BaseModel):
         description="values of each setting"
     )
     cv: int | None = Field(None, ge=2, strict=True, description="folds")
-    seeds: list[int] = Field(default=[0], description="what folds are drawn with")
-    executor: StrictStr | None = Field(None, description="who does the work")
+    seeds: list[int] = Field(default=[0], description="seeds of the folds")
+    executor: StrictStr | None = Field(None, description="where the runs are solved")
     workers: int | None = Field(None, ge=1, strict=True, description="processes")
     folder: StrictStr | None = Field(None, description="where runs are kept")
     output: StrictStr | None = Field(None, description="table of all runs")

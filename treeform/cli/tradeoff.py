@@ -201,7 +201,7 @@ def frontier(
     ] = None,
     tightest: Annotated[
         str | None,
-        typer.Option("--to", help="The tightest bound (default: the tightest there is).", metavar="NUMBER"),
+        typer.Option("--to", help="The tightest bound (default: the tightest possible).", metavar="NUMBER"),
     ] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the curve here (.svg, .png or .pdf).")] = None,
     *,

@@ -69,7 +69,13 @@ class LinearRequirement(Requirement, listed=False):
         """
 
     def bind(self, data: Dataset, **context: Any) -> Requirement:
-        """Refuse what cannot be stated on these data; override it to resolve what depends on them."""
+        """Refuse what cannot be stated on these data; override it to resolve what depends on them.
+
+        Parameters
+        ----------
+        data, **context
+            As in `Requirement.bind`.
+        """
         self.totals(data)
         return self
 

@@ -33,7 +33,7 @@ def alternatives(found: NearOptimal | None) -> Alternatives | None:
         f"{value_text(found.counted_to)}; the best has {value_text(found.best.objective)}.",
         f"{f'All of them test {_names(needed)}' if needed else 'No column is tested by all of them'}; "
         f"{f'none tests {_names(unused)}' if unused else 'each column is tested by some'}.",
-        f"Some of them predict {float(spread.ambiguity):.1%} of the training weight otherwise than the best model; "
+        f"Some of them predict {float(spread.ambiguity):.1%} of the training weight differently from the best model; "
         f"a single one, {float(spread.discrepancy):.1%} at most.",
     ]
     return Alternatives(found.plot().svg, tuple(sentences))

@@ -141,7 +141,7 @@ def _sentence(frontier: Frontier, asked: Fraction | None, best: Number | None) -
     sentences.append(f"at the tightest one reached ({_text(tightest.value)}) {_best(tightest)}")
     n_open = sum(not point.proved for point in frontier.points)
     proved = f"{n_open} of them not proved" if n_open else "every point is proved"
-    ended = "" if frontier.complete else "; the time ended the curve before tighter bounds were tried"
+    ended = "" if frontier.complete else "; the time ran out before tighter bounds were tried"
     return f"The best objective: {'; '.join(sentences)}. {count_of(len(frontier.points), 'point')}, {proved}{ended}."
 
 

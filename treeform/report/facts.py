@@ -134,7 +134,7 @@ def of_result(
         Rows that it was not fitted on.
     """
     if result.question is None:
-        raise ValueError("a report needs a result that knows its question")
+        raise ValueError("a report needs a result with its question")
     outcome = [
         ("status", str(result.status)),
         ("objective", value_text(result.objective)),

@@ -78,7 +78,7 @@ def guarantee_of(
         stated = _sentence_of(claim, question)
         if claim.rechecked.startswith(NO_WITNESS):
             on_trust.append(
-                f"{stated}: this rests on the word of {claim.by}. treeform check tries to prove it again by itself."
+                f"{stated}: this rests on {claim.by} alone. treeform check tries to prove it again by itself."
             )
         else:
             proved.append(f"{stated}: found by {claim.by}; treeform check repeats it {claim.rechecked}.")
@@ -128,7 +128,7 @@ def _not_asked(question: Question, status: Status | None, compared: bool, held_o
     if "monotone" not in names:
         sentences.append("Whether more of a column may only help or only harm (monotonicity).")
     if not held_out:
-        sentences.append("How the model does on rows that it was not fitted on: no held-out table was given.")
+        sentences.append("How the model performs on rows that it was not fitted on: no held-out table was given.")
     sentences.append(
         "Whether the labels are right, and whether the rows resemble those that will be decided on."
     )

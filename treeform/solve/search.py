@@ -369,7 +369,7 @@ def faults(info: Mapping[str, Any]) -> Iterator[str]:
     if "killed" in info:
         yield f"was killed: {info['killed']}"
     if info.get("abandoned"):
-        yield "did not stop when asked to, and was left alone"
+        yield "did not respond to the stop, and was detached"
     if "refuted" in info:
         yield f"made a claim that a checked point refutes: {info['refuted']}"
     if info.get("rejected"):

@@ -39,12 +39,12 @@ class BoundNeeded:
         name = self.axis.bound_name
         if self.bound is None:
             what = (
-                "no bound would do while the others stay"
+                "no bound suffices while the others stay"
                 if self.proved
-                else "no bound was found that would do"
+                else "no sufficient bound was found"
             )
             return f"{self.requirement}: {what}"
-        best = "is the best there is" if self.proved else "would do, a tighter one perhaps as well"
+        best = "is the best possible" if self.proved else "suffices, a tighter one perhaps, too"
         asked = rounded(Fraction(self.axis.bound or 0), looser_is_up=not self.axis.is_upper)
         return f"{self.requirement}: {name} {_loose(self.axis, self.bound)} {best} (asked for: {asked})"
 
@@ -117,7 +117,7 @@ class Conflict(Printed):
         if self.proved and not self.minimal:
             lines[0] += " (perhaps not all of them are needed for that)"
         if self.relaxations:
-            lines += ["relax one of them, the others as they are:", *(f"  {one}" for one in self.relaxations)]
+            lines += ["relax one of them and keep the others:", *(f"  {one}" for one in self.relaxations)]
         return "\n".join(lines)
 
 

@@ -316,7 +316,7 @@ class NearOptimal(Printed):
 
     def __str__(self) -> str:
         if self.best.objective is None:
-            return f"no model in hand: {self.best}"
+            return f"no model known: {self.best}"
         to = self.counted_to
         lines = [f"{self._best_text()}, near-optimal up to {_text(self.threshold)}"]
         if to is None:
