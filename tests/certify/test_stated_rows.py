@@ -7,10 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from own_rules import OneFeature
 
 import treeform as tf
 from treeform.certify import reference, stated_rows
 from treeform.certify.left_out import BY_ROWS, Written, write_out
+from treeform.certify.prices import Table
 from treeform.certify.stated_rows import LeftByRows, left_by_rows
 from treeform.certify.verdicts import CheckRow, Verdict
 from treeform.language.question import Question
@@ -34,21 +36,6 @@ class FewOnes(tf.Requirement):
         return max(0, int((graph.label[graph.feature < 0] == 1).sum()) - self.k)
 
 
-class OneFeature(FewOnes):
-    """Tests read at most k features, by columns of its own."""
-
-    demands_tests: ClassVar[bool] = False
-    needs: ClassVar[frozenset[str]] = frozenset({"feature"})
-
-    def build(self, model: tf.Model, ports: Any) -> None:
-        used = model.bool("used", ports.feature.shape[1])
-        model.add(ports.feature <= used[None, :], f"{self}: used")
-        model.add(used.sum() <= self.k, str(self))
-
-    def violation(self, graph: tf.DecisionGraph, data: tf.Dataset) -> int:
-        return max(0, len(graph.features_used()) - self.k)
-
-
 class Demanding(OneFeature):
     """One that a test which decides nothing may satisfy, as far as is known."""
 
@@ -61,7 +48,7 @@ def counted(case: Case, question: Question, value: Fraction) -> tuple[Written, L
     assert part is not None
     cost = part.upper(int(-(-value * question.scale // 1)))
     rows = [0] * len(part.task.totals.rows) if part.task.totals else []
-    written = write_out(case.data, part.task, cost, rows, 1, True, lambda: False)
+    written = write_out(Table(case.data, part.task), part.task, cost, rows, 1, True, lambda: False)
     if not written.n_alternatives:
         return written, None
     sides = written.table.lo, written.table.hi
@@ -72,7 +59,7 @@ def counted(case: Case, question: Question, value: Fraction) -> tuple[Written, L
 @pytest.mark.parametrize("rule", [FewOnes, OneFeature])
 @pytest.mark.parametrize("parity", [False, True])
 def test_a_bound_is_proved_and_what_is_beyond_it_refuted(
-    rule: type[FewOnes], parity: bool, nightly: bool
+    rule: type[FewOnes | OneFeature], parity: bool, nightly: bool
 ) -> None:
     proved = 0
     for case in draw_cases(200 if nightly else 12, 29, (tf.Tree(2), tf.Tree(1))):
@@ -102,7 +89,7 @@ def test_it_proves_nothing_where_trees_of_the_graph_stand_for_others() -> None:
         question = Question(case.data, case.shape, case.goal, (rule().bind(case.data),))
         part = priced_part(question)
         assert part is not None
-        written = write_out(case.data, part.task, 10, [], 1, by_feature, lambda: False)
+        written = write_out(Table(case.data, part.task), part.task, 10, [], 1, by_feature, lambda: False)
         graph, sides = written.graph(case.data, 10), (written.table.lo, written.table.hi)
         assert left_by_rows(question, part, graph, sides, Fraction(2), lambda: False) is None
 

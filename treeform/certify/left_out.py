@@ -86,10 +86,10 @@ def count_left_out(
     task = replace(relaxation.task, paths=relaxation.task.paths if levels else ())
     if sets and len(_sets_of_columns(question.data, task)) != sets:
         raise CertificateError("the graph is over other sets of columns, the claim names others")
-    arguments = question.data, task, named["up_to"], numbers, unit, named["by_feature"], stop, levels
-    written = None if sets else write_out(*arguments)
+    arguments = task, named["up_to"], numbers, unit, named["by_feature"], stop, levels
+    written = None if sets else write_out(Table(question.data, task), *arguments)
     if written is None:
-        counted = count_alternatives(*arguments, over_sets=True)
+        counted = count_alternatives(question.data, *arguments, over_sets=True)
     else:
         counted = written.n_nodes, written.n_alternatives
     if counted != (named["nodes"], named["alternatives"]):
@@ -144,29 +144,14 @@ def count_alternatives(
     over_sets : bool
         Whether the columns that a tree may test are chosen at the root, among all sets that the task allows.
     """
-
     if over_sets:
 
         def counted(table: Table, part: TreeTask) -> Written:
-            return _written(table, part, cost, multipliers, unit, by_feature, stop, path_levels)
+            return write_out(table, part, cost, multipliers, unit, by_feature, stop, path_levels)
 
         return _over_sets(data, task, counted)
-    written = write_out(data, task, cost, multipliers, unit, by_feature, stop, path_levels)
+    written = write_out(Table(data, task), task, cost, multipliers, unit, by_feature, stop, path_levels)
     return written.n_nodes, written.n_alternatives
-
-
-def write_out(
-    data: Dataset,
-    task: TreeTask,
-    cost: int,
-    multipliers: Sequence[int],
-    unit: int,
-    by_feature: bool,
-    stop: Callable[[], bool],
-    path_levels: int = 0,
-) -> Written:
-    """The graph itself, over all columns together; as for `count_alternatives`."""
-    return _written(Table(data, task), task, cost, multipliers, unit, by_feature, stop, path_levels)
 
 
 def _over_sets(
@@ -267,7 +252,7 @@ class Written:
         return np.packbits(there[self.table.at], bitorder="little")
 
 
-def _written(
+def write_out(
     table: Table,
     task: TreeTask,
     cost: int,
@@ -275,9 +260,9 @@ def _written(
     unit: int,
     by_feature: bool,
     stop: Callable[[], bool],
-    path_levels: int,
+    path_levels: int = 0,
 ) -> Written:
-    """The graph over the tests of a table."""
+    """The graph over the tests of a table; as for `count_alternatives`."""
     followed = states_of(task, _Sides(table), path_levels) if path_levels and task.paths else None
     read = read_by(task, table.feature)
     states = _Rules(read)
@@ -346,7 +331,9 @@ class _Rules:
         self._allowed, self._next = read[None], np.full((1, len(read), 2), FREE, dtype=np.int64)
         self._may_end, self.start = [True], FREE
 
-    def follow(self, allowed: NDArray[np.bool_], after: NDArray[np.int32], may_end: NDArray[np.bool_]) -> None:
+    def follow(
+        self, allowed: NDArray[np.bool_], after: NDArray[np.int32], may_end: NDArray[np.bool_]
+    ) -> None:
         """Begin with these states: (S, T), (S, T, 2) and (S,)."""
         self._allowed = np.concatenate([allowed & self._allowed, self._allowed])
         self._next = np.concatenate([after.astype(np.int64), self._next])

@@ -108,7 +108,7 @@ def left_by_rows(
     assert budgets is not None
     cost = relaxation.upper(most)
     within = np.array([-np.inf, *sides[0]]), np.array([float(cost), *sides[1]])
-    return _judged(question, _trees(graph, *budgets[:2], [0], budgets[2], stop), graph, within, value)
+    return _judged(question, _trees(graph, *budgets, stop), graph, within, value)
 
 
 def _reaches(question: Question, relaxation: Relaxation, graph: AndOrGraph) -> bool:
@@ -195,24 +195,21 @@ def _judged(
 
 
 def _trees(
-    graph: AndOrGraph,
-    least: list[int | None],
-    reduced: list[int],
-    open_nodes: list[int],
-    room: int,
-    stop: Callable[[], bool],
+    graph: AndOrGraph, least: list[int | None], reduced: list[int], room: int, stop: Callable[[], bool]
 ) -> Iterator[list[int]]:
-    """The choices of each tree, from nodes that wait for one; ``room`` is for all that these add."""
-    if stop():
-        raise Stopped
-    if not open_nodes:
-        yield []
-        return
-    node, *others = open_nodes
-    rest = sum(_known(least[one]) for one in others)
-    for a in range(graph.begin[node], graph.begin[node + 1]):
-        sides = [int(side) for side in (graph.left[a], graph.right[a]) if side >= 0]
-        if reduced[a] + rest + sum(_known(least[side]) for side in sides) > room:
+    """The choices of each tree whose reduced costs add up to at most ``room``."""
+    begun: list[tuple[list[int], int, list[int]]] = [([0], room, [])]
+    while begun:
+        if stop():
+            raise Stopped
+        # Nodes that wait for a choice, what is left for all that they add, and what was chosen.
+        waiting, left, chosen = begun.pop()
+        if not waiting:
+            yield chosen
             continue
-        for below in _trees(graph, least, reduced, [*sides, *others], room - reduced[a], stop):
-            yield [a, *below]
+        node, *others = waiting
+        rest = sum(_known(least[one]) for one in others)
+        for a in range(graph.begin[node], graph.begin[node + 1]):
+            sides = [int(side) for side in (graph.left[a], graph.right[a]) if side >= 0]
+            if reduced[a] + rest + sum(_known(least[side]) for side in sides) <= left:
+                begun.append(([*sides, *others], left - reduced[a], [*chosen, a]))

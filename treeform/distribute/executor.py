@@ -47,7 +47,7 @@ def each(
     from joblib import Parallel, delayed, parallel_config
 
     with _backend(executor, workers) as (name, count):
-        # Ray's backend cannot tell of a task before all have ended.
+        # Ray's backend gives no result before all tasks have ended.
         given_back = "list" if name == "ray" else "generator_unordered"
         with parallel_config(backend=name, n_jobs=count):
             yield from Parallel(return_as=given_back)(

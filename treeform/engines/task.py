@@ -237,7 +237,7 @@ class Engine(ABC):
         task : TreeTask
             Shape, costs of predictions, price of a test, and constraints.
         run : EngineRun
-            Start, cutoff, budget, and whom to tell of better models.
+            Start, cutoff, budget, and who is called with better models.
         """
 
     def answer(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:

@@ -180,10 +180,13 @@ class Formulation:
         x : (n_cols,) array
             A point that a solver gave.
         """
-        raise SpecError(
-            f"{type(self).__name__} cannot read a model from a solver's point",
-            cause="a bare sum of components has no decode()",
-            fix="derive a class from Formulation and implement decode(compiled, x)",
+        raise self._without("read a model from a solver's point", "decode(compiled, x)")
+
+    def _without(self, what: str, method: str) -> SpecError:
+        return SpecError(
+            f"{type(self).__name__} cannot {what}",
+            cause=f"a bare sum of components has no {method.partition('(')[0]}()",
+            fix=f"derive a class from Formulation and implement {method}",
         )
 
     def encode(self, compiled: Compiled, graph: DecisionGraph) -> np.ndarray | None:
@@ -209,11 +212,11 @@ class Formulation:
 
     def over(self, graph: AndOrGraph) -> Formulation:
         """The variant that states the trees of ``graph`` only; see `columns_on_demand`."""
-        raise NotImplementedError
+        raise self._without("state some trees only", "over(graph)")
 
     def columns_of(self, compiled: Compiled) -> np.ndarray:
         """(A,) int64: the column of the model that says whether each alternative of the graph is chosen."""
-        raise NotImplementedError
+        raise self._without("say which columns choose alternatives", "columns_of(compiled)")
 
     def starts(self, data: Dataset, shape: Shape) -> Iterator[DecisionGraph | None] | None:
         """Models to start from where no native engine has any, one after the other; the caller ends it in time.

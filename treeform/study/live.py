@@ -37,7 +37,7 @@ class Board:
 
 
 class Collector:
-    """Rows that have ended, each once, as the files of the workers and the workers themselves tell of them.
+    """Rows that have ended, each once, from the files of the workers and from the workers themselves.
 
     Parameters
     ----------

@@ -1,0 +1,25 @@
+"""A requirement of a user's own that several tests state."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import treeform as tf
+
+
+class OneFeature(tf.Requirement):
+    """Tests read at most k features, by columns of its own."""
+
+    demands_tests: ClassVar[bool] = False
+    needs: ClassVar[frozenset[str]] = frozenset({"feature"})
+
+    def __init__(self, k: int = 1) -> None:
+        self.k = k
+
+    def build(self, model: tf.Model, ports: Any) -> None:
+        used = model.bool("used", ports.feature.shape[1])
+        model.add(ports.feature <= used[None, :], f"{self}: used")
+        model.add(used.sum() <= self.k, str(self))
+
+    def violation(self, graph: tf.DecisionGraph, data: tf.Dataset) -> int:
+        return max(0, len(graph.features_used()) - self.k)
