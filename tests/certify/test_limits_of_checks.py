@@ -14,6 +14,7 @@ from treeform.certify import bounds
 from treeform.certify.verdicts import Verdict
 from treeform.solve import Limit
 from treeform.utils.budget import Budget, ProcessorBudget
+from treeform.utils.out_of_reach import Stopped
 
 rng = np.random.default_rng(2)
 X = rng.integers(0, 5, (60, 3)).astype(float)
@@ -62,3 +63,19 @@ def test_all_parts_of_a_claim_have_one_limit(monkeypatch: pytest.MonkeyPatch) ->
     assert len(limits) >= 3
     assert limits[0] < 500.0
     assert all(later < earlier - 20.0 for earlier, later in pairwise(limits))
+
+
+@pytest.mark.parametrize("time_limit", [20.0, 10_000.0, None])
+def test_engines_wait_for_a_list_of_trees_ten_seconds_at_most(
+    monkeypatch: pytest.MonkeyPatch, time_limit: float | None
+) -> None:
+    problem = tf.Problem(X, Y, shape="tree:2") + tf.MinRecall(0.6, positive=1)
+    made, waited = problem.solve().certificate(), []
+
+    def by_prices(question: Any, value: Any, hint: object, stop: Any) -> None:
+        waited.append(stop.__self__.remaining)
+        raise Stopped
+
+    monkeypatch.setattr(bounds, "by_prices", by_prices)
+    assert tf.check(made, X, Y, time_limit=time_limit).verdict is Verdict.VERIFIED
+    assert waited and all(0 < seconds <= 10.0 for seconds in waited)

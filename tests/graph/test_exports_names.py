@@ -57,6 +57,20 @@ def test_columns_called_like_words_of_python_and_sql(named):
     assert [label for (label,) in found] == graph.predict(rows).tolist()
 
 
+def test_tables_called_like_words_of_sql(named):
+    graph, rows = named
+    base = sqlite3.connect(":memory:")
+    rows.to_sql("select", base, index=False)
+    found = base.execute(graph.to_sql("main.select", dialect="sqlite")).fetchall()
+    assert [label for (label,) in found] == graph.predict(rows).tolist()
+    # What PostgreSQL, Oracle and most others make of a name without quotes.
+    written = {"postgres": '"order"', "oracle": '"ORDER"', "snowflake": '"ORDER"', "tsql": "[order]"}
+    for dialect, name in written.items():
+        assert graph.to_sql("Order", dialect=dialect).split()[-1] == name
+        assert graph.to_sql("Applicants", dialect=dialect).split()[-1] == "Applicants"
+    assert graph.to_sql('"Order"', dialect="oracle").split()[-1] == '"Order"'
+
+
 def test_columns_called_like_macros_of_c(named, tmp_path):
     """GNU C defines linux as 1, and math.h the others."""
     graph, rows = named

@@ -21,11 +21,13 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import treeform as tf
+from treeform.certify.proofs import Proofs
 from treeform.cli.app import app
 from treeform.cli.spec import read_spec
 from treeform.cli.stored import load_model, read_certificate
 from treeform.data import table_size
 from treeform.data.table_files import read_table
+from treeform.distribute.journal import open_folder
 from treeform.errors import CertificateError, DataError, SpecError, TreeformError
 from treeform.study.journal import Journal
 from treeform.utils.files import parse_json, read_text, write_text
@@ -84,6 +86,14 @@ def test_what_cannot_be_written_leaves_the_old_file(
     assert ("make room" in str(told.value.fix)) == (number == errno.ENOSPC)
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["model.json"]
+
+
+def test_a_file_in_the_place_of_a_folder_is_named_as_the_reason(tmp_path: Path) -> None:
+    write_text(tmp_path / "taken", "")
+    for folder in (tmp_path / "taken", tmp_path / "taken" / "below"):
+        for refused in (Proofs, Journal, lambda path: open_folder(path, "digest")):
+            with pytest.raises(SpecError, match="a part of this path is a file, not a folder"):
+                refused(folder)
 
 
 def test_a_disk_that_fills_up_while_a_file_is_written(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from treeform.backends.run import with_cutoff
 from treeform.bridges import route
 from treeform.errors import SpecError
 from treeform.model import Linear, Model
-from treeform.utils.files import check_folder
+from treeform.utils.files import check_folder, reason
 
 SUFFIXES = (".lp", ".mps")
 
@@ -43,7 +43,7 @@ def write_model(model: Model, path: str | Path, suffix: str) -> None:
         check_folder(target.parent)
     except OSError as error:
         raise SpecError(
-            f"{path} cannot be written", cause=error.strerror, fix="choose another folder"
+            f"{path} cannot be written", cause=reason(error), fix="choose another folder"
         ) from error
     backend = HiGHS()
     backend.require()

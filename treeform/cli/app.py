@@ -283,7 +283,7 @@ def predict(
 ) -> None:
     """Predict every row of a table; other columns than the model's features are ignored.
 
-    The output is CSV, or what its name ends in: .csv, .csv.gz or .parquet.
+    The output is CSV, or what its name ends in: .csv, .csv.gz, .parquet or .feather.
     """
     if output is not None:
         check_writable([output], inputs=[model, data])

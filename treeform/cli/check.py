@@ -38,7 +38,10 @@ def check_certificate(
         Path | None, typer.Argument(help="Certificate file that fit wrote.", show_default=False)
     ] = None,
     data: Annotated[
-        Path | None, typer.Argument(help="Table: .csv, .csv.gz or .parquet.", show_default=False)
+        Path | None,
+        typer.Argument(
+            help="Table: .csv, .tsv (also .gz), .parquet, .feather, or - for stdin.", show_default=False
+        ),
     ] = None,
     target: opt.Target = None,
     weight: opt.Weight = None,

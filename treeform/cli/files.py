@@ -8,7 +8,7 @@ from pathlib import Path
 
 from treeform.cli.messages import Exit, show_error
 from treeform.errors import SpecError
-from treeform.utils.files import check_folder, is_special
+from treeform.utils.files import check_folder, is_special, reason
 
 
 def check_writable(outputs: Iterable[Path], inputs: Iterable[Path] = ()) -> None:
@@ -78,5 +78,5 @@ def _check_one(path: Path, real: Path) -> None:
         check_folder(folder)
     except OSError as error:
         raise SpecError(
-            f"{path} cannot be written", cause=f"{folder}: {error.strerror}", fix="choose another folder"
+            f"{path} cannot be written", cause=f"{folder}: {reason(error)}", fix="choose another folder"
         ) from error

@@ -25,7 +25,7 @@ from treeform.data.table_files import CsvForm, csv_form
 from treeform.errors import Infeasible, TreeformError, TreeformWarning
 from treeform.solve import Limit, Status
 from treeform.solve.result import SolveResult
-from treeform.utils.files import FULL
+from treeform.utils.files import FULL, reason
 from treeform.utils.rows import BY_LINE, rows_named
 
 
@@ -157,7 +157,7 @@ def refused_by_system(error: OSError) -> Exit:
     full = error.errno in FULL
     refusal = TreeformError(
         "there is no room to write" if full else "the operating system refused to read or write",
-        cause=f"{error.strerror or error}{place}",
+        cause=f"{reason(error)}{place}",
         fix=f"make room on the disk of the output, and in {tempfile.gettempdir()}, or name another folder in TMPDIR"
         if full
         else "run again with --debug to see what was read or written",

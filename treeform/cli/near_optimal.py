@@ -60,7 +60,7 @@ def near_optimal(
         Path | None,
         typer.Option(
             help="Write for each row how many models differ from the best one, and the share that predicts each "
-            "class (.csv, .csv.gz or .parquet)."
+            "class (.csv, .csv.gz, .parquet or .feather)."
         ),
     ] = None,
     sample: Annotated[

@@ -58,7 +58,7 @@ def sweep(
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write the table of all runs here (.csv, .csv.gz or .parquet)."),
+        typer.Option("--output", "-o", help="Write the table of all runs here (.csv, .csv.gz, .parquet or .feather)."),
     ] = None,
     report: Annotated[
         Path | None, typer.Option(help="Write a page with heat maps and the best settings (.html).")

@@ -24,6 +24,7 @@ import pandas as pd
 from treeform.data.table_size import check_columns, check_size
 from treeform.data.text_numbers import NO_VALUE
 from treeform.errors import DataError, SpecError
+from treeform.utils.files import reason
 from treeform.utils.rows import BY_LINE
 from treeform.utils.text import count_of
 
@@ -191,7 +192,7 @@ def _read_csv(path: Path, text: Iterable[str], form: CsvForm) -> pd.DataFrame:
         ) from error
     except OSError as error:
         raise DataError(
-            f"{path} cannot be read", cause=error.strerror or str(error), fix="name a file that may be read"
+            f"{path} cannot be read", cause=reason(error), fix="name a file that may be read"
         ) from error
     return _numbers_with_gaps(frame, set(text))
 

@@ -22,7 +22,7 @@ import numpy as np
 from treeform.engines.distributed import part_of, settles
 from treeform.engines.task import Message
 from treeform.errors import SpecError
-from treeform.utils.files import parse_json, read_text, write_text
+from treeform.utils.files import parse_json, read_text, reason, write_text
 
 FORMAT = "treeform.journal/1"
 SYNC_EVERY = 1.0
@@ -60,7 +60,7 @@ def open_folder(folder: str | os.PathLike[str], problem: str) -> Path:
 def _unusable(path: Path, error: Exception) -> SpecError:
     return SpecError(
         f"the journal {path} cannot be used",
-        cause=getattr(error, "strerror", None) or str(error),
+        cause=reason(error),
         fix="name a folder that may be written to",
     )
 

@@ -144,6 +144,7 @@ class FlatGraph(routing.Nodes):
 
         Raises SpecError if it is no fitted tree, or one of other columns or classes.
         """
+        structure.refuse_no_data(data)
         return cls._with_meaning(from_sklearn.arrays_of(tree, data), data)
 
     @classmethod

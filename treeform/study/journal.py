@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from treeform.errors import SpecError, TreeformError
-from treeform.utils.files import parse_json, read_text, write_text
+from treeform.utils.files import parse_json, read_text, reason, write_text
 
 
 class Journal:
@@ -31,7 +31,7 @@ class Journal:
             except OSError as error:
                 raise SpecError(
                     f"the folder {self.folder} of the study cannot be made",
-                    cause=error.strerror or str(error),
+                    cause=reason(error),
                     fix="name a folder that may be written to",
                 ) from error
 

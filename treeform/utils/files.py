@@ -22,6 +22,13 @@ DEEPEST = 100
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
+def reason(error: Exception) -> str:
+    """Why a file or folder cannot be read, written or made."""
+    if isinstance(error, FileExistsError | NotADirectoryError):
+        return "a part of this path is a file, not a folder"
+    return getattr(error, "strerror", None) or str(error)
+
+
 def is_special(path: Path) -> bool:
     """Whether it is a device or pipe, such as /dev/stdout, that is written to and not replaced."""
     return path.exists() and not path.is_file() and not path.is_dir()
@@ -55,7 +62,7 @@ def write_bytes(path: str | Path, content: bytes) -> None:
     except OSError as error:
         raise SpecError(
             f"{path} cannot be written",
-            cause=error.strerror or str(error),
+            cause=reason(error),
             fix="make room, or name a file on another disk"
             if error.errno in FULL
             else "name a file in a folder that exists and may be written to",
@@ -130,7 +137,7 @@ def reading(path: object, kind: str, fix: str, refused: type[TreeformError] = Sp
     except OSError as error:
         raise refused(
             f"{path} cannot be read",
-            cause=error.strerror or str(error),
+            cause=reason(error),
             fix="name a file that may be read",
         ) from error
 

@@ -25,7 +25,7 @@ from treeform.language.formulation import Formulation
 from treeform.language.question import Question
 from treeform.solve.result import Claim, Written
 from treeform.utils.budget import Budget
-from treeform.utils.files import check_folder, name_beside
+from treeform.utils.files import check_folder, name_beside, reason
 
 ENCODER = "python-sat"
 
@@ -54,7 +54,7 @@ class Proofs:
         except OSError as error:
             raise SpecError(
                 f"proofs cannot be written to {self.folder}",
-                cause=error.strerror or str(error),
+                cause=reason(error),
                 fix="name a folder that can be written to, or one that does not exist yet",
             ) from error
 
@@ -149,7 +149,7 @@ class Proofs:
             os.chmod(temporary, 0o644)
             os.replace(temporary, self.folder / name)
         except OSError as error:  # the answer stands without its proof
-            return "", f"{self.folder / name} cannot be written: {error.strerror or error}"
+            return "", f"{self.folder / name} cannot be written: {reason(error)}"
         finally:
             with suppress(OSError):
                 os.unlink(temporary)

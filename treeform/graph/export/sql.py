@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,7 @@ def to_sql(
         if not isinstance(name, str) and not (name is None and what == "table"):
             raise SpecError(f"{what}={name!r} is no name", fix=f"give text, for example {what}='applicants'")
     try:
-        source = None if table is None else exp.to_table(table)
+        source = None if table is None else _source(table, dialect)
     except errors.SqlglotError as error:
         raise SpecError(
             f"{setting_text('table', table)} is no name of a table",
@@ -79,6 +80,18 @@ def to_sql(
         return str(answer.sql(dialect=dialect, pretty=True)) + "\n"
     chosen = [*(_column(name) for name in keep), exp.alias_(answer, column, quoted=True)]
     return str(exp.select(*chosen).from_(source).sql(dialect=dialect, pretty=True)) + "\n"
+
+
+def _source(table: str, dialect: str) -> Any:
+    """The table, its reserved words in quotes: in the case that the database gives to names without quotes."""
+    from sqlglot import Dialect, exp
+
+    source = exp.to_table(table)
+    read = Dialect.get_or_raise(dialect)
+    for name in source.parts:
+        if name.this.lower() in _reserved():
+            read.normalize_identifier(name).set("quoted", True)
+    return source
 
 
 def _check_decided(graph: FlatGraph, encoded: NDArray[np.float64]) -> None:
@@ -208,6 +221,15 @@ def _literal(label: object, dialect: str) -> Any:
     if isinstance(label, float):
         return exp.cast(exp.Literal.number(repr(label)), "double")
     return exp.convert(label if isinstance(label, str | bool | int) else str(label))
+
+
+@cache
+def _reserved() -> frozenset[str]:
+    """The words that some database reserves; sqlglot lists none for PostgreSQL, SQLite, Snowflake and T-SQL."""
+    from sqlglot import Dialect
+
+    words = (Dialect.get_or_raise(name).generator_class.RESERVED_KEYWORDS for name in _dialects())
+    return frozenset(word.strip().lower() for one in words for word in one)
 
 
 def _dialects() -> set[str]:
