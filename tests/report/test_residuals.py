@@ -8,8 +8,7 @@ import treeform as tf
 from treeform.report.about import About
 from treeform.report.facts import of_result
 from treeform.report.page import render_html
-from treeform.report.plain import render_text
-from treeform.report.texts import render_markdown
+from treeform.report.texts import render_markdown, render_text
 
 
 def test_residuals_by_leaf_and_group() -> None:

@@ -19,9 +19,8 @@ from treeform.report.facts import Facts, of_model, of_result
 from treeform.report.model_facts import HeldOut
 from treeform.report.nested import Nested, nested_facts
 from treeform.report.page import render_html
-from treeform.report.plain import render_text, warnings_of
 from treeform.report.plot import plot_trace, trace_svg
-from treeform.report.texts import render_json, render_markdown
+from treeform.report.texts import render_json, render_markdown, render_text, warnings_of
 from treeform.solve import SolveResult
 from treeform.tradeoff.frontier import Frontier
 from treeform.tradeoff.near_optimal import NearOptimal

@@ -34,7 +34,7 @@ def environment() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"cell": _cell, "breakable": _breakable, "as_link": _as_link}
+    made.filters |= {"cell": _cell, "breakable": _breakable, "as_link": _as_link, "aligned": _aligned}
     made.globals |= {
         "percent": percent,
         "interval": interval_text,
@@ -161,6 +161,12 @@ def _ratio(table: GroupTable, of: str) -> str:
 def _cell(value: object) -> str:
     """A text in one cell of a Markdown table: no line ends, and no bar that would end it."""
     return " ".join(str(value).split()).replace("|", "\\|")
+
+
+def _aligned(cells: Sequence[Sequence[str]]) -> str:
+    """A table in plain text, its columns to the right."""
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return "\n".join("  " + "  ".join(map(str.rjust, row, widths)) for row in cells)
 
 
 def _shade(count: int, counts: Sequence[Sequence[int]]) -> int:

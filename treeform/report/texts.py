@@ -1,19 +1,44 @@
-"""The report as Markdown and as JSON."""
+"""The report as plain text, as Markdown and as JSON."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from fractions import Fraction
 from typing import Any
 
+from treeform.report.crossing import Crossing
 from treeform.report.facts import Facts
 from treeform.report.page import environment, when
+from treeform.utils.text import Caution
 
 FORMAT = "treeform.report/1"
 _DRAWINGS = frozenset({"svg", "trace", "explore", "ask", "wide"})
+
+
+def render_text(facts: Facts, verbose: bool = True, warned: bool = False) -> str:
+    """Warnings unless they were shown, outcome, requirements with measured rates; if verbose, matrix and claims."""
+    matrix = zip(("", *facts.classes), (facts.classes, *facts.confusion), strict=False)
+    text: str = (
+        environment()
+        .get_template("report.txt.j2")
+        .render(
+            facts=facts,
+            verbose=verbose,
+            warnings=[] if warned else warnings_of(facts.notes, facts.crossings),
+            matrix=[(label, *map(str, row)) for label, row in matrix],
+            notes=[note for note in facts.notes if not isinstance(note, Caution)],
+        )
+    )
+    return text.rstrip("\n")
+
+
+def warnings_of(notes: Iterable[str], crossed: Iterable[Crossing]) -> list[str]:
+    """What comes before everything else: probable mistakes, and what the requirements let through."""
+    cautions = [str(note) for note in notes if isinstance(note, Caution)]
+    return [*cautions, *(f"{one.sentence} {one.cost}".rstrip() for one in crossed)]
 
 
 def render_markdown(facts: Facts, created: datetime | None = None) -> str:
