@@ -20,13 +20,15 @@ import pandas as pd
 from benchmarks.deep.other_sets import GROUPS
 from benchmarks.deep.programs import ANYTIME, CURVE, OURS, PROGRAMS, version_of
 from benchmarks.deep.sets import named_sets, split_rows
-from benchmarks.deep.standing import GREEDY, curve_of
+from benchmarks.deep.standing import GREEDY, SLACK, curve_of
 from benchmarks.harness import SESSION, Figures, in_child, on_cpu_time, user_seconds
 
 PICTURED = 6
 """The depth of the picture."""
 MEMORY = 12_000
 """Megabytes that each run has."""
+IMPORTS = 5
+"""CPU seconds that a process has beyond those of its run: imports, reading, predicting."""
 HIGHEST = 1.1
 """The upper end of the picture in parts of CART's errors."""
 
@@ -116,7 +118,7 @@ def main(
 
 def _alone(program: str, name: str, depth: int, limit: float, seed: int) -> dict[str, Any]:
     clock = on_cpu_time() if program in ANYTIME - {OURS} else {}
-    limits = {"seconds": 2 * limit + 10, "megabytes": MEMORY}
+    limits = {"seconds": SLACK * limit + IMPORTS, "megabytes": MEMORY}
     done = in_child(run, program, name, depth, limit, seed, **limits, **clock)
     unknown = dict.fromkeys(("seconds", "errors", "test", "version", "curve"), "")
     return done.answer or unknown | {"how": done.how}
