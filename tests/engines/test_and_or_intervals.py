@@ -240,6 +240,25 @@ def test_trees_are_counted_without_their_graph(
     assert trees.count(priced.lower, stop=lambda: True) in (None, trees.count(priced.lower))
 
 
+@pytest.mark.parametrize("depth", [1, 2, 3])
+@pytest.mark.parametrize("seed", [4, 5, 9, 12, 16, 21])
+def test_numbers_follow_rows_that_change_sides(
+    seed: int, depth: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Columns of several blocks of values; neighbouring thresholds, and some that are far from each other."""
+    problem = stated(seed, depth, rows=400)
+    relaxation = priced_part(problem.question)
+    assert relaxation is not None
+    search_intervals(monkeypatch)
+    trees = GraphOfTrees(problem.data, relaxation.task, "column")
+    priced = trees.relax()
+    assert priced is not None and not trees.n_rows
+    listed = Enumeration(trees, priced, 10**6)
+    for cost in (priced.lower + 6, priced.lower + 20 - 5 * depth):
+        numbers = listed.counts(cost)
+        assert trees.count(cost) == (listed.trees(cost) if numbers is None else numbers).size > 0
+
+
 def test_trees_of_many_prices_are_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = stated(0, 2, rows=36)
     relaxation = priced_part(problem.question)

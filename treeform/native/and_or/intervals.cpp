@@ -151,7 +151,8 @@ public:
         const Amount least = least_of_root() - base_, most = prices_.limit(cost) - base_;
         if (least > most) return 0;
         if (most - least >= kMostPrices) return std::numeric_limits<double>::infinity();
-        TreeNumbers<W> numbers(table_, settings_, data_.table, rows_, beyond_.leaf, beyond_.test, tests_, control_);
+        const LeafPrices prices{table_, settings_, rows_, beyond_.leaf, beyond_.test};
+        TreeNumbers<W> numbers(prices, data_.table, tests_, control_);
         double sum = 0;
         for (const double of_price : numbers.of(data_.root, settings_.depth, least, most)) sum += of_price;
         return sum;

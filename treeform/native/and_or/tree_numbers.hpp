@@ -4,15 +4,19 @@
 // A test with two leaves of one label is left out, and no set of rows is told apart from another one: all trees of a node
 // differ by their tests, as long as tests of different columns do.
 //
+// Tests of one column over trees of depth one are taken in the order of their thresholds: the rows between two of them
+// change sides, and the numbers of both sides follow (moving_rows.hpp).
+//
 // Numbers are doubles. They are whole and only grow, so that all are exact where the last one is below 2^53.
 #include <cstddef>
 #include <deque>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "../contree/table.hpp"
+#include "moving_rows.hpp"
 #include "node_tests.hpp"
-#include "rows_of_points.hpp"
 
 namespace treeform::and_or {
 
@@ -23,28 +27,32 @@ public:
     using Subset = contree::Node<W>;
     using Numbers = std::vector<double>;  // by price, from the least one on
 
-    /// `leaf`: the price of a row, [kind * labels + label].
-    TreeNumbers(const totals::Table& table, const totals::Settings& settings, const contree::Table<W>& ranks,
-                const IntervalGraph::RowsOfPoints& rows, const std::vector<Amount>& leaf, Amount penalty,
-                NodeTests<W>& tests, const contree::Control& control)
-        : table_(table), settings_(settings), ranks_(ranks), rows_(rows), leaf_(leaf), penalty_(penalty), tests_(tests),
-          control_(control), divider_(contree::choose_divider(settings.simd.c_str())), steps_(settings.depth + 1) {}
+    TreeNumbers(const LeafPrices& prices, const contree::Table<W>& ranks, NodeTests<W>& tests,
+                const contree::Control& control)
+        : prices_(prices), ranks_(ranks), tests_(tests), control_(control),
+          divider_(contree::choose_divider(prices.settings.simd.c_str())), steps_(prices.settings.depth + 1),
+          low_(prices_, values_), high_(prices_, values_) {}
 
     /// Of the trees on some rows whose prices are from `least`, below which there is none, to `most`.
     Numbers of(const Subset& subset, int depth, Amount least, Amount most) {
         control_.check();
         Numbers out(most < least ? 0 : std::size_t(most - least + 1), 0.0);
+        if (out.empty()) return out;
+        if (depth <= 1) {
+            values_.read(ranks_, subset), low_.fill(subset.order(0), subset.n);
+            low_.count(depth == 1, least, most, out);
+            return out;
+        }
         const std::vector<Amount> total = total_of(subset);
-        const Amount weight = weight_of(total);
-        if (weight >= settings_.min_support)
+        const Amount mass = total.back(), support = prices_.settings.min_support;
+        if (mass >= support)
             for (int c = 0; c < labels(); ++c)
-                if (const Amount price = price_of(total, c); price <= most) out[price - least] += 1;
-        const bool splits = weight >= settings_.min_flow && weight >= 2 * settings_.min_support && subset.n >= 2;
-        if (depth == 0 || !splits || out.empty()) return out;
-        if (depth == 1)
-            stumps(subset, total, least, most, out);
+                if (total[c] <= most) out[total[c] - least] += 1;
+        if (mass < prices_.settings.min_flow || mass < 2 * support || subset.n < 2) return out;
+        if (depth == 2)
+            over_stumps(subset, least, most, out);
         else
-            join(subset, depth, least, most, out);
+            over_trees(subset, depth, least, most, out);
         return out;
     }
 
@@ -58,82 +66,93 @@ private:
         Subset side[2];
         contree::Outer<W> outer;
     };
+    static constexpr std::size_t kFar = 32;  // a part of a node's rows that is taken anew rather than moved
 
-    const totals::Table& table_;
-    const totals::Settings& settings_;
+    const LeafPrices prices_;
     const contree::Table<W>& ranks_;
-    const IntervalGraph::RowsOfPoints& rows_;
-    const std::vector<Amount>& leaf_;
-    const Amount penalty_;
     NodeTests<W>& tests_;
     const contree::Control& control_;
     contree::Divider divider_;
     std::deque<Step> steps_;
+    ValuesOfNode<W> values_;
+    MovingRows<W> low_, high_;
 
-    int labels() const { return table_.labels; }
+    int labels() const { return prices_.table.labels; }
+    /// The price of a leaf by label, and the mass.
     std::vector<Amount> total_of(const Subset& subset) const {
-        std::vector<Amount> total(table_.kinds, 0);
-        for (std::size_t k = 0; k < subset.n; ++k) total[rows_.kind[subset.order(0)[k]]] += rows_.weight[subset.order(0)[k]];
+        std::vector<Amount> total(labels() + 1, 0);
+        for (std::size_t k = 0; k < subset.n; ++k) {
+            const auto row = subset.order(0)[k];
+            for (int c = 0; c < labels(); ++c) total[c] += prices_.of(row, c);
+            total.back() += prices_.mass(row);
+        }
         return total;
     }
-    Amount weight_of(const std::vector<Amount>& total) const {
-        Amount weight = 0;
-        for (int k = 0; k < table_.kinds; ++k) weight += total[k] * table_.unit[k];
-        return weight;
-    }
-    Amount price_of(const std::vector<Amount>& total, int label) const {
-        Amount price = 0;
-        for (int k = 0; k < table_.kinds; ++k) price += total[k] * leaf_[std::size_t(k) * labels() + label];
-        return price;
-    }
-
-    /// Tests over two leaves of different labels.
-    void stumps(const Subset& subset, const std::vector<Amount>& total, Amount least, Amount most, Numbers& out) const {
-        std::vector<Amount> all(labels()), low(labels());
-        for (int c = 0; c < labels(); ++c) all[c] = price_of(total, c);
-        const Amount whole = weight_of(total), room = most - penalty_;
-        for (int f = 0; f < ranks_.features; ++f) {
-            std::fill(low.begin(), low.end(), 0);
-            Amount weight = 0;
-            for (std::size_t k = 0; k < subset.n; ++k) {
-                const auto row = subset.order(f)[k];
-                const bool parts = k > 0 && subset.key(f)[k] != subset.key(f)[k - 1];
-                if (parts && std::min(weight, whole - weight) >= settings_.min_support)
-                    for (int a = 0; a < labels(); ++a)
-                        for (int b = 0; b < labels(); ++b)
-                            if (const Amount price = low[a] + all[b] - low[b]; a != b && price <= room)
-                                out[price + penalty_ - least] += 1;
-                const Amount* price = leaf_.data() + std::size_t(rows_.kind[row]) * labels();
-                for (int c = 0; c < labels(); ++c) low[c] += price[c] * rows_.weight[row];
-                weight += rows_.weight[row] * table_.unit[rows_.kind[row]];
-            }
-        }
-    }
-
-    void join(const Subset& subset, int depth, Amount least, Amount most, Numbers& out) {
-        std::vector<Found> found;  // the search for tests is the same one below
+    /// The tests whose trees cost at most so much, by column and place.
+    std::vector<Found> tests_of(const Subset& subset, int depth, Amount most) {
+        std::vector<Found> found;
         tests_.each(subset, depth, static_cast<Cost>(most), [&](int feature, std::size_t place, Cost left, Cost right) {
             found.push_back({feature, place, Amount(left), Amount(right)});
         });
+        std::sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
+            return std::tie(a.feature, a.place) < std::tie(b.feature, b.place);
+        });
+        return found;
+    }
+
+    /// Tests over trees of depth one.
+    void over_stumps(const Subset& subset, Amount least, Amount most, Numbers& out) {
+        const std::vector<Found> found = tests_of(subset, 2, most);
+        if (found.empty()) return;
+        values_.read(ranks_, subset);
+        std::vector<Amount> leaf[2];
+        for (std::size_t i = 0; i < found.size(); ++i) {
+            control_.check();
+            const Found& one = found[i];
+            const auto* rows = subset.order(one.feature);
+            std::size_t place = i > 0 && found[i - 1].feature == one.feature ? found[i - 1].place : 0;
+            if (place == 0 || one.place - place > subset.n / kFar) {
+                low_.fill(rows, one.place), high_.fill(rows + one.place, subset.n - one.place);
+            } else {
+                for (; place < one.place; ++place) low_.add(rows[place]), high_.remove(rows[place]);
+            }
+            if (std::min(low_.mass(), high_.mass()) < prices_.settings.min_support) continue;
+            const Amount room = most - prices_.penalty;
+            Numbers side[2] = {numbers(room - one.right - one.left), numbers(room - one.left - one.right)};
+            low_.count(true, one.left, room - one.right, side[0]);
+            high_.count(true, one.right, room - one.left, side[1]);
+            for (int c = 0; c < labels(); ++c) leaf[0].push_back(low_.leaf(c)), leaf[1].push_back(high_.leaf(c));
+            join(one, side, leaf, least, most, out);
+            leaf[0].clear(), leaf[1].clear();
+        }
+    }
+    static Numbers numbers(Amount beyond) { return Numbers(beyond < 0 ? 0 : std::size_t(beyond + 1), 0.0); }
+
+    void over_trees(const Subset& subset, int depth, Amount least, Amount most, Numbers& out) {
         Step& step = steps_[depth];
         step.outer.forget();
-        for (const Found& one : found) {
+        for (const Found& one : tests_of(subset, depth, most)) {  // the search for tests is the same one below
             contree::partition(ranks_, subset, contree::Test{one.feature, std::uint32_t(subset.key(one.feature)[one.place])},
                                step.outer, divider_, step.side[0], step.side[1], &control_);
-            const std::vector<Amount> total[2] = {total_of(step.side[0]), total_of(step.side[1])};
-            if (std::min(weight_of(total[0]), weight_of(total[1])) < settings_.min_support) continue;
-            const Amount room = most - penalty_, from = one.left + one.right + penalty_ - least;
-            const Numbers left = of(step.side[0], depth - 1, one.left, room - one.right);
-            const Numbers right = of(step.side[1], depth - 1, one.right, room - one.left);
-            for (Amount i = 0; i < Amount(left.size()); ++i) {
-                const Amount end = std::min(Amount(right.size()), Amount(out.size()) - from - i);
-                for (Amount j = std::max<Amount>(0, -from - i); left[i] > 0 && j < end; ++j)
-                    out[from + i + j] += left[i] * right[j];
-            }
-            for (int c = 0; c < labels(); ++c)
-                if (const Amount price = price_of(total[0], c) + price_of(total[1], c); price <= room)
-                    out[price + penalty_ - least] -= 1;
+            const std::vector<Amount> leaf[2] = {total_of(step.side[0]), total_of(step.side[1])};
+            if (std::min(leaf[0].back(), leaf[1].back()) < prices_.settings.min_support) continue;
+            const Amount room = most - prices_.penalty;
+            const Numbers side[2] = {of(step.side[0], depth - 1, one.left, room - one.right),
+                                     of(step.side[1], depth - 1, one.right, room - one.left)};
+            join(one, side, leaf, least, most, out);
         }
+    }
+    /// All pairs of trees of the sides of a test, but those of two leaves of one label.
+    void join(const Found& one, const Numbers side[2], const std::vector<Amount> leaf[2], Amount least, Amount most,
+              Numbers& out) const {
+        const Amount from = one.left + one.right + prices_.penalty - least;
+        for (Amount i = 0; i < Amount(side[0].size()); ++i) {
+            const Amount end = std::min(Amount(side[1].size()), Amount(out.size()) - from - i);
+            for (Amount j = std::max<Amount>(0, -from - i); side[0][i] > 0 && j < end; ++j)
+                out[from + i + j] += side[0][i] * side[1][j];
+        }
+        for (int c = 0; c < labels(); ++c)
+            if (const Amount price = leaf[0][c] + leaf[1][c] + prices_.penalty; price <= most) out[price - least] -= 1;
     }
 };
 
