@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
@@ -17,6 +17,7 @@ import numpy as np
 from treeform.errors import SpecError
 from treeform.graph.evaluate import confusion
 from treeform.language.costs import Cost, SampleCost
+from treeform.language.forms import Rows, Sum
 from treeform.language.objective import Objective, Term
 
 if TYPE_CHECKING:
@@ -28,19 +29,19 @@ if TYPE_CHECKING:
     from treeform.shape import Shape
 
 
-@dataclass(frozen=True)
-class Count:
-    """A sum over samples that counts cells of the confusion matrix."""
+def cells_of(total: Sum, data: Dataset) -> tuple[np.ndarray, Fraction]:
+    """(K, K) what a unit of weight adds to a sum, by true and predicted class; and its constant, in units of weight."""
+    cells = np.full((data.n_classes, data.n_classes), Fraction(0))
+    for part, weight in total.terms.items():
+        assert not part.where and part.amount is None and part.per_test is None  # it counts all rows alike
+        cells = cells + part.table.astype(object) * (weight / data.weight_unit)
+    return cells, total.constant / data.weight_unit
 
-    per_cell: tuple[tuple[int, ...], ...]
-    """What a unit of weight of true class t adds when it is predicted class g."""
-    constant: int = 0
-    """In units of weight."""
 
-    def value(self, confusion: np.ndarray) -> int:
-        """The sum for a confusion matrix (K, K) of whole weights."""
-        cells = np.array(self.per_cell, dtype=object)
-        return self.constant + int((cells * confusion.astype(object)).sum())
+def _values(sums: Iterable[Sum], graph: DecisionGraph, data: Dataset) -> list[Fraction]:
+    """Sums of a model, in units of weight."""
+    counted, stated = confusion(graph, data, weighted=True).astype(object), [cells_of(one, data) for one in sums]
+    return [Fraction((cells * counted).sum()) + constant for cells, constant in stated]
 
 
 def sums_of(objective: Objective) -> tuple[tuple[Fraction, Term], ...]:
@@ -79,11 +80,11 @@ class RatioTerm(UnstatedTerm):
     """A ratio of two sums, ``numerator / denominator``, at least 0; the denominator is positive for every model."""
 
     @abstractmethod
-    def numerator(self, data: Dataset) -> Count:
+    def numerator(self, rows: Rows) -> Sum:
         """Above the line."""
 
     @abstractmethod
-    def denominator(self, data: Dataset) -> Count:
+    def denominator(self, rows: Rows) -> Sum:
         """Below the line."""
 
     @abstractmethod
@@ -91,8 +92,9 @@ class RatioTerm(UnstatedTerm):
         """The denominator of every model is at least this, which is positive."""
 
     def evaluate(self, graph: DecisionGraph, data: Dataset) -> Fraction:
-        counted = confusion(graph, data, weighted=True)
-        return Fraction(self.numerator(data).value(counted), self.denominator(data).value(counted))
+        rows = Rows(data)
+        above, below = _values((self.numerator(rows), self.denominator(rows)), graph, data)
+        return above / below
 
     def at(self, data: Dataset, ratio: Fraction) -> tuple[Cost, Fraction]:
         """Costs, and the least value c of theirs at which no model has a ratio below ``ratio``.
@@ -100,17 +102,12 @@ class RatioTerm(UnstatedTerm):
         A model has ``numerator - ratio * denominator >= 0`` exactly when its cost is at least c; what the cost lacks,
         divided by ``ratio.denominator`` and the weight's unit, is that difference.
         """
-        p, q = ratio.numerator, ratio.denominator
-        above, below = self.numerator(data), self.denominator(data)
-        # q N - p D, cell by cell, less the least of each true class: costs are not negative.
-        cells = [
-            [q * n - p * d for n, d in zip(*rows, strict=True)]
-            for rows in zip(above.per_cell, below.per_cell, strict=True)
-        ]
-        constant = q * above.constant - p * below.constant
-        weight = [int(w) for w in data.class_weights]
-        constant += sum(min(row) * w for row, w in zip(cells, weight, strict=True))
-        return Cost([[cell - min(row) for cell in row] for row in cells]), -constant * data.weight_unit
+        rows = Rows(data)
+        sign = ratio.denominator * self.numerator(rows) - ratio.numerator * self.denominator(rows)
+        cells, constant = cells_of(sign, data)
+        least = cells.min(axis=1)  # costs are not negative
+        constant += sum(m * int(w) for m, w in zip(least, data.class_weights, strict=True))
+        return Cost((cells - least[:, None]).tolist()), -constant * data.weight_unit
 
 
 class TwoCountTerm(UnstatedTerm):
@@ -126,7 +123,7 @@ class TwoCountTerm(UnstatedTerm):
     turning: ClassVar[Fraction]
 
     @abstractmethod
-    def counts(self, data: Dataset) -> tuple[Count, Count]:
+    def counts(self, rows: Rows) -> tuple[Sum, Sum]:
         """x and y: entries that are not negative, and no constant."""
 
     @abstractmethod
@@ -139,9 +136,8 @@ class TwoCountTerm(UnstatedTerm):
 
     def point(self, graph: DecisionGraph, data: Dataset) -> tuple[int, int]:
         """(x, y) of a model, in units of weight."""
-        counted = confusion(graph, data, weighted=True)
-        x, y = self.counts(data)
-        return x.value(counted), y.value(counted)
+        x, y = map(int, _values(self.counts(Rows(data)), graph, data))
+        return x, y
 
     def evaluate(self, graph: DecisionGraph, data: Dataset) -> Fraction:
         x, y = self.point(graph, data)
@@ -149,9 +145,8 @@ class TwoCountTerm(UnstatedTerm):
 
     def cost(self, data: Dataset, a: int, b: int) -> Cost:
         """``a x + b y`` as costs of predictions."""
-        x, y = self.counts(data)
-        rows = zip(x.per_cell, y.per_cell, strict=True)
-        return Cost([[a * one + b * other for one, other in zip(*row, strict=True)] for row in rows])
+        x, y = self.counts(Rows(data))
+        return Cost(cells_of(a * x + b * y, data)[0].tolist())
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
-from treeform.language.composed import Count, RatioTerm
+from treeform.language.composed import RatioTerm
 from treeform.objectives.of_class import OfClass
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
+    from treeform.language.forms import Rows, Sum
     from treeform.shape import Shape
 
 
@@ -40,13 +41,13 @@ class F1Loss(OfClass, RatioTerm):
 
     name: ClassVar[str] = "f1_loss"
 
-    def numerator(self, data: Dataset) -> Count:
-        """FP + FN."""
-        return self._mistakes(data, false_positive=1, false_negative=1)
+    def numerator(self, rows: Rows) -> Sum:
+        false_positives, false_negatives = self._mistakes(rows)
+        return false_positives + false_negatives
 
-    def denominator(self, data: Dataset) -> Count:
-        """2 P + FP - FN."""
-        return self._mistakes(data, false_positive=1, false_negative=-1, constant=2 * self._positives(data))
+    def denominator(self, rows: Rows) -> Sum:
+        false_positives, false_negatives = self._mistakes(rows)
+        return 2 * self._positives(rows.data) * rows.data.weight_unit + false_positives - false_negatives
 
     def least_denominator(self, data: Dataset) -> int:
         return self._positives(data)

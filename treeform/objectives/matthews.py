@@ -8,13 +8,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 from treeform.errors import SpecError
-from treeform.language.composed import Count, TwoCountTerm
+from treeform.language.composed import TwoCountTerm
 from treeform.language.costs import LARGEST_COST, too_large
 from treeform.objectives.of_class import OfClass
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
+    from treeform.language.forms import Rows, Sum
     from treeform.shape import Shape
 
 
@@ -62,9 +63,9 @@ class MatthewsLoss(OfClass, TwoCountTerm):
         square = 1 - value
         return math.copysign(math.sqrt(abs(square)), square)
 
-    def counts(self, data: Dataset) -> tuple[Count, Count]:
+    def counts(self, rows: Rows) -> tuple[Sum, Sum]:
         """False positives and false negatives."""
-        return self._mistakes(data, false_positive=1), self._mistakes(data, false_negative=1)
+        return self._mistakes(rows)
 
     def most(self, data: Dataset) -> tuple[int, int]:
         """All others, and all of the positive class."""

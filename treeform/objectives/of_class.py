@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
+
 from treeform.data.exact import plain
 from treeform.language.classes import positive_code, refuse_no_label
-from treeform.language.composed import Count
 from treeform.language.objective import Term
 from treeform.language.objective_text import only, quoted, settings_in
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
+    from treeform.language.forms import Rows, Sum
 
 
 @dataclass(frozen=True)
@@ -34,20 +36,10 @@ class OfClass(Term):
         """The weight of the class."""
         return int(data.class_weights[self._code(data)])
 
-    def _mistakes(
-        self, data: Dataset, *, false_positive: int = 0, false_negative: int = 0, constant: int = 0
-    ) -> Count:
-        """So much for each false positive and each false negative."""
-        code, classes = self._code(data), range(data.n_classes)
-        cells = (
-            tuple(
-                false_positive * (truth != code and guess == code)
-                + false_negative * (truth == code and guess != code)
-                for guess in classes
-            )
-            for truth in classes
-        )
-        return Count(tuple(cells), constant)
+    def _mistakes(self, rows: Rows) -> tuple[Sum, Sum]:
+        """False positives and false negatives."""
+        is_it = np.arange(rows.data.n_classes) == self._code(rows.data)
+        return rows.weight(truth=~is_it, predicted=is_it), rows.weight(truth=is_it, predicted=~is_it)
 
     @classmethod
     def from_text(cls, inside: str | None) -> Self:

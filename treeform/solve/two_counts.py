@@ -23,10 +23,8 @@ from functools import cached_property
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-import numpy as np
-
 from treeform.graph import DecisionGraph
-from treeform.language.composed import Count, TwoCountTerm
+from treeform.language.composed import TwoCountTerm
 from treeform.language.forms import Inequality, Rows
 from treeform.language.linear import LinearRequirement
 from treeform.language.numbers import is_whole
@@ -153,7 +151,7 @@ def _question(question: Question, a: int, b: int) -> Question:
 def _at_most(question: Question, most: int) -> Question:
     """Minimise y over the models with x at most ``most``."""
     _, term = _term(question)
-    rule = CountAtMost(term.counts(question.data)[0], most)
+    rule = CountAtMost(term, most)
     every = most >= term.most(question.data)[0]
     rules = question.requirements if every else (*question.requirements, rule)
     return _question(question, 0, 1).with_(requirements=rules)
@@ -303,20 +301,15 @@ class TwoCounts(Reduction):
 
 
 class CountAtMost(LinearRequirement, listed=False):
-    """A count over the confusion matrix is at most a number: a step of the search."""
+    """The first count of a loss is at most a number: a step of the search."""
 
     name: ClassVar[str] = "count_at_most"
 
-    def __init__(self, count: Count, most: int) -> None:
-        self.count = count
-        self.most = most
+    def __init__(self, term: TwoCountTerm, most: int) -> None:
+        self.term, self.most = term, most
 
     def forms(self, rows: Rows) -> Iterator[Inequality]:
-        yield rows.cost(self.count.per_cell) <= self.most * rows.data.weight_unit
-
-    def violation(self, graph: DecisionGraph, data: Dataset) -> int:
-        each = np.array(self.count.per_cell)[np.asarray(data.y), graph.predict_codes(data.X)].astype(object)
-        return max(0, int((each * np.asarray(data.weights)).sum()) - self.most)
+        yield self.term.counts(rows)[0] <= self.most * rows.data.weight_unit
 
     def __str__(self) -> str:
         return f"{self.name}:{self.most}"
