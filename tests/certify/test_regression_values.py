@@ -13,7 +13,8 @@ import pytest
 import treeform as tf
 from treeform.certify import regression_values
 from treeform.certify.certificate import sign
-from treeform.certify.regression_values import LeafRow, _Leaf, _listed, _whole_reach, nothing_below
+from treeform.certify.regression_values import _Leaf, _listed, _whole_reach, nothing_below
+from treeform.language.values import ValueRow
 from treeform.utils.out_of_reach import OutOfReach
 
 
@@ -123,7 +124,7 @@ def test_pairs_are_listed_by_the_sum_of_their_costs() -> None:
 def test_boxes_are_cut_at_the_widest_side_until_none_is_left() -> None:
     """``v0 < v1 <= v0``: each row can be satisfied in a box that has a whole point to lose."""
     leaves = [_Leaf(np.array([0]), np.array([1]))] * 2
-    rows = [LeafRow((1, -1), -1), LeafRow((-1, 1), 0)]
+    rows = [ValueRow((1, -1), -1), ValueRow((-1, 1), 0)]
     assert _whole_reach(leaves, rows, 0, 2, Fraction(10**6))
     assert not _whole_reach(leaves, rows[:1], 0, 2, Fraction(2))
     assert _whole_reach(leaves, rows[:1], 0, 2, Fraction(1))

@@ -15,6 +15,7 @@ from treeform.language.question import Question
 from treeform.solve import Status, columns_on_demand
 from treeform.solve.columns_on_demand import GraphSearch, priced_part
 from treeform.solve.ledger import Ledger
+from treeform.solve.row_prices import _sums
 from treeform.solve.verification import verify
 from treeform.testing.brute import all_models
 from treeform.testing.cases import draw_cases
@@ -110,4 +111,4 @@ def test_sums_beyond_exact_floats_get_no_prices(largest: int, stated: bool) -> N
     assert graph is not None and graph.n_alternatives
     graph.sums[0, 1] = largest
     columns = np.arange(graph.n_alternatives)
-    assert bool(list(search.row_prices._sums(columns, graph, graph.n_alternatives))) == stated
+    assert bool(list(_sums(columns, graph, graph.n_alternatives, search.row_prices.sides))) == stated

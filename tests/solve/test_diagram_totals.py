@@ -11,7 +11,6 @@ from drawing import Draw
 import treeform as tf
 from treeform.data import Dataset
 from treeform.engines import DiagramSearch
-from treeform.engines.diagram_rows import cheapest_within
 from treeform.engines.relaxation import relax
 from treeform.graph import DecisionGraph
 from treeform.language.question import Question
@@ -88,18 +87,17 @@ def test_the_optimum_under_rows(chunk: int, draw: Draw) -> None:
 def test_a_bound_below_which_nothing_is_wanted() -> None:
     question, _ = random_question(1)
     dual = dual_of(question)
-    rows = dual.priced_rows([Fraction(0)] * len(dual.rows))
-    assert rows is not None
-    widths = question.shape.widths
-    cost, graph, complete = cheapest_within(question.data, widths, None, rows, 2**40)
+    cheapest_below = dual.priced_diagrams([Fraction(0)] * len(dual.rows))
+    assert cheapest_below is not None
+    cost, graph, complete = cheapest_below(2**40)
     assert complete
     assert cost is not None
     assert graph is not None
-    assert cheapest_within(question.data, widths, None, rows, cost) == (None, None, True)
-    again, _, complete = cheapest_within(question.data, widths, None, rows, cost + 1)
+    assert cheapest_below(cost) == (None, None, True)
+    again, _, complete = cheapest_below(cost + 1)
     assert (again, complete) == (cost, True)
     at_once = Budget().until(lambda: True)
-    assert not cheapest_within(question.data, widths, None, rows, cost + 1, budget=at_once)[2] or complete
+    assert not cheapest_below(cost + 1, budget=at_once)[2] or complete
 
 
 def unfair(n: int = 200) -> tf.Problem:

@@ -15,15 +15,16 @@ import treeform as tf
 from treeform.engines.leaf_values.convex import Convex, least_sum, of_targets
 from treeform.engines.leaf_values.fit import LeafFits
 from treeform.engines.leaf_values.moved import moved_targets
-from treeform.engines.leaf_values.problem import LeafRow, product
+from treeform.engines.leaf_values.problem import product
 from treeform.engines.leaf_values.squares import least_squares
 from treeform.engines.leaf_values.whole import least_whole_sum
 from treeform.engines.priced_tests import PricedSamples
 from treeform.errors import TreeformError
+from treeform.language.values import ValueRow
 from treeform.solve.engines import value_part
 
 
-def drawn_rows(rng: np.random.Generator, n: int) -> list[LeafRow]:
+def drawn_rows(rng: np.random.Generator, n: int) -> list[ValueRow]:
     """Orders of two leaves, and rows with any coefficients, some of them in conflict."""
     rows = []
     for _ in range(int(rng.integers(0, 6))):
@@ -31,7 +32,7 @@ def drawn_rows(rng: np.random.Generator, n: int) -> list[LeafRow]:
         if n > 1 and rng.random() < 0.5:
             coef = np.zeros(n, dtype=int)
             coef[rng.choice(n, 2, replace=False)] = 1, -1
-        rows.append(LeafRow(tuple(coef.tolist()), int(rng.integers(-3, 9))))
+        rows.append(ValueRow(tuple(coef.tolist()), int(rng.integers(-3, 9))))
     return rows
 
 
@@ -42,7 +43,7 @@ def drawn_leaves(rng: np.random.Generator, n: int, most: int) -> list[Convex]:
     ]
 
 
-def possible(rows: list[LeafRow], n: int) -> bool:
+def possible(rows: list[ValueRow], n: int) -> bool:
     if not rows:
         return True
     A, b = np.array([row.coef for row in rows]), [row.side for row in rows]

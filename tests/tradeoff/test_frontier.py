@@ -37,7 +37,7 @@ AXES = {
 }
 
 
-class AtMostTests(tf.Requirement, tf.Bounded):
+class AtMostTests(tf.Bounded):
     """A user's own requirement with a bound."""
 
     needs = frozenset({"active"})

@@ -24,7 +24,6 @@ from treeform.certify.stated_rows import left_by_rows
 from treeform.engines.graph_paths import FREE, states_of
 from treeform.errors import CertificateError
 from treeform.language.alternatives import AndOrGraph
-from treeform.language.covers import Covers
 from treeform.language.numbers import is_whole
 from treeform.language.question import Question
 from treeform.solve.columns_on_demand import priced_part
@@ -232,7 +231,8 @@ class Written:
         packed = np.stack([self._packed(points) for points in self.points])
         return AndOrGraph(
             depth=np.array(self.depth, dtype=np.int64),
-            covers=Covers(packed, len(table.at)),
+            cover=packed,
+            n_points=len(table.at),
             node=node,
             feature=np.where(test >= 0, table.feature[test], -1),
             threshold=threshold,

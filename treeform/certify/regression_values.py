@@ -26,12 +26,11 @@ from treeform.certify.regression import WORK
 from treeform.certify.side_costs import Distances, SideCosts, Squares
 from treeform.engines import RegressionSearch
 from treeform.engines.leaf_values.convex import least_sum, of_targets
-from treeform.engines.leaf_values.problem import LeafRow
 from treeform.engines.leaf_values.squares import least_squares
 from treeform.engines.relaxation import Relaxation, relax
 from treeform.language.losses import loss_of
 from treeform.language.question import Question
-from treeform.language.values import ValueRule
+from treeform.language.values import ValueRow, ValueRule
 from treeform.utils.out_of_reach import OutOfReach, Stopped
 from treeform.utils.text import count_of
 
@@ -252,11 +251,7 @@ class _Trees:
                 f"the problem is out of reach of {BY_VALUES}",
                 cause=f"bounds leave more than {count_of(MOST_TREES, 'tree')} to be refuted one by one",
             )
-        rows = [
-            LeafRow(tuple(int(row.coef[leaf].sum()) for leaf in leaves), row.side) for row in self.rule.rows
-        ]
-        for one, other in pairs:
-            rows.append(LeafRow(tuple((k == one) - (k == other) for k in range(len(leaves))), 0))
+        rows = self.rule.over(leaves, pairs)
         target = self.target - tests * self.task.price
         if self.loss.kind == "squared":
             return self._squares_reach(leaves, rows, target)
@@ -266,7 +261,7 @@ class _Trees:
             return found is not None and _reaches(functions, rows, found.multipliers, target)
         return _whole_reach(functions, rows, self.low, self.high, target)
 
-    def _squares_reach(self, leaves: list[Mask], rows: list[LeafRow], target: Fraction) -> bool:
+    def _squares_reach(self, leaves: list[Mask], rows: list[ValueRow], target: Fraction) -> bool:
         sums = [
             tuple(int(part) for part in (w.sum(), sum(w * y), sum(w * y * y)))
             for w, y in ((self.w[leaf].astype(object), self.y[leaf].astype(object)) for leaf in leaves)
@@ -327,14 +322,14 @@ class _Leaf:
 
 
 def _reaches(
-    functions: Sequence[_Leaf], rows: Sequence[LeafRow], multipliers: dict[int, Fraction], target: Fraction
+    functions: Sequence[_Leaf], rows: Sequence[ValueRow], multipliers: dict[int, Fraction], target: Fraction
 ) -> bool:
     return _bound(functions, rows, multipliers, [(None, None)] * len(functions)) >= target
 
 
 def _bound(
     functions: Sequence[_Leaf],
-    rows: Sequence[LeafRow],
+    rows: Sequence[ValueRow],
     multipliers: dict[int, Fraction],
     box: Sequence[tuple[int | None, int | None]],
 ) -> Fraction | float:
@@ -351,7 +346,7 @@ def _bound(
 
 
 def _whole_reach(
-    functions: Sequence[_Leaf], rows: Sequence[LeafRow], low: int, high: int, target: Fraction
+    functions: Sequence[_Leaf], rows: Sequence[ValueRow], low: int, high: int, target: Fraction
 ) -> bool:
     """Whether all whole points cost that much: boxes of values are refuted, or cut in two."""
     boxes = [[(low, high)] * len(functions)]
@@ -379,13 +374,13 @@ def _whole_reach(
     return False
 
 
-def _least_of(row: LeafRow, box: Sequence[tuple[int, int]]) -> int:
+def _least_of(row: ValueRow, box: Sequence[tuple[int, int]]) -> int:
     return sum(a * (low if a > 0 else high) for a, (low, high) in zip(row.coef, box, strict=True))
 
 
-def _ends(box: Sequence[tuple[int, int]]) -> list[LeafRow]:
+def _ends(box: Sequence[tuple[int, int]]) -> list[ValueRow]:
     rows = []
     for leaf, (low, high) in enumerate(box):
         one = tuple(int(k == leaf) for k in range(len(box)))
-        rows += [LeafRow(one, high), LeafRow(tuple(-k for k in one), -low)]
+        rows += [ValueRow(one, high), ValueRow(tuple(-k for k in one), -low)]
     return rows

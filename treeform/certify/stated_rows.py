@@ -23,7 +23,7 @@ import numpy as np
 from treeform.catalogue.solvers import find_formulation
 from treeform.language.requirement import asks_for_tests
 from treeform.solve.columns_on_demand import BY_ROW, OF_FEATURES
-from treeform.solve.row_prices import UNIT, RowPrices, StatedRows
+from treeform.solve.row_prices import UNIT, StatedRows, rest_of
 from treeform.solve.verification import verify
 from treeform.utils.out_of_reach import OutOfReach, Stopped
 
@@ -79,15 +79,15 @@ def left_by_rows(
     """
     if question.objective.is_squared or not _reaches(question, relaxation, graph):
         return None
-    prices = RowPrices(relaxation, *sides)
     most = -(-value.numerator * question.scale // value.denominator) - 1
-    formulation, terms_and_rows = find_formulation(FORMULATION), prices.rest(question, relaxation.dropped)
+    formulation, terms_and_rows = find_formulation(FORMULATION), rest_of(question, relaxation, relaxation.dropped)
     budgets = None
     for _ in range(ROUNDS):
         if stop():
             raise Stopped
         compiled = formulation.over(graph).compile(question.data, question.shape, *terms_and_rows)
-        stated = prices.stated(compiled, formulation.columns_of(compiled), graph, most)
+        columns = formulation.columns_of(compiled)
+        stated = StatedRows.of(compiled, columns, graph, most, relaxation, sides)
         hints = None if stated is None else stated.prices(SECONDS)
         if stated is None or hints is None:
             return None

@@ -23,7 +23,6 @@ from treeform.engines.task import binding_features
 from treeform.engines.totals import TotalsSearch
 from treeform.errors import SpecError
 from treeform.language.alternatives import AndOrGraph
-from treeform.language.covers import Covers
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -280,7 +279,8 @@ class GraphOfTrees:
         threshold = np.where(test >= 0, self._of(self.table.threshold, test), np.nan)
         return AndOrGraph(
             depth=given["depth"].astype(np.int64),
-            covers=Covers(rows[:, : -(-points // 8)], points),
+            cover=rows[:, : -(-points // 8)],
+            n_points=points,
             node=np.repeat(np.arange(nodes), np.diff(given["begin"])),
             feature=feature.astype(np.int64),
             threshold=threshold,

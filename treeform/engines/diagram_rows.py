@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,31 +20,18 @@ Ints = NDArray[np.int64]
 Found = Callable[["DecisionGraph"], None]
 
 
-@dataclass(frozen=True)
-class PricedRows:
-    """Costs and rows by point and predicted class, and the reduced costs at the multipliers of the rows."""
-
-    reduced: Ints
-    """(P, K) int64: ``rate * truth + sum of multiplier * taken``, less what makes the least entry of a kind of sample
-    0."""
-    truth: Ints
-    """(P, K) int64: the costs that are minimised."""
-    taken: Ints
-    """(R, P, K) int64: what the rows add up."""
-    rhs: tuple[int, ...]
-    """``sum of taken <= rhs``."""
-    rate: int
-    base: int
-    """A model that satisfies the rows at a true cost c has a sum of ``reduced`` of at most ``rate * c + base``."""
-
-
 def cheapest_within(
     data: Dataset,
     widths: tuple[int, ...],
     max_nodes: int | None,
-    rows: PricedRows,
     below: int,
     *,
+    reduced: Ints,
+    truth: Ints,
+    taken: Ints,
+    rhs: Sequence[int],
+    rate: int,
+    base: int,
     budget: Budget | None = None,
 ) -> tuple[int | None, DecisionGraph | None, bool]:
     """The least true cost below ``below`` of a diagram that satisfies the rows, its model, and whether that is proved.
@@ -54,6 +40,15 @@ def cheapest_within(
     ----------
     max_nodes : int, optional
         Most tests.
+    reduced : (P, K) int64
+        The reduced costs by point and predicted class: ``rate * truth + sum of multiplier * taken``, less what makes
+        the least entry of a kind of sample 0.
+    truth : (P, K) int64
+        The costs that are minimised.
+    taken, rhs : (R, P, K) int64, R int
+        The rows: ``sum of taken <= rhs``.
+    rate, base : int
+        A model that satisfies the rows at a true cost c has a sum of ``reduced`` of at most ``rate * c + base``.
     budget : Budget, optional
         Its time.
 
@@ -82,15 +77,15 @@ def cheapest_within(
     points = data.points
     native = _core.diagram_rows(
         x=np.ascontiguousarray(points.X),
-        value=np.ascontiguousarray(rows.reduced),
+        value=np.ascontiguousarray(reduced),
         weight=np.ascontiguousarray(points.weights.sum(axis=1)),
-        truth=np.ascontiguousarray(rows.truth),
-        taken=np.ascontiguousarray(rows.taken),
+        truth=np.ascontiguousarray(truth),
+        taken=np.ascontiguousarray(taken),
         widths=list(widths),
         max_nodes=most,
-        rhs=list(rows.rhs),
-        rate=rows.rate,
-        base=rows.base,
+        rhs=list(rhs),
+        rate=rate,
+        base=base,
         below=min(below, NEVER),
         memory=USUAL_MEMORY,
         simd="auto",

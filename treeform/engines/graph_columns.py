@@ -26,7 +26,6 @@ from treeform.engines.and_or_graph import (
     takes_intervals,
 )
 from treeform.language.alternatives import AndOrGraph
-from treeform.language.covers import Covers
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -208,11 +207,10 @@ def joined(graphs: Sequence[AndOrGraph]) -> AndOrGraph:
         return np.concatenate(ends)[kept]
 
     below = [slice(0 if i == 0 else 1, None) for i in range(len(graphs))]
-    covers = [graph.covers.bits[part] for part, graph in zip(below, graphs, strict=True)]
     return replace(
         graphs[0],
         depth=np.concatenate([graph.depth[part] for part, graph in zip(below, graphs, strict=True)]),
-        covers=Covers(np.concatenate(covers), graphs[0].covers.n_points),
+        cover=np.concatenate([graph.cover[part] for part, graph in zip(below, graphs, strict=True)]),
         node=node[kept],
         left=children("left"),
         right=children("right"),

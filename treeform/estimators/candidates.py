@@ -20,7 +20,7 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from treeform.data import Dataset
-from treeform.engines.pruning import PrunedTree, prunings, prunings_of_tests
+from treeform.engines.pruning import prunings, prunings_of_tests
 from treeform.estimators.base import OptimalEstimator
 from treeform.estimators.complexity import simplest_between, total_weight
 from treeform.estimators.pruning_path import lower_hull, slope
@@ -261,30 +261,32 @@ def _greedy(question: Question, depth: int) -> Iterator[Candidate]:
     tree.fit(data.X, y, sample_weight=data.weights)
     graph = DecisionGraph.from_sklearn(tree, data)
     for most, pruned in prunings_of_tests(question, graph, range(1, depth + 1)):
-        yield from _candidates(question, pruned, most)
+        yield from _candidates(question, most, pruned.tests, pruned.cost, pruned.make)
 
 
 def _pruned(question: Question, graph: DecisionGraph, depth: int) -> Iterator[Candidate]:
     """The prunings of a tree."""
     for pruned in prunings(question, graph):
-        yield from _candidates(question, pruned, depth)
+        yield from _candidates(question, depth, pruned.tests, pruned.cost, pruned.make)
 
 
-def _candidates(question: Question, pruned: PrunedTree, depth: int) -> Iterator[Candidate]:
+def _candidates(
+    question: Question, depth: int, tests: int, cost: Fraction | None, make: Callable[[], DecisionGraph]
+) -> Iterator[Candidate]:
     """A pruned tree; under requirements if it satisfies them."""
-    if question.requirements or pruned.cost is None:
-        yield from _admissible(question, pruned.graph, depth)
+    if question.requirements or cost is None:
+        yield from _admissible(question, make(), depth)
     else:
-        make = partial(_simplified, question, pruned, depth)
-        yield Candidate(depth, pruned.tests, pruned.cost / total_weight(question.data), make)
+        made = partial(_simplified, question, make, depth)
+        yield Candidate(depth, tests, cost / total_weight(question.data), made)
 
 
 def _itself(graph: DecisionGraph) -> DecisionGraph:
     return graph
 
 
-def _simplified(question: Question, pruned: PrunedTree, depth: int) -> DecisionGraph:
-    graph, judged = judge_candidate(question.with_(shape=Tree(depth)), pruned.graph)
+def _simplified(question: Question, make: Callable[[], DecisionGraph], depth: int) -> DecisionGraph:
+    graph, judged = judge_candidate(question.with_(shape=Tree(depth)), make())
     assert judged.ok  # nothing but the shape is asked for
     return graph
 

@@ -35,8 +35,10 @@ class AndOrGraph:
 
     depth: Ints
     """(N,) int: tests that a path from the node may have."""
-    covers: Covers
-    """The points of ``data.points`` that reach a node."""
+    cover: NDArray[np.uint8]
+    """(N, B) uint8: the points of ``data.points`` that reach a node, as packed bits; point p is bit p % 8, from the
+    least one on, of byte p // 8, and bits beyond the last point are zero."""
+    n_points: int
     node: Ints
     """(A,) int: the node of each alternative."""
     feature: Ints
@@ -69,6 +71,11 @@ class AndOrGraph:
     def n_alternatives(self) -> int:
         """A."""
         return len(self.node)
+
+    @cached_property
+    def covers(self) -> Covers:
+        """The points that reach each node, as sets that can be summed over."""
+        return Covers(self.cover, self.n_points)
 
     @cached_property
     def tests(self) -> Ints:
@@ -121,7 +128,7 @@ class AndOrGraph:
         return replace(
             self,
             depth=self.depth[used],
-            covers=self.covers.of(used),
+            cover=self.cover[used],
             node=number[self.node[kept]],
             feature=self.feature[kept],
             threshold=self.threshold[kept],

@@ -1,4 +1,4 @@
-"""Bounded: a requirement that bounds one number of a model, so that the bound can be moved.
+"""Requirements that bound one number of a model, so that the bound can be moved.
 
 `treeform.Problem.frontier` moves it to draw the trade-off, and `treeform.Problem.conflict` to find the smallest
 relaxation.
@@ -6,27 +6,27 @@ relaxation.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from treeform.errors import SpecError
+from treeform.language.requirement import Requirement
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
-    from treeform.language.requirement import Requirement
 
 Value = int | Fraction
 
 
-class Bounded(ABC):
-    """What a requirement declares about its bound; a mixin for `Requirement`.
+class Bounded(Requirement, listed=False):
+    """A requirement that bounds one number of a model, and says how the bound is moved.
 
     Examples
     --------
     >>> import treeform as tf
-    >>> class AtMostFeatures(tf.Requirement, tf.Bounded):
+    >>> class AtMostFeatures(tf.Bounded):
     ...     needs = frozenset({"feature"})
     ...     def __init__(self, k): self.k = k
     ...     def build(self, model, ports): ...

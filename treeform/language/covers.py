@@ -30,10 +30,6 @@ class Covers:
         unpacked = np.unpackbits(self.bits[which], axis=-1, count=self.n_points, bitorder="little")
         return unpacked.view(np.bool_)
 
-    def of(self, which: NDArray[Any]) -> Covers:
-        """Some of the sets."""
-        return Covers(self.bits[which], self.n_points)
-
     def times(self, values: NDArray[Any]) -> NDArray[Any]:
         """(N, ...) the sum of ``values`` (P, ...) over the points of each set."""
         out = np.zeros((len(self), *values.shape[1:]), dtype=values.dtype)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +13,10 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, eq=False)
 class ValueRow:
-    """A row over the predictions: the sum over samples of ``coef[i]`` times the value of i is at most ``side``."""
+    """A row over values: the sum of ``coef[i]`` times the value of i is at most ``side``, over samples or leaves."""
 
-    coef: NDArray[np.int64]
-    """(n,) int64"""
+    coef: Any
+    """(n,) int64 over samples; a tuple of whole numbers over the leaves of a tree."""
     side: int | Fraction
     """Exact: values are any fractions unless a rule says that they are whole. They count as deviations from the
     target's centre, in its unit."""
@@ -41,6 +42,22 @@ class ValueRule:
     orders: tuple[ValueOrder, ...] = ()
     whole: bool = False
     """Whether values are whole multiples of the target's unit, from the least to the greatest target."""
+
+    def over(
+        self, leaves: Sequence[NDArray[Any]], pairs: Iterable[tuple[int, int]]
+    ) -> list[ValueRow]:
+        """The rows over the leaves of a tree, those over samples first.
+
+        Parameters
+        ----------
+        leaves : sequence of arrays
+            The samples of each leaf, by number or as truth values.
+        pairs : iterable of (int, int)
+            Leaves of which the first one has no greater value than the second one.
+        """
+        rows = [ValueRow(tuple(int(row.coef[leaf].sum()) for leaf in leaves), row.side) for row in self.rows]
+        number = range(len(leaves))
+        return rows + [ValueRow(tuple((k == low) - (k == high) for k in number), 0) for low, high in pairs]
 
     @classmethod
     def all_of(cls, rules: Iterable[ValueRule]) -> ValueRule:

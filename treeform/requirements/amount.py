@@ -158,13 +158,12 @@ def whole_bound(bound: Value) -> int:
     return int(bound)
 
 
-class OfAmount(Bounded):
-    """What requirements share that bound an amount of samples; a mixin that precedes `Requirement`.
+class OfAmount(Bounded, listed=False):
+    """What requirements share that bound an amount of samples.
 
     Where the amount is a count, so is its bound; where it is a fraction, the bound is one of the total weight.
     """
 
-    name: ClassVar[str]
     called: ClassVar[tuple[str, str]] = ("weight", "share")
     """What is bounded, as a count and as a fraction."""
 
@@ -233,7 +232,7 @@ class OfAmount(Bounded):
         return f"{self.name}:{self.amount}"
 
 
-class AtLeastAmount(OfAmount):
+class AtLeastAmount(OfAmount, listed=False):
     """A lower bound on an amount."""
 
     alternatives: ClassVar[tuple[str, ...]] = ("at_least", "count", "fraction")
@@ -256,7 +255,7 @@ class AtLeastAmount(OfAmount):
         return data.weight_unit * max(0, self.amount.at_least(data) - self.weight_of(graph, data))
 
 
-class AtMostAmount(OfAmount):
+class AtMostAmount(OfAmount, listed=False):
     """An upper bound on an amount."""
 
     alternatives: ClassVar[tuple[str, ...]] = ("at_most", "count", "fraction")

@@ -37,7 +37,7 @@ def whole_count(count: object, least: int, refused: str, example: str) -> int:
     return int(count)
 
 
-class AtMostNumber(Requirement, Bounded):
+class AtMostNumber(Bounded):
     """What `measured` gives is at most ``at_most``. A subclass takes ``at_most`` and states the rows."""
 
     at_most: int | Fraction

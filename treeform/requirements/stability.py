@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from treeform.language.numbers import whole_number
-from treeform.language.requirement import Requirement
 from treeform.requirements.amount import AtLeastAmount
 from treeform.shape import Limits
 from treeform.utils.text import exact_text
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from treeform.shape import Shape
 
 
-class _WeightAtTests(AtLeastAmount, Requirement, listed=False):
+class _WeightAtTests(AtLeastAmount, listed=False):
     """A least weight at each test; a model without one satisfies it."""
 
     demands_tests: ClassVar[bool] = False

@@ -36,7 +36,7 @@ from treeform.language.requirement import Requirement
 from treeform.solve import schedule
 from treeform.solve.ledger import Ledger
 from treeform.solve.part_ledger import SomeModels
-from treeform.solve.row_prices import RowPrices
+from treeform.solve.row_prices import RowPrices, rest_of
 from treeform.solve.search import CompiledSearch, StatedPart
 from treeform.utils.budget import Budget, Limit, Share
 
@@ -388,7 +388,7 @@ class GraphSearch:
 
     def _rest(self, graph: AndOrGraph) -> Compiled:
         """What prices do not know, over a graph."""
-        question, rest = self.question, self.row_prices.rest(self.question, self.dropped)
+        question, rest = self.question, rest_of(self.question, self.relaxation, self.dropped)
         return self.stated(graph).compile(question.data, question.shape, *rest)
 
     @staticmethod

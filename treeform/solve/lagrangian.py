@@ -19,13 +19,14 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from treeform.data import Dataset
 from treeform.engines import Engine, EngineOutcome, EngineRun
-from treeform.engines.diagram_rows import PricedRows
+from treeform.engines.diagram_rows import cheapest_within
 from treeform.engines.relaxation import Relaxation, relax
 from treeform.engines.task import OnIncumbent
 from treeform.graph import DecisionGraph
@@ -165,8 +166,10 @@ class Lagrangian:
         cost, _, _ = self._whole(tuple(multipliers))
         return (int(cost.max()) + 1) * int(self._kind_weight.sum()) < LARGEST_COST
 
-    def priced_rows(self, multipliers: list[Fraction]) -> PricedRows | None:
-        """Costs, rows and reduced costs by point; None beyond 64-bit arithmetic."""
+    def priced_diagrams(
+        self, multipliers: list[Fraction]
+    ) -> Callable[..., tuple[int | None, DecisionGraph | None, bool]] | None:
+        """The search for the cheapest diagram below a true cost, at multipliers; None beyond 64-bit arithmetic."""
         if not self.within_range(multipliers):
             return None
         reduced, base, step = self._whole(tuple(multipliers))
@@ -175,7 +178,11 @@ class Lagrangian:
         classes = data.n_classes
         blocks = [self._kinds[:, 1 + r * classes : 1 + (r + 1) * classes] for r in range(len(self.rows))]
         priced = sum(int(m * step) * row.rhs for m, row in zip(multipliers, self.rows, strict=True))
-        return PricedRows(
+        return partial(
+            cheapest_within,
+            data,
+            self.question.shape.widths,
+            self.relaxation.task.max_nodes,
             reduced=weights @ reduced.astype(np.int64),
             truth=weights @ self._cost[self._kinds[:, 0]],
             taken=np.stack([weights @ block for block in blocks]),

@@ -266,16 +266,6 @@ def _show(value: Number | None) -> str:
     return str(value) if isinstance(value, int) else f"{float(value):.6g}"
 
 
-@dataclass(frozen=True)
-class Written:
-    """A proof on disk."""
-
-    recheck: dict[str, Any]
-    """The entry for a certificate."""
-    counters: dict[str, int]
-    """Sizes and times: clauses and literals, bytes, milliseconds."""
-
-
 class ProofWriter(Protocol):
     """Writes down why something is impossible; see `treeform.certify.proofs.Proofs`."""
 
@@ -286,8 +276,9 @@ class ProofWriter(Protocol):
         at_most: int | None,
         examples: np.ndarray | None,
         budget: Budget,
-    ) -> Written | str:
-        """Prove again what a search has refuted, and write the proof; or return why there is none."""
+    ) -> tuple[dict[str, Any], dict[str, int]] | str:
+        """Prove again what a search has refuted, and write the proof: `Claim.recheck` and sizes; or why there is none.
+        """
 
     def tidy(self, claims: Iterable[Claim]) -> None:
         """Remove the proofs of this writer that no claim needs."""

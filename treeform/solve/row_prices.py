@@ -70,15 +70,8 @@ class RowPrices:
     """
 
     def __init__(self, relaxation: Relaxation, lo: Ints, hi: Ints) -> None:
-        self.relaxation, self.lo, self.hi = relaxation, lo, hi
+        self.relaxation, self.sides = relaxation, (lo, hi)
         self._known: list[dict[str, Ints]] = []
-
-    def rest(self, question: Question, dropped: Collection[str]) -> tuple[Objective, tuple[Requirement, ...]]:
-        """What of a question its relaxation does not price: terms of the objective, and requirements."""
-        priced = self.relaxation.part.objective.terms
-        terms = Objective(term for term in question.objective.terms if term not in priced)
-        pairs = zip(question.labels, question.requirements, strict=True)
-        return terms, tuple(requirement for label, requirement in pairs if label in dropped)
 
     def needed(
         self, compiled: Compiled, columns: Ints, graph: AndOrGraph, most: int, seconds: float | None
@@ -96,7 +89,7 @@ class RowPrices:
         seconds : float, optional
             For the linear program.
         """
-        stated = self.stated(compiled, columns, graph, most)
+        stated = StatedRows.of(compiled, columns, graph, most, self.relaxation, self.sides)
         if stated is None:
             return None
         part = stated.left(self._earlier(stated.rows))
@@ -110,32 +103,6 @@ class RowPrices:
         pieces = zip(parts, np.split(prices, ends), strict=True)
         self._known = [{name: of for (name, _), of in pieces}, *self._known[: KEPT - 1]]
         return stated.left([prices])
-
-    def stated(self, compiled: Compiled, columns: Ints, graph: AndOrGraph, most: int) -> StatedRows | None:
-        """The rows over a graph; None where costs are no whole numbers, or there are no rows. As for `needed`."""
-        objective, given = compiled.linear_objective, self.relaxation
-        weight = float(Fraction(given.scale, compiled.scale))
-        cost, constant = (
-            np.zeros(compiled.model.n_cols),
-            weight * float(np.sum(objective.const)) + float(given.offset),
-        )
-        np.add.at(cost, objective.rows.cols, weight * objective.rows.vals)
-        np.add.at(cost, columns, float(given.factor) * graph.sums[:, 0])
-        rows = _rows(compiled.model, self._sums(columns, graph, compiled.model.n_cols))
-        if rows is None or not (_whole(cost) and _whole(np.array(constant))):
-            return None
-        return StatedRows(compiled.model, rows, cost, columns, graph, most - int(constant))
-
-    def _sums(self, columns: Ints, graph: AndOrGraph, width: int) -> Blocks:
-        """The sum constraints as rows, where they have whole coefficients."""
-        from scipy import sparse
-
-        number, rows = len(self.lo), len(columns)
-        where = (np.repeat(np.arange(number), rows), np.tile(columns, number))
-        sums = graph.sums[:, 1:].T.ravel().astype(np.float64)
-        if _whole(sums):
-            matrix = sparse.csr_array((sums, where), shape=(number, width))
-            yield "sums", matrix, self.lo.astype(np.float64), self.hi.astype(np.float64)
 
     def _earlier(self, rows: _Rows) -> list[Ints]:
         """What the same rows cost in graphs before; rows of nodes are others there, and cost nothing.
@@ -164,6 +131,36 @@ class StatedRows(NamedTuple):
     graph: AndOrGraph
     most: int
 
+    @classmethod
+    def of(
+        cls,
+        compiled: Compiled,
+        columns: Ints,
+        graph: AndOrGraph,
+        most: int,
+        relaxation: Relaxation,
+        sides: tuple[Ints, Ints],
+    ) -> StatedRows | None:
+        """The rows over a graph; None where costs are no whole numbers, or there are no rows.
+
+        Parameters
+        ----------
+        compiled, columns, graph, most
+            As for `RowPrices.needed`.
+        sides : pair of (R,) int
+            Of the sum constraints.
+        """
+        objective = compiled.linear_objective
+        weight = float(Fraction(relaxation.scale, compiled.scale))
+        constant = weight * float(np.sum(objective.const)) + float(relaxation.offset)
+        cost = np.zeros(compiled.model.n_cols)
+        np.add.at(cost, objective.rows.cols, weight * objective.rows.vals)
+        np.add.at(cost, columns, float(relaxation.factor) * graph.sums[:, 0])
+        rows = _rows(compiled.model, _sums(columns, graph, compiled.model.n_cols, sides))
+        if rows is None or not (_whole(cost) and _whole(np.array(constant))):
+            return None
+        return cls(compiled.model, rows, cost, columns, graph, most - int(constant))
+
     def prices(self, seconds: float | None) -> Ints | None:
         """Of each row, in 1 / UNIT, by a linear program; None without an optimum."""
         return _prices(self.cost, self.rows, self.model, DEAR * (1.0 + abs(self.most)), seconds)
@@ -188,6 +185,28 @@ class StatedRows(NamedTuple):
         below = sum(int(p) * int(h) for p, h in zip(prices.tolist(), rows.high.tolist(), strict=True) if p)
         room = UNIT * self.most - below - least
         return np.asarray(graph.through(reduced[self.columns]) <= max(-LARGEST, min(room, LARGEST)))
+
+
+def rest_of(
+    question: Question, relaxation: Relaxation, dropped: Collection[str]
+) -> tuple[Objective, tuple[Requirement, ...]]:
+    """What of a question its relaxation does not price: terms of the objective, and requirements."""
+    priced = relaxation.part.objective.terms
+    terms = Objective(term for term in question.objective.terms if term not in priced)
+    pairs = zip(question.labels, question.requirements, strict=True)
+    return terms, tuple(requirement for label, requirement in pairs if label in dropped)
+
+
+def _sums(columns: Ints, graph: AndOrGraph, width: int, sides: tuple[Ints, Ints]) -> Blocks:
+    """The sum constraints as rows, where they have whole coefficients."""
+    from scipy import sparse
+
+    number, rows = len(sides[0]), len(columns)
+    where = (np.repeat(np.arange(number), rows), np.tile(columns, number))
+    sums = graph.sums[:, 1:].T.ravel().astype(np.float64)
+    if _whole(sums):
+        matrix = sparse.csr_array((sums, where), shape=(number, width))
+        yield "sums", matrix, sides[0].astype(np.float64), sides[1].astype(np.float64)
 
 
 def _blocks(model: Model) -> Blocks:

@@ -22,7 +22,7 @@ from treeform.utils.budget import Budget, Limit, limit_of, why_stopped
 from treeform.utils.text import Caution
 
 if TYPE_CHECKING:
-    from treeform.solve.result import ProofWriter, Written
+    from treeform.solve.result import ProofWriter
 
 REASONS = {
     "time": Limit.TIME,
@@ -94,7 +94,8 @@ class CompiledSearch:
         """What the search broke down with, where there was a model already."""
         self.info: dict[str, Any] = {}
         self.proofs = proofs
-        self.written: Written | None = None
+        self.sizes: dict[str, int] = {}
+        """Of the proof that was written."""
         self._refuted: tuple[int | None] | None = None
 
     def run(self) -> None:
@@ -326,13 +327,11 @@ class CompiledSearch:
 
     def claim(self, ledger: Ledger, value: int | None) -> None:
         """Enter that nothing is below ``value``, or that there is no model (None); with the proof, if on file."""
-        recheck = self.recheck if self.written is None else self.written.recheck
-        written_sizes = {} if self.written is None else self.written.counters
         if value is None:
-            ledger.prove_infeasible(self.by, recheck=recheck)
+            ledger.prove_infeasible(self.by, recheck=self.recheck)
         else:
-            counters = {f"proof {what}": number for what, number in written_sizes.items()}
-            ledger.prove_lower(value, self.by, recheck=recheck, counters=counters)
+            counters = {f"proof {what}": number for what, number in self.sizes.items()}
+            ledger.prove_lower(value, self.by, recheck=self.recheck, counters=counters)
 
     def _write_proof(self, proofs: ProofWriter, cutoff: int | None) -> None:
         """Refute once more, with a proof, what the search has refuted last."""
@@ -342,7 +341,7 @@ class CompiledSearch:
         if isinstance(written, str):
             self.ledger.notes.append(f"no proof was written for {self.question.shape}: {written}")
             return
-        self.written = written
+        self.recheck, self.sizes = written
         self.claim(self.ledger, None if cutoff is None else cutoff + 1)
 
     def _limit(self, outcome: Outcome) -> Limit | None:

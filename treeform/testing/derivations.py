@@ -321,7 +321,7 @@ def values_satisfy(fits: LeafFits, rule: ValueRule, graph: DecisionGraph) -> boo
     at = graph.apply(data.X)
     leaves = np.unique(at)
     values = [data.quantity.in_units(graph.values[graph.label[leaf]]) for leaf in leaves]
-    rows = fits._rows([np.flatnonzero(at == leaf) for leaf in leaves], fits.ordered(graph, leaves))
+    rows = rule.over([np.flatnonzero(at == leaf) for leaf in leaves], fits.ordered(graph, leaves))
     low, high = data.quantity.lowest, data.quantity.highest
     whole = not rule.whole or all(v.denominator == 1 and low <= v <= high for v in values)
     return whole and all(product(row.coef, values) <= row.side for row in rows)

@@ -4,14 +4,12 @@ from treeform.certify.proofs.cnf import Cnf, Statement, derive
 from treeform.certify.proofs.read import derived_clauses, verify_proof
 from treeform.certify.proofs.rup import Verification, verify_drat_trim, verify_rup
 from treeform.certify.proofs.write import Proofs
-from treeform.solve.result import Written
 
 __all__ = [
     "Cnf",
     "Proofs",
     "Statement",
     "Verification",
-    "Written",
     "derive",
     "derived_clauses",
     "verify_drat_trim",

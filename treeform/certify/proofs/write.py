@@ -23,7 +23,7 @@ from treeform.certify.proofs.rup import PIECE, verify_rup
 from treeform.errors import SpecError, TreeformError
 from treeform.language.formulation import Formulation
 from treeform.language.question import Question
-from treeform.solve.result import Claim, Written
+from treeform.solve.result import Claim
 from treeform.utils.budget import Budget
 from treeform.utils.files import check_folder, name_beside, reason
 
@@ -84,8 +84,8 @@ class Proofs:
         at_most: int | None,
         examples: np.ndarray | None,
         budget: Budget,
-    ) -> Written | str:
-        """Prove again what a search has refuted, and write the proof; or return why there is none.
+    ) -> tuple[dict[str, Any], dict[str, int]] | str:
+        """Prove again what a search has refuted, and write the proof: `Claim.recheck` and sizes; or why there is none.
 
         The formula is the one that `treeform.check` will derive: of the formulation as installed, whatever
         settings the search used. Nothing is written unless treeform's checker accepts the proof.
@@ -124,7 +124,7 @@ class Proofs:
                 return verdict
         times = {"derive": derived - start, "solve": solved - derived, "check": budget.seconds - solved}
         sizes |= {f"{what} ms": round(1000 * seconds) for what, seconds in times.items()}
-        return Written(self._recheck(name, digest, question, standard, statement, cnf), sizes)
+        return self._recheck(name, digest, question, standard, statement, cnf), sizes
 
     def _write(
         self,

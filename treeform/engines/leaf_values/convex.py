@@ -14,7 +14,8 @@ from fractions import Fraction
 from heapq import heapify, heappop, heappush
 
 from treeform.engines.leaf_values.equations import solved
-from treeform.engines.leaf_values.problem import BestValues, LeafRow, product
+from treeform.engines.leaf_values.problem import BestValues, product
+from treeform.language.values import ValueRow
 
 STEEPEST = 2**200
 """Where rows as steep as this are violated still, nothing satisfies them."""
@@ -63,7 +64,7 @@ def of_targets(targets: Sequence[int], weights: Sequence[int]) -> Convex:
     return Convex(breaks, tuple(slopes), Fraction(least))
 
 
-def least_sum(functions: Sequence[Convex], rows: Sequence[LeafRow]) -> BestValues | None:
+def least_sum(functions: Sequence[Convex], rows: Sequence[ValueRow]) -> BestValues | None:
     """The point of least sum that satisfies all rows; None where none does.
 
     Rows are taken up as they are violated.
@@ -94,7 +95,7 @@ class _Simplex:
     A basic variable lies in a segment of its function; any other one at a break.
     """
 
-    def __init__(self, functions: Sequence[Convex], rows: Sequence[LeafRow], steep: int) -> None:
+    def __init__(self, functions: Sequence[Convex], rows: Sequence[ValueRow], steep: int) -> None:
         self.n, self.rows = len(functions), rows
         self.functions = [*functions, *(Convex((0,), (-steep, 0)) for _ in rows)]
         self.place = [f.lowest() for f in functions] + [0] * len(rows)
@@ -127,7 +128,7 @@ class _Simplex:
         return tight, [leaf for leaf in range(self.n) if leaf in self.basic]
 
     def _coef(self, row: int, leaf: int) -> int:
-        return self.rows[row - self.n].coef[leaf]
+        return int(self.rows[row - self.n].coef[leaf])
 
     def _slope(self, variable: int) -> int:
         return self.functions[variable].slopes[self.place[variable]]

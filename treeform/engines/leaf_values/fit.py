@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.engines.leaf_values.convex import least_sum, of_targets
-from treeform.engines.leaf_values.problem import BestValues, LeafRow
+from treeform.engines.leaf_values.problem import BestValues
 from treeform.engines.leaf_values.squares import least_squares
 from treeform.engines.leaf_values.whole import least_whole_squares, least_whole_sum
 from treeform.graph import DecisionGraph, normalised
@@ -71,7 +71,7 @@ class LeafFits:
         least = sum((self._cost(rows, v) for rows, v in zip(leaves, free, strict=True)), Fraction(0))
         if below is not None and least >= below:
             return None
-        rows = self._rows(leaves, pairs)
+        rows = self.rule.over(leaves, pairs)
         if self.loss.kind == "squared":
             heavy = [int(self.weights[leaf].sum()) for leaf in leaves]
             if not self.rule.whole:
@@ -96,15 +96,6 @@ class LeafFits:
 
     def _cost(self, rows: Rows, value: Fraction) -> Fraction:
         return self.loss.of_rows(self.targets[rows], self.weights[rows], value)
-
-    def _rows(self, leaves: Sequence[Rows], pairs: Pairs) -> list[LeafRow]:
-        """The rows over samples first."""
-        rows = [
-            LeafRow(tuple(int(row.coef[leaf].sum()) for leaf in leaves), row.side) for row in self.rule.rows
-        ]
-        for lower, upper in pairs:
-            rows.append(LeafRow(tuple((k == lower) - (k == upper) for k in range(len(leaves))), 0))
-        return rows
 
     def ordered(self, graph: DecisionGraph, leaves: NDArray[np.int64]) -> set[tuple[int, int]]:
         """The pairs of leaves of a tree, by their places among ``leaves``, that orders compare."""

@@ -8,14 +8,6 @@ from fractions import Fraction
 
 
 @dataclass(frozen=True)
-class LeafRow:
-    """``sum(coef[l] * value[l]) <= side`` over the leaves of a tree."""
-
-    coef: tuple[int, ...]
-    side: int | Fraction
-
-
-@dataclass(frozen=True)
 class BestValues:
     """The best values of leaves under rows."""
 

@@ -31,7 +31,6 @@ from treeform.utils.budget import report_step
 
 if TYPE_CHECKING:
     from treeform.engines.relaxation import Relaxation
-    from treeform.language.values import ValueRule
 
 INTERVALS = 16
 """Of a value that divides those on both sides of an ordered root."""
@@ -48,14 +47,10 @@ class Test:
     above: float
 
 
-def costs_of(part: Relaxation, rule: ValueRule, prices: Floats) -> Costs:
-    """The costs that the objective has."""
-    kind = SquaredCosts if part.loss_task.loss == "squared" else AbsoluteCosts
-    return kind(part, rule, prices)
-
-
-class DepthTwo:
-    """One search at given prices of rows; what it found so far stands in its attributes.
+def depth_two(
+    part: Relaxation, fits: LeafFits, prices: Floats, known: Fraction | None, stop: Callable[[], bool]
+) -> DepthTwo:
+    """A search at given prices of rows, with the costs that the objective has; nothing ran yet.
 
     Parameters
     ----------
@@ -64,6 +59,12 @@ class DepthTwo:
     known : Fraction or None
         The value of a tree in hand, in units of the loss: only better ones are wanted.
     """
+    kind = SquaredCosts if part.loss_task.loss == "squared" else AbsoluteCosts
+    return DepthTwo(part, fits, kind(part, fits.rule, prices), known, stop)
+
+
+class DepthTwo:
+    """One search at given prices of rows; what it found so far stands in its attributes."""
 
     def __init__(
         self,
@@ -98,6 +99,16 @@ class DepthTwo:
     """Whether nothing is below ``best``."""
     trees: int
     """Trees whose values were fitted."""
+
+    @property
+    def bound(self) -> Fraction | None:
+        """No tree that satisfies the rule costs less; None: there is no bound or, if `complete`, no such tree."""
+        bounds = [self.fits.open, self.best]
+        if not self.complete:
+            if not np.isfinite(self.lower):
+                return None
+            bounds.append(Fraction(self.lower) - Fraction(self.costs.slack))
+        return min((one for one in bounds if one is not None), default=None)
 
     # -- roots ------------------------------------------------------------------------------------
 

@@ -14,13 +14,14 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from treeform.engines.leaf_values.equations import solved
-from treeform.engines.leaf_values.problem import BestValues, LeafRow, product
+from treeform.engines.leaf_values.problem import BestValues, product
+from treeform.language.values import ValueRow
 
 NOTHING = Fraction(0)
 
 
 def least_squares(
-    weights: Sequence[int], means: Sequence[Fraction], rows: Sequence[LeafRow]
+    weights: Sequence[int], means: Sequence[Fraction], rows: Sequence[ValueRow]
 ) -> BestValues | None:
     """The values nearest to the means that satisfy all rows; None where none do.
 
@@ -30,7 +31,7 @@ def least_squares(
 
 
 class _Dual:
-    def __init__(self, weights: Sequence[int], means: Sequence[Fraction], rows: Sequence[LeafRow]) -> None:
+    def __init__(self, weights: Sequence[int], means: Sequence[Fraction], rows: Sequence[ValueRow]) -> None:
         self.weights, self.means, self.rows = weights, means, rows
         self.share = [Fraction(1, 2 * n) for n in weights]
         self.u: dict[int, Fraction] = {}

@@ -9,8 +9,9 @@ from fractions import Fraction
 from itertools import product as product_of
 
 from treeform.engines.leaf_values.convex import Convex, least_sum
-from treeform.engines.leaf_values.problem import BestValues, LeafRow, product
+from treeform.engines.leaf_values.problem import BestValues, product
 from treeform.engines.leaf_values.squares import least_squares
+from treeform.language.values import ValueRow
 
 MOST_PARTS = 500
 """Most parts of one search; rows with long coefficients can have few whole points, far apart."""
@@ -31,14 +32,14 @@ class Whole:
         return self.lower is None if self.best is None else self.lower == self.best.cost
 
 
-Relaxed = Callable[[Sequence[LeafRow]], BestValues | None]
+Relaxed = Callable[[Sequence[ValueRow]], BestValues | None]
 """The least point under rows that need not be whole; None where there is none."""
 Cost = Callable[[Sequence[Fraction]], Fraction]
 """Of a point; whole at whole points."""
 
 
 def least_whole_sum(
-    functions: Sequence[Convex], rows: Sequence[LeafRow], low: int, high: int, upper: Fraction | None = None
+    functions: Sequence[Convex], rows: Sequence[ValueRow], low: int, high: int, upper: Fraction | None = None
 ) -> Whole:
     """The best whole point with coordinates from ``low`` to ``high``; one as dear as ``upper`` need not be found."""
 
@@ -52,7 +53,7 @@ def least_whole_squares(
     weights: Sequence[int],
     means: Sequence[Fraction],
     least: Fraction,
-    rows: Sequence[LeafRow],
+    rows: Sequence[ValueRow],
     low: int,
     high: int,
     upper: Fraction | None = None,
@@ -63,7 +64,7 @@ def least_whole_squares(
         each = zip(weights, values, means, strict=True)
         return sum((n * (v - m) ** 2 for n, v, m in each), least)
 
-    def relaxed(held: Sequence[LeafRow]) -> BestValues | None:
+    def relaxed(held: Sequence[ValueRow]) -> BestValues | None:
         found = least_squares(weights, means, held)
         return None if found is None else replace(found, cost=least + found.cost)
 
@@ -74,7 +75,7 @@ def _least_whole(
     relaxed: Relaxed,
     cost: Cost,
     n: int,
-    rows: Sequence[LeafRow],
+    rows: Sequence[ValueRow],
     low: int,
     high: int,
     upper: Fraction | None,
@@ -83,7 +84,7 @@ def _least_whole(
     best: BestValues | None = None
     multipliers: dict[int, Fraction] | None = None
     limit = upper
-    open_parts: list[tuple[LeafRow, ...]] = [
+    open_parts: list[tuple[ValueRow, ...]] = [
         tuple(bound for leaf in range(n) for bound in (_at_most(n, leaf, high), _at_least(n, leaf, low)))
     ]
     lowest: Fraction | None = None  # of what was cut off by the limit, or left open
@@ -125,13 +126,13 @@ def _least_whole(
     return Whole(best, lowest)
 
 
-def _rounded(row: LeafRow) -> LeafRow:
+def _rounded(row: ValueRow) -> ValueRow:
     """The row divided by what its coefficients have in common, its side rounded down: whole points satisfy no less."""
     common = math.gcd(*row.coef) or 1
-    return LeafRow(tuple(a // common for a in row.coef), math.floor(Fraction(row.side) / common))
+    return ValueRow(tuple(a // common for a in row.coef), math.floor(Fraction(row.side) / common))
 
 
-def _nearest(cost: Cost, rows: Sequence[LeafRow], found: BestValues) -> BestValues | None:
+def _nearest(cost: Cost, rows: Sequence[ValueRow], found: BestValues) -> BestValues | None:
     """The best admissible point with each coordinate rounded up or down."""
     best: BestValues | None = None
     for point in product_of(*({math.floor(v), math.ceil(v)} for v in found.of_leaf)):
@@ -143,9 +144,9 @@ def _nearest(cost: Cost, rows: Sequence[LeafRow], found: BestValues) -> BestValu
     return best
 
 
-def _at_most(n: int, leaf: int, value: int) -> LeafRow:
-    return LeafRow(tuple(int(k == leaf) for k in range(n)), value)
+def _at_most(n: int, leaf: int, value: int) -> ValueRow:
+    return ValueRow(tuple(int(k == leaf) for k in range(n)), value)
 
 
-def _at_least(n: int, leaf: int, value: int) -> LeafRow:
-    return LeafRow(tuple(-int(k == leaf) for k in range(n)), -value)
+def _at_least(n: int, leaf: int, value: int) -> ValueRow:
+    return ValueRow(tuple(-int(k == leaf) for k in range(n)), -value)

@@ -7,7 +7,6 @@ from fractions import Fraction
 from typing import Any
 
 from treeform.engines import DeepTreeSearch, DiagramSearch
-from treeform.engines.diagram_rows import cheapest_within
 from treeform.engines.relaxation import relax
 from treeform.errors import SolverFailed, broke_down
 from treeform.graph import DecisionGraph, structure
@@ -237,8 +236,8 @@ def search_within_gap(
     task, shape = dual.relaxation.task, question.shape
     if shape.own_leaves or task.node_penalty or task.min_support or task.min_flow or dual.ignored:
         return
-    rows = dual.priced_rows(point)
-    if rows is None or not dual.relaxation.factor > 0:
+    cheapest_below = dual.priced_diagrams(point)
+    if cheapest_below is None or not dual.relaxation.factor > 0:
         return
     relaxation = dual.relaxation
     ledger.set_phase(BY)
@@ -248,10 +247,7 @@ def search_within_gap(
         guess = low + step
         if ledger.cutoff is not None:
             guess = min(guess, relaxation.upper(ledger.cutoff))
-        cost, graph, complete = cheapest_within(
-            question.data, shape.widths, task.max_nodes, rows, guess,
-            budget=budget.until(lambda: ledger.closed),
-        )  # fmt: skip
+        cost, graph, complete = cheapest_below(guess, budget=budget.until(lambda: ledger.closed))
         if graph is not None:
             ledger.submit(graph, BY)
         if not complete:

@@ -12,7 +12,7 @@ from treeform.engines import Engine, EngineOutcome, EngineRun
 from treeform.engines.leaf_values.costs import Floats
 from treeform.engines.leaf_values.fit import LeafFits
 from treeform.engines.leaf_values.moved import moved_targets
-from treeform.engines.leaf_values.search import DepthTwo, costs_of
+from treeform.engines.leaf_values.search import depth_two
 from treeform.engines.regression_task import BOUND_UNIT
 from treeform.engines.relaxation import Relaxation, relax
 from treeform.graph import DecisionGraph
@@ -87,11 +87,18 @@ class ValueRun:
         self.ledger.set_phase(f"{self.name}, values")
         prices = self._best_prices(shallow)
         self.fits.open = None
-        search = DepthTwo(shallow, self.fits, costs_of(shallow, self.rule, prices), self._known(), self._stop)
+        search = depth_two(shallow, self.fits, prices, self._known(), self._stop)
         search.run()
         self._submit(search.graph)
         if depth == self.task.depth:
-            self._claim(search, prices, recheck)
+            if len(prices):
+                recheck = recheck | {"witness": _written(prices)}
+            lower = search.bound
+            if lower is not None:
+                value, counters = lower * self.worth + self.constant, {"trees": search.trees}
+                self.ledger.prove_lower(value, self.name, self.part.dropped, recheck, counters)
+            elif search.complete:
+                self.ledger.prove_infeasible(self.name, self.part.dropped, recheck)
             return
         if search.best_fit is not None and any(search.best_fit.multipliers):
             self.prices = np.array([float(u) for u in search.best_fit.multipliers])
@@ -188,8 +195,7 @@ class ValueRun:
         for _ in range(ROUNDS if len(self.rule.rows) else 0):
             if self._stop() or any(np.allclose(prices, one, rtol=1e-6, atol=0.0) for _, one in tried):
                 break
-            costs = costs_of(part, self.rule, prices)
-            search = DepthTwo(part, self.fits, costs, self._known(), self._stop)
+            search = depth_two(part, self.fits, prices, self._known(), self._stop)
             bound = search.priced()
             if bound is None:
                 break
@@ -198,27 +204,6 @@ class ValueRun:
             if search.best_fit is not None and any(search.best_fit.multipliers):
                 prices = np.array([float(u) for u in search.best_fit.multipliers])
         return max(tried, key=lambda one: one[0])[1] if tried else self.prices
-
-    def _claim(self, search: DepthTwo, prices: Floats, recheck: dict[str, object]) -> None:
-        if len(prices):
-            recheck = recheck | {"witness": _written(prices)}
-        lower: Fraction | None = None
-        if search.complete:
-            lower = search.best
-        elif np.isfinite(search.lower):
-            lower = Fraction(search.lower) - Fraction(search.costs.slack)
-            lower = lower if search.best is None else min(lower, search.best)
-        if self.fits.open is not None:
-            lower = self.fits.open if lower is None else min(lower, self.fits.open)
-        counters = {"trees": search.trees}
-        if lower is None:
-            if search.complete:
-                self.ledger.prove_infeasible(self.name, self.part.dropped, recheck)
-            return
-        self.ledger.prove_lower(
-            lower * self.worth + self.constant, self.name, self.part.dropped, recheck, counters
-        )
-
 
 def _written(prices: Floats) -> dict[str, object]:
     """Prices of rows as whole multiples of one part: any prices give a bound, so they are rounded."""
