@@ -231,7 +231,7 @@ def test_trees_are_counted_without_their_graph(
     if trees.n_rows:
         assert trees.count(priced.lower) is None
         return
-    listed = Enumeration(trees, priced, 10**6)
+    listed = Enumeration(problem.data, relaxation.task, 10**6)
     if priced.lower:
         assert trees.count(priced.lower - 1) == 0
     for cost in (priced.lower, priced.lower + 3, priced.lower + 5):

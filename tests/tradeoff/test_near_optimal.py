@@ -298,16 +298,15 @@ def test_the_command(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_trees_are_counted_without_a_list(seed: int) -> None:
-    from treeform.engines.and_or_graph import GraphOfTrees
     from treeform.engines.enumeration import Enumeration
     from treeform.engines.task import TreeTask
 
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 3, (30, 3))
     data = Dataset.from_user(X, (X.sum(axis=1) + rng.integers(0, 2, 30)) % (2 + seed % 2))
-    trees = GraphOfTrees(data, TreeTask(2, node_penalty=seed), "column")
-    priced = trees.relax()
+    every = Enumeration(data, TreeTask(2, node_penalty=seed), 10**6)
+    priced = every.of.relax()
     assert priced is not None
-    every = Enumeration(trees, priced, 10**6)
+    lower = priced.lower
     for more in (0, 2, 6):
-        assert every.counts(priced.lower + more).size == len(every.trees(priced.lower + more).adds) > 0
+        assert every.counts(lower + more).size == len(every.trees(lower + more).adds) > 0

@@ -22,7 +22,7 @@ from treeform.language.bounded import closed
 from treeform.language.findings import finding
 from treeform.language.losses import loss_of
 from treeform.language.objective import Objective
-from treeform.language.question import Question, Restriction
+from treeform.language.question import Question
 from treeform.language.requirement import Requirement
 from treeform.requirements.groups import Groups
 from treeform.shape import shape_from_json
@@ -65,7 +65,7 @@ def question_of(body: DocumentPart, data: Dataset, groups: dict[str, Groups]) ->
     requirements = []
     for part in problem.requirements:
         requirements.append(closed(requirement_of(part, data, groups)))
-    return Question(data, shape, objective, tuple(requirements), _restriction(body, objective))
+    return _narrowed(Question(data, shape, objective, tuple(requirements)), body)
 
 
 def requirement_of(part: RequirementPart, data: Dataset, groups: dict[str, Groups]) -> Requirement:
@@ -82,14 +82,14 @@ def requirement_of(part: RequirementPart, data: Dataset, groups: dict[str, Group
     return requirement
 
 
-def _restriction(body: DocumentPart, objective: Objective) -> Restriction | None:
-    """The rows beside the requirements that a certificate names."""
+def _narrowed(question: Question, body: DocumentPart) -> Question:
+    """The question with the rows beside the requirements that a certificate names."""
     part = body.problem.restriction
     if part is None:
-        return None
-    if objective.is_depth or not part.components:
+        return question
+    if question.objective.is_depth or not part.components:
         raise CertificateError("the certificate names rows of a formulation that narrow nothing")
-    return Restriction(tuple(part.components), part.formulation)
+    return question.narrowed(tuple(part.components), part.formulation)
 
 
 def _not_as_written(what: str, stated: str, read: str) -> CertificateError:

@@ -10,20 +10,25 @@ class, and tests of a node that read the same column of the table and part its s
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.engines.and_or_graph import MOST_ALTERNATIVES, GraphOfTrees, Priced
+from treeform.engines.and_or_graph import MOST_ALTERNATIVES, GraphOfTrees
 from treeform.engines.graph_fixing import fixed
 from treeform.engines.tree_counts import TreeCounts
 from treeform.engines.tree_lists import Level, TreeList
+from treeform.engines.tree_sets import Nested
+from treeform.graph import DecisionGraph
 from treeform.utils.budget import Budget, report_step
 from treeform.utils.out_of_reach import OutOfReach, Stopped
 
 if TYPE_CHECKING:
+    from treeform.data import Dataset
+    from treeform.engines.task import TreeTask
     from treeform.language.alternatives import AndOrGraph
 
 Ints = NDArray[np.int64]
@@ -37,19 +42,34 @@ class Enumeration:
 
     Parameters
     ----------
-    trees : GraphOfTrees
-        With tests of different columns apart.
-    priced : Priced
-        The multipliers that it has. Any are right; good ones leave fewer trees.
+    task : TreeTask
+        As for `GraphOfTrees`; tests of different columns are apart.
     most : int
         Subtrees that are held at once, and pairs that are formed of them.
+    seconds : float, optional
+        For multipliers of rows. Any are right; good ones leave fewer trees.
+
+    Raises
+    ------
+    Stopped
+        When ``stop`` answers true before there are multipliers.
     """
 
     def __init__(
-        self, trees: GraphOfTrees, priced: Priced, most: int, stop: Callable[[], bool] = lambda: False
+        self,
+        data: Dataset,
+        task: TreeTask,
+        most: int,
+        seconds: float | None = None,
+        stop: Callable[[], bool] = lambda: False,
     ) -> None:
-        table = trees.table
-        self.of, self.priced, self.most, self.stop = trees, priced, most, stop
+        trees = GraphOfTrees(data, task, "column")
+        table, none = trees.table, (0,) * trees.n_rows
+        wanted = None if trees.n_rows else 0  # a bound serves only to place multipliers
+        priced = trees.relax(wanted, seconds, stop) or trees.price(none, 1, None, stop)
+        if priced is None:
+            raise Stopped
+        self.data, self.of, self.priced, self.most, self.stop = data, trees, priced, most, stop
         self.prices = np.array([priced.unit, *priced.multipliers], dtype=np.int64)
         sides = zip(priced.multipliers, table.lo.tolist(), table.hi.tolist(), strict=True)
         self.slack = sum(m * (hi if m > 0 else lo) for m, lo, hi in sides if m)
@@ -80,6 +100,33 @@ class Enumeration:
         elif not self.stop():
             self._too_large = cost
         return graph
+
+    def graph(self, nested: Nested) -> DecisionGraph:
+        """A tree as a model."""
+        table = self.of.table
+        feature: list[int] = []
+        threshold: list[float] = []
+        left: list[int] = []
+        right: list[int] = []
+        label: list[int] = []
+
+        def add(node: Nested) -> int:
+            index = len(feature)
+            left.append(-1)
+            right.append(-1)
+            if isinstance(node, int):
+                feature.append(-1)
+                threshold.append(math.nan)
+                label.append(node)
+                return index
+            feature.append(int(table.feature[node[0]]))
+            threshold.append(float(table.threshold[node[0]]))
+            label.append(-1)
+            left[index], right[index] = add(node[1]), add(node[2])
+            return index
+
+        add(nested)
+        return DecisionGraph.from_arrays(feature, threshold, left, right, label, self.data)
 
     def trees(self, cost: int) -> TreeList:
         """Every tree of at most this cost that satisfies the rows and limits.

@@ -91,6 +91,29 @@ class Question:
         """A copy with other data, shape, objective or requirements."""
         return replace(self, **changes)
 
+    def narrowed_by(self, formulation: Formulation) -> Question:
+        """The question with what the components of a formulation demand; itself where they leave the optimum as it is.
+        """
+        if not (components := formulation.restrictions):
+            return self
+        return self.narrowed(tuple(map(repr, components)), formulation.name, formulation)
+
+    def narrowed(
+        self, components: tuple[str, ...], formulation: str, rows: Formulation | None = None
+    ) -> Question:
+        """The question with what components demand; where only their names are known, no model can be judged.
+
+        Parameters
+        ----------
+        components : tuple of str
+            As they are written.
+        formulation : str
+            The name of the formulation that they are added to.
+        rows : Formulation, optional
+            What judges models.
+        """
+        return replace(self, restriction=Restriction(components, formulation, rows))
+
 
 def allowed_errors(question: Question) -> int | None:
     """The least bound on errors (in weight units) among the requirements, when errors are the objective."""
@@ -125,12 +148,6 @@ class Restriction:
     rows: Formulation | None = field(default=None, compare=False, repr=False)
     """What judges models. None where only the names are at hand, as in a certificate: then no model can be judged."""
     _compiled: dict[Any, Compiled] = field(default_factory=dict, compare=False, repr=False)
-
-    @classmethod
-    def of(cls, formulation: Formulation) -> Restriction | None:
-        """What the components of ``formulation`` restrict; None where they leave the optimum as it is."""
-        components = formulation.restrictions
-        return cls(tuple(map(repr, components)), formulation.name, formulation) if components else None
 
     def __str__(self) -> str:
         return f"the rows of {', '.join(self.components)} in {self.formulation}"

@@ -16,7 +16,7 @@ from treeform.errors import SolverNotAvailable, SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.formulation import Formulation
 from treeform.language.losses import leaf_loss
-from treeform.language.question import Question, Restriction, ceiling
+from treeform.language.question import Question, ceiling
 from treeform.solve.columns_on_demand import is_usual
 from treeform.solve.engines import goes_on_by_solvers, lowered, usual_engine, why_chosen, why_not
 from treeform.solve.in_parts import first_part, is_largest, stated_whole, too_many_parts
@@ -67,15 +67,11 @@ def as_asked(question: Question, options: SolveOptions) -> Question:
 
     Raises SpecError if they narrow the problem, and the least depth is asked for.
     """
-    restriction = _restriction(options)
-    if question.objective.is_depth:
-        refuse_restriction(question, options, "the least depth")
-    return question if restriction is None else question.with_(restriction=restriction)
-
-
-def _restriction(options: SolveOptions) -> Restriction | None:
     named = options.formulation
-    return None if named is None else Restriction.of(find_formulation(named))
+    asked = question if named is None else question.narrowed_by(find_formulation(named))
+    if question.objective.is_depth:
+        refuse_restriction(asked, options, "the least depth")
+    return asked
 
 
 def refuse_restriction(question: Question, options: SolveOptions, what: str) -> None:
@@ -85,9 +81,10 @@ def refuse_restriction(question: Question, options: SolveOptions, what: str) -> 
     ------
     SpecError
     """
-    restriction = question.restriction or _restriction(options)
-    if restriction is not None:
-        raise restriction.refusal(what)
+    if question.restriction is None and options.formulation is not None:
+        question = question.narrowed_by(find_formulation(options.formulation))
+    if question.restriction is not None:
+        raise question.restriction.refusal(what)
 
 
 def choose(question: Question, options: SolveOptions) -> Plan:
@@ -173,25 +170,25 @@ def _choose(question: Question, options: SolveOptions) -> Plan:
             return alone
     if chosen is None:
         chosen = _usual_solver(question, model, depth, notes)
-    notes += _on_components(model)
+    notes += _on_components(question, model)
     model.check(question.data, question.shape, question.objective, question.requirements)
     warm = _warm_engine(question, warm_start, notes, depth)
     model = model.tuned_for(chosen.capabilities.forms)
     return Plan(None, chosen, model, warm, _start(question, warm_start), tuple(notes))
 
 
-def _on_components(model: Formulation) -> list[str]:
+def _on_components(question: Question, model: Formulation) -> list[str]:
     """What components that were added to the formulation mean for the answer."""
-    restriction = Restriction.of(model)
-    if restriction is None:
+    if not model.restrictions:
         trusted = [repr(c) for c in model.components if model.is_added(c)]
         return (
             [f"bounds rest on {', '.join(trusted)} too, which declares to keep the optimum"]
             if trusted
             else []
         )
+    narrowed = question.narrowed_by(model).restriction
     return [
-        f"the problem is narrowed by {restriction}: engines give bounds, and models from elsewhere count where they "
+        f"the problem is narrowed by {narrowed}: engines give bounds, and models from elsewhere count where they "
         "satisfy these rows"
     ]
 

@@ -35,6 +35,8 @@ class Relaxed:
 class Work(ABC):
     """What stages work on: one question, or a table of questions."""
 
+    plan: Plan | None
+    """Who works on it: solver, formulation and warm start; None where an engine fills a table alone."""
     limit: Limit | None
     """What ended the last stage that says so."""
     ran: list[StageRun]

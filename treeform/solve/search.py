@@ -18,7 +18,7 @@ from treeform.language.question import Question
 from treeform.language.requirement import Requirement
 from treeform.solve import schedule
 from treeform.solve.ledger import Ledger
-from treeform.utils.budget import Budget, Limit, limit_of, why_stopped
+from treeform.utils.budget import Budget, Limit, limit_of, observe_steps, why_stopped
 from treeform.utils.text import Caution
 
 if TYPE_CHECKING:
@@ -354,6 +354,24 @@ class CompiledSearch:
             return None
         # A stopped solver returns "interrupted"; the budget holds whether that was Ctrl-C or the time limit.
         return self.budget.reason or REASONS.get(outcome.reason, Limit.SOLVER)
+
+
+def searched(
+    formulation: Formulation, backend: Backend, ledger: Ledger, budget: Budget
+) -> CompiledSearch:
+    """A search that has run for a ledger of its own: what it broke down with is kept, unless it is a refusal.
+
+    Raises ContradictionError as `CompiledSearch.run`.
+    """
+    search = CompiledSearch(formulation, backend, ledger, budget)
+    try:
+        with observe_steps(ledger.on_step):
+            search.run()
+    except BREAKDOWNS as error:
+        if is_refusal(error) or not is_breakdown(error):
+            raise
+        search.broken = error
+    return search
 
 
 def finite(value: float | None) -> bool:

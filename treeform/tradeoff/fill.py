@@ -21,7 +21,7 @@ from treeform.language.objective import Error, Nodes
 from treeform.language.question import Question, ceiling
 from treeform.shape import smaller_shapes
 from treeform.solve import schedule
-from treeform.solve.choice import Plan, choose, refuse_restriction, why_unstated
+from treeform.solve.choice import choose, refuse_restriction, why_unstated
 from treeform.solve.node import Stage, Work, run_stages
 from treeform.solve.result import USUAL, Progress, SolveOptions, StageRun
 from treeform.tradeoff.one_row import AnsweredRows, is_answered, solve_row
@@ -99,7 +99,7 @@ class SizeTableSearch(Work):
         self._budget, self._runners = budget, list[str]()
         self.options, self.on_progress = options, options.on_progress
         self.engine: DiagramSearch | None = None
-        self.plan: Plan | None = None
+        self.plan = None
         self.notes: list[str] = []
         self.limit: Any = None
         self.warm = self.alone = False
@@ -330,7 +330,7 @@ class SizeTableSearch(Work):
 
     def has_answered_rows(self) -> bool:
         """Whether rows are solved like other questions."""
-        return self.rows_alone if self.plan is None else is_answered(self.question, self.options, self.plan)
+        return self.rows_alone if self.plan is None else is_answered(self.question, self.options, self.plan.formulation)
 
     def by_questions(self, budget: Budget) -> None:
         """Solve the open rows like other questions."""
@@ -359,9 +359,12 @@ class SizeTableSearch(Work):
 
     def _solve_row(self, m: int, target: int) -> None:
         assert self.plan is not None
-        assert self.plan.backend is not None
-        self._runners.append(self.plan.backend.name)
-        end = solve_row(self.bounds, m, target, self.plan, self.budget, self.progress_of_row(m))
+        formulation, backend = self.plan.formulation, self.plan.backend
+        assert formulation is not None and backend is not None
+        self._runners.append(backend.name)
+        end = solve_row(
+            self.bounds, m, target, formulation, backend, self.budget, self.progress_of_row(m)
+        )
         if end.note is not None:
             self.notes.append(end.note)
             self.limit = end.limit or self.limit

@@ -13,7 +13,7 @@ import numpy as np
 
 from treeform.certify.answer import CertifiedResult
 from treeform.engines import TotalsSearch
-from treeform.engines.and_or_graph import GraphOfTrees, reason_against_search
+from treeform.engines.and_or_graph import reason_against_search
 from treeform.engines.enumeration import Enumeration
 from treeform.engines.relaxation import Relaxation, relax
 from treeform.engines.tree_lists import TreeList
@@ -180,7 +180,11 @@ class _Search:
             self.listed = _Listed((NearModel(self.best.objective, self.best.graph),))
             return
         with observe_steps(_counting(self.options, self.budget, self.best)):
-            search = _Listing(self.question, self.relaxation, self.budget, self.most)
+            try:
+                search = _Listing(self.question, self.relaxation, self.budget, self.most)
+            except Stopped:
+                self.listed = _Listed()
+                return
             listed = search.up_to(Fraction(self.best.objective), self.threshold)
             least = listed.models[0] if listed.models else None
             if least is not None and least.objective < self.best.objective:
@@ -305,23 +309,20 @@ class _Listed:
 
 
 class _Listing:
-    """Enumeration in growing parts, and the models that come of it."""
+    """Enumeration in growing parts, and the models that come of it.
+
+    Raises Stopped if the budget ends before it begins.
+    """
 
     def __init__(self, question: Question, relaxation: Relaxation, budget: Budget, limit: int) -> None:
         self.question, self.relaxation, self.budget, self.limit = question, relaxation, budget, limit
-        of = GraphOfTrees(question.data, relaxation.task, "column")
-        self.judge = Judge(question, relaxation, of)
         seconds = schedule.NEAR_OPTIMUM.of(budget).remaining
-        none = (0,) * of.n_rows
-        wanted = None if of.n_rows else 0  # a bound serves only to place multipliers
-        priced = of.relax(wanted, seconds, budget.stop) or of.price(none, 1, None, budget.stop)
-        self.enumeration = None if priced is None else Enumeration(of, priced, MOST_TREES, budget.stop)
+        self.enumeration = Enumeration(question.data, relaxation.task, MOST_TREES, seconds, budget.stop)
+        self.judge = Judge(question, relaxation, self.enumeration)
 
     def up_to(self, best: Fraction, threshold: Fraction) -> _Listed:
         """The models up to a threshold, as far as they can be found."""
         listed, before = _Listed(), None
-        if self.enumeration is None:
-            return listed
         seconds = schedule.WHOLE_GRAPH.seconds(self.budget.remaining)
         why = self.enumeration.prepare(self._cost(threshold), seconds)
         if why is None and not self.judge.is_needed:
@@ -356,7 +357,6 @@ class _Listing:
 
     def _set(self, reach: Fraction) -> _Listed:
         """All models up to an objective: a list of them, or numbers where that would be too long."""
-        assert self.enumeration is not None
         cost = self._cost(reach)
         try:
             return self._listed(self._judged(self.enumeration.trees(cost)), reach)
@@ -368,7 +368,6 @@ class _Listing:
 
     def _in_numbers(self, parts: list[Fraction], listed: _Listed, seconds: float | None = None) -> _Listed:
         """How many models there are up to the last of these objectives that can be counted, beside the best of them."""
-        assert self.enumeration is not None
         for reach in parts:
             try:
                 number = None if self.judge.is_needed else self.enumeration.count(self._cost(reach), seconds)

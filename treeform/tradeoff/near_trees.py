@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.engines.and_or_graph import GraphOfTrees
+from treeform.engines.enumeration import Enumeration
 from treeform.engines.relaxation import Relaxation
 from treeform.engines.tree_lists import TreeList
 from treeform.engines.tree_sets import Nested, TreeSet
@@ -44,7 +43,7 @@ class Judge:
     question: Question
     relaxation: Relaxation
     """What the trees were found by."""
-    of: GraphOfTrees
+    of: Enumeration
 
     @property
     def is_needed(self) -> bool:
@@ -63,7 +62,7 @@ class Judge:
         Raises ContradictionError if it does not cost what was counted (``cost``, in units of the task), or breaks
         what was counted.
         """
-        graph = self.graph(nested)
+        graph = self.of.graph(nested)
         judged = verify(self.question, graph)
         value = judged.value if cost is None else self.relaxation.factor * cost + self.relaxation.offset
         broken = {name for name, rest in judged.violations.items() if rest}
@@ -74,33 +73,6 @@ class Judge:
                 fix="report this with the data: the enumeration or a requirement is wrong",
             )
         return None if broken else NearModel(as_number(self.question.to_units(judged.value)), graph)
-
-    def graph(self, nested: Nested) -> DecisionGraph:
-        """The tree."""
-        table = self.of.table
-        feature: list[int] = []
-        threshold: list[float] = []
-        left: list[int] = []
-        right: list[int] = []
-        label: list[int] = []
-
-        def add(node: Nested) -> int:
-            index = len(feature)
-            left.append(-1)
-            right.append(-1)
-            if isinstance(node, int):
-                feature.append(-1)
-                threshold.append(math.nan)
-                label.append(node)
-                return index
-            feature.append(int(table.feature[node[0]]))
-            threshold.append(float(table.threshold[node[0]]))
-            label.append(-1)
-            left[index], right[index] = add(node[1]), add(node[2])
-            return index
-
-        add(nested)
-        return DecisionGraph.from_arrays(feature, threshold, left, right, label, self.question.data)
 
 
 @dataclass(frozen=True)
@@ -153,7 +125,7 @@ class NearTrees:
         for index in range(self.size):
             if index % 64 == 0:
                 report_step(index, "models measured")
-            graph = self.judge.graph(self.trees.tree(index))
+            graph = self.judge.of.graph(self.trees.tree(index))
             value = axis.measured(graph, self.judge.question.data)
             if best is None or axis.is_tighter(value, best[1]):
                 best = self.model(index), value

@@ -10,21 +10,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from treeform.backends import Backend
 from treeform.certify.family import Place
-from treeform.errors import BREAKDOWNS, ContradictionError, SolverFailed, broke_down, is_refusal
+from treeform.errors import ContradictionError, SolverFailed, broke_down
+from treeform.language.formulation import Formulation
 from treeform.language.question import Question
 from treeform.requirements import MaxNodes
 from treeform.shape import shrunk
 from treeform.solve import schedule
-from treeform.solve.choice import Plan
 from treeform.solve.columns_on_demand import is_usual
 from treeform.solve.engines import lowered, usual_engine
 from treeform.solve.ledger import Ledger
 from treeform.solve.result import Progress, SolveOptions
-from treeform.solve.search import CompiledSearch
+from treeform.solve.search import searched
 from treeform.tradeoff.nested import Answers
 from treeform.tradeoff.size_table import SizeBounds
-from treeform.utils.budget import Budget, Share, limit_of, observe_steps
+from treeform.utils.budget import Budget, Share, limit_of
 from treeform.utils.text import count_of
 
 
@@ -46,12 +47,12 @@ def solve_row(
     bounds: SizeBounds,
     m: int,
     target: int,
-    plan: Plan,
+    formulation: Formulation,
+    backend: Backend,
     budget: Budget,
     on_progress: Callable[[Progress], None] | None,
 ) -> RowEnd:
-    """Solve for at most ``m`` tests with the plan's formulation and solver, and enter what is found."""
-    assert plan.formulation is not None and plan.backend is not None
+    """Solve for at most ``m`` tests with a formulation and a solver, and enter what is found."""
     question = question_of_row(bounds.question, m)
     ledger = Ledger(question, budget, on_progress)
     graph, lower = bounds.graph[m], bounds.lower[m]
@@ -60,22 +61,15 @@ def solve_row(
         ledger.submit(graph, "the size table")
     if lower is not None:
         ledger.prove_lower(lower, bounds.by[m])
-    stated = plan.formulation
-    sized = stated.for_size(question.shape, question.objective, question.requirements)
-    stated = sized or stated.tuned_for(plan.backend.capabilities.forms)
+    sized = formulation.for_size(question.shape, question.objective, question.requirements)
+    stated = sized or formulation.tuned_for(backend.capabilities.forms)
     part = (schedule.ROW_OF_ONE if m == 1 else schedule.EACH_ROW).of(budget)
     ledger.budget = part
-    search = CompiledSearch(stated, plan.backend, ledger, part)
     try:
-        with observe_steps(ledger.on_step):
-            search.run()
+        search = searched(stated, backend, ledger, part)
     except ContradictionError as error:
         # Tolerances of big-M rows: this row is given up, and nothing is claimed.
         return RowEnd(False, note=f"{m} tests: {error.what} ({error.cause})")
-    except BREAKDOWNS as error:
-        if is_refusal(error):
-            raise
-        search.broken = error
     if ledger.graph is not None:
         bounds.submit(ledger.graph)
     if ledger.impossible:
@@ -88,10 +82,10 @@ def solve_row(
     return RowEnd(ledger.closed, None if ledger.closed else search.limit)
 
 
-def is_answered(question: Question, options: SolveOptions, plan: Plan) -> bool:
+def is_answered(question: Question, options: SolveOptions, formulation: Formulation | None) -> bool:
     """Whether rows are solved like other questions: an engine supports them, or what states them has to be priced."""
     if options.formulation is not None:
-        return plan.formulation is not None and plan.formulation.columns_on_demand
+        return formulation is not None and formulation.columns_on_demand
     row = question_of_row(question, max(0, sum(question.shape.widths) - 1))
     engine = None
     if options.solver is None and options.warm_start == "auto":
