@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from treeform.certify.answer import solve_certified
 from treeform.errors import TreeformError
 from treeform.language.findings import apart
 from treeform.language.question import Question
@@ -17,7 +18,6 @@ from treeform.requirements.rates import GroupRate, RateParity
 from treeform.solve import SolveOptions, SolveResult, Status, schedule
 from treeform.solve.choice import choose
 from treeform.solve.result import known_bound
-from treeform.tradeoff.asking import Solves
 from treeform.tradeoff.frontier import Frontier
 from treeform.utils.budget import interruptible
 
@@ -146,8 +146,8 @@ def _cost(
     options = SolveOptions(warm_start=result.graph, models=models, bounds=known, time_limit=seconds)
     if choose(stated, options).engine is None:
         return ""
-    answer = Solves().answer(stated, options)
-    if answer is None or result.objective is None:
+    answer = solve_certified(stated, options)
+    if result.objective is None:
         return ""
     rule = f"If {joint.groups} had the same bound"
     if answer.status is Status.INFEASIBLE:

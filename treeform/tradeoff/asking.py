@@ -1,9 +1,10 @@
-"""The solves of which a trade-off is made: their time, and what is done when one of them breaks down."""
+"""The solves of which a trade-off is made: their time, their turns, and what is done when one of them breaks down."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
+from typing import Any, TypeVar
 
 from treeform.certify.answer import CertifiedResult, solve_certified
 from treeform.errors import BREAKDOWNS, broke_down, is_breakdown
@@ -14,46 +15,102 @@ from treeform.solve.result import Claim, Progress, SolveOptions, Status, as_numb
 from treeform.solve.verification import verify
 from treeform.utils.budget import Budget, Limit, limit_of
 
+K = TypeVar("K", bound=Hashable)
 
-class Solves:
-    """Answers to several questions: once one has an answer, another that breaks down is a note.
+
+class Asking:
+    """Questions of one search, asked again while time is left.
+
+    Parameters
+    ----------
+    options : SolveOptions
+        The time limit is for all questions together.
+    budget : Budget, optional
+        Of what this is a part of; left out, the time limit of the options.
 
     Attributes
     ----------
     notes : list of str
+        What broke down.
     limit : Limit or None
-        What the first breakdown is.
+        What ended the last answer that was ended early.
+    goes_on : bool
+        Whether more time may decide what the last question left open.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, options: SolveOptions, budget: Budget | None = None) -> None:
+        self.options = options
+        self.budget = budget or Budget(options.time_limit)
         self.notes: list[str] = []
         self.limit: Limit | None = None
+        self.goes_on = True
         self._answered = False
 
-    def answer(self, question: Question, options: SolveOptions) -> CertifiedResult | None:
-        """The answer to a question; None where its solve broke down."""
+    def rounds(
+        self, left: Callable[[], Iterable[K]], step: Callable[[K, int], object], once: bool = False
+    ) -> None:
+        """Take steps while more time may decide what is open, those taken least first.
+
+        Parameters
+        ----------
+        left : callable
+            What is open.
+        step : callable
+            Called with one of these, and their number, among which the time is shared.
+        once : bool
+            Whether each has a turn also when no time is left.
+        """
+        tries: dict[K, int] = {}
+        stuck: set[K] = set()
+        while True:
+            waiting = [one for one in left() if one not in stuck]
+            begun = not once or all(one in tries for one in waiting)
+            if not waiting or self.budget.interrupted or (self.budget.stop() and begun):
+                return
+            turn = min(waiting, key=lambda one: tries.get(one, 0))
+            tries[turn] = tries.get(turn, 0) + 1
+            step(turn, len(waiting))
+            if not self.goes_on:
+                stuck.add(turn)
+
+    def ask(
+        self,
+        question: Question,
+        seconds: float | None,
+        on_progress: Callable[[Progress], None] | None,
+        **known: Any,
+    ) -> CertifiedResult | None:
+        """The answer to a question; None where its solve breaks down once another question had an answer.
+
+        Parameters
+        ----------
+        seconds : float or None
+            Of what is left; None for all of it.
+        **known
+            ``models`` and ``bounds``, as in `SolveOptions`.
+        """
+        left = self.budget.share(seconds).remaining
+        limit = None if left is None else max(left, 1e-3)
         try:
-            result = solve_certified(question, options)
+            result = solve_certified(
+                question, replace(self.options, time_limit=limit, on_progress=on_progress, **known)
+            )
         except BREAKDOWNS as error:
             if not (self._answered and is_breakdown(error)):
                 raise
             under = ", ".join(question.labels) or "no requirement"
             self.notes.append(f"the solve under {under} {broke_down(error)}")
-            self.limit = self.limit or limit_of(error)
+            self.limit, self.goes_on = self.limit or limit_of(error), False
             return None
         self._answered = True
+        self.limit = result.limit or self.limit
+        self.goes_on = result.limit in (None, Limit.TIME) and limit is not None
         return result
 
-
-def part_of(
-    options: SolveOptions,
-    budget: Budget,
-    seconds: float | None,
-    on_progress: Callable[[Progress], None] | None,
-) -> SolveOptions:
-    """The options of one solve, which has so many seconds of what is left; None for all of it."""
-    left = budget.share(seconds).remaining
-    return replace(options, time_limit=None if left is None else max(left, 1e-3), on_progress=on_progress)
+    def told(self, what: str) -> Callable[[Progress], None] | None:
+        """What shows one solve, in the time of all of the work."""
+        report = self.options.on_progress
+        return None if report is None else lambda p: report(p.within(self.budget, what))
 
 
 def with_model(result: CertifiedResult, graph: DecisionGraph) -> CertifiedResult:

@@ -8,7 +8,6 @@ that is refuted and the measure of a model.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from treeform.certify.answer import CertifiedResult
@@ -17,11 +16,11 @@ from treeform.language.losses import goal_of_any_model
 from treeform.language.question import Question
 from treeform.solve import schedule
 from treeform.solve.choice import refuse_restriction
-from treeform.solve.result import USUAL, Progress, SolveOptions, Status
-from treeform.tradeoff.asking import Solves, part_of
+from treeform.solve.result import USUAL, SolveOptions, Status
+from treeform.tradeoff.asking import Asking
 from treeform.tradeoff.conflict import Conflict, subset
 from treeform.tradeoff.narrowing import Narrowing
-from treeform.utils.budget import Budget, Limit, interruptible
+from treeform.utils.budget import interruptible
 
 
 def explain_conflict(
@@ -45,10 +44,7 @@ def explain_conflict(
     return search.conflict()
 
 
-_Step = tuple[Callable[..., None], str]
-
-
-class _Search:
+class _Search(Asking):
     """The question, the bounds of the conflict, and the time for each part."""
 
     whole: CertifiedResult
@@ -57,19 +53,12 @@ class _Search:
     """That of the smallest set that is known to conflict."""
 
     def __init__(self, question: Question, options: SolveOptions) -> None:
-        self.question, self.options = question, options
-        self.budget = Budget(options.time_limit)
-        self.solves = Solves()
+        super().__init__(options)
+        self.question = question
         self.labels = question.labels
         self.witnesses: dict[str, CertifiedResult] = {}
         self.ranges: dict[str, Narrowing | None] = {}
         """How far each requirement was moved; None for one without a bound."""
-        self.limit: Limit | None = None
-        self.tries: dict[_Step, int] = {}
-        self.stuck: list[_Step] = []
-        """What no more time would decide, as far as is known."""
-        self.goes_on = True
-        """Whether more time may decide what the last question left open."""
 
     def is_proved(self, answer: CertifiedResult | None) -> bool:
         """Whether the requirements conflict, or may do so for all that is known: False where a model satisfies them.
@@ -80,7 +69,7 @@ class _Search:
             self.whole = self.proof = answer
         known = answer
         while known is None or (known.status is Status.UNKNOWN and self.goes_on and not self.budget.stop()):
-            known = self.ask(self.question, "all requirements", turns=1) or known
+            known = self.decide(self.question, "all requirements", turns=1) or known
             assert known is not None  # a first question that breaks down raises
             self.whole = self.proof = known
         return self.whole.graph is None
@@ -93,19 +82,15 @@ class _Search:
             self.filter(label)
         for label in self.labels:
             self.move(label)
-        while not self.budget.stop():
-            steps = [(self.filter, label) for label in self.labels if label not in self.witnesses]
-            steps += [(self.move, label) for label in self.labels if self.is_moving(label)]
-            left = [one for one in steps if one not in self.stuck]
-            if not left:
-                return
-            step, label = min(left, key=lambda one: self.tries.get(one, 0))
-            self.tries[step, label] = self.tries.get((step, label), 0) + 1
-            step(label, len(left))
-            if not self.goes_on:
-                self.stuck.append((step, label))
+        self.rounds(
+            lambda: (
+                *((self.filter, label) for label in self.labels if label not in self.witnesses),
+                *((self.move, label) for label in self.labels if self.is_moving(label)),
+            ),
+            lambda one, turns: one[0](one[1], turns),
+        )
 
-    def ask(
+    def decide(
         self, question: Question, what: str, objective: bool = False, turns: int | None = None
     ) -> CertifiedResult | None:
         """Whether some model satisfies the requirements; with the objective, the best one. Progress says ``what``.
@@ -115,24 +100,14 @@ class _Search:
         stated = question if objective else question.with_(objective=goal_of_any_model(question.objective))
         left = self.budget.remaining
         seconds = schedule.CONFLICT_STEP.seconds(left) if turns is None else schedule.equal_part(left, turns)
-        options = part_of(self.options, self.budget, seconds, self._told(what))
-        result = self.solves.answer(stated, options)
-        limit = Limit.SOLVER if result is None else result.limit
-        self.limit = limit or self.limit
-        self.goes_on = limit in (None, Limit.TIME) and left is not None
-        return result
-
-    def _told(self, what: str) -> Callable[[Progress], None] | None:
-        """What shows the work on one question, in the time of all of them."""
-        report = self.options.on_progress
-        return None if report is None else lambda p: report(p.within(self.budget, what))
+        return self.ask(stated, seconds, self.told(what))
 
     def filter(self, label: str, turns: int | None = None) -> None:
         """Leave a requirement out of the conflict if the others conflict without it."""
         others = tuple(one for one in self.labels if one != label)
         if self.budget.stop():
             return
-        tried = self.ask(subset(self.question, others), f"without {label}", turns=turns)
+        tried = self.decide(subset(self.question, others), f"without {label}", turns=turns)
         if tried is not None and tried.status is Status.INFEASIBLE:
             self.labels, self.proof = others, tried
         elif tried is not None and tried.graph is not None:
@@ -158,7 +133,7 @@ class _Search:
         known = self.ranges[label]
         if known is not None and not known.decided:
             known.run(
-                lambda question, what, objective: self.ask(question, what, objective, turns), self.budget
+                lambda question, what, objective: self.decide(question, what, objective, turns), self.budget
             )
 
     def conflict(self) -> Conflict:
@@ -173,7 +148,7 @@ class _Search:
             tuple(one for one in found if one is not None),
             self.budget.seconds,
             self.budget.reason or self.limit,
-            tuple(self.solves.notes),
+            tuple(self.notes),
         )
         settled = conflict.minimal and all(one.proved for one in conflict.relaxations)
         return replace(conflict, limit=None) if settled and not self.budget.interrupted else conflict

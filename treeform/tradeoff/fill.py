@@ -340,7 +340,7 @@ class SizeTableSearch(Work):
         )
         rows.run()
         self.limit = rows.limit or self.limit
-        self.notes += rows.solves.notes
+        self.notes += rows.notes
 
     def by_solver(self, budget: Budget) -> None:
         """Solve the smallest open row; a row that used up its time is tried again only with a lower target."""

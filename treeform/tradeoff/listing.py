@@ -25,10 +25,10 @@ from treeform.requirements.excluded import NoTestOn
 from treeform.solve import schedule
 from treeform.solve.choice import refuse_restriction
 from treeform.solve.result import USUAL, Progress, SolveOptions, Status
-from treeform.tradeoff.asking import Solves, part_of, with_model
+from treeform.tradeoff.asking import Asking, with_model
 from treeform.tradeoff.near_optimal import Indispensable, NearOptimal
 from treeform.tradeoff.near_trees import Judge, NearModel, NearTrees
-from treeform.utils.budget import Budget, Limit, Pace, Step, interruptible, observe_steps, report_step
+from treeform.utils.budget import Budget, Pace, Step, interruptible, observe_steps, report_step
 from treeform.utils.out_of_reach import OutOfReach, Stopped
 
 MOST_TREES = 1_000_000
@@ -76,7 +76,7 @@ def list_near_optimal(
     return replace(search.found(), sensitive=sensitive)
 
 
-class _Search:
+class _Search(Asking):
     """The optimum, the models near to it, and the columns that they need; what is open is asked again in the end."""
 
     best: CertifiedResult
@@ -85,17 +85,12 @@ class _Search:
     def __init__(
         self, question: Question, relaxation: Relaxation, options: SolveOptions, share: Fraction, limit: int
     ) -> None:
-        self.question, self.relaxation, self.options = question, relaxation, options
+        super().__init__(options)
+        self.question, self.relaxation = question, relaxation
         self.share, self.most = share, limit
-        self.budget = Budget(options.time_limit)
-        self.solves = Solves()
         self.listed = _Listed()
         self.without: dict[str, CertifiedResult] = {}
         """The best answer where no test may read a column."""
-        self.tries: dict[str | None, int] = {}
-        self.stuck: set[str | None] = set()
-        """Columns, and None for the optimum, that no more time would decide, as far as is known."""
-        self.limit: Limit | None = None
 
     @property
     def threshold(self) -> Fraction:
@@ -110,18 +105,12 @@ class _Search:
 
     def run(self) -> None:
         """Find the optimum, count, and ask about columns; then go on with what is open."""
-        first = self.ask(None, schedule.NEAR_OPTIMUM.seconds(self.budget.remaining))
+        first = self.answer(None, schedule.NEAR_OPTIMUM.seconds(self.budget.remaining))
         assert first is not None  # a first solve that breaks down raises
         self.best = first
         if self.best.objective is not None and not self.budget.interrupted:
             self.count_models()
-        while not self.budget.stop():
-            left = [one for one in self.open_questions() if one not in self.stuck]
-            if not left:
-                return
-            asked = min(left, key=lambda one: self.tries.get(one, 0))
-            self.tries[asked] = self.tries.get(asked, 0) + 1
-            self.take(asked, self.ask(asked, schedule.equal_part(self.budget.remaining, len(left))))
+        self.rounds(self.open_questions, self.take)
 
     def open_questions(self) -> list[str | None]:
         """None: is there a better model? A column: can a near-optimal model do without it?"""
@@ -146,24 +135,19 @@ class _Search:
             if counted or name in self.without
         )
 
-    def ask(self, column: str | None, seconds: float | None) -> CertifiedResult | None:
+    def answer(self, column: str | None, seconds: float | None) -> CertifiedResult | None:
         """Solve for the optimum, or for that without a column."""
         question, what, known = self.question, "the optimum", getattr(self, "best", None)
         if column is not None:
             without = NoTestOn(column).bind(question.data)
             question = question.with_(requirements=(*question.requirements, without))
             what, known = f"without {column}", self.without.get(column)
-        options = part_of(self.options, self.budget, seconds, _told(self.options, self.budget, what))
-        if known is not None and known.graph is not None:
-            options = replace(options, models=(known.graph,))
-        result = self.solves.answer(question, options)
-        if result is None or result.limit not in (None, Limit.TIME) or options.time_limit is None:
-            self.stuck.add(column)
-        self.limit = (Limit.SOLVER if result is None else result.limit) or self.limit
-        return result
+        models = {} if known is None or known.graph is None else {"models": (known.graph,)}
+        return self.ask(question, seconds, self.told(what), **models)
 
-    def take(self, column: str | None, result: CertifiedResult | None) -> None:
-        """Enter an answer; the threshold follows a better model."""
+    def take(self, column: str | None, turns: int) -> None:
+        """Ask, and enter the answer; the threshold follows a better model."""
+        result = self.answer(column, schedule.equal_part(self.budget.remaining, turns))
         if result is None:
             return
         if column is not None:
@@ -210,15 +194,9 @@ class _Search:
             self.budget.seconds,
             limit,
             self.uncounted or self.listed.stopped_by,
-            tuple(self.solves.notes),
+            tuple(self.notes),
             self.listed.trees,
         )
-
-
-def _told(options: SolveOptions, budget: Budget, what: str) -> Callable[[Progress], None] | None:
-    """What shows one solve, in the time of all of the work."""
-    report = options.on_progress
-    return None if report is None else lambda p: report(p.within(budget, what))
 
 
 def _counting(options: SolveOptions, budget: Budget, best: CertifiedResult) -> Callable[[Step], None]:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 from treeform.certify.answer import CertifiedResult
 from treeform.certify.family import IMPOSSIBLE, Family, Place
@@ -16,12 +16,12 @@ from treeform.certify.family_certificate import enter_answer
 from treeform.language.question import Question
 from treeform.solve import schedule
 from treeform.solve.result import Progress, SolveOptions, Status, known_bound
-from treeform.tradeoff.asking import Solves, part_of
-from treeform.utils.budget import Budget, Limit, Share
+from treeform.tradeoff.asking import Asking
+from treeform.utils.budget import Budget, Share
 from treeform.utils.text import count_of
 
 
-class Answers:
+class Answers(Asking):
     """The answers so far.
 
     Parameters
@@ -37,8 +37,6 @@ class Answers:
     ----------
     by_place : dict of Place to CertifiedResult
         At each problem that was asked, the answer that proves the most.
-    limit : Limit or None
-        What ended an answer early.
     """
 
     def __init__(
@@ -48,11 +46,9 @@ class Answers:
         first: Share | None = None,
         budget: Budget | None = None,
     ) -> None:
-        self.family, self.options, self.first = family, options, first
-        self.budget = budget or Budget(options.time_limit)
-        self.solves = Solves()
+        super().__init__(options, budget)
+        self.family, self.first = family, first
         self.by_place: dict[Place, CertifiedResult] = {}
-        self.limit: Limit | None = None
         self._spent: dict[Place, float] = {}
         """Seconds that a problem has had; infinite where more of them are of no use."""
 
@@ -72,32 +68,27 @@ class Answers:
                 return
             place = next((one for one in left if one not in self._spent), None)
             if place is not None and self.first is not None:
-                self._ask(place, self.first.of(self.budget).remaining)
+                self._answer(place, self.first.of(self.budget).remaining)
                 continue
             part = schedule.equal_part(self.budget.remaining, len(left))
             if place is None:
                 place = min(left, key=lambda one: self._spent[one])
                 part = None if part is None else max(part, 2 * self._spent[place])
-            self._ask(place, part)
+            self._answer(place, part)
 
-    def _ask(self, place: Place, seconds: float | None) -> None:
+    def _answer(self, place: Place, seconds: float | None) -> None:
         """Solve at a place, and enter model and bound."""
-        options = part_of(self.options, self.budget, seconds, self.progress(place))
-        known, proof = self.family.best(place), self.family.lower(place)
-        if known is not None:
-            options = replace(options, models=(known.graph,))
+        best, proof, known = self.family.best(place), self.family.lower(place), dict[str, Any]()
+        if best is not None:
+            known["models"] = (best.graph,)
         if proof is not None and proof.lower != IMPOSSIBLE:
-            options = replace(options, bounds=(known_bound(Fraction(proof.lower), proof.by),))
+            known["bounds"] = (known_bound(Fraction(proof.lower), proof.by),)
         began = self.budget.seconds
-        result = self.solves.answer(self.stated(place), options)
+        result = self.ask(self.stated(place), seconds, self.progress(place), **known)
         taken = self.budget.seconds - began
-        by_time = result is not None and result.limit in (None, Limit.TIME) and options.time_limit is not None
-        self._spent[place] = self._spent.get(place, 0.0) + taken if by_time else math.inf
-        if result is None:
-            self.limit = self.limit or self.solves.limit
-            return
-        self.limit = result.limit or self.limit
-        self.enter(place, result)
+        self._spent[place] = self._spent.get(place, 0.0) + taken if self.goes_on else math.inf
+        if result is not None:
+            self.enter(place, result)
 
     def enter(self, place: Place, result: CertifiedResult) -> None:
         """Model and bound of an answer."""
@@ -106,12 +97,8 @@ class Answers:
 
     def progress(self, place: Place) -> Callable[[Progress], None] | None:
         """What shows the work on one problem, in the time of the whole family."""
-        report = self.options.on_progress
-        if report is None:
-            return None
         what = "row" if self.family.axis is None else "bound"
-        phase = f"{count_of(len(self.by_place), what)} answered, {self.family.name(place)}"
-        return lambda p: report(p.within(self.budget, phase))
+        return self.told(f"{count_of(len(self.by_place), what)} answered, {self.family.name(place)}")
 
     def at(self, place: Place) -> list[CertifiedResult]:
         """The answers that hold at a place: its own and those of wider problems, the widest first."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -12,8 +12,8 @@ from treeform.language.question import Question
 from treeform.solve import schedule
 from treeform.solve.choice import refuse_restriction
 from treeform.solve.result import Number, SolveOptions, Status
-from treeform.tradeoff.asking import Solves, part_of
-from treeform.utils.budget import Budget, Limit, interruptible
+from treeform.tradeoff.asking import Asking
+from treeform.utils.budget import Limit, interruptible
 from treeform.utils.notebook import Printed
 
 ALL = "all requirements"
@@ -112,50 +112,39 @@ def price_requirements(result: CertifiedResult, options: SolveOptions) -> Prices
     return search.prices()
 
 
-class _Search:
+class _Search(Asking):
     """The answers without each requirement; what is open is asked again while time is left."""
 
     def __init__(self, result: CertifiedResult, question: Question, options: SolveOptions) -> None:
-        self.result, self.question, self.options = result, question, options
-        self.budget = Budget(options.time_limit)
-        self.solves = Solves()
+        super().__init__(options)
+        self.result, self.question = result, question
         several = len(question.labels) > 1
         self.asked = (ALL, *(question.labels if several else ())) if question.labels else ()
         self.without: dict[str, CertifiedResult] = {}
-        self.tries = dict.fromkeys(self.asked, 0)
-        self.stuck: set[str] = set()
-        """What no more time would decide, as far as is known."""
 
     def run(self) -> None:
         """Ask without all requirements, then without each; then again about what is open."""
-        while not self.budget.stop() or (not self.budget.interrupted and 0 in self.tries.values()):
-            left = [label for label in self.asked if label not in self.stuck and not self._is_decided(label)]
-            if not left:
-                return
-            label = min(left, key=lambda one: self.tries[one])
-            self.tries[label] += 1
-            self._ask(label, schedule.equal_part(self.budget.remaining, len(left)))
+        self.rounds(self._open, self._ask, once=True)
 
-    def _is_decided(self, label: str) -> bool:
-        known = self.without.get(label)
-        return known is not None and known.status in (Status.OPTIMAL, Status.INFEASIBLE)
-
-    def _ask(self, label: str, seconds: float | None) -> None:
-        """One solve; a model under all requirements is one under fewer."""
-        kept = [
-            r
-            for name, r in zip(self.question.labels, self.question.requirements, strict=True)
-            if name != label
+    def _open(self) -> list[str]:
+        decided = (Status.OPTIMAL, Status.INFEASIBLE)
+        return [
+            label
+            for label in self.asked
+            if label not in self.without or self.without[label].status not in decided
         ]
-        stated = self.question.with_(requirements=() if label == ALL else tuple(kept))
-        report = self.options.on_progress
-        forward = None if report is None else lambda p: report(p.within(self.budget, f"without {label}"))
-        options = part_of(self.options, self.budget, seconds, forward)
-        known = [one.graph for one in (self.result, self.without.get(label)) if one is not None]
-        models = tuple(graph for graph in known if graph is not None)
-        answer = self.solves.answer(stated, replace(options, models=models))
-        if answer is None or answer.limit not in (None, Limit.TIME) or options.time_limit is None:
-            self.stuck.add(label)
+
+    def _ask(self, label: str, turns: int) -> None:
+        """One solve; a model under all requirements is one under fewer."""
+        pairs = zip(self.question.labels, self.question.requirements, strict=True)
+        kept = () if label == ALL else tuple(r for name, r in pairs if name != label)
+        known = (self.result, self.without.get(label))
+        answer = self.ask(
+            self.question.with_(requirements=kept),
+            schedule.equal_part(self.budget.remaining, turns),
+            self.told(f"without {label}"),
+            models=tuple(one.graph for one in known if one is not None and one.graph is not None),
+        )
         if answer is not None:
             self.without[label] = answer
 
@@ -169,7 +158,7 @@ class _Search:
             rows.append(Price(ALL, self.result, free))
         limits = [one.limit for one in self.without.values() if one.limit is not None]
         limit = self.budget.reason or next(iter(limits), None)
-        return Prices(tuple(rows), self.budget.seconds, limit, tuple(self.solves.notes))
+        return Prices(tuple(rows), self.budget.seconds, limit, tuple(self.notes))
 
 
 def _text(value: Number | None) -> str:

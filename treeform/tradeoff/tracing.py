@@ -106,7 +106,7 @@ def _frontier(search: Answers) -> Frontier:
         end,
         search.budget.seconds,
         None if proved else search.budget.reason or search.limit,
-        tuple(search.solves.notes),
+        tuple(search.notes),
         tuple(search.by_place.items()),
     )
 
