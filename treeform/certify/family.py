@@ -206,6 +206,16 @@ class Family:
         """Whether every optimum of the family follows from models and bounds."""
         return not any(self.is_open(place) for place, _ in self.problems())
 
+    def of_depth(self, depth: int) -> Family:
+        """The problems of one depth, with what is known of them by now."""
+        shape, whole = self.question.shape.at_depth(depth), self.place(depth)
+        part = Family(self.question.with_(shape=shape), self.by_tests)
+        part.models = [known for known in self.models if self.contains(whole, known.needs)]
+        for proof in self.proofs:
+            if self.contains(proof.place, self.place(depth, proof.place.tests)):
+                part.prove(part.place(None, proof.place.tests), proof.lower, proof.by)
+        return part
+
     def without_knowledge(self) -> Family:
         """The same problems, of which nothing is known."""
         return replace(self, models=[], proofs=[])

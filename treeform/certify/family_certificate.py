@@ -13,7 +13,7 @@ from typing import Any
 
 from treeform.certify.bounds import claim_rows
 from treeform.certify.certificate import Certificate, answered, exact_text, is_of, read_any, written
-from treeform.certify.family import IMPOSSIBLE, Family, Place
+from treeform.certify.family import IMPOSSIBLE, Family, Known, Place, Proof
 from treeform.certify.provers import Means
 from treeform.certify.schema import FAMILY, FamilyPart, NestedPart
 from treeform.certify.statements import model_rows, requirement_of, stated_head, status_row
@@ -27,7 +27,7 @@ from treeform.language.bounded import Bounded
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
 from treeform.requirements.groups import Groups
-from treeform.solve.result import Claim, Number, SolveResult, Status, as_number
+from treeform.solve.result import Claim, SolveResult, Status, as_number
 from treeform.solve.verification import judge_candidate, verify
 from treeform.utils.budget import Limit
 from treeform.utils.text import count_of
@@ -36,20 +36,26 @@ MOST_PROBLEMS = 20_000
 """A check looks at each problem of a family; larger ones are refused."""
 
 
-def answer_of(
-    question: Question, graph: DecisionGraph | None, value: Number | None, lower: Number | None, by: str
-) -> SolveResult:
-    """A model and a bound of one problem as an answer to it; ``lower`` None: there is no admissible model."""
-    bound = Claim("infeasible", None, by, 0.0) if lower is None else Claim("lower", Fraction(lower), by, 0.0)
-    if graph is None or value is None:
-        status = Status.INFEASIBLE if lower is None else Status.UNKNOWN
-        return SolveResult(None, status, None, None, lower, None, {}, (bound,), (), 0.0, question=question)
+def answer_of(question: Question, known: Known | None, proof: Proof | None) -> SolveResult:
+    """What is known of one problem, as an answer to it."""
+    lower = None if proof is None or proof.lower == IMPOSSIBLE else as_number(Fraction(proof.lower))
+    claims: tuple[Claim, ...] = ()
+    if proof is not None:
+        worth = None if lower is None else Fraction(lower)
+        claims = (Claim("infeasible" if lower is None else "lower", worth, proof.by, 0.0),)
+    by = "" if proof is None else proof.by
+    if known is None:
+        status = Status.INFEASIBLE if proof is not None and lower is None else Status.UNKNOWN
+        return SolveResult(
+            None, status, None, None, lower, None, {}, claims, (), 0.0, question=question, solver=by
+        )
+    graph, value = known.graph, known.value
     status = Status.OPTIMAL if lower is not None and lower >= value else Status.FEASIBLE
     violations = {name: as_number(lack) for name, lack in verify(question, graph).violations.items()}
-    claims = (Claim("upper", Fraction(value), "the family", 0.0), bound)
+    claims = (Claim("upper", Fraction(value), "the family", 0.0), *claims)
     errors = counted_errors(graph, question.data)
     return SolveResult(
-        graph, status, None, value, lower, errors, violations, claims, (), 0.0, question=question
+        graph, status, None, value, lower, errors, violations, claims, (), 0.0, question=question, solver=by
     )
 
 
@@ -58,23 +64,21 @@ def certify_family(
     answers: Iterable[tuple[Place, SolveResult]],
     seconds: float,
     limit: Limit | None,
-    by: str,
 ) -> Certificate:
     """The certificate of a family, with the answers that do not follow from wider ones.
 
     Raises CertificateError if nothing is known.
     """
-    kept, members = family.without_knowledge(), []
+    kept, members, names = family.without_knowledge(), [], list[str]()
     for place, result in sorted(answers, key=lambda answer: family.width(answer[0])):
         lower = IMPOSSIBLE if result.status is Status.INFEASIBLE else result.bound
+        names += [result.solver] if result.solver else []
         proof, known = kept.lower(place), kept.best(place)
         stronger = lower is not None and (proof is None or proof.lower < lower)
         better = result.objective is not None and (known is None or result.objective < known.value)
         if not (stronger or better):
             continue
-        kept.prove(place, lower if lower is None or lower == IMPOSSIBLE else Fraction(lower), by)
-        if result.graph is not None and result.objective is not None:
-            kept.enter(result.graph, result.objective)
+        enter_answer(kept, place, result)
         at = {"depth": place.depth, "tests": place.tests, "bound": exact_text(place.bound)}
         members.append({"at": at, **answered(result)})
     if not members:
@@ -91,24 +95,11 @@ def certify_family(
         "tightest": exact_text(family.between[1]),
     }
     content = {"over": over, "complete": kept.complete, "members": members}
-    run = {"solver": by, "formulation": None, "seconds": round(seconds, 3), "limit": _text(limit)}
+    by = ", ".join(dict.fromkeys(names)) or "none"
+    stopped = None if limit is None else str(limit)
+    run = {"solver": by, "formulation": None, "seconds": round(seconds, 3), "limit": stopped}
     moved = family.axis if isinstance(family.axis, Requirement) else None
     return written(FAMILY, family.question, run, content, moved)
-
-
-def facts_of_view(view: Any) -> dict[str, Any]:
-    """What the JSON of each table or curve says: its question, its certificate, and how long it took."""
-    try:
-        certificate: Certificate | None = view.certificate()
-    except CertificateError:  # nothing was found or proved
-        certificate = None
-    return {
-        "objective": str(view.question.objective),
-        "requirements": list(view.question.labels),
-        "certificate": certificate,
-        "digest": view.question.data.digest,
-        "seconds": round(view.seconds, 3),
-    }
 
 
 def answers_in(certificate: Any, family: Family) -> list[tuple[Place, SolveResult]]:
@@ -148,18 +139,17 @@ def known_family(
 
 
 def _answer_in(family: Family, place: Place, member: NestedPart) -> tuple[Place, SolveResult]:
-    question, graph, value = family.at(place), None, None
+    question, known = family.at(place), None
     if member.model is not None:
-        candidate, judged = judge_candidate(question, DecisionGraph.from_json(member.model))
+        graph, judged = judge_candidate(question, DecisionGraph.from_json(member.model))
         if judged.ok:
-            graph, value = candidate, as_number(question.to_units(judged.value))
+            known = Known(place, as_number(question.to_units(judged.value)), graph)
     bounds = [claim for claim in member.claims if claim.kind != "upper"]
     best = max(bounds, key=lambda one: math.inf if one.value is None else Fraction(one.value), default=None)
     if best is None:
-        return place, replace(answer_of(question, graph, value, 0, ""), bound=None, claims=())
-    lower = None if best.value is None else as_number(Fraction(best.value))
-    by = f"{best.metadata.by} (from a certificate)"
-    return place, replace(answer_of(question, graph, value, lower, by), solver=by)
+        return place, answer_of(question, known, None)
+    lower = IMPOSSIBLE if best.value is None else Fraction(best.value)
+    return place, answer_of(question, known, Proof(place, lower, f"{best.metadata.by} (from a certificate)"))
 
 
 def enter_answer(family: Family, place: Place, result: SolveResult) -> None:
@@ -179,10 +169,6 @@ def other_problem() -> SpecError:
         cause="data, shape, objective and requirements have to be the same",
         fix="leave out start",
     )
-
-
-def _text(limit: Limit | None) -> str | None:
-    return None if limit is None else str(limit)
 
 
 # -- the check ------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from typing import Any
 
 from treeform.catalogue.solvers import find_solver
 from treeform.certify.family import Family
+from treeform.certify.family_certificate import enter_answer
 from treeform.engines import DiagramSearch, Engine
 from treeform.engines.relaxation import relax
 from treeform.errors import BREAKDOWNS, SpecError, broke_down, is_breakdown
@@ -29,12 +30,12 @@ from treeform.tradeoff.rows_by_engine import engine_for, enter_models_of_one_fea
 from treeform.tradeoff.size_table import (
     SizeBounds,
     SizeTable,
-    Start,
-    begin_with,
     checked_price,
     price_of_alpha,
+    row_of,
 )
 from treeform.tradeoff.trees_at_price import close_price
+from treeform.tradeoff.view import known_from
 from treeform.utils.budget import Budget, Limit, Pace, Step, interruptible, observe_steps, report_step
 from treeform.utils.text import count_of
 
@@ -53,7 +54,7 @@ def fill_size_table(
     *,
     prices: Sequence[Any] | None = None,
     alphas: Sequence[Any] | None = None,
-    start: Start = None,
+    start: Any = None,
     family: Family | None = None,
 ) -> SizeTable:
     """Fill a `SizeTable`; see `treeform.Problem.size_table`.
@@ -79,7 +80,8 @@ def fill_size_table(
     budget = Budget(options.time_limit)
     with interruptible(budget):
         search = SizeTableSearch(question, options, budget, family)
-        begin_with(start, search.bounds.family)
+        for place, answer in known_from(start, SizeTable, search.bounds.family):
+            enter_answer(search.bounds.family, place, answer)
         search.wanted = search.wanted_prices(prices, alphas)
         if family is None:
             search.enter_smaller_shapes()
@@ -134,7 +136,9 @@ class SizeTableSearch(Work):
             run_stages(self, STAGES)
         limit = None if self.closed else self.budget.reason or self.limit
         notes, ran = tuple(dict.fromkeys(self.notes)), tuple(self.ran)
-        return SizeTable(self.question, self.bounds.rows(), self.budget.seconds, limit, notes, ran)
+        return SizeTable(
+            family=self.bounds.own_family, seconds=self.budget.seconds, limit=limit, notes=notes, plan=ran
+        )
 
     def enter_smaller_shapes(self) -> None:
         """Enter the models of shapes with fewer layers, where a time limit may end this one before it is as good."""
@@ -170,7 +174,8 @@ class SizeTableSearch(Work):
             self._phase, self._pace = phase, Pace()
         if self.on_progress is None:
             return
-        row = self.bounds.rows()[-1]
+        most = self.bounds.most
+        row = row_of(self.bounds.family, self.bounds.place(most), most)
         now, pace = self.budget.seconds, self._pace
         self.on_progress(
             Progress(now, row.upper, row.lower, phase, self.budget.limit, pace.step, pace.rate, self._proved())

@@ -6,7 +6,7 @@ it is given by finitely many points.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -14,19 +14,15 @@ from typing import Any
 import pandas as pd
 
 from treeform.certify.answer import CertifiedResult
-from treeform.certify.certificate import Certificate
-from treeform.certify.family import Family, Place
-from treeform.certify.family_certificate import certify_family, facts_of_view
+from treeform.certify.family import Place
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.graph.svg import Drawing
 from treeform.language.bounded import Bounded, Value
 from treeform.language.numbers import as_fraction, not_negative
-from treeform.language.question import Question
-from treeform.solve.result import Number, as_number
+from treeform.solve.result import Number, SolveResult, as_number
 from treeform.tradeoff.frontier_plot import bound_words, objective_words, step_plot
-from treeform.utils.budget import Limit
-from treeform.utils.notebook import Printed
+from treeform.tradeoff.view import View
 
 
 @dataclass(frozen=True)
@@ -78,43 +74,40 @@ class SoftOptimum:
         return self.lower is not None and self.lower >= self.value
 
 
-@dataclass(frozen=True, repr=False)
-class Frontier(Printed):
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Frontier(View):
     """The trade-off between the objective and one requirement, from its loosest bound to its tightest.
 
     Attributes
     ----------
-    question : Question
-        The problem without the requirement that is moved.
-    axis : Bounded
-        That requirement; its number is ignored.
-    between : (loosest, tightest)
-        The requested range of bounds; None: no limit.
     points : tuple of FrontierPoint
         The loosest first. No point is beaten by another in objective and measure.
     complete : bool
         Whether the search came to the tightest bound. Otherwise bounds tighter than the last point are open.
     end : CertifiedResult or None
         The proof that no model has a tighter measure than the last point, where that took one.
-    seconds : float
-    limit : Limit or None
-        What ended the search before it was complete, or left a point without proof.
-    notes : tuple of str
-        What broke down on the way.
-    answers : tuple of (Place, CertifiedResult)
+    asked : tuple of (Place, CertifiedResult)
         The answer at each bound that was asked.
     """
 
-    question: Question
-    axis: Bounded
-    between: tuple[Value | None, Value | None]
     points: tuple[FrontierPoint, ...]
     complete: bool
     end: CertifiedResult | None
-    seconds: float
-    limit: Limit | None
-    notes: tuple[str, ...] = ()
-    answers: tuple[tuple[Place, CertifiedResult], ...] = ()
+    asked: tuple[tuple[Place, CertifiedResult], ...] = ()
+
+    @property
+    def axis(self) -> Bounded:
+        """The requirement that is moved, which ``question`` is without; its number is ignored."""
+        assert self.family.axis is not None
+        return self.family.axis
+
+    @property
+    def between(self) -> tuple[Value | None, Value | None]:
+        """The requested range of bounds, (loosest, tightest); None: no limit."""
+        return self.family.between
+
+    def answers(self) -> Iterable[tuple[Place, SolveResult]]:
+        return self.asked
 
     @property
     def proved(self) -> bool:
@@ -237,21 +230,12 @@ class Frontier(Printed):
         ends = [] if self.end is None else [self.end.certificate()]
         return [*(point.certificate() for point in self.points), *ends]
 
-    def certificate(self) -> Certificate:
-        """The certificate of the whole curve: `treeform.check` verifies its answers, and that every optimum follows.
-
-        `certificates` has one for each point, to be verified on its own.
-        """
-        family = Family(self.question, axis=self.axis, between=self.between)
-        by = ", ".join(dict.fromkeys(answer.solver for _, answer in self.answers))
-        return certify_family(family, self.answers, self.seconds, self.limit, by)
-
     def to_json(self) -> dict[str, Any]:
         """The curve with its models and certificates as plain values; numbers exact, as text."""
         return {
             "over": str(self.axis),
             "measure": self.axis.bound_name,
-            **facts_of_view(self),
+            **self._facts(),
             "complete": self.complete,
             "points": [
                 {

@@ -10,17 +10,12 @@ import operator
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 from treeform.catalogue.solvers import find_solver
-from treeform.certify.certificate import Certificate
 from treeform.certify.family import Family
-from treeform.certify.family_certificate import (
-    answers_in,
-    certify_family,
-    enter_answer,
-    facts_of_view,
-)
+from treeform.certify.family_certificate import enter_answer
 from treeform.errors import BREAKDOWNS, SpecError, broke_down, is_breakdown
 from treeform.graph import DecisionGraph
 from treeform.language.losses import without_tests
@@ -29,16 +24,9 @@ from treeform.solve import schedule
 from treeform.solve.choice import refuse_restriction
 from treeform.solve.result import USUAL, Number, Progress, SolveOptions
 from treeform.tradeoff.fill import fill_size_table
-from treeform.tradeoff.size_table import (
-    SizeTable,
-    certificate_of_start,
-    enter_rows,
-    names,
-    refuse_other,
-    row_answers,
-)
+from treeform.tradeoff.size_table import SizeTable
+from treeform.tradeoff.view import View, known_from
 from treeform.utils.budget import Budget, Limit, interruptible, limit_of
-from treeform.utils.notebook import Printed
 
 
 @dataclass(frozen=True)
@@ -54,27 +42,35 @@ class ParetoPoint:
     """Whether nothing with this depth and as many tests has a smaller value."""
 
 
-@dataclass(frozen=True, repr=False)
-class Pareto(Printed):
-    """The curve, and the size tables that it is taken from."""
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Pareto(View):
+    """The curve, and the size tables that it is taken from.
 
-    question: Question
-    points: tuple[ParetoPoint, ...]
-    """By depth, then tests."""
+    Attributes
+    ----------
+    tables : dict of int to SizeTable
+        By depth, up to the first for which the time was not enough.
+    """
+
     tables: dict[int, SizeTable]
-    """By depth, up to the first for which the time was not enough."""
-    seconds: float
-    depth: int
-    """The greatest depth, that of the shape."""
-    limit: Limit | None = None
-    """Why the search stopped before everything was proved."""
-    notes: tuple[str, ...] = ()
-    """What broke down on the way."""
 
     @property
-    def proved(self) -> bool:
-        """Whether the curve is complete and every model on it the best."""
-        return len(self.tables) == self.depth and all(table.proved for table in self.tables.values())
+    def depth(self) -> int:
+        """The greatest depth, that of the shape."""
+        return self.question.shape.depth
+
+    @cached_property
+    def points(self) -> tuple[ParetoPoint, ...]:
+        """By depth, then tests."""
+        family = self.family
+        models = {(k.needs.depth or 0, k.needs.tests or 0, k.value): k.graph for k in reversed(family.models)}
+        best = sorted(k for k in models if not any(o != k and all(map(operator.le, o, k)) for o in models))
+        points = []
+        for depth, tests, value in best:
+            proof = family.lower(family.place(max(1, depth), tests))
+            proved = proof is not None and proof.lower >= value
+            points.append(ParetoPoint(depth, tests, value, models[depth, tests, value], proved))
+        return tuple(points)
 
     def __str__(self) -> str:
         name = str(self.question.objective)
@@ -93,18 +89,10 @@ class Pareto(Printed):
         depths = f"depth {first}" if first == self.depth else f"depth {first} to {self.depth}"
         return f"better models of {depths} may exist"
 
-    def certificate(self) -> Certificate:
-        """The certificate of the whole curve, which `treeform.check` verifies: its optima follow from the answers."""
-        family = _begun(None, self.question.with_(shape=self.question.shape.at_depth(self.depth)))
-        answers = [one for depth, table in self.tables.items() for one in row_answers(table, family, depth)]
-        by = names(row for table in self.tables.values() for row in table.rows)
-        return certify_family(family, answers, self.seconds, self.limit, by)
-
     def to_json(self) -> dict[str, Any]:
         """The curve as plain values; numbers exact, as text."""
         return {
-            **facts_of_view(self),
-            "limit": None if self.limit is None else str(self.limit),
+            **self._facts(),
             "proved": self.proved,
             "points": [
                 {
@@ -134,7 +122,9 @@ def curve(
         )
     if options.solver is not None and options.formulation is None and _only_clauses(options.solver):
         options = replace(options, formulation="sat-depth")
-    family = _begun(start, question)
+    family = Family(question.with_(objective=without_tests(question.objective)), by_tests=True, by_depth=True)
+    for place, answer in known_from(start, Pareto, family):
+        enter_answer(family, place, answer)
     budget = Budget(options.time_limit)
     tables: dict[int, SizeTable] = {}
     notes: list[str] = []
@@ -159,23 +149,11 @@ def curve(
                 break
             if budget.stop() and family.lower(family.place(depth + 1)) is None:
                 break
-    asked = tables[min(tables)].question
     stopped = budget.reason or broken or next((table.limit for table in tables.values() if table.limit), None)
-    pareto = Pareto(asked, _points(family), tables, budget.seconds, last, stopped, tuple(notes))
+    pareto = Pareto(
+        family=family, seconds=budget.seconds, limit=stopped, notes=tuple(notes), tables=tables
+    )
     return replace(pareto, limit=None) if pareto.proved else pareto
-
-
-def _begun(start: Any, question: Question) -> Family:
-    """The problems of the curve, with what an earlier one knows of them, itself or its certificate."""
-    family = Family(question.with_(objective=without_tests(question.objective)), by_tests=True, by_depth=True)
-    if isinstance(start, Pareto):
-        refuse_other(start.question.with_(shape=question.shape.at_depth(start.depth)), family.question)
-        for depth, table in start.tables.items():
-            enter_rows(table, family, depth)
-    elif start is not None:
-        for place, answer in answers_in(certificate_of_start(start, Pareto), family):
-            enter_answer(family, place, answer)
-    return family
 
 
 def _progress_of_depth(
@@ -191,15 +169,3 @@ def _only_clauses(solver: Any) -> bool:
     named_solver = find_solver(solver)
     forms = getattr(getattr(named_solver, "capabilities", None), "forms", None)
     return forms is not None and all(form.kind.name != "LINEAR" for form in forms)
-
-
-def _points(family: Family) -> tuple[ParetoPoint, ...]:
-    """What no other model dominates."""
-    models = {(k.needs.depth or 0, k.needs.tests or 0, k.value): k.graph for k in reversed(family.models)}
-    best = sorted(k for k in models if not any(o != k and all(map(operator.le, o, k)) for o in models))
-    points = []
-    for depth, tests, value in best:
-        proof = family.lower(family.place(max(1, depth), tests))
-        proved = proof is not None and proof.lower >= value
-        points.append(ParetoPoint(depth, tests, value, models[depth, tests, value], proved))
-    return tuple(points)

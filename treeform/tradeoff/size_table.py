@@ -7,33 +7,20 @@ AAAI 2023, price tests by alpha in (18)).
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
-from treeform.certify.certificate import Certificate
 from treeform.certify.family import IMPOSSIBLE, Family, Known, Place, Proof
-from treeform.certify.family_certificate import (
-    answer_of,
-    answers_in,
-    certify_family,
-    enter_answer,
-    facts_of_view,
-    other_problem,
-)
-from treeform.certify.files import read_json_file
-from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.losses import leaf_loss, without_tests
 from treeform.language.numbers import not_negative
 from treeform.language.question import Question, ceiling
-from treeform.solve.result import Number, SolveResult, StageRun, as_number
+from treeform.solve.result import Number, StageRun, as_number
 from treeform.solve.stage.given_models import bound_with, most_tests
 from treeform.solve.verification import judge_candidate
-from treeform.utils.budget import Limit
-from treeform.utils.notebook import Printed
+from treeform.tradeoff.view import View
 from treeform.utils.text import count_of
 
 
@@ -54,6 +41,15 @@ class SizeRow:
     def proved(self) -> bool:
         """Whether nothing is left to prove."""
         return self.lower is None or self.lower == self.upper
+
+
+def row_of(family: Family, place: Place, tests: int) -> SizeRow:
+    """What a family knows of the models with at most so many tests."""
+    proof, known = family.lower(place), family.best(place)
+    assert proof is not None  # that of identical rows at least
+    lower = None if proof.lower == IMPOSSIBLE else as_number(Fraction(proof.lower))
+    upper, graph = (None, None) if known is None else (known.value, known.graph)
+    return SizeRow(tests, lower, upper, graph, proof.by)
 
 
 @dataclass(frozen=True)
@@ -78,30 +74,24 @@ class PriceOptimum:
         return f"price {float(self.price):.6g}: objective {float(self.objective or 0):.6g}, {tests}, {state}"
 
 
-@dataclass(frozen=True, repr=False)
-class SizeTable(Printed):
+@dataclass(frozen=True, repr=False, kw_only=True)
+class SizeTable(View):
     """The least value for each number of tests.
 
     Attributes
     ----------
-    question : Question
-        Without a price on tests in its objective.
-    rows : tuple of SizeRow
-        For 0, 1, 2, ... tests.
-    seconds : float
-    limit : Limit or None
-        Why the search stopped before everything was proved.
-    notes : tuple of str
     plan : tuple of StageRun
         The stages that ran, in order, with the seconds of each.
     """
 
-    question: Question
-    rows: tuple[SizeRow, ...]
-    seconds: float
-    limit: Limit | None = None
-    notes: tuple[str, ...] = ()
     plan: tuple[StageRun, ...] = ()
+
+    @cached_property
+    def rows(self) -> tuple[SizeRow, ...]:
+        """For 0, 1, 2, ... tests; with as many as requirements allow, the problem is the whole one."""
+        most = most_tests(self.question)
+        places = [self.family.place(None, m if m < most else None) for m in range(most + 1)]
+        return tuple(row_of(self.family, place, m) for m, place in enumerate(places))
 
     def at(self, price: Fraction | float | str, free_root: bool = False) -> PriceOptimum:
         """The best model and the bound at a price of each test, in units of the objective.
@@ -145,16 +135,6 @@ class SizeTable(Printed):
         """
         return self.at(price_of_alpha(self.question, alpha), free_root=True)
 
-    @property
-    def proved(self) -> bool:
-        """Whether every row is proved, and with it every price."""
-        return all(row.proved for row in self.rows)
-
-    def certificate(self) -> Certificate:
-        """The certificate of the whole table, which `treeform.check` verifies: all rows follow from its answers."""
-        family = Family(self.question, by_tests=True)
-        return certify_family(family, row_answers(self, family), self.seconds, self.limit, names(self.rows))
-
     def to_json(self) -> dict[str, Any]:
         """The table as plain values; numbers exact, as text."""
 
@@ -163,8 +143,7 @@ class SizeTable(Printed):
 
         return {
             "shape": self.question.shape.to_json(),
-            **facts_of_view(self),
-            "limit": None if self.limit is None else str(self.limit),
+            **self._facts(),
             "rows": [
                 {
                     "tests": row.tests,
@@ -210,6 +189,11 @@ class SizeBounds:
     def place(self, m: int) -> Place:
         """Where the problem with at most ``m`` tests stands; with as many as requirements allow it is the whole one."""
         return self.family.place(self.question.shape.depth, m if m < self.most else None)
+
+    @property
+    def own_family(self) -> Family:
+        """The problems of this question alone, with what is known of them by now."""
+        return self.family.of_depth(self.question.shape.depth) if self.family.by_depth else self.family
 
     def _proofs(self) -> list[Proof]:
         found = [self.family.lower(self.place(m)) for m in range(self.most + 1)]
@@ -294,88 +278,6 @@ class SizeBounds:
         if asked is None:
             return max(math.floor(ceiling(self.question)), math.ceil(lower)) + 1
         return math.ceil(asked) if asked > lower else None
-
-    def rows(self) -> tuple[SizeRow, ...]:
-        """The table in the user's units."""
-        made = []
-        for m, (proof, known) in enumerate(zip(self._proofs(), self._models(), strict=True)):
-            lower = None if proof.lower == IMPOSSIBLE else as_number(Fraction(proof.lower))
-            upper, graph = (None, None) if known is None else (known.value, known.graph)
-            made.append(SizeRow(m, lower, upper, graph, proof.by))
-        return tuple(made)
-
-
-def _place_of(row: SizeRow, table: SizeTable, family: Family, depth: int | None) -> Place:
-    """Where the problem of a row stands; that of the last one is the whole question."""
-    return family.place(depth, None if row is table.rows[-1] else row.tests)
-
-
-def row_answers(
-    table: SizeTable, family: Family, depth: int | None = None
-) -> Iterator[tuple[Place, SolveResult]]:
-    """The rows as answers to the problems of a family."""
-    for row in table.rows:
-        place = _place_of(row, table, family, depth)
-        yield place, answer_of(family.at(place), row.graph, row.upper, row.lower, row.by)
-
-
-def enter_rows(table: SizeTable, family: Family, depth: int | None = None) -> None:
-    """Enter the models and bounds of the rows in a family."""
-    for row in table.rows:
-        lower = IMPOSSIBLE if row.lower is None else Fraction(row.lower)
-        family.prove(_place_of(row, table, family, depth), lower, row.by)
-        if row.graph is not None and row.upper is not None:
-            family.enter(row.graph, row.upper)
-
-
-def names(rows: Iterable[SizeRow]) -> str:
-    """Who proved the rows."""
-    return ", ".join(dict.fromkeys(row.by for row in rows if row.by)) or "none"
-
-
-Start = SizeTable | str | os.PathLike[str] | Mapping[str, Any] | None
-"""What a size table starts from: an earlier one, or its certificate."""
-
-
-def certificate_of_start(start: Any, kind: type) -> Any:
-    """The certificate that is given as a start, or read from its file.
-
-    Raises SpecError if it is anything else, or there is no such file; CertificateError if the file is no certificate.
-    """
-    if isinstance(start, str | os.PathLike):
-        return read_json_file(start)
-    if isinstance(start, Mapping):
-        return start
-    raise SpecError(
-        f"start={start!r} is no {kind.__name__}",
-        cause="it begins with the models and bounds of an earlier one",
-        fix="give an earlier result of the same call, or its certificate, or leave it out",
-    )
-
-
-def begin_with(start: Start, family: Family) -> None:
-    """Enter the models and bounds of a start among the problems of a size table.
-
-    Raises SpecError or CertificateError if the start is of another problem, or nothing of the kind.
-    """
-    if isinstance(start, SizeTable):
-        refuse_other(start.question, family.question)
-        enter_rows(start, family)
-    elif start is not None:
-        for place, answer in answers_in(certificate_of_start(start, SizeTable), family):
-            enter_answer(family, place, answer)
-
-
-def refuse_other(theirs: Question, ours: Question) -> None:
-    """A table of another question is no start; by content: different arrays of groups may have the same label.
-
-    Raises SpecError if it is of another question.
-    """
-    parts = ("shape", "objective", "requirements")
-    if theirs.data.digest != ours.data.digest or any(
-        getattr(theirs, part) != getattr(ours, part) for part in parts
-    ):
-        raise other_problem()
 
 
 def price_of_alpha(question: Question, alpha: Fraction | float | str) -> Fraction:

@@ -6,25 +6,22 @@ on; then the bounds between its measure and that of the better one are asked as 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
 from treeform.certify.answer import CertifiedResult
 from treeform.certify.family import Family, Known, Place
-from treeform.certify.family_certificate import answers_in
 from treeform.errors import ContradictionError, SpecError
 from treeform.language.bounded import Bounded, Value
 from treeform.language.numbers import as_fraction
 from treeform.language.question import Question
-from treeform.language.requirement import Requirement
 from treeform.solve import schedule
 from treeform.solve.choice import refuse_restriction
 from treeform.solve.result import USUAL, SolveOptions, Status, as_number
 from treeform.tradeoff.asking import with_model
 from treeform.tradeoff.frontier import Frontier, FrontierPoint
 from treeform.tradeoff.nested import Answers
-from treeform.tradeoff.size_table import certificate_of_start, refuse_other
+from treeform.tradeoff.view import known_from
 from treeform.utils.budget import interruptible
 
 
@@ -62,25 +59,11 @@ def trace_frontier(
     search = Answers(
         Family(question, axis=axis, between=_range(axis, between)), options, schedule.FRONTIER_STEP
     )
-    if start is not None:
-        for place, answer in _begun(start, search.family):
-            search.enter(place, answer)
+    for place, answer in known_from(start, Frontier, search.family):
+        search.enter(place, CertifiedResult.of(answer))
     with interruptible(search.budget):
         search.run()
     return _frontier(search)
-
-
-def _begun(start: Any, family: Family) -> Iterable[tuple[Place, CertifiedResult]]:
-    """The answers of an earlier frontier, itself or its certificate."""
-    if not isinstance(start, Frontier):
-        found = answers_in(certificate_of_start(start, Frontier), family)
-        return [(place, CertifiedResult.of(answer)) for place, answer in found]
-    assert isinstance(family.axis, Requirement)
-    refuse_other(
-        start.question.with_(requirements=(*start.question.requirements, start.axis)),
-        family.question.with_(requirements=(*family.question.requirements, family.axis)),
-    )
-    return start.answers
 
 
 def _frontier(search: Answers) -> Frontier:
@@ -95,19 +78,16 @@ def _frontier(search: Answers) -> Frontier:
             complete = end is not None
         elif answers:
             points.append(_point(family, place, known, answers[-1], points[-1].value if points else None))
-    assert family.axis is not None
     proved = complete and all(point.proved for point in points)
     return Frontier(
-        family.question,
-        family.axis,
-        family.between,
-        tuple(points),
-        complete,
-        end,
-        search.budget.seconds,
-        None if proved else search.budget.reason or search.limit,
-        tuple(search.notes),
-        tuple(search.by_place.items()),
+        family=family,
+        points=tuple(points),
+        complete=complete,
+        end=end,
+        seconds=search.budget.seconds,
+        limit=None if proved else search.budget.reason or search.limit,
+        notes=tuple(search.notes),
+        asked=tuple(search.by_place.items()),
     )
 
 
