@@ -37,7 +37,7 @@ MOST_PROBLEMS = 20_000
 
 
 def answer_of(question: Question, known: Known | None, proof: Proof | None) -> SolveResult:
-    """What is known of one problem, as an answer to it."""
+    """The best model and the strongest proof of one problem, as an answer to it."""
     lower = None if proof is None or proof.lower == IMPOSSIBLE else as_number(Fraction(proof.lower))
     claims: tuple[Claim, ...] = ()
     if proof is not None:

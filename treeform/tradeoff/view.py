@@ -48,7 +48,7 @@ class View(Printed):
         return self.family.complete
 
     def answers(self) -> Iterable[tuple[Place, SolveResult]]:
-        """What is known of each problem, as an answer to it."""
+        """Model and bound of each problem, as an answer to it."""
         for place, known in self.family.problems():
             proof = self.family.lower(place)
             if proof is not None:
