@@ -63,7 +63,7 @@ def test_a_root_test_stopped_early_leaves_a_bound() -> None:
     assert stopped.lower <= alone.upper <= stopped.upper
 
 
-WORK, MOST_PAIRED = 11, 600
+WORK, MOST_PAIRED = 12, 600
 """The place of the work in a reply, and the tests up to which bounds of pairs travel (``binary/parts.cpp``)."""
 
 

@@ -7,9 +7,8 @@ import contextvars
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, wait
-from dataclasses import dataclass
-from functools import partial
+from concurrent.futures import BrokenExecutor, Future, wait
+from functools import lru_cache, partial
 from importlib.util import find_spec
 from typing import Any, TypeVar
 
@@ -102,6 +101,18 @@ def reach(call: Callable[[], T], stop: Callable[[], bool], seconds: float = PATI
     return given.result()
 
 
+@contextlib.contextmanager
+def within_reach() -> Iterator[None]:
+    """Whatever a client raises whose cluster is gone is a SolverFailed; workers that are lost are not."""
+    try:
+        yield
+    except (CutShort, SolverFailed, BrokenExecutor):
+        raise
+    except Exception as error:
+        raise out_of_reach(error) from error
+
+
+@within_reach()
 def scatter(client: Any, work: Any, stop: Callable[[], bool]) -> Any:
     """The work as data of the cluster: each worker has it once. Raises CutShort or SolverFailed."""
     for attempt in range(1, MOST_LOST + 1):
@@ -111,10 +122,6 @@ def scatter(client: Any, work: Any, stop: Callable[[], bool]) -> Any:
             if attempt == MOST_LOST:
                 raise costs_too_many(error) from error
             time.sleep(1.0)
-        except (CutShort, SolverFailed):
-            raise
-        except Exception as error:
-            raise out_of_reach(error) from error
     raise AssertionError
 
 
@@ -124,13 +131,14 @@ def last_call(call: Callable[[], object]) -> None:
         reach(call, lambda: False, LAST_SECONDS)
 
 
-@dataclass
 class EventOfCluster:
-    """An event of a cluster: called, it tells whether it is set; asked at most once a second, as all workers ask."""
+    """An event of a cluster: called, it tells whether it is set; a worker asks at most once a second."""
 
-    name: str
-    _is_set: bool = False
-    _look: float = 0.0
+    def __init__(self, name: str) -> None:
+        self.name, self._is_set, self._look = name, False, 0.0
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return event_of_cluster, (self.name,)
 
     def __call__(self) -> bool:
         import distributed
@@ -149,6 +157,12 @@ class EventOfCluster:
         import distributed
 
         return distributed.Event(self.name, client=client)  # type: ignore[no-untyped-call]
+
+
+@lru_cache(maxsize=8)
+def event_of_cluster(name: str) -> EventOfCluster:
+    """The event of that name in this process, which remembers what it was told with the question before."""
+    return EventOfCluster(name)
 
 
 def out_of_reach(error: Exception | str) -> SolverFailed:

@@ -99,8 +99,13 @@ def _backend(executor: Any, workers: int | None) -> Iterator[tuple[str, int]]:
         with client_of(executor, workers) as client, client.as_current():
             yield "dask", -1
     else:
-        raise SpecError(
-            f"there is no executor {executor!r}",
-            cause=f"executors are {', '.join(NAMES)}, and clients of Dask distributed",
-            fix=did_you_mean(str(executor), NAMES) or f"use {setting_text('executor', 'loky')}",
-        )
+        raise unknown_executor(executor, NAMES)
+
+
+def unknown_executor(executor: Any, names: tuple[str, ...]) -> SpecError:
+    """The error of an executor that is none of these."""
+    return SpecError(
+        f"there is no executor {executor!r}",
+        cause=f"executors are {', '.join(names)}, dask:tcp://HOST:PORT, and clients of Dask distributed",
+        fix=did_you_mean(str(executor), names) or f"use {setting_text('executor', 'loky')}",
+    )

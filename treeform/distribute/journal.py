@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from treeform.engines.distributed import part_of, settles
-from treeform.engines.task import Message
+from treeform.engines.task import Ask, Message
 from treeform.errors import SpecError
 from treeform.utils.files import parse_json, read_text, reason, write_text
 
@@ -95,6 +95,19 @@ class Journal:
         except OSError as error:
             raise _unusable(self.path, error) from error
         self._synced = time.monotonic()
+
+    def before(self, answer: Ask) -> Ask:
+        """The same answers, from the journal where it has them; what settles its question is kept."""
+
+        def ask(question: Message) -> Message | None:
+            known = self.read(question)
+            reply = answer(question) if known is None else known
+            settled = reply is not None and (not self._bounded or settles(reply, question))
+            if known is None and reply is not None and settled:
+                self.write(question, reply)
+            return reply
+
+        return ask
 
     def read(self, question: Message) -> Message | None:
         """The reply to a question that was answered before."""

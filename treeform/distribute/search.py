@@ -5,10 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -17,8 +14,8 @@ from treeform.distribute.cluster import CutShort
 from treeform.distribute.journal import Journal, open_folder
 from treeform.distribute.workers import Work, Workers, check_executor, started
 from treeform.engines import Engine, EngineOutcome, EngineRun, TreeTask
-from treeform.engines.distributed import Distributable, settles
-from treeform.engines.task import Ask, Message
+from treeform.engines.distributed import Distributable
+from treeform.engines.task import Message
 from treeform.errors import SpecError
 from treeform.language.question import Question
 from treeform.utils.rows import setting_text
@@ -115,12 +112,17 @@ class _Distributed(Engine):
         """Solve `task` on `data`; see `Engine.run`."""
         engine = cast(Distributable, self.engine)
         work = Work(engine, data, task, _digest(engine, data, task))
-        folder = self.how.journal
-        journal = None if folder is None else Journal(Path(folder), work.key, engine.bounded)
+        how, stop = self.how, run.budget.stop
+        executor, workers = ("threading", 1) if how.executor is None else (how.executor, how.workers)
+        journal = None if how.journal is None else Journal(Path(how.journal), work.key, engine.bounded)
+
+        def ask(question: Message) -> Message | None:
+            return pool.ask(question, stop)
+
         try:
-            with self._evaluation(work, run.budget.stop) as (answer, size, pool):
-                ask = _kept(answer, journal, engine.bounded)
-                outcome = engine.run(data, task, replace(run, ask=ask, callers=size))
+            with started(executor, workers, work, stop) as pool:
+                answered = ask if journal is None else journal.before(ask)
+                outcome = engine.run(data, task, replace(run, ask=answered, callers=pool.size))
         except CutShort:
             return EngineOutcome(None, None, 0, False, "time")
         finally:
@@ -128,34 +130,8 @@ class _Distributed(Engine):
                 journal.close()
         return _with_notes(outcome, pool, journal)
 
-    @contextmanager
-    def _evaluation(self, work: Work, stop: Callable[[], bool]) -> Iterator[tuple[Ask, int, Workers | None]]:
-        if self.how.executor is not None:
-            with started(self.how.executor, self.how.workers, work, stop) as pool:
-                yield lambda question: pool.ask(question, stop), pool.size, pool
-            return
-        evaluator = cache(lambda: work.engine.evaluator(work.data, work.task))  # if there is a question at all
-        yield lambda question: evaluator().evaluate(question, stop), 1, None
 
-
-def _kept(answer: Ask, journal: Journal | None, bounded: bool) -> Ask:
-    """The same answers, from the journal where it has them."""
-    if journal is None:
-        return answer
-
-    def ask(question: Message) -> Message | None:
-        known = journal.read(question)
-        if known is not None:
-            return known
-        reply = answer(question)
-        if reply is not None and (not bounded or settles(reply, question)):
-            journal.write(question, reply)
-        return reply
-
-    return ask
-
-
-def _with_notes(outcome: EngineOutcome, pool: Workers | None, journal: Journal | None) -> EngineOutcome:
+def _with_notes(outcome: EngineOutcome, pool: Workers, journal: Journal | None) -> EngineOutcome:
     """The outcome with what its reader has to know: parts that come from an earlier run, and workers that died."""
     notes, details = [], {}
     if journal is not None and journal.found:
@@ -163,7 +139,7 @@ def _with_notes(outcome: EngineOutcome, pool: Workers | None, journal: Journal |
             f"the search went on from {journal.path.parent}: {journal.found} of its parts were there"
         )
         details["parts_from_journal"] = journal.found
-    if pool is not None and pool.lost:
+    if pool.lost:
         notes.append(f"{count_of(pool.lost, 'worker', 'were')} lost; what was left undone was searched again")
     return replace(outcome, notes=(*outcome.notes, *notes), details=outcome.details | details)
 

@@ -32,14 +32,13 @@ from treeform.distribute.cluster import (
     client_of,
     costs_too_many,
     is_client,
-    out_of_reach,
     reach,
     scatter,
+    within_reach,
 )
-from treeform.distribute.executor import NAMES, end_with
+from treeform.distribute.executor import NAMES, end_with, unknown_executor
 from treeform.engines.distributed import Distributable
-from treeform.errors import SolverFailed, SpecError, did_you_mean
-from treeform.utils.rows import setting_text
+from treeform.errors import SolverFailed, SpecError
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -48,6 +47,8 @@ if TYPE_CHECKING:
 
 LOST_SECONDS = 0.5
 """After a worker was lost, before its question is asked again: a cluster takes note of it by then."""
+LOST_BY_DASK = ("KilledWorker", "FutureCancelledError", "FuturesCancelledError")
+"""Its errors for a worker that is gone."""
 ONE_SEARCH = ("loky", "threading", "dask")
 """The executors for one search, of those in `NAMES`."""
 
@@ -148,7 +149,7 @@ class Workers:
         try:
             for lost in range(1, MOST_LOST + 1):
                 try:
-                    found = self._found(self._submit(executor, question, lost > 1), stop)
+                    found = self._asked(executor, question, stop, lost > 1)
                 except CutShort:
                     return None
                 except (BrokenExecutor, CancelledError) as error:
@@ -165,28 +166,11 @@ class Workers:
             self._idle.put(executor)
         raise AssertionError
 
-    def _submit(self, executor: Any, question: Message, again: bool) -> Future[Any]:
-        given = self._key, self._ended, compact(question)
-        try:
-            future: Future[Any] = executor.submit(answer, self._source(again), *given)
-        except (CutShort, SolverFailed, SpecError, BrokenExecutor):
-            raise
-        except Exception as error:  # whatever an executor raises that is gone
-            raise out_of_reach(error) from error
-        return future
-
-    def _found(self, future: Future[Any], stop: Callable[[], bool]) -> Any:
-        """What the worker gives.
-
-        Raises
-        ------
-        CutShort
-            Once ``stop()`` is true.
-        BrokenExecutor, CancelledError
-            If the worker is gone.
-        SolverFailed
-            If it could not answer.
-        """
+    def _asked(self, executor: Any, question: Message, stop: Callable[[], bool], again: bool) -> Any:
+        """What the worker gives; BrokenExecutor or CancelledError if it is gone, CutShort once ``stop()`` is true."""
+        with within_reach():
+            given = self._source(again), self._key, self._ended, compact(question)
+            future = executor.submit(answer, *given)
         while not wait([future], POLL_SECONDS).done:
             if stop():
                 future.cancel()
@@ -196,11 +180,7 @@ class Workers:
         except (BrokenExecutor, CancelledError):
             raise
         except Exception as error:
-            if type(error).__name__ in (
-                "KilledWorker",
-                "FutureCancelledError",
-                "FuturesCancelledError",
-            ):  # Dask's
+            if type(error).__name__ in LOST_BY_DASK:
                 raise BrokenExecutor(str(error)) from error
             raise SolverFailed(
                 "a worker could not search its part",
@@ -220,12 +200,7 @@ def check_executor(executor: Any) -> None:
             cause="it has no futures to wait for one by one",
             fix="use executor='loky' or 'dask'; tf.sweep takes every executor",
         )
-    raise SpecError(
-        f"there is no executor {executor!r}",
-        cause=f"for one solve executors are {', '.join(ONE_SEARCH)}, dask:tcp://HOST:PORT, and clients of Dask "
-        "distributed",
-        fix=did_you_mean(str(executor), ONE_SEARCH) or f"use {setting_text('executor', 'loky')}",
-    )
+    raise unknown_executor(executor, ONE_SEARCH)
 
 
 @contextlib.contextmanager
@@ -328,12 +303,8 @@ def _threads(count: int, work: Work) -> Iterator[Workers]:
 @contextlib.contextmanager
 def _cluster(client: Any, work: Work, stop: Callable[[], bool]) -> Iterator[Workers]:
     """A cluster of Dask, which starts a task elsewhere when its worker is lost; each thread has a question in work."""
-    try:
+    with within_reach():
         threads = sum(reach(client.nthreads, stop).values())
-    except (CutShort, SolverFailed):
-        raise
-    except Exception as error:
-        raise out_of_reach(error) from error
     if threads == 0:
         raise SpecError("the cluster has no workers", fix="start some with: dask worker tcp://HOST:PORT")
     scattered = scatter(client, work, stop)

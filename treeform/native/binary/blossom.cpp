@@ -36,7 +36,7 @@ void run_blossom(const Points& points, const Settings& settings, Control& contro
         const auto ended = [&] {
             rows.counters = nullptr;
             const std::lock_guard lock(adding);
-            out.counters += search.counters;
+            count_in(out.counters, search.counters);
         };
         try {
             search.run();

@@ -18,33 +18,14 @@ public:
     void solve(RootTest& part) { search_->solve_root_test(part); }
 
 private:
-    const int labels_;
     Settings settings_;
     Control& control_;
     std::unique_ptr<SharedIncumbent> shared_;
     std::unique_ptr<Search> search_;
 };
 
-/// The tests at the root, asked of others.
-class Parts {
-public:
-    Parts(const Away& away, const Points& points, const Settings& settings, Control& control, Search& search,
-          SharedIncumbent& shared)
-        : away_(away), points_(points), settings_(settings), control_(control), search_(search), shared_(shared) {}
-    void prove();
-
-private:
-    std::vector<int> tests() const;
-    void note(int test, const std::vector<Cost>& pairs);
-    PlanPtr tree(int test, Cost cost) const;
-
-    const Away& away_;
-    const Points& points_;
-    const Settings& settings_;
-    Control& control_;
-    Search& search_;
-    SharedIncumbent& shared_;
-    std::vector<std::vector<Cost>> pairs_;  // per test, as in a message; empty where there are too many
-};
+/// Asks others about the tests at the root; `search` keeps what they answer.
+void prove_in_parts(const Away& away, const Points& points, const Settings& settings, Control& control, Search& search,
+                    SharedIncumbent& shared);
 
 }  // namespace treeform::binary

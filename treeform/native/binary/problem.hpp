@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "../common/control.hpp"
+#include "../common/counters.hpp"
 
 namespace treeform::binary {
 
@@ -50,14 +51,6 @@ struct Counters {
     std::uint64_t pruned_similarity = 0, pruned_bound = 0;
     std::uint64_t restarts = 0;      // relaxations of the rule
     std::uint64_t work = 0;          // words that counting touched, about; the unit in which turns are measured
-
-    Counters& operator+=(const Counters& o) {
-        nodes += o.nodes, depth_two += o.depth_two, depth_three += o.depth_three, rows += o.rows;
-        cache_hits += o.cache_hits, cache_stores += o.cache_stores, cache_evictions += o.cache_evictions;
-        pruned_similarity += o.pruned_similarity, pruned_bound += o.pruned_bound, restarts += o.restarts,
-            work += o.work;
-        return *this;
-    }
 };
 
 struct Outcome {

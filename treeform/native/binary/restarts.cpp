@@ -50,7 +50,7 @@ void Restarts::run(Outcome& out) {
     out.complete = shared_->settled();
     out.lower = proved + row_sets.offset;
     for (const auto& worker : workers_)
-        if (worker) out.counters += worker->counters;
+        if (worker) count_in(out.counters, worker->counters);
     out.counters.restarts = restarts_;
     if (out.memory_stop) {  // the best tree has to be written, which takes little
         for (std::size_t w = 1; w < workers_.size(); ++w) workers_[w].reset();
@@ -86,7 +86,7 @@ void Restarts::guided() {
     }
     if (!shared_->settled()) local_search(kFirstShare);
     if (away_) {
-        if (!shared_->settled()) Parts(away_, points_, settings_, control_, *workers_[0], *shared_).prove();
+        if (!shared_->settled()) prove_in_parts(away_, points_, settings_, control_, *workers_[0], *shared_);
         return;
     }
     std::uint64_t share = kFirstShare;

@@ -91,6 +91,8 @@ void Search::solve_root_test(RootTest& part) {
         return;
     }
     const int one = root_.flip[column] ? 1 : 0;  // the side where the feature is 1
+    for (int s = 0; s < 2; ++s)
+        frame.side_lower[s][column] = std::max(frame.side_lower[s][column], part.lower[s == one]);
     const std::int64_t most = full(settings_.depth - 1);
     const Rules::States none{};
     const Rules::States* const states[2] = {&none, &none};
@@ -113,8 +115,8 @@ void Search::solve_root_test(RootTest& part) {
 
 /// What others have proved of pairs of tests: the same rows are met below either of them.
 void Search::begin_side(const Node& node, Frame& frame) {
-    const std::vector<Cost>& pairs = part_->pairs[frames_[0].side];
-    if (pairs.empty()) return;
+    if (part_->pairs.empty()) return;
+    const Cost* pairs = part_->pairs_of(frames_[0].side);
     for (int j = 0; j < node.columns; ++j)
         for (int s = 0; s < 2; ++s) {
             const int value = (s == 0) != bool(node.flip[j]);
@@ -123,8 +125,8 @@ void Search::begin_side(const Node& node, Frame& frame) {
 }
 
 void Search::end_side(const Node& node, const Frame& frame) {
-    std::vector<Cost>& pairs = part_->pairs[frames_[0].side];
-    if (pairs.empty()) return;
+    if (part_->pairs.empty()) return;
+    Cost* pairs = part_->pairs_of(frames_[0].side);
     for (int j = 0; j < node.columns; ++j)
         for (int s = 0; s < 2; ++s) {
             const int value = (s == 0) != bool(node.flip[j]);

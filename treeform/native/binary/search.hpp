@@ -16,9 +16,11 @@ struct RootTest {
     Cost lower[2] = {0, 0};      // of the sides where the feature is 0 and 1
     Cost cost = kNever;          // of `plan`
     PlanPtr plan;
-    // Of the rows on one side of this test and one side of another, the second test of a tree: at 2 * other + value,
-    // for each value of this one. May be empty.
-    std::vector<Cost> pairs[2];
+    std::vector<Cost> pairs = {};  // of this test and each other one, as in PairBounds; may be empty
+
+    Cost bound(Cost penalty) const { return plus(plus(lower[0], lower[1]), penalty); }
+    /// Of one side of it.
+    Cost* pairs_of(int value) { return pairs.data() + std::size_t(value) * (pairs.size() / 2); }
 };
 
 /// One worker. Costs exclude the offset of the row sets.
@@ -33,16 +35,11 @@ public:
     void follow(const FlatTree& start);
     /// Replace the subtrees of `tree` that have at most `exact` levels by the best there are. Pauses like pass().
     void local_search(const PlanPtr& tree, int exact, std::uint64_t most);
-    /// All trees that begin with a test of the root; what earlier calls have found stays in the cache. When it is
-    /// stopped, what it has proved by then is in `part`.
+    /// All trees that begin with a test of the root; what earlier calls have found or were given stays. When it is
+    /// stopped, what it has proved by then is in `part`. Without a search where nothing costs less than its upper bound.
     void solve_root_test(RootTest& part);
-    /// The features of the tests at the root, in the order of the search.
-    std::vector<int> root_tests();
-    /// No tree that begins with that test costs less, as far as tests that are settled show it.
-    Cost root_bound(int feature);
-    /// Take over what was proved elsewhere of the sides of a test, where its feature is 0 and 1.
-    void settle_root(int feature, const Cost* lower);
-    const std::vector<std::uint64_t>& root_cover() const { return root_.cover; }
+    /// The tests at the root, in the order of the search.
+    std::vector<RootTest> root_tests();
     FlatTree write(const PlanPtr& plan) { return writer_.write(plan); }
     /// Gives the cache back; nothing may be searched after that.
     void release() { cache_.release(); }

@@ -1,16 +1,17 @@
 #pragma once
 // Parts of a search that are answered elsewhere: in another process, or on another machine. A question and its reply
 // are whole numbers. Both sides hold the same table, so that a test is named by its column.
-//
-// A question with a bound begins with its upper bound, only what costs less is wanted, and a number of hints, with the
-// hints. Its reply begins with `settled` and `cost`: the least cost in the part if that is below the bound, else
-// kNoBound, and then nothing in the part costs less than `settled`. See treeform/engines/distributed.py.
+#include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "control.hpp"
+#include "counters.hpp"
+#include "workers.hpp"
 
 namespace treeform {
 
@@ -22,83 +23,90 @@ struct Away {
     explicit operator bool() const { return bool(ask); }
 };
 
-/// Calls work(thread, index) for all indices, in order as far as one thread goes. The first exception is thrown again.
-void share_out(int threads, std::size_t count, const std::function<void(int, std::size_t)>& work);
-
-/// A message from its first number to the last. One function lists what is in it for writer and reader alike, so that both
-/// sides agree: `io.all` numbers, `io.each` of a vector, `io.count` its items, `io.require` what has to hold.
-class MessageWriter {
+/// The numbers of a message from the first to the last. One function lists them for writer and reader alike, so that
+/// both agree. What does not fit together throws: a message comes from another process, or from a file.
+class Numbers {
 public:
-    template <class... Numbers>
-    void all(const Numbers&... numbers) {
-        (out.push_back(static_cast<std::int64_t>(numbers)), ...);
+    template <class Exchange>
+    static Message written(const Exchange& exchange) {
+        Numbers io;
+        exchange(io);
+        return std::move(io.message_);
     }
-    template <class Number>
-    void each(const std::vector<Number>& numbers) {
-        for (const Number number : numbers) all(number);
+    template <class Exchange>
+    static void read(const Message& message, const Exchange& exchange) {
+        Numbers io;
+        io.message_ = message, io.reads_ = true;
+        exchange(io);
+        require(io.at_ == message.size());
     }
-    template <class Item>
-    void count(const std::vector<Item>& items, std::size_t) {
-        all(items.size());
+    static void require(bool holds);
+    template <class... Values>
+    void all(Values&... values) {
+        (one(values), ...);
     }
-    void tree(const FlatTree& tree, std::size_t features, int labels);
-    void require(bool) {}
-    Message out;
-};
-
-/// What does not fit together throws: a message comes from another process, or from a file.
-class MessageReader {
-public:
-    explicit MessageReader(const Message& in) : in_(in) {}
-    template <class... Numbers>
-    void all(Numbers&... numbers) {
-        (take_one(numbers), ...);
+    template <class Values>
+    void each(Values& values) {
+        for (auto& value : values) one(value);
     }
-    template <class Number>
-    void each(std::vector<Number>& numbers) {
-        for (Number& number : numbers) take_one(number);
+    template <class Value>
+    void list(std::vector<Value>& values) {
+        std::size_t count = values.size();
+        one(count);
+        rest(values, count);
     }
-    template <class Item>
-    void count(std::vector<Item>& items, std::size_t most) {
-        items.resize(std::size_t(take(0, std::int64_t(most) + 1)));
+    /// So many, or all that are left.
+    template <class Value>
+    void rest(std::vector<Value>& values, std::optional<std::size_t> count = {}) {
+        require(!reads_ || count.value_or(0) <= message_.size() - at_);
+        if (reads_) values.resize(count.value_or(message_.size() - at_));
+        each(values);
     }
-    void tree(FlatTree& tree, std::size_t features, int labels);
-    void require(bool holds) {
-        if (!holds) refuse();
+    template <class Counters>
+    void counts(Counters& counters) {
+        auto numbers = std::bit_cast<Counts<Counters>>(counters);
+        each(numbers);
+        counters = std::bit_cast<Counters>(numbers);
     }
-    std::int64_t take();
-    /// A number from `low` up to, and without, `high`.
-    std::int64_t take(std::int64_t low, std::int64_t high);
-    std::vector<std::int64_t> take_all(std::size_t count);
-    void finish() const;
-    [[noreturn]] static void refuse();
 
 private:
-    const Message& in_;
+    Message message_;
+    bool reads_ = false;
     std::size_t at_ = 0;
 
-    void take_one(bool& flag) { flag = take(0, 2) != 0; }
-    template <class Number>
-    void take_one(Number& number) {
-        const std::int64_t taken = take();
-        require(std::in_range<Number>(taken));
-        number = static_cast<Number>(taken);
+    template <class Value>
+    void one(Value& value) {
+        if (!reads_) return message_.push_back(static_cast<std::int64_t>(value));
+        require(at_ < message_.size());
+        value = static_cast<Value>(message_[at_]);
+        require(static_cast<std::int64_t>(value) == message_[at_++]);
     }
 };
 
-template <class Fields>
-Message written(const Fields& fields) {
-    MessageWriter io;
-    fields(io);
-    return std::move(io.out);
-}
+/// A question with a bound: only what costs less than `upper` is wanted. Hints save work, and change nothing that is
+/// found. See treeform/engines/distributed.py.
+struct Question {
+    std::int64_t upper = 0;
+    Message hints, about;
 
-template <class Fields>
-void read_all(const Message& in, const Fields& fields) {
-    MessageReader io(in);
-    fields(io);
-    io.finish();
-}
+    void exchange(Numbers& io) { io.all(upper), io.list(hints), io.rest(about); }
+};
+
+/// Its reply: `cost` is the least in the part if that is below the bound, else kNoBound, and then nothing in the part
+/// costs less than `settled`.
+template <class Counters>
+struct Reply {
+    std::int64_t settled = 0, cost = kNoBound;
+    Counters counters{};
+    Message more, pairs;  // what else the engine states, bounds of pairs of tests
+    FlatTree tree;
+
+    void exchange(Numbers& io) {
+        io.all(settled, cost), io.counts(counters);
+        io.list(more), io.list(pairs);
+        io.list(tree.feature), io.list(tree.left), io.list(tree.right), io.list(tree.label);
+    }
+};
 
 /// The least cost of the parts that have answered; of several that attain it the one with the least key counts, whoever
 /// answers first.
@@ -112,16 +120,62 @@ struct LeastCost {
     std::int64_t upper(Key own) const { return cost + (tied && own < key); }
     /// Take a part over if it counts.
     bool take(std::int64_t found, Key own) {
-        if (found >= upper(own)) return false;
+        if (found >= kNoBound || found >= upper(own)) return false;
         cost = found, key = own, tied = true;
         return true;
     }
 };
 
-/// Asks about all parts, in order as far as callers are free. `question` makes one from the replies so far, empty
-/// where none is needed, and `read` takes the reply; one call of them at a time.
-void ask_all(const Away& away, const Stoppable& control, std::size_t count,
-             const std::function<Message(std::size_t)>& question,
-             const std::function<void(std::size_t, const Message&)>& read);
+/// Bounds of what lies on one side of a test and one of another: the same rows are met from both. Of a test they stand
+/// at (value * tests + other test) * 2 + value of the other. There are none where messages would be too long.
+class PairBounds {
+public:
+    void begin(std::size_t tests, std::size_t most, std::int64_t unknown) {
+        tests_ = tests <= most ? tests : 0;
+        known_.assign(4 * tests_ * tests_, unknown);
+    }
+    Message of(std::size_t test) const;
+    void note(std::size_t test, const Message& found);
+
+private:
+    std::size_t tests_ = 0;
+    Message known_;
+};
+
+/// Asks about all parts, in order as far as callers are free. `question` makes one from the replies so far, if one is
+/// needed, and `read` takes the reply; one call of them at a time.
+template <class Counters, class MakeQuestion, class ReadReply>
+void ask_all(const Away& away, const Stoppable& control, Counters& counters, std::size_t count,
+             const MakeQuestion& question, const ReadReply& read) {
+    std::mutex mutex;
+    share_out(away.callers, count, [&](int, std::size_t i) {
+        std::optional<Question> asked;
+        {
+            const std::lock_guard lock(mutex);
+            control.check();
+            asked = question(i);
+        }
+        if (!asked) return;
+        const Message answer = away.ask(Numbers::written([&](Numbers& io) { asked->exchange(io); }));
+        if (answer.empty()) throw Stopped{};
+        const std::lock_guard lock(mutex);
+        Reply<Counters> reply;
+        Numbers::read(answer, [&](Numbers& io) { reply.exchange(io); });
+        count_in(counters, reply.counters);
+        read(i, reply);
+    });
+}
+
+/// The reply to a question that came as a message: `find(question, reply)`, which counts in `counters`.
+template <class Counters, class Find>
+Message answered(const Message& message, const Counters& counters, const Find& find) {
+    Question question;
+    Reply<Counters> reply;
+    Numbers::read(message, [&](Numbers& io) { question.exchange(io); });
+    const Counters before = counters;
+    find(question, reply);
+    reply.counters = since(before, counters);
+    return Numbers::written([&](Numbers& io) { reply.exchange(io); });
+}
 
 }  // namespace treeform

@@ -123,23 +123,15 @@ FlatTree Keywords::tree(const char* name, std::size_t features, int labels) {
     const nb::object given = object(name);
     FlatTree tree;
     if (given.is_none()) return tree;
-    std::vector<Array<std::int32_t, 1>> columns;
-    for (const nb::handle one : cast<nb::tuple>(given, name))
-        columns.push_back(cast<Array<std::int32_t, 1>>(nb::borrow(one), name));
+    const auto columns = cast<nb::tuple>(given, name);
     require(columns.size() == 4, "a tree is given as feature, left, right and label");
-    const std::size_t n = columns[0].shape(0);
-    for (const auto& column : columns) {
+    std::vector<std::int32_t>* const parts[] = {&tree.feature, &tree.left, &tree.right, &tree.label};
+    for (std::size_t k = 0; k < 4; ++k) {
+        const auto column = cast<Array<std::int32_t, 1>>(nb::borrow(columns[k]), name);
         require_aligned(column);
-        require(column.shape(0) == n, "the columns of a tree differ in length");
+        parts[k]->assign(column.data(), column.data() + column.shape(0));
     }
-    for (std::size_t i = 0; i < n; ++i) {
-        const std::int32_t f = columns[0].data()[i], a = columns[1].data()[i], b = columns[2].data()[i];
-        const std::int32_t label = columns[3].data()[i];
-        const auto below = [&](std::int32_t child) { return child > std::int64_t(i) && std::size_t(child) < n; };
-        const bool valid = f < 0 ? label >= 0 && label < labels : std::size_t(f) < features && below(a) && below(b);
-        require(valid, "these arrays are not a tree");
-        tree.feature.push_back(f), tree.left.push_back(a), tree.right.push_back(b), tree.label.push_back(label);
-    }
+    require(tree.fits(features, labels), "these arrays are not a tree");
     return tree;
 }
 

@@ -16,6 +16,18 @@ struct FlatTree {
     std::vector<std::uint32_t> key = {};
 
     bool empty() const { return feature.empty(); }
+    /// Whether it is a tree over so many columns and labels: arrays of one length, children behind their parents.
+    bool fits(std::size_t features, int labels) const {
+        const std::size_t n = feature.size();
+        if (n == 0 || left.size() != n || right.size() != n || label.size() != n) return false;
+        for (std::size_t i = 0; i < n; ++i) {
+            const auto below = [&](std::int32_t child) { return child > std::int64_t(i) && std::size_t(child) < n; };
+            if (feature[i] < 0 ? label[i] < 0 || label[i] >= labels
+                               : std::size_t(feature[i]) >= features || !below(left[i]) || !below(right[i]))
+                return false;
+        }
+        return true;
+    }
     /// Adds a node without test and label, and returns its number.
     int add() {
         feature.push_back(-1), left.push_back(-1), right.push_back(-1), label.push_back(-1);

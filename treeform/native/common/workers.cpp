@@ -1,5 +1,7 @@
 #include "workers.hpp"
 
+#include <algorithm>
+#include <atomic>
 #include <exception>
 #include <mutex>
 #include <new>
@@ -39,6 +41,20 @@ void run_workers(int count, const std::function<void(int)>& work, const std::fun
     for (int worker = 1; worker < count; ++worker)
         if (!has_run[worker]) run(worker);
     if (failure) std::rethrow_exception(failure);
+}
+
+void share_out(int threads, std::size_t count, const std::function<void(int, std::size_t)>& work) {
+    if (threads <= 1 || count < 2) {
+        for (std::size_t i = 0; i < count; ++i) work(0, i);
+        return;
+    }
+    std::atomic<std::size_t> next{0};
+    run_workers(
+        static_cast<int>(std::min(static_cast<std::size_t>(threads), count)),
+        [&](int thread) {
+            for (std::size_t i; (i = next++) < count;) work(thread, i);
+        },
+        [&] { next = count; });
 }
 
 }  // namespace treeform

@@ -1,5 +1,6 @@
 #pragma once
 // Workers of a search, each on a thread of its own.
+#include <cstddef>
 #include <functional>
 
 namespace treeform {
@@ -9,5 +10,8 @@ namespace treeform {
 /// nothing else, so that fewer of them are no error. Where a call ends by an exception, `failed` is called at once, so
 /// that the others can end; the first exception is thrown again when all have ended.
 void run_workers(int count, const std::function<void(int)>& work, const std::function<void()>& failed = {});
+
+/// Calls work(thread, index) for all indices, in order as far as one thread goes. The first exception is thrown again.
+void share_out(int threads, std::size_t count, const std::function<void(int, std::size_t)>& work);
 
 }  // namespace treeform

@@ -87,8 +87,9 @@ struct Counters {
 
     /// What a worker lists and joins.
     void add(const Counters& o) {
-        alive += o.alive, walks += o.walks, fronts += o.fronts, kept += o.kept, pairs += o.pairs;
-        largest = std::max(largest, o.largest);
+        const std::uint64_t most = std::max(largest, o.largest);
+        *this = combined(*this, o, std::plus<>());
+        largest = most;
     }
 };
 

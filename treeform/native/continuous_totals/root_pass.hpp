@@ -127,7 +127,7 @@ private:
                      best_.take_better(split.finding);
                  })
             .run(size(), first.shop.control);
-        first.shop.search.counters().add(counters_);
+        count_in(first.shop.search.counters(), counters_);
     }
     TREEFORM_COLD bool pick(Split& split, int f, const typename All::Whole& whole, Cost goal) {
         auto& one = shared_.searches[f];

@@ -52,22 +52,6 @@ struct Counters {
     std::uint64_t bounded = 0;            // splits settled by bounds alone
     std::uint64_t pruned_neighbourhood = 0, pruned_shrinking = 0, pruned_subinterval = 0;  // thresholds
     std::uint64_t pruned_features = 0;    // second features skipped, root features never opened
-
-    void add(const Counters& other) {
-        nodes += other.nodes, splits += other.splits, scans += other.scans, gathers += other.gathers;
-        bounded += other.bounded, pruned_neighbourhood += other.pruned_neighbourhood;
-        pruned_shrinking += other.pruned_shrinking, pruned_subinterval += other.pruned_subinterval;
-        pruned_features += other.pruned_features;
-    }
-    /// What was done since then.
-    Counters since(const Counters& then) const {
-        Counters more = *this;
-        more.nodes -= then.nodes, more.splits -= then.splits, more.scans -= then.scans, more.gathers -= then.gathers;
-        more.bounded -= then.bounded, more.pruned_neighbourhood -= then.pruned_neighbourhood;
-        more.pruned_shrinking -= then.pruned_shrinking, more.pruned_subinterval -= then.pruned_subinterval;
-        more.pruned_features -= then.pruned_features;
-        return more;
-    }
 };
 
 /// A test `rank(feature) < key`: true goes left.

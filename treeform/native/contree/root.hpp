@@ -61,11 +61,11 @@ public:
         const Counters before = worker.counters();
         Work work(features_);
         Question<W> question;
-        read_all(asked, [&](auto& io) { question.exchange(io, work, features_); });
+        Numbers::read(asked, [&](Numbers& io) { question.exchange(io, work, features_); });
         worker.evaluate(0, {node_, question.depth, question.budget, question.upper, support_, 0, 0, nullptr, {}},
                         question.test, question.room, question.cutoff, work);
-        Counters done = worker.counters().since(before);
-        return written([&](auto& io) { exchange(io, work, done, features_, question.depth); });
+        Counters done = since(before, worker.counters());
+        return Numbers::written([&](Numbers& io) { exchange(io, work, done, features_, question.depth); });
     }
 
     /// A true lower bound at any time, also after a stop.
@@ -81,7 +81,7 @@ public:
     std::uint64_t work() const { return workers_[0]->work(); }  // see DepthTwo::work
     TREEFORM_COLD Counters counters() {
         Counters sum = counters_;
-        for (auto& worker : workers_) sum.add(worker->counters());
+        for (auto& worker : workers_) count_in(sum, worker->counters());
         return sum;
     }
 
@@ -201,12 +201,12 @@ private:
     TREEFORM_COLD void ask(Task& task, Counters& counters) {
         Question<W> question = question_of(task);
         const Message reply =
-            away_.ask(written([&](auto& io) { question.exchange(io, task.work, features_); }));
+            away_.ask(Numbers::written([&](Numbers& io) { question.exchange(io, task.work, features_); }));
         if (reply.empty()) throw Stopped{};
         Counters more;
         task.work.plan = nullptr;
-        read_all(reply, [&](auto& io) { exchange(io, task.work, more, features_, depth_); });
-        counters.add(more);
+        Numbers::read(reply, [&](Numbers& io) { exchange(io, task.work, more, features_, depth_); });
+        count_in(counters, more);
     }
     /// How many tasks may be in flight before task k: few while the upper bound still moves.
     std::size_t room_for(std::size_t k) const {

@@ -7,8 +7,8 @@
 // Written once over a small set of operations `B` that each instruction set provides, included only by files that are
 // compiled for one (see scan_vector.hpp).
 //
-// B has: Reg (32 bytes), Mask, Cuts, Words (32 numbers of 16 bits); zero, lowest, highest, load(p), cuts(bits),
-// all_cuts(); Below<Key>(key) with mask(p); add_if(a, m, d), add_unless(a, m, d); raise_if(x, c, a), lower_if(x, c, a),
+// B has: Reg (32 bytes), Mask, Cuts, Words (32 numbers of 16 bits); zero, lowest, highest, labels(p),
+// steps(p), cuts(bits), all_cuts(); Below<Key>(key) with mask(p); add_if(a, m, d), add_unless(a, m, d); raise_if(x, c, a), lower_if(x, c, a),
 // raise, lower; LookUp and Compare from labels to steps; words of Part (first_block, next_block), store_words, join.
 #include "scan_vector.hpp"
 
@@ -76,54 +76,19 @@ inline void run_bytes(const ScanInput<Key, Sum>& in, Extremes& out, const Step& 
     if constexpr (R) right_sums.join(in.small_total, out.most_right, out.least_right);
 }
 
-/// The same step on both sides, from an array.
 template <class B>
-struct ByteStep {
-    const std::int8_t* step;
-    struct Both {
-        typename B::Reg value;
-        inline typename B::Reg left() const { return value; }
-        inline typename B::Reg right() const { return value; }
-    };
-    inline Both operator()(std::size_t i) const { return {B::load(step + i)}; }
+struct InBytes {
+    template <bool L, bool R, bool Ties, class Input, class Step>
+    static inline void run(const Input& in, Extremes& out, const Step& step) {
+        run_bytes<B, L, R, Ties>(in, out, step);
+    }
 };
-
-/// A pair of classes per side, from labels. `P` turns labels into steps.
-template <class B, class P>
-struct BytePairStep {
-    const std::uint8_t* label;
-    P pair_left, pair_right;
-    struct Both {
-        typename B::Reg labels;
-        const BytePairStep& from;
-        inline typename B::Reg left() const { return from.pair_left(labels); }
-        inline typename B::Reg right() const { return from.pair_right(labels); }
-    };
-    inline Both operator()(std::size_t i) const { return {B::load(label + i), *this}; }
-};
-
-template <class B, bool Ties, class Key, class Sum, class Step>
-inline void bytes_by_side(const ScanInput<Key, Sum>& in, Extremes& out, const Step& step) {
-    if (in.sides == kBoth)
-        run_bytes<B, true, true, Ties>(in, out, step);
-    else if (in.sides == kLeft)
-        run_bytes<B, true, false, Ties>(in, out, step);
-    else
-        run_bytes<B, false, true, Ties>(in, out, step);
-}
-template <class B, class Key, class Sum, class Step>
-inline void bytes_by_ties(const ScanInput<Key, Sum>& in, Extremes& out, const Step& step) {
-    if (in.valid)
-        bytes_by_side<B, true>(in, out, step);
-    else
-        bytes_by_side<B, false>(in, out, step);
-}
 
 /// The scans of V, in bytes where the input has them.
 template <class B, class V>
 void delta_scan_in_bytes(const ScanInput<typename V::Key, typename V::Sum>& in, Extremes& out) {
     if (in.step_bytes)
-        bytes_by_ties<B>(in, out, ByteStep<B>{in.step_bytes});
+        by_ties<InBytes<B>>(in, out, DeltaStep<B, std::int8_t>{in.step_bytes});
     else
         delta_scan<V>(in, out);
 }
@@ -134,10 +99,10 @@ void pair_scan_in_bytes(const ScanInput<typename V::Key, typename V::Sum>& in, E
         pair_scan<V>(in, out);
     } else if (in.classes <= B::kLookUpLabels) {
         using P = typename B::LookUp;
-        bytes_by_ties<B>(in, out, BytePairStep<B, P>{in.label_bytes, P(p[0], p[1]), P(p[2], p[3])});
+        by_ties<InBytes<B>>(in, out, PairStep<B, P, std::uint8_t>{in.label_bytes, P(p[0], p[1]), P(p[2], p[3])});
     } else {
         using P = typename B::Compare;
-        bytes_by_ties<B>(in, out, BytePairStep<B, P>{in.label_bytes, P(p[0], p[1]), P(p[2], p[3])});
+        by_ties<InBytes<B>>(in, out, PairStep<B, P, std::uint8_t>{in.label_bytes, P(p[0], p[1]), P(p[2], p[3])});
     }
 }
 

@@ -25,7 +25,8 @@ struct Bytes256 {
     static inline Reg zero() { return _mm256_setzero_si256(); }
     static inline Reg lowest() { return _mm256_set1_epi8(-128); }
     static inline Reg highest() { return _mm256_set1_epi8(127); }
-    static inline Reg load(const void* p) { return _mm256_loadu_si256(static_cast<const __m256i*>(p)); }
+    static inline Reg labels(const void* p) { return _mm256_loadu_si256(static_cast<const __m256i*>(p)); }
+    static inline Reg steps(const void* p) { return labels(p); }
     static inline Reg raise(Reg x, Reg a) { return _mm256_max_epi8(x, a); }
     static inline Reg lower(Reg x, Reg a) { return _mm256_min_epi8(x, a); }
 

@@ -32,6 +32,25 @@ Path path_of(std::string_view simd) {
     return Path::plain;
 }
 
+#if defined(__x86_64__)
+#define TREEFORM_ON_X86(scans) scans
+#else
+#define TREEFORM_ON_X86(scans) nullptr
+#endif
+#if defined(__GNUC__)
+#define TREEFORM_ON_VECTORS(scans) scans
+#else
+#define TREEFORM_ON_VECTORS(scans) nullptr
+#endif
+
+/// The scans of the instruction set that is chosen; those that were not compiled are never chosen.
+template <class Key, class Sum, class Make = ScanTable<Key, Sum> (*)()>
+ScanTable<Key, Sum> chosen(const char* simd, Make avx512, Make avx2, Make portable) {
+    const Path path = path_of(simd);
+    const Make make = path == Path::avx512 ? avx512 : path == Path::avx2 ? avx2 : portable;
+    return path == Path::plain ? plain_scans<Key, Sum>() : make();
+}
+
 }  // namespace
 
 bool simd_available(const char* simd) {
@@ -42,54 +61,21 @@ bool simd_available(const char* simd) {
 
 template <>
 ScanTable<std::uint16_t, std::int16_t> choose_scans(const char* simd) {
-    switch (path_of(simd)) {
-#if defined(__x86_64__)
-        case Path::avx512:
-            return avx512_scans_16();
-        case Path::avx2:
-            return avx2_scans_16();
-#endif
-#if defined(__GNUC__)
-        case Path::portable:
-            return portable_scans_16();
-#endif
-        default:
-            return plain_scans<std::uint16_t, std::int16_t>();
-    }
+    return chosen<std::uint16_t, std::int16_t>(simd, TREEFORM_ON_X86(avx512_scans_16),
+                                                 TREEFORM_ON_X86(avx2_scans_16),
+                                                 TREEFORM_ON_VECTORS(portable_scans_16));
 }
 template <>
 ScanTable<std::uint32_t, std::int32_t> choose_scans(const char* simd) {
-    switch (path_of(simd)) {
-#if defined(__x86_64__)
-        case Path::avx512:
-            return avx512_scans_32();
-        case Path::avx2:
-            return avx2_scans_32();
-#endif
-#if defined(__GNUC__)
-        case Path::portable:
-            return portable_scans_32();
-#endif
-        default:
-            return plain_scans<std::uint32_t, std::int32_t>();
-    }
+    return chosen<std::uint32_t, std::int32_t>(simd, TREEFORM_ON_X86(avx512_scans_32),
+                                                 TREEFORM_ON_X86(avx2_scans_32),
+                                                 TREEFORM_ON_VECTORS(portable_scans_32));
 }
 template <>
 ScanTable<std::uint16_t, std::int32_t> choose_scans(const char* simd) {
-    switch (path_of(simd)) {
-#if defined(__x86_64__)
-        case Path::avx512:
-            return avx512_scans_16_32();
-        case Path::avx2:
-            return avx2_scans_16_32();
-#endif
-#if defined(__GNUC__)
-        case Path::portable:
-            return portable_scans_16_32();
-#endif
-        default:
-            return plain_scans<std::uint16_t, std::int32_t>();
-    }
+    return chosen<std::uint16_t, std::int32_t>(simd, TREEFORM_ON_X86(avx512_scans_16_32),
+                                                 TREEFORM_ON_X86(avx2_scans_16_32),
+                                                 TREEFORM_ON_VECTORS(portable_scans_16_32));
 }
 template <>
 ScanTable<std::uint32_t, std::int64_t> choose_scans(const char*) {

@@ -137,10 +137,11 @@ struct Bytes {
     static inline Reg zero() { return Reg::all(Int8x16{}); }
     static inline Reg lowest() { return Reg::all(Int8x16{} + static_cast<std::int8_t>(-128)); }
     static inline Reg highest() { return Reg::all(Int8x16{} + static_cast<std::int8_t>(127)); }
-    static inline Reg load(const void* p) {
+    static inline Reg labels(const void* p) {
         const auto* bytes = static_cast<const std::int8_t*>(p);
-        return Reg::of([bytes](int k) { return contree::load<Int8x16>(bytes + 16 * k); });
+        return Reg::of([bytes](int k) { return load<Int8x16>(bytes + 16 * k); });
     }
+    static inline Reg steps(const void* p) { return labels(p); }
 
     template <class Key>
     struct Below {
@@ -149,10 +150,10 @@ struct Bytes {
         inline explicit Below(Key k) : key(Keys{} + k) {}
         inline Int16x8 words(const Key* p) const {
             if constexpr (sizeof(Key) == 2)
-                return contree::load<Keys>(p) < key;
+                return load<Keys>(p) < key;
             else
                 // On Windows the elements of a comparison are long, as wide as int and another type.
-                return narrow(Int32x4(contree::load<Keys>(p) < key), Int32x4(contree::load<Keys>(p + 4) < key));
+                return narrow(Int32x4(load<Keys>(p) < key), Int32x4(load<Keys>(p + 4) < key));
         }
         inline Mask mask(const Key* p) const {
             return Mask::of([this, p](int k) { return narrow(words(p + 16 * k), words(p + 16 * k + 8)); });
@@ -161,7 +162,7 @@ struct Bytes {
     static inline Cuts cuts(std::uint32_t bits) {
         const std::uint64_t spread[4] = {kSpread[bits & 0xFF], kSpread[bits >> 8 & 0xFF], kSpread[bits >> 16 & 0xFF],
                                          kSpread[bits >> 24]};
-        return load(spread);
+        return labels(spread);
     }
     static inline Reg add_if(const Reg& a, const Mask& m, const Reg& d) {
         return Reg::of([&](int k) { return a.part[k] + (d.part[k] & m.part[k]); });

@@ -97,9 +97,9 @@ inline void run_all(const ScanInput<typename V::Key, typename V::Sum>& in, Extre
 }
 
 /// The same step on both sides, from an array.
-template <class V>
+template <class V, class Sum = typename V::Sum>
 struct DeltaStep {
-    const typename V::Sum* step;
+    const Sum* step;
     struct Both {
         typename V::Reg value;
         inline typename V::Reg left() const { return value; }
@@ -109,9 +109,9 @@ struct DeltaStep {
 };
 
 /// A pair of classes per side, from labels. `P` turns labels into steps.
-template <class V, class P>
+template <class V, class P, class Label = std::uint16_t>
 struct PairStep {
-    const std::uint16_t* label;
+    const Label* label;
     P pair_left, pair_right;
     struct Both {
         typename V::Reg labels;
@@ -137,45 +137,52 @@ struct WeightedPairStep {
     inline Both operator()(std::size_t i) const { return {V::labels(label + i), V::steps(weight + i), *this}; }
 };
 
-template <class V, bool Ties, class Step>
-inline void by_side(const ScanInput<typename V::Key, typename V::Sum>& in, Extremes& out, const Step& step) {
+template <class V>
+struct InLanes {
+    template <bool L, bool R, bool Ties, class Input, class Step>
+    static inline void run(const Input& in, Extremes& out, const Step& step) {
+        run_all<V, L, R, Ties>(in, out, step);
+    }
+};
+template <class Way, bool Ties, class Input, class Step>
+inline void by_side(const Input& in, Extremes& out, const Step& step) {
     if (in.sides == kBoth)
-        run_all<V, true, true, Ties>(in, out, step);
+        Way::template run<true, true, Ties>(in, out, step);
     else if (in.sides == kLeft)
-        run_all<V, true, false, Ties>(in, out, step);
+        Way::template run<true, false, Ties>(in, out, step);
     else
-        run_all<V, false, true, Ties>(in, out, step);
+        Way::template run<false, true, Ties>(in, out, step);
 }
-template <class V, class Step>
-inline void by_ties(const ScanInput<typename V::Key, typename V::Sum>& in, Extremes& out, const Step& step) {
+template <class Way, class Input, class Step>
+inline void by_ties(const Input& in, Extremes& out, const Step& step) {
     if (in.valid)
-        by_side<V, true>(in, out, step);
+        by_side<Way, true>(in, out, step);
     else
-        by_side<V, false>(in, out, step);
+        by_side<Way, false>(in, out, step);
 }
 
 template <class V>
 void delta_scan(const ScanInput<typename V::Key, typename V::Sum>& in, Extremes& out) {
-    by_ties<V>(in, out, DeltaStep<V>{in.step});
+    by_ties<InLanes<V>>(in, out, DeltaStep<V>{in.step});
 }
 template <class V>
 void pair_scan(const ScanInput<typename V::Key, typename V::Sum>& in, Extremes& out) {
     if constexpr (requires { typename V::LookUp; }) {
         using P = typename V::LookUp;
         if (in.classes <= 31) {
-            by_ties<V>(in, out, PairStep<V, P>{in.label, P(in.pairs[0], in.pairs[1]), P(in.pairs[2], in.pairs[3])});
+            by_ties<InLanes<V>>(in, out, PairStep<V, P>{in.label, P(in.pairs[0], in.pairs[1]), P(in.pairs[2], in.pairs[3])});
             return;
         }
     }
     using P = typename V::Compare;
-    by_ties<V>(in, out, PairStep<V, P>{in.label, P(in.pairs[0], in.pairs[1]), P(in.pairs[2], in.pairs[3])});
+    by_ties<InLanes<V>>(in, out, PairStep<V, P>{in.label, P(in.pairs[0], in.pairs[1]), P(in.pairs[2], in.pairs[3])});
 }
 
 template <class V>
 void weighted_pair_scan(const ScanInput<typename V::Key, typename V::Sum>& in, Extremes& out) {
     using P = typename V::Compare;
     const std::uint16_t* p = in.pairs;
-    by_ties<V>(in, out, WeightedPairStep<V, P>{in.label, in.step, P(p[0], p[1]), P(p[2], p[3])});
+    by_ties<InLanes<V>>(in, out, WeightedPairStep<V, P>{in.label, in.step, P(p[0], p[1]), P(p[2], p[3])});
 }
 
 template <class V>

@@ -4,65 +4,29 @@
 #include <stdexcept>
 
 namespace treeform::diagram {
-namespace {
 
-/// Ranges of tests, about; more of them serve more workers.
-constexpr int kRanges = 64;
+constexpr int kRanges = 64;  // of tests, about; more of them serve more workers
 
-constexpr std::uint64_t Counters::* kCounted[] = {
-    &Counters::states,  &Counters::transpositions, &Counters::bounded,  &Counters::candidates, &Counters::intervals,
-    &Counters::refuted, &Counters::groupings,      &Counters::trees,    &Counters::tree_hits,  &Counters::stumps,
-    &Counters::pairs,   &Counters::given_up,       &Counters::evictions};
-
-}  // namespace
-
-template <class IO>
-void Part::exchange(IO& io, const Instance& instance, int most) {
-    int hints = 0;
-    io.all(upper, hints, tests, begin, end);
-    io.require(hints == 0 && tests >= 1 && tests <= most && begin >= Plan::kPass && begin < end
-               && end <= instance.view.splits);
-}
-
-/// What a range came to: nothing below `settled`, or its least cost.
-template <class IO>
-void exchange(IO& io, Cost& settled, Cost& cost, Counters& counters) {
-    io.all(settled, cost);
-    for (const auto member : kCounted) io.all(counters.*member);
-}
-
-/// A range is of one feature; a pass-through at the root is a range of its own.
-std::vector<Part> Parts::all(int tests) const {
-    std::vector<Part> parts;
-    const int most = (in_.view.splits + kRanges - 1) / kRanges;
-    const auto add = [&](int begin, int end) { parts.push_back({0, tests, begin, end}); };
-    for (int f = 0; f < in_.view.features; ++f)
-        for (int begin = in_.view.first[f]; begin < in_.view.first[f + 1]; begin += most)
-            add(begin, std::min(begin + most, in_.view.first[f + 1]));
-    if (search_.root_may_pass(tests)) add(Plan::kPass, Plan::kPass + 1);
-    return parts;
-}
-
-Answer Parts::solve(int tests, Cost need) {
-    const std::vector<Part> parts = all(tests);
+Answer solve_in_parts(const Away& away, const Instance& in, const Control& control, Search& search, Counters& counters,
+                      int tests, Cost need) {
+    std::vector<std::pair<int, int>> ranges;  // each of one feature; a pass-through is a range of its own
+    const int most = (in.view.splits + kRanges - 1) / kRanges;
+    for (int f = 0; f < in.view.features; ++f)
+        for (int begin = in.view.first[f]; begin < in.view.first[f + 1]; begin += most)
+            ranges.emplace_back(begin, std::min(begin + most, in.view.first[f + 1]));
+    if (search.root_may_pass(tests)) ranges.emplace_back(Plan::kPass, Plan::kPass + 1);
     LeastCost best{need};
     Cost least = kNever;
     const auto question = [&](std::size_t i) {
-        Part part = parts[i];
-        part.upper = best.upper({i, 0});
-        return written([&](auto& io) { part.exchange(io, in_, settings_.max_nodes); });
+        return std::optional(Question{best.upper({i, 0}), {}, {tests, ranges[i].first, ranges[i].second}});
     };
-    ask_all(away_, control_, parts.size(), question, [&](std::size_t i, const Message& reply) {
-        Cost settled = 0, cost = 0;
-        Counters more;
-        read_all(reply, [&](auto& io) { exchange(io, settled, cost, more); });
-        for (const auto member : kCounted) counters_.*member += more.*member;
-        least = std::min(least, settled);
-        if (cost < kNoBound) best.take(cost, {i, 0});
+    ask_all(away, control, counters, ranges.size(), question, [&](std::size_t i, const auto& reply) {
+        least = std::min(least, reply.settled);
+        best.take(reply.cost, {i, 0});
     });
     if (!best.tied) return {std::min(need, least), nullptr};
-    const Part& first = parts[std::size_t(best.key.first)];
-    Answer answer = search_.solve_range(tests, first.begin, first.end, best.cost + 1);
+    const auto& [begin, end] = ranges[std::size_t(best.key.first)];
+    Answer answer = search.solve_range(tests, begin, end, best.cost + 1);
     if (!answer.plan || answer.value != best.cost) throw std::logic_error("a diagram differs from its part");
     return answer;
 }
@@ -73,14 +37,15 @@ PartSearch::PartSearch(const Points& points, const Settings& settings, Control& 
 }
 
 Message PartSearch::evaluate(const Message& question) {
-    Part part;
-    read_all(question, [&](auto& io) { part.exchange(io, in_, settings_.max_nodes); });
-    const Counters before = counters_;
-    const Answer answer = search_->solve_range(part.tests, part.begin, part.end, part.upper);
-    Cost settled = answer.value, cost = answer.plan ? answer.value : kNoBound;
-    Counters done = counters_;
-    for (const auto member : kCounted) done.*member -= before.*member;
-    return written([&](auto& io) { exchange(io, settled, cost, done); });
+    return answered(question, counters_, [&](const Question& asked, auto& reply) {
+        int tests = 0, begin = 0, end = 0;
+        Numbers::read(asked.about, [&](Numbers& io) { io.all(tests, begin, end); });
+        Numbers::require(asked.hints.empty() && tests >= 1 && tests <= settings_.max_nodes && begin >= Plan::kPass
+                         && begin < end && end <= in_.view.splits);
+        const Answer answer = search_->solve_range(tests, begin, end, asked.upper);
+        reply.settled = answer.value;
+        if (answer.plan) reply.cost = answer.value;
+    });
 }
 
 }  // namespace treeform::diagram

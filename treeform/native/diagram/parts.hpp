@@ -8,34 +8,9 @@
 
 namespace treeform::diagram {
 
-struct Part {
-    Cost upper = 0;  // only what costs less is wanted
-    int tests = 0, begin = 0, end = 0;
-
-    template <class IO>
-    void exchange(IO& io, const Instance& instance, int most);
-};
-
-class Parts {
-public:
-    Parts(const Away& away, const Instance& in, const Settings& settings, const Control& control, Search& search,
-          Counters& counters)
-        : away_(away), in_(in), settings_(settings), control_(control), search_(search), counters_(counters) {}
-    /// Whether the search for so many tests pays for its messages.
-    bool travel(int tests) const { return away_ && tests >= settings_.least_tests && settings_.widths.size() > 1; }
-    /// As `Search::solve`.
-    Answer solve(int tests, Cost need);
-
-private:
-    std::vector<Part> all(int tests) const;
-
-    const Away& away_;
-    const Instance& in_;
-    const Settings& settings_;
-    const Control& control_;
-    Search& search_;
-    Counters& counters_;
-};
+/// As `Search::solve`, from what others answer.
+Answer solve_in_parts(const Away& away, const Instance& in, const Control& control, Search& search, Counters& counters,
+                      int tests, Cost need);
 
 /// Answers parts of one table; not for two threads at a time.
 class PartSearch {

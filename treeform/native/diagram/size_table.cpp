@@ -38,7 +38,7 @@ class SizeTableSearch {
 public:
     SizeTableSearch(const Instance& in, const Settings& settings, Control& control, Outcome& out, const Away& away)
         : in_(in), settings_(settings), control_(control), out_(out), search_(in, settings, control, out.counters),
-          parts_(away, in, settings, control, search_, out.counters), is_together_(!settings.use_trees) {
+          away_(away), is_together_(!settings.use_trees) {
         const int most = settings.max_nodes;
         for (auto& one : settled_) one.resize(most + 1);
         plan_.resize(most + 1);
@@ -74,7 +74,7 @@ private:
     Control& control_;
     Outcome& out_;
     Search search_;
-    Parts parts_;
+    const Away& away_;  // may be empty
     std::vector<PlanPtr> plan_;  // of the diagrams in `out_`, where one is known
     bool is_together_;  // the search goes by intervals of tests first
     std::vector<double> settled_[2];  // by the search by single tests and by intervals: that part of the root's tests
@@ -254,14 +254,17 @@ private:
     /// e(k), if it is below `need`; false if it takes more work than that.
     bool fill(int k, Cost need, double share) {
         Answer answer;
-        if (parts_.travel(k) && !is_slow_ && settings_.starts < 0) {  // it is slow, whatever the clock says
+        // Searches for few tests, and of one level after another without a choice, do not pay for messages.
+        const bool travels = away_ && k >= settings_.least_tests && settings_.widths.size() > 1;
+        if (travels && !is_slow_ && settings_.starts < 0) {  // it is slow, whatever the clock says
             is_slow_ = true;
             build(kPartsStart, 1500);
             return true;
         }
         control_.throws_when_overdue = !is_slow_ && settings_.starts < 0;
         try {
-            answer = parts_.travel(k) ? parts_.solve(k, need) : search(k, need, share);
+            answer = travels ? solve_in_parts(away_, in_, control_, search_, out_.counters, k, need)
+                             : search(k, need, share);
         } catch (const Overdue&) {  // the search is slow: spend some time on better models first
             control_.throws_when_overdue = false, is_slow_ = true;
             build(2e9, 6000), anneal(share);

@@ -58,11 +58,6 @@ struct Counters {
     std::uint64_t bounded = 0;   // thresholds settled by bounds alone
     std::uint64_t pairs = 0;     // tables of all pairs of thresholds that were counted
     std::uint64_t near_ties = 0; // pairs of trees that were compared as fractions
-
-    void add(const Counters& other) {
-        nodes += other.nodes, splits += other.splits, scans += other.scans, exact += other.exact;
-        bounded += other.bounded, pairs += other.pairs, near_ties += other.near_ties;
-    }
 };
 
 /// A tree as the search stores it. A test is `rank(feature) < key`: true goes left. A leaf has feature -1.

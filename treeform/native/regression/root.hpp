@@ -52,7 +52,7 @@ public:
     std::uint64_t work() const { return (search_.counters.scans + search_.counters.exact) * all_.n * 4; }
     Counters counters() const {
         Counters all = search_.counters;
-        all.add(of_workers_);
+        count_in(all, of_workers_);
         return all;
     }
 
@@ -108,7 +108,7 @@ private:
                 Search<LossOf> own(table_, settings_, control_);
                 work(own, static_cast<std::size_t>(t), depth, budget);
                 const std::lock_guard lock(mutex_);
-                of_workers_.add(own.counters);
+                count_in(of_workers_, own.counters);
             },
             [&] {
                 const std::lock_guard lock(mutex_);

@@ -11,39 +11,12 @@ namespace {
 constexpr std::size_t kMostColumns = 250;
 constexpr Amount kUnknown = -2 * kNone;
 
-constexpr std::uint64_t Counters::* kCounted[] = {
-    &Counters::depth_two,         &Counters::subproblems, &Counters::cache_hits, &Counters::pruned_bound,
-    &Counters::pruned_similarity, &Counters::fronts,      &Counters::kept,       &Counters::pairs};
-
-/// A loss that is not known yet counts as the least that is possible.
-Amount least_loss(Amount price, Amount minimum) { return price >= kNone ? kNone : price - minimum; }
+/// The subproblem whose bound stands at that place in the bounds of pairs of a test.
+Key key_of(int column, std::size_t place, std::size_t columns) {
+    return Key().with(column, int(place / (2 * columns))).with(int(place / 2 % columns), int(place % 2));
+}
 
 }  // namespace
-
-template <class IO>
-void Part::exchange(IO& io, const Table& table, int columns) {
-    io.all(upper);
-    io.count(hints, 4 * std::size_t(columns)), io.each(hints);
-    io.all(kind, column, depth, unit);
-    io.require((kind == price || kind == front) && column >= 0 && column < columns && depth >= 4 && depth < 10);
-    multiplier.resize(std::size_t(table.rows)), io.each(multiplier);
-    if (kind == price) return;
-    io.all(root_minimum, main);
-    io.count(active, kMostActive);
-    io.require(main >= -1 && main < int(active.size()));
-    for (Active& a : active) {
-        io.all(a.row, a.sign, a.both);
-        io.require(a.row >= 0 && a.row < table.rows && (a.sign == -1 || a.sign == 1));
-    }
-}
-
-template <class IO>
-void Reply::exchange(IO& io, const Table& table, int columns) {
-    io.all(settled, cost, loss);
-    for (const auto member : kCounted) io.all(counters.*member);
-    io.count(pairs, 4 * std::size_t(columns)), io.each(pairs);
-    if (cost < kNone) io.tree(tree, table.columns, table.labels);
-}
 
 /// Steps of the counts of pairs below all paths of one test at the root, at most; the bounds leave a small part of
 /// them.
@@ -54,41 +27,37 @@ bool Parts::travel(int depth) const {
 }
 
 /// About the prices of the team, with the bounds that are known.
-Message Parts::question(Part part) const {
+Question Parts::question(Amount upper, int column, int depth, const Message& fronts) const {
     const Prices& prices = team_.first().minima.prices();
-    part.unit = prices.unit, part.multiplier = prices.multiplier;
-    part.hints = hints(part.column);
-    return written([&](auto& io) { part.exchange(io, table_, team_.first().rows.columns); });
+    Question asked{upper, pairs_.of(std::size_t(column)), {column, depth, prices.unit}};
+    asked.about.insert(asked.about.end(), prices.multiplier.begin(), prices.multiplier.end());
+    asked.about.insert(asked.about.end(), fronts.begin(), fronts.end());
+    return asked;
 }
 
-Reply Parts::reply(const Message& in) {
-    Reply reply;
-    read_all(in, [&](auto& io) { reply.exchange(io, table_, team_.first().rows.columns); });
-    counters.add(reply.counters);
-    return reply;
+bool Parts::take(const Reply<Counters>& reply, LeastCost& least, LeastCost::Key key, FlatTree& tree) const {
+    if (!least.take(reply.cost, key)) return false;
+    Numbers::require(reply.tree.fits(table_.columns, table_.labels));
+    tree = reply.tree;
+    return true;
 }
 
 Amount Parts::minimum(int depth) {
     Minima& minima = team_.first().minima;
     Amount best = kNone;
     const std::vector<int> order = minima.order_of_root(root_, best);
-    const std::size_t columns = std::size_t(team_.first().rows.columns);
-    price_.assign(columns, -kNone);
-    pairs_.assign(columns <= kMostColumns ? columns * columns * 4 : 0, kUnknown);
+    const int columns = team_.first().rows.columns;
+    price_.assign(std::size_t(columns), -kNone);
+    pairs_.begin(std::size_t(columns), kMostColumns, kUnknown);
     tree_ = {};
     // Of several tests that attain the minimum the first counts, as where a tree is built from minima.
-    LeastCost least{best, best < kNone, {team_.first().rows.columns, 0}};
+    LeastCost least{best, best < kNone, {columns, 0}};
     const auto own = [&](std::size_t i) { return LeastCost::Key(minima.only.empty() ? order[i] : int(i), 0); };
-    const auto ask = [&](std::size_t i) {
-        Part part;
-        part.column = order[i], part.depth = depth, part.upper = least.upper(own(i));
-        return question(part);
-    };
-    ask_all(away_, control_, order.size(), ask, [&](std::size_t i, const Message& in) {
-        const Reply found = reply(in);
-        price_[order[i]] = found.settled;
-        note(order[i], found.pairs);
-        if (least.take(found.cost, own(i))) tree_ = found.tree;
+    const auto ask = [&](std::size_t i) { return std::optional(question(least.upper(own(i)), order[i], depth, {})); };
+    ask_all(away_, control_, counters, order.size(), ask, [&](std::size_t i, const auto& reply) {
+        price_[std::size_t(order[i])] = reply.settled;
+        pairs_.note(std::size_t(order[i]), reply.pairs);
+        take(reply, least, own(i), tree_);
     });
     best = least.cost;
     int label = 0;
@@ -97,39 +66,38 @@ Amount Parts::minimum(int depth) {
     return best;
 }
 
-/// Known bounds of the pairs of a test with others: four of each, as in a reply.
-std::vector<Amount> Parts::hints(int column) const {
-    if (pairs_.empty()) return {};
-    const auto each = std::ptrdiff_t(4 * price_.size());
-    return {pairs_.begin() + column * each, pairs_.begin() + (column + 1) * each};
-}
-
-/// Of the test of a reply with all others: hints for these.
-void Parts::note(int column, const std::vector<Amount>& pairs) {
-    const std::size_t columns = price_.size();
-    if (pairs_.empty() || pairs.size() != 4 * columns) return;
-    for (std::size_t j = 0; j < columns; ++j)
-        for (int s = 0; s < 4; ++s) {
-            Amount& known = pairs_[(j * columns + std::size_t(column)) * 4 + std::size_t(s)];
-            known = std::max(known, pairs[4 * j + std::size_t(s)]);
-        }
-}
-
 /// `Fronts`, each test of the root asked of others.
 class FrontsInParts final : public Fronts {
 public:
     FrontsInParts(Parts& parts, const FrontInput& input, const std::vector<Active>& active,
                   std::unique_ptr<Fronts> constants)
-        : parts_(parts), input_(input), active_(active), constants_(std::move(constants)) {
-        for (const Amount price : parts.price_) loss_.push_back(least_loss(price, input.root_minimum));
+        : parts_(parts), input_(input), constants_(std::move(constants)), about_{input.root_minimum, input.main} {
+        for (const Active& a : active) about_.insert(about_.end(), {a.row, a.sign, a.both});
+        // A loss that is not known yet counts as the least that is possible.
+        for (const Amount price : parts.price_) loss_.push_back(price >= kNone ? kNone : price - input.root_minimum);
     }
 
     bool below(Amount upper) override {
-        Amount best = upper;
-        if (constants_->constant_below(upper)) best = constants_->cost(), tree_ = constants_->tree();
-        search(upper, best);
-        if (best < upper) cost_ = best;
-        return best < upper;
+        LeastCost least{upper};
+        if (constants_->constant_below(upper)) least.cost = constants_->cost(), tree_ = constants_->tree();
+        std::vector<std::pair<Amount, int>> order;
+        for (int j = 0; j < int(loss_.size()); ++j)
+            if (loss_[std::size_t(j)] <= slack(upper)) order.emplace_back(loss_[std::size_t(j)], j);
+        std::sort(order.begin(), order.end());
+        // Of equal costs the test with the least loss counts.
+        const auto ask = [&](std::size_t i) -> std::optional<Question> {
+            const Amount loss = loss_[std::size_t(order[i].second)], own = least.upper({loss, order[i].second});
+            if (loss > slack(own)) return {};
+            return parts_.question(own, order[i].second, input_.depth, about_);
+        };
+        ask_all(parts_.away_, parts_.control_, parts_.counters, order.size(), ask, [&](std::size_t i, const auto& reply) {
+            Numbers::require(reply.more.size() == 1);
+            Amount& loss = loss_[std::size_t(order[i].second)];
+            loss = reply.more[0] < kNone ? reply.more[0] : std::max(loss, slack(reply.settled) + 1);
+            parts_.take(reply, least, {loss, order[i].second}, tree_);
+        });
+        if (least.cost < upper) cost_ = least.cost;
+        return least.cost < upper;
     }
     bool constant_below(Amount upper) override { return constants_->constant_below(upper); }
     bool below_with(int, Amount, Amount&) override { throw std::logic_error("parts are not divided again"); }
@@ -140,32 +108,11 @@ private:
     Amount slack(Amount upper) const {
         return input_.team.first().minima.prices().limit(upper - 1) - input_.root_minimum;
     }
-    void search(Amount upper, Amount& best) {
-        std::vector<std::pair<Amount, int>> order;
-        for (int j = 0; j < int(loss_.size()); ++j)
-            if (loss_[j] <= slack(upper)) order.push_back({loss_[j], j});
-        std::sort(order.begin(), order.end());
-        LeastCost least{best};  // of equal costs the test with the least loss counts
-        const auto ask = [&](std::size_t i) {
-            Part part;
-            part.kind = Part::front, part.column = order[i].second, part.depth = input_.depth;
-            part.root_minimum = input_.root_minimum, part.main = input_.main, part.active = active_;
-            part.upper = least.upper({loss_[part.column], part.column});
-            return loss_[part.column] > slack(part.upper) ? Message{} : parts_.question(part);
-        };
-        ask_all(parts_.away_, parts_.control_, order.size(), ask, [&](std::size_t i, const Message& in) {
-            const Reply found = parts_.reply(in);
-            Amount& loss = loss_[order[i].second];
-            loss = found.loss < kNone ? found.loss : std::max(loss, slack(found.settled) + 1);
-            if (least.take(found.cost, {found.loss, order[i].second})) tree_ = found.tree;
-        });
-        best = least.cost;
-    }
 
     Parts& parts_;
     FrontInput input_;
-    std::vector<Active> active_;
     std::unique_ptr<Fronts> constants_;
+    Message about_;
     std::vector<Amount> loss_;  // per test: it loses no less
     FlatTree tree_;
     Amount cost_ = kNone;
@@ -190,93 +137,78 @@ PartSearch::PartSearch(const Table& table, const Settings& settings, Control& co
     team_.first().rows.root(root_);
 }
 
-Counters PartSearch::counted() const {
-    Counters sum;
-    team_.add_counters(sum);
-    return sum;
-}
-
 Message PartSearch::evaluate(const Message& question) {
-    Part part;
-    read_all(question, [&](auto& io) { part.exchange(io, table_, team_.first().rows.columns); });
-    const Counters before = counted();
-    take_up(part);
-    take_hints(part);
-    Reply reply = part.kind == Part::price ? find_price(part) : find_front(part);
-    reply.counters = counted();
-    for (const auto member : kCounted) reply.counters.*member -= before.*member;
-    return written([&](auto& io) { reply.exchange(io, table_, team_.first().rows.columns); });
+    team_.first().counters.largest = 0;
+    return answered(question, team_.first().counters, [&](const Question& asked, auto& reply) {
+        const std::size_t columns = std::size_t(team_.first().rows.columns);
+        int column = 0;
+        Message prices, fronts;
+        Numbers::read(asked.about, [&](Numbers& io) {
+            io.all(column), io.rest(prices, 2 + std::size_t(table_.rows)), io.rest(fronts);
+        });
+        Numbers::require(column >= 0 && std::size_t(column) < columns
+                         && (asked.hints.empty() || (asked.hints.size() == 4 * columns && columns <= kMostColumns)));
+        if (prices != prices_) take_up(prices);
+        for (std::size_t k = 0; k < asked.hints.size(); ++k)
+            if (const Amount known = asked.hints[k]; known != kUnknown)
+                team_.first().minima.learn(key_of(column, k, columns), {known >> 1, (known & 1) != 0});
+        if (fronts.empty()) return find_price(column, asked, reply);
+        if (!fronts_ || fronts != asked_fronts_) make(fronts);
+        find_front(column, asked, reply);
+    });
 }
 
 /// Other prices or another depth: nothing that was found counts any more.
-void PartSearch::take_up(const Part& part) {
-    if (part.depth == last_.depth && part.unit == last_.unit && part.multiplier == last_.multiplier) return;
-    Prices prices;
-    if (!pricing_.make(part.multiplier, part.unit, prices)) MessageReader::refuse();
+void PartSearch::take_up(const Message& prices) {
+    Prices made;
+    Numbers::require(prices[0] >= 4 && prices[0] < 10 && pricing_.make({prices.begin() + 2, prices.end()}, prices[1], made));
     fronts_.reset();
     known_.clear();
-    team_.set(prices);
-    team_.first().minima.forget_settled(part.depth);
-    last_ = part, last_.active.clear(), last_.kind = Part::price;
+    team_.set(made);
+    team_.first().minima.forget_settled(int(prices[0]));
+    prices_ = prices;
 }
 
-/// What others found of the pairs of this test.
-void PartSearch::take_hints(const Part& part) {
-    for (std::size_t k = 0; k < part.hints.size(); ++k)
-        if (const Amount known = part.hints[k]; known != kUnknown)
-            team_.first().minima.learn(Key().with(part.column, int(k % 4 / 2)).with(int(k / 4), int(k % 2)),
-                                       {known >> 1, (known & 1) != 0});
-}
-
-/// Known bounds of the pairs of a test with every other.
-std::vector<Amount> PartSearch::pairs(int column) const {
-    const std::size_t columns = std::size_t(team_.first().rows.columns);
-    std::vector<Amount> out;
-    if (columns > kMostColumns) return out;
-    for (std::size_t j = 0; j < columns; ++j)
-        for (int s = 0; s < 4; ++s) {
-            const auto known = known_.find(Key().with(column, s % 2).with(int(j), s / 2));
-            out.push_back(known && int(j) != column ? 2 * known->lower + known->exact : kUnknown);
-        }
-    return out;
-}
-
-Reply PartSearch::find_price(const Part& part) {
+void PartSearch::find_price(int column, const Question& asked, Reply<Counters>& reply) {
     Minima& minima = team_.first().minima;
-    const Amount limit = part.upper - 1;
-    Reply reply;
-    reply.settled = minima.with_test(root_, part.depth, part.column, limit);
-    reply.pairs = pairs(part.column);
-    if (reply.settled > limit || reply.settled >= kNone) return reply;
+    const int depth = int(prices_[0]);
+    reply.settled = minima.with_test(root_, depth, column, asked.upper - 1);
+    const std::size_t columns = std::size_t(team_.first().rows.columns);
+    for (std::size_t k = 0; k < asked.hints.size(); ++k) {
+        const auto known = known_.find(key_of(column, k, columns));
+        const bool is_pair = k / 2 % columns != std::size_t(column);
+        reply.pairs.push_back(known && is_pair ? 2 * known->lower + known->exact : kUnknown);
+    }
+    if (reply.settled >= std::min(asked.upper, kNone)) return;
     reply.cost = reply.settled;
-    reply.tree = minima.tree_with_test(root_, part.depth, part.column);
-    return reply;
+    reply.tree = minima.tree_with_test(root_, depth, column);
 }
 
 /// Fronts without anything that was found before.
-void PartSearch::make(const Part& part) {
+void PartSearch::make(const Message& fronts) {
+    Amount root_minimum = 0;
+    int main = -1;
+    Message rows;
+    Numbers::read(fronts, [&](Numbers& io) { io.all(root_minimum, main), io.rest(rows); });
+    std::vector<Active> active;
+    for (std::size_t k = 0; k + 3 <= rows.size(); k += 3)
+        active.push_back({int(rows[k]), int(rows[k + 1]), rows[k + 2] != 0});
+    Numbers::require(rows.size() % 3 == 0 && active.size() <= kMostActive && main >= -1 && main < int(active.size()));
+    for (const Active& a : active) Numbers::require(a.row >= 0 && a.row < table_.rows && (a.sign == -1 || a.sign == 1));
     fronts_.reset();
-    fronts_ =
-        make_fronts({table_, settings_, team_, control_, root_, part.depth, part.root_minimum, part.main}, part.active);
+    fronts_ = make_fronts({table_, settings_, team_, control_, root_, int(prices_[0]), root_minimum, main}, active);
     if (!fronts_) throw std::bad_alloc();
-    last_.kind = Part::front, last_.root_minimum = part.root_minimum, last_.main = part.main;
-    last_.active = part.active;
+    asked_fronts_ = fronts;
 }
 
-Reply PartSearch::find_front(const Part& part) {
-    if (!fronts_ || last_.root_minimum != part.root_minimum || last_.main != part.main || last_.active != part.active)
-        make(part);
-    Reply reply;
-    if (!fronts_->below_with(part.column, part.upper, reply.loss)) {
-        reply.settled = part.upper;
-        return reply;
-    }
+void PartSearch::find_front(int column, const Question& asked, Reply<Counters>& reply) {
+    reply.more = {kNone}, reply.settled = asked.upper;
+    if (!fronts_->below_with(column, asked.upper, reply.more[0])) return;
     reply.settled = reply.cost = fronts_->cost();
-    make(part);  // the tree is not to depend on earlier parts
+    make(Message(asked_fronts_));  // the tree is not to depend on earlier parts
     Amount loss;
-    if (!fronts_->below_with(part.column, reply.cost + 1, loss)) throw std::logic_error("a front was lost");
+    if (!fronts_->below_with(column, reply.cost + 1, loss)) throw std::logic_error("a front was lost");
     reply.tree = fronts_->tree();
-    return reply;
 }
 
 }  // namespace treeform::totals

@@ -3,43 +3,15 @@
 // searches are shared out: the least price at some multipliers, and the fronts below a guessed cost. Prices and costs
 // are exact whoever finds them, and the trees of a reply are those of a search that begins with it: so the answer does
 // not depend on who answered, or on what else it was asked.
+//
+// A question is about a column, a depth, the unit and the multipliers, and for fronts about the root's minimum, the
+// main row and the active rows.
 #include <memory>
 
 #include "../common/away.hpp"
 #include "fronts.hpp"
 
 namespace treeform::totals {
-
-/// A part: what is asked about which test of the root.
-struct Part {
-    enum Kind { price, front };
-    Amount upper = 0;  // only prices, or costs, below it are wanted
-    /// Least prices below the test and another one, as far as others found them: see `Parts::hints`.
-    std::vector<Amount> hints;
-    int kind = price, column = 0, depth = 0;
-    Amount unit = 0;
-    std::vector<Amount> multiplier;
-    // Of fronts:
-    Amount root_minimum = 0;
-    int main = -1;
-    std::vector<Active> active;
-
-    template <class IO>
-    void exchange(IO& io, const Table& table, int columns);
-};
-
-struct Reply {
-    Amount settled = 0, cost = kNone;
-    Amount loss = kNone;
-    Counters counters;
-    /// Of a price, for each other test: four bounds, twice the bound and 1 if it is exact, by the side of the other
-    /// test and of this one.
-    std::vector<Amount> pairs;
-    FlatTree tree;  // empty where nothing was found
-
-    template <class IO>
-    void exchange(IO& io, const Table& table, int columns);
-};
 
 /// The tests at the root, asked of others.
 class Parts {
@@ -58,10 +30,9 @@ public:
 
 private:
     friend class FrontsInParts;
-    std::vector<Amount> hints(int column) const;
-    void note(int column, const std::vector<Amount>& pairs);
-    Message question(Part part) const;
-    Reply reply(const Message& in);
+    Question question(Amount upper, int column, int depth, const Message& fronts) const;
+    /// The tree of a reply is taken over if the reply counts.
+    bool take(const Reply<Counters>& reply, LeastCost& least, LeastCost::Key key, FlatTree& tree) const;
 
     const Away& away_;
     const Table& table_;
@@ -70,7 +41,7 @@ private:
     Team& team_;
     Subset& root_;
     FlatTree tree_;
-    std::vector<Amount> pairs_;  // [test][other test][4], as in a reply
+    PairBounds pairs_;           // of prices: twice the bound, and 1 if it is exact
     std::vector<Amount> price_;  // per test: no tree with it at the root is cheaper, at the present prices
 };
 
@@ -82,13 +53,10 @@ public:
     Message evaluate(const Message& question);
 
 private:
-    void take_up(const Part& part);
-    void take_hints(const Part& part);
-    std::vector<Amount> pairs(int column) const;
-    Reply find_price(const Part& part);
-    Reply find_front(const Part& part);
-    void make(const Part& part);
-    Counters counted() const;
+    void take_up(const Message& prices);
+    void make(const Message& fronts);
+    void find_price(int column, const Question& asked, Reply<Counters>& reply);
+    void find_front(int column, const Question& asked, Reply<Counters>& reply);
 
     const Table& table_;
     Settings settings_;
@@ -97,7 +65,7 @@ private:
     Store<Known> known_;
     Team team_;
     Subset root_;
-    Part last_;
+    Message prices_, asked_fronts_;  // of the last question
     std::unique_ptr<Fronts> fronts_;
 };
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "../common/counters.hpp"
 #include "../common/flat_tree.hpp"
 
 namespace treeform::totals {
@@ -70,9 +71,9 @@ struct Counters {
 
     /// What several workers did.
     void add(const Counters& c) {
-        depth_two += c.depth_two, subproblems += c.subproblems, cache_hits += c.cache_hits;
-        pruned_bound += c.pruned_bound, pruned_similarity += c.pruned_similarity;
-        fronts += c.fronts, kept += c.kept, largest = std::max(largest, c.largest), pairs += c.pairs;
+        const std::uint64_t most = std::max(largest, c.largest);
+        *this = combined(*this, c, std::plus<>());
+        largest = most;
     }
 };
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "../common/away.hpp"
+#include "../common/workers.hpp"
 
 namespace treeform::totals {
 
