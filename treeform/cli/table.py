@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from treeform.data.exact import plain
 from treeform.errors import DataError, SpecError, did_you_mean, listing
 from treeform.utils.rows import BY_LINE
 
@@ -74,10 +75,11 @@ def split(
 
 
 def _check_target(y: pd.Series, name: str) -> None:
-    """A column of many distinct fractions is a measurement and no class."""
-    numeric = pd.api.types.is_float_dtype(y)
+    """A column of many distinct fractions, or of numbers that seldom repeat, is a measurement and no class."""
+    numeric = pd.api.types.is_numeric_dtype(y) and not pd.api.types.is_bool_dtype(y)
     known = y.dropna()
-    if numeric and known.nunique() > 20 and (known % 1 != 0).any():
+    many = numeric and known.nunique() > 20
+    if many and ((known % 1 != 0).any() or known.nunique() > len(known) / 2):
         raise DataError(
             f"the target {name!r} is a measurement, not a class",
             cause=f"it holds {known.nunique()} distinct numbers such as {float(known.iloc[0])}",
@@ -92,6 +94,6 @@ def _weights(values: pd.Series, name: str) -> pd.Series:
     first = int((numbers.isna()).to_numpy().argmax())
     raise DataError(
         f"the weight column {name!r} is not numeric",
-        cause=f"{WHERE} {first + 1} says {values.iloc[first]!r}",
+        cause=f"{WHERE} {first + 1} says {plain(values.iloc[first])!r}",
         fix="weights are non-negative numbers",
     )

@@ -59,7 +59,10 @@ def _explained(error: Any, command: str) -> SpecError:
     command = error.ctx.command_path if error.ctx else command  # not all errors of the parser know it
     where = f"{command} --help lists the {'commands' if command == 'treeform' else 'options'}"
     if not hasattr(error, "possibilities"):
-        return SpecError(error.format_message().rstrip("."), fix=where)
+        taken = [] if error.ctx is None else error.ctx.command.params
+        own = [one.name for one in taken if one.param_type_name == "argument"]
+        cause = f"it takes {', '.join(own)}, and options with their names" if own else None
+        return SpecError(error.format_message().rstrip("."), cause=cause, fix=where)
     meant = _meant(error.option_name.lstrip("-").replace("_", "-"), error.ctx)
     return SpecError(
         f"{command} has no option {error.option_name}", fix=f"{meant} {where}" if meant else where

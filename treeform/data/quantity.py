@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from treeform.data.exact import AUTO, common_unit, exact_number, plain
 from treeform.errors import DataError
-from treeform.utils.rows import row_text, rows_note
+from treeform.utils.rows import row_text, rows_note, worded
 from treeform.utils.text import short_text
 
 LARGEST_SUM = 2**53
@@ -130,7 +130,8 @@ def _fractions(labels: NDArray[Any], codes: NDArray[np.int64]) -> list[Fraction]
             raise DataError(
                 f"the target {plain(label)!r} of {row} is no number{rows_note()}",
                 cause="squared and absolute errors are those of quantities",
-                fix="give numbers as the target, or minimise tf.Error() to learn a classifier",
+                fix="give numbers as the target, or minimise "
+                f"{worded('tf.Error()', 'error')} to learn a classifier",
             )
         out.append(value)
     return out

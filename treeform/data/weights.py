@@ -111,6 +111,12 @@ def read_weights(values: Any, n_rows: int, grid: Fraction | str | None = None) -
 
 
 def _one_each(values: Any, n_rows: int) -> NDArray[Any]:
+    if isinstance(values, str):
+        raise DataError(
+            f"sample_weight={values!r} is text",
+            cause="only the target is named; weights are numbers, one for each row",
+            fix=f"pass table[{values!r}], with exclude=[{values!r}] if no test shall read it",
+        )
     try:
         array = np.asarray(values)
     except (TypeError, ValueError, OverflowError):
@@ -118,7 +124,8 @@ def _one_each(values: Any, n_rows: int) -> NDArray[Any]:
     if array.shape != (n_rows,):
         raise DataError(
             f"sample_weight has shape {array.shape}, the table has {count_of(n_rows, 'row')}",
-            fix="pass one weight for each row, as a one-dimensional array",
+            cause="each row has a weight",
+            fix="pass one for each row, as a one-dimensional array",
         )
     return array if array.dtype.kind in "biuf" else array.astype(object)
 
@@ -145,7 +152,8 @@ def _positive(value: Any, code: NDArray[np.int64], at: int) -> Fraction:
     if number is not None:
         raise DataError(
             f"{row} is negative ({value}){rows_note()}",
-            fix="weights count samples; use 0 to leave a row out",
+            cause="weights count samples",
+            fix="use 0 to leave a row out",
         )
     if value is None or isinstance(value, float | np.floating):
         raise DataError(
@@ -155,7 +163,11 @@ def _positive(value: Any, code: NDArray[np.int64], at: int) -> Fraction:
 
 
 def _no_numbers() -> DataError:
-    return DataError("the sample weights are not numbers", fix="pass one number for each row")
+    return DataError(
+        "the sample weights are not numbers",
+        cause="weights count samples",
+        fix="pass one number for each row",
+    )
 
 
 def _fine_enough(exact: list[Fraction], counts: list[int]) -> Fraction:

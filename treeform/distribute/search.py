@@ -18,7 +18,7 @@ from treeform.engines.distributed import Distributable
 from treeform.engines.task import Message
 from treeform.errors import SpecError
 from treeform.language.question import Question
-from treeform.utils.rows import setting_text
+from treeform.utils.rows import setting_text, worded
 from treeform.utils.text import count_of
 
 if TYPE_CHECKING:
@@ -87,8 +87,12 @@ class Distribution:
             raise SpecError(
                 f"the search of {engine.name} cannot be shared by several workers, or kept in a journal",
                 cause="its parts depend on each other",
-                fix="leave out executor and journal, or solve with tf.ConTree(), tf.TotalsSearch(), tf.DiagramSearch() "
-                f"or tf.DL85(), where they take the problem; several cores of one machine serve {engine.name} by its "
+                fix="leave out executor and journal, or solve with "
+                + worded(
+                    "tf.ConTree(), tf.TotalsSearch(), tf.DiagramSearch() or tf.DL85()",
+                    "contree, totals-search, diagram-search or dl85",
+                )
+                + f", where they take the problem; several cores of one machine serve {engine.name} by its "
                 "setting threads",
             )
 

@@ -20,6 +20,7 @@ from treeform.graph.forms import LinearForm
 from treeform.graph.graph import FlatGraph
 from treeform.graph.labeljson import label_from_json, label_to_json
 from treeform.utils.files import is_as_written, parse_json, read_text, reading, write_text
+from treeform.utils.rows import worded
 from treeform.utils.text import count_of
 
 FORMAT = "treeform.graph"
@@ -97,16 +98,20 @@ def save(graph: FlatGraph, path: str | Path) -> None:
     write_text(path, head.replace('"nodes": "@"', f'"nodes": [\n  {nodes}\n ]') + "\n")
 
 
+def _written() -> str:
+    return worded("graph.save(path)", "treeform fit --model")
+
+
 def load(kind: type[G], path: str | Path, validate: str = "digest") -> G:
     """Read a model file; see `DecisionGraph.load`."""
-    with reading(path, "model file", "write one with graph.save(path)", CertificateError):
+    with reading(path, "model file", f"write one with {_written()}", CertificateError):
         try:
             value = parse_json(read_text(path))
         except ValueError as error:
             raise CertificateError(
                 f"the model file {path} is not JSON in UTF-8",
                 cause=str(error),
-                fix="write it again with graph.save",
+                fix=f"write it again with {_written()}",
             ) from None
     return from_json(kind, value, validate)
 
@@ -116,7 +121,8 @@ def _check_digest(value: dict[str, Any]) -> None:
         raise CertificateError(
             "the model was changed after it was written",
             cause="its digest does not match its content",
-            fix='write it again with graph.save, or accept a model made by hand with validate="structure"',
+            fix=f"write it again with {_written()}"
+            + worded(', or accept a model made by hand with validate="structure"', ""),
         )
 
 

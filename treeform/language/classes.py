@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from treeform.data.exact import plain
 from treeform.data.labels import is_label
 from treeform.errors import SpecError
+from treeform.utils.rows import worded
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -38,7 +39,7 @@ def no_abstention(what: str) -> SpecError:
     return SpecError(
         f"{what} decisions that are left open, and there are none",
         cause="no label stands for them",
-        fix="give one: tf.Problem(..., abstain='ask'), on the command line --abstain ask",
+        fix="give one: " + worded("tf.Problem(..., abstain='ask')", "--abstain ask"),
     )
 
 
@@ -62,10 +63,11 @@ def positive_code(label: Any, data: Dataset, owner: object) -> int:
         return class_code(label, data)
     labels = data.n_classes - (data.abstain_code is not None)
     if labels > 2:
+        shown = plain_label(data.classes[labels - 1])
         raise SpecError(
             f"{owner} does not say which class is positive",
             cause=f"there are {labels} classes: {', '.join(map(str, data.classes[:labels]))}",
-            fix=f"add positive={plain_label(data.classes[labels - 1])!r}",
+            fix=f"add positive={worded(repr(shown), str(shown))}",
         )
     return labels - 1
 

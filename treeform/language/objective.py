@@ -22,6 +22,7 @@ from treeform.language.objective_text import not_a_term, terms_in
 from treeform.model import Expr, Model, Quadratic, constant
 from treeform.shape import unless_tree
 from treeform.utils.extensions import OBJECTIVES, extensions, find
+from treeform.utils.rows import worded
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -316,7 +317,8 @@ class Objective(_Arithmetic):
             raise SpecError(
                 f"the objective {self} mixes the depth with other terms",
                 cause="the depth is minimised by a search of its own, one depth after the other",
-                fix="minimise tf.Depth() under requirements such as tf.MaxErrors(0), or bound the depth by the shape",
+                fix=f"minimise {worded('tf.Depth()', 'depth')} under requirements such as "
+                f"{worded('tf.MaxErrors(0)', 'max_errors:0')}, or bound the depth by the shape",
             )
         return depth
 
@@ -381,7 +383,8 @@ class Objective(_Arithmetic):
             raise SpecError(
                 f"the objective {self} mixes {alone[0].name} with other terms",
                 cause="it is no sum over samples and tests, and is minimised by a method of its own",
-                fix="minimise it alone, and bound the rest by requirements such as tf.MaxNodes(7)",
+                fix="minimise it alone, and bound the rest by requirements such as "
+                + worded("tf.MaxNodes(7)", "max_nodes:7"),
             )
 
     def build(self, model: Model, ports: Ports) -> Expr | Quadratic:

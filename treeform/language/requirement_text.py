@@ -99,11 +99,12 @@ def make(name: str, parameters: Mapping[str, Any]) -> Requirement:
         where = ".".join(map(str, first["loc"])) or kind.name
         form, inner = f"{kind.name}:{','.join(f'{f}=...' for f in fields)}", first.get("ctx", {}).get("error")
         own = inner if isinstance(inner, TreeformError) else None
+        lacks = first["type"] == "missing"
         raise SpecError(
-            f"the parameter {where!r} of {kind.name} cannot be {first.get('input')!r}"
-            if first["type"] != "missing"
-            else f"{kind.name} lacks its parameter {where!r}",
-            cause=first["msg"] if own is None else own.cause,
+            f"{kind.name} lacks its parameter {where!r}"
+            if lacks
+            else f"the parameter {where!r} of {kind.name} cannot be {first.get('input')!r}",
+            cause="it has no usual value" if lacks else first["msg"] if own is None else own.cause,
             fix=f"write it as {form}" if own is None or own.fix is None else own.fix,
         ) from None
     return kind(**{key: getattr(values, key) for key in parameters})

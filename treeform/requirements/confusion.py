@@ -18,6 +18,7 @@ from treeform.language.numbers import as_fraction
 from treeform.language.rational import least_above
 from treeform.requirements.amount import decimal_text, percent_text
 from treeform.utils.arguments import renamed
+from treeform.utils.rows import worded
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -64,7 +65,7 @@ class RateBound(LinearRequirement, Bounded, listed=False):
             raise SpecError(
                 f"{self.name} of {decimal_text(abs(self.rate))} is not possible",
                 cause="a rate is within [0, 1]",
-                fix=f"write for example {type(self).__name__}(0.8)",
+                fix=f"write for example {worded(f'{type(self).__name__}(0.8)', f'{self.name}:0.8')}",
             )
 
     def bind(self: R, data: Dataset, **context: Any) -> R:

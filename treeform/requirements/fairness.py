@@ -14,6 +14,7 @@ from treeform.language.requirement import Requirement
 from treeform.requirements.groups import Groups, by_name, groups_text
 from treeform.requirements.rates import GroupRate, RateParity
 from treeform.utils.arguments import renamed
+from treeform.utils.rows import worded
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -230,7 +231,11 @@ class ConditionalParity(RateParity):
             raise SpecError(
                 "conditional parity does not say within what rates are compared",
                 cause="the strata are not given",
-                fix="write for example ConditionalParity(groups='sex', given='department', difference=0.05)",
+                fix="write for example "
+                + worded(
+                    "ConditionalParity(groups='sex', given='department', difference=0.05)",
+                    "conditional_parity:groups=sex,given=department,difference=0.05",
+                ),
             )
         self.given = given
 

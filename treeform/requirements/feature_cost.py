@@ -17,6 +17,7 @@ from treeform.language.paths import ColumnRule, PathRule
 from treeform.requirements.amount import decimal_text
 from treeform.requirements.columns import check_columns, column_groups, features_of, on_paths, reads, tests_on
 from treeform.requirements.counted import AtMostNumber
+from treeform.utils.rows import worded
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -69,7 +70,7 @@ class FeatureCost(AtMostNumber):
             raise SpecError(
                 f"a budget of {self.at_most} is not possible",
                 cause="prices are not negative",
-                fix="use for example FeatureCost({'age': 1, 'income': 5}, at_most=4)",
+                fix=f"use for example {_example()}",
             )
         if per_path:
             self.needs = frozenset({"feature", "reaches"})
@@ -209,6 +210,10 @@ class _Paid(ColumnRule):
         return int(self.prices[[*(tested | {group})]].sum()) <= self.budget
 
 
+def _example() -> str:
+    return worded("FeatureCost({'age': 1, 'income': 5}, at_most=4)", "feature_cost:'age=1,income=5',at_most=4")
+
+
 def _prices(given: Any) -> tuple[tuple[str, Fraction], ...]:
     pairs = given
     if isinstance(given, str):
@@ -217,7 +222,7 @@ def _prices(given: Any) -> tuple[tuple[str, Fraction], ...]:
         raise SpecError(
             f"the prices {given!r} are not possible",
             cause="there is a price for each column that costs something",
-            fix="write for example FeatureCost({'age': 1, 'income': 5}, at_most=4)",
+            fix=f"write for example {_example()}",
         )
     prices = tuple(
         (str(name).strip(), as_fraction(cost, f"the price of {name}")) for name, cost in pairs.items()

@@ -18,6 +18,7 @@ from treeform.requirements.columns import column_name
 from treeform.requirements.counted import PayableAtMost, whole_count
 from treeform.shape import UNIVARIATE, Limits
 from treeform.utils.arguments import renamed
+from treeform.utils.rows import worded
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -120,7 +121,8 @@ class Monotone(Requirement):
             raise SpecError(
                 f"the direction {direction!r} is not known",
                 cause="it is 'increasing' or 'decreasing'",
-                fix=f"use for example Monotone({column!r}, 'increasing')",
+                fix="use for example "
+                + worded(f"Monotone({column!r}, 'increasing')", f"monotone:{column},increasing"),
             )
         self.column = column_name(column, "Monotone")
         self.direction = direction

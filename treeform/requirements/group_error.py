@@ -19,6 +19,7 @@ from treeform.requirements.by_groups import ByGroups
 from treeform.requirements.counted import AtMostNumber
 from treeform.requirements.groups import Groups, of_groups
 from treeform.utils.arguments import renamed
+from treeform.utils.rows import worded
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -62,7 +63,8 @@ class GroupErrorAtMost(AtMostNumber, ByGroups, LinearRequirement):
             raise SpecError(
                 "group_error_at_most has no bound",
                 cause="every group's error rate is bounded by it",
-                fix="write for example GroupErrorAtMost(groups='sex', at_most=0.2)",
+                fix="write for example "
+                + worded("GroupErrorAtMost(groups='sex', at_most=0.2)", "group_error_at_most:groups=sex,at_most=0.2"),
             )
         self.groups = groups
         self.at_most: Fraction = as_fraction(at_most, f"the rate of {self.name}")

@@ -12,7 +12,7 @@ import pandas as pd
 from treeform.data.roles import in_row_order, of_some_rows
 from treeform.errors import CertificateError, DataError, SpecError
 from treeform.language.classes import plain_label
-from treeform.utils.rows import row_text, rows_note
+from treeform.utils.rows import row_text, rows_note, worded
 from treeform.utils.text import count_of
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def resolved(values: Any, data: Dataset, owner: str, kind: str, written: str) ->
         raise SpecError(
             f"{owner} has no groups",
             cause=f"neither the {kind} nor the problem names a sensitive attribute",
-            fix=f"write {written}, or pass sensitive_features=...",
+            fix=worded(f"write {written}, or pass sensitive_features=...", "add groups=COLUMN to it"),
         )
     values = by_name(values, data)
     groups = Groups.of(values, data)

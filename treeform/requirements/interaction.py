@@ -20,6 +20,7 @@ from treeform.requirements.columns import (
     sources,
     tests_on,
 )
+from treeform.utils.rows import worded
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -65,7 +66,8 @@ class Interaction(Requirement):
             raise SpecError(
                 f"the sets {sets!r} are not possible",
                 cause="there is a list of columns for each set",
-                fix="write for example Interaction([['age', 'income'], ['debt']])",
+                fix="write for example "
+                + worded("Interaction([['age', 'income'], ['debt']])", "interaction:'age,income; debt'"),
             )
         self.sets = tuple(column_list(one, "Interaction") for one in listed)
 

@@ -17,6 +17,7 @@ from treeform.requirements.amount import decimal_text
 from treeform.requirements.by_groups import ByGroups
 from treeform.requirements.groups import Groups, of_groups
 from treeform.shape import Tree
+from treeform.utils.rows import worded
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -77,7 +78,8 @@ class MeanParity(ByGroups, Bounded):
             raise SpecError(
                 "mean_parity has no bound",
                 cause="the mean predictions of two groups differ by at most so much",
-                fix="write for example MeanParity(groups='sex', difference=1000)",
+                fix="write for example "
+                + worded("MeanParity(groups='sex', difference=1000)", "mean_parity:groups=sex,difference=1000"),
             )
         self.groups = groups
         self.whole = _truth(whole)
@@ -98,7 +100,10 @@ class MeanParity(ByGroups, Bounded):
             raise SpecError(
                 f"{self} cannot be required of predicted classes",
                 cause="it compares mean values, and the objective is that of a classifier",
-                fix="minimise tf.AbsoluteError() first, or use StatisticalParity for classes",
+                fix=worded(
+                    "minimise tf.AbsoluteError() first, or use StatisticalParity for classes",
+                    "add --minimize absolute_error, or use statistical_parity for classes",
+                ),
             )
         kept, _ = self._resolved_groups(data, context)
         whole = context.get("whole_values", True) if self.whole is None else self.whole

@@ -10,6 +10,7 @@ from treeform.requirements.columns import distinct_rows
 from treeform.requirements.counted import PayableAtMost, whole_count
 from treeform.shape import Limits, unless_tree
 from treeform.utils.arguments import renamed
+from treeform.utils.rows import worded
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -29,7 +30,8 @@ class _OfModel(PayableAtMost):
 
     @renamed(k="at_most")
     def __init__(self, at_most: int) -> None:
-        example = f"{type(self).__name__}({max(self.least, 3)})"
+        number = max(self.least, 3)
+        example = worded(f"{type(self).__name__}({number})", f"{self.name}:{number}")
         self.at_most = whole_count(at_most, self.least, f"a model with at most {at_most!r} {self.of}", example)
 
     def in_words(self) -> str:

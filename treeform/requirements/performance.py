@@ -16,6 +16,7 @@ from treeform.language.forms import Inequality, Rows
 from treeform.language.linear import LinearRequirement
 from treeform.requirements.amount import AtMostAmount
 from treeform.shape import Limits
+from treeform.utils.rows import worded
 from treeform.utils.text import count_of
 
 if TYPE_CHECKING:
@@ -44,7 +45,8 @@ class MaxErrors(AtMostAmount, LinearRequirement):
                 f"{self} is infeasible",
                 cause=f"{contradictions_text(contradictory_rows(data))}, which makes at least "
                 f"{count_of(floor * data.weight_unit, 'error')} unavoidable",
-                fix=f"allow at least {floor * data.weight_unit}, or minimise tf.Error() at a given depth",
+                fix=f"allow at least {floor * data.weight_unit}, or minimise "
+                f"{worded('tf.Error()', 'error')} at a given depth",
             )
         return self
 
@@ -93,7 +95,7 @@ class MustClassifyRight(LinearRequirement):
             raise SpecError(
                 f"{rows!r} are no rows",
                 cause="rows are named by their positions in the table, counted from 0",
-                fix="write for example MustClassifyRight([3, 17])",
+                fix="write for example " + worded("MustClassifyRight([3, 17])", "must_classify_right:'3 17'"),
             )
         self.rows = tuple(sorted({int(row) for row in several}))
 

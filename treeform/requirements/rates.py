@@ -25,6 +25,7 @@ from treeform.requirements.by_groups import ByGroups
 from treeform.requirements.groups import Groups, of_groups
 from treeform.requirements.rate_cells import RateCells
 from treeform.utils.arguments import renamed
+from treeform.utils.rows import worded
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -86,7 +87,8 @@ class RateParity(ByGroups, LinearRequirement, Bounded, listed=False):
             raise SpecError(
                 f"{title} takes exactly one of ratio and difference",
                 cause="both of them are given",
-                fix=f"write for example {name}(groups='sex', ratio=0.8)",
+                fix="write for example "
+                + worded(f"{name}(groups='sex', ratio=0.8)", f"{cls.name}:groups=sex,ratio=0.8"),
             )
         least = None if ratio is None else as_fraction(ratio, f"the ratio of {title}")
         most = None if difference is None else as_fraction(difference, f"the difference of {title}")

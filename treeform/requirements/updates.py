@@ -22,6 +22,7 @@ from treeform.requirements.columns import check_columns, distinct_rows, features
 from treeform.requirements.counted import AtMostNumber
 from treeform.shape import UNIVARIATE
 from treeform.utils.arguments import renamed
+from treeform.utils.rows import worded
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -62,7 +63,8 @@ class StayCloseTo(AtMostNumber, LinearRequirement):
             raise SpecError(
                 f"a share of {decimal_text(abs(self.at_most))} is not possible",
                 cause="it is within [0, 1]",
-                fix="write for example StayCloseTo(graph, at_most=0.05)",
+                fix="write for example "
+                + worded("StayCloseTo(graph, at_most=0.05)", "stay_close_to:model.json,at_most=0.05"),
             )
         self._codes: tuple[Dataset, np.ndarray] | None = None
 

@@ -21,7 +21,7 @@ from treeform.solve.columns_on_demand import is_usual
 from treeform.solve.engines import goes_on_by_solvers, lowered, usual_engine, why_chosen, why_not
 from treeform.solve.in_parts import first_part, is_largest, stated_whole, too_many_parts
 from treeform.solve.result import SolveOptions
-from treeform.utils.rows import setting_text
+from treeform.utils.rows import setting_text, worded
 
 if TYPE_CHECKING:
     from treeform.distribute import Distribution
@@ -113,7 +113,9 @@ def _distributed(plan: Plan, distribution: Distribution | None) -> Plan:
         raise SpecError(
             f"the search of {searcher.name} cannot be shared by several workers, or kept in a journal",
             cause="it is a solver of its own, and no native engine supports all of this problem",
-            fix="leave out executor and journal; tf.sweep shares many solves by any solver",
+            fix="leave out executor and journal; "
+            + worded("tf.sweep", "treeform sweep")
+            + " shares many solves by any solver",
         )
     distribution.check(plan.engine)
     return replace(plan, distribution=distribution)
@@ -286,13 +288,15 @@ def require_exact(question: Question, engine: Engine, whole: Question | None = N
         unmet = [name for name in relaxation.dropped if whole is None or name in asked or "widths" in name]
         missing = ", ".join(unmet if len(unmet) == len(relaxation.dropped) else [*unmet, missing])
     able = _able_engine(question)
-    solvers = "solver='scip'" if question.objective.is_squared else "tf.HiGHS() or tf.CPSAT()"
+    linear = worded("tf.HiGHS() or tf.CPSAT()", "highs or cp-sat")
+    solvers = setting_text("solver", "scip") if question.objective.is_squared else linear
     fix = f"solve with {able}{solvers} and give {setting_text('warm_start', engine.name)} for its bound and models"
     if not predicts_alike(question, engine):
         fix = f"leave out solver, or solve with {able.removesuffix(', or with ')}"
     if not question.shape.reads_columns:
         missing = f"{question.shape.splits} splits"
-        fix = "solve with tf.HiGHS() and formulation='odd', which states hyperplanes"
+        stated = setting_text("formulation", "odd")
+        fix = f"solve with {worded('tf.HiGHS()', 'highs')} and {stated}, which states hyperplanes"
     raise SpecError(
         f"{engine.name} cannot support {missing}",
         cause="a native engine solves the plain tree problem and the requirements built into it",
@@ -303,7 +307,7 @@ def require_exact(question: Question, engine: Engine, whole: Question | None = N
 def _able_engine(question: Question) -> str:
     """The beginning of the error's hint: another engine that would do."""
     other = _engine_for(question)
-    return "" if other is None else f"{other.code()}, or with "
+    return "" if other is None else f"{worded(other.code(), other.name)}, or with "
 
 
 def _refuse_unstated_values(question: Question, solver: Backend | None) -> None:
@@ -316,15 +320,19 @@ def _refuse_unstated_values(question: Question, solver: Backend | None) -> None:
             cause="the exact values of leaves are read back as means, and these are not means where values are bounded",
             fix="leave out solver and formulation, which solves it natively"
             if question.shape.own_leaves
-            else "minimise tf.AbsoluteError(), or use shape=tf.Tree(depth)",
+            else worded(
+                "minimise tf.AbsoluteError(), or use shape=tf.Tree(depth)",
+                "minimise absolute_error, or use --shape tree:DEPTH",
+            ),
         )
     if solver is not None and not solver.capabilities.takes(objective):
         raise SpecError(
             f"{solver.name} cannot minimise {objective}",
             cause="the value of a leaf is a mean, squares of distances from it are no linear rows, and this solver "
             "takes a linear objective",
-            fix="use solver='scip' (--solver scip), which takes squares; or leave out solver and formulation: "
-            "tf.RegressionSearch() solves trees natively; or minimise tf.AbsoluteError()",
+            fix=f"use {setting_text('solver', 'scip')}, which takes squares; or leave out solver and formulation: "
+            f"{worded('tf.RegressionSearch()', 'regression-search')} solves trees natively; or minimise "
+            f"{worded('tf.AbsoluteError()', 'absolute_error')}",
         )
     stated = (requirement.value_rule(question.data) for requirement in question.requirements)
     rules = [rule for rule in stated if rule is not None]
@@ -332,7 +340,8 @@ def _refuse_unstated_values(question: Question, solver: Backend | None) -> None:
         raise SpecError(
             "requirements on values cannot be stated to a solver here",
             cause="formulations have whole values at leaves, and whole=False allows all fractions",
-            fix="leave out solver and formulation, or use whole=True, as in tf.MeanParity('sex', 5, whole=True)",
+            fix="leave out solver and formulation, or use whole=True, as in "
+            + worded("tf.MeanParity('sex', 5, whole=True)", "mean_parity:groups=sex,difference=5,whole=True"),
         )
 
 
@@ -341,7 +350,7 @@ def _refuse_formulation(engine: Engine, model: Formulation | None) -> None:
         raise SpecError(
             f"{engine.name} takes no formulation",
             cause=f"it searches trees directly, and {model.name} is stated to a solver",
-            fix=f"leave out formulation, or use {model.name} with tf.HiGHS() and "
+            fix=f"leave out formulation, or use {model.name} with {worded('tf.HiGHS()', 'highs')} and "
             + setting_text("warm_start", engine.name),
         )
 

@@ -30,6 +30,7 @@ from treeform.tradeoff.near_optimal import Indispensable, NearOptimal
 from treeform.tradeoff.near_trees import Judge, NearModel, NearTrees
 from treeform.utils.budget import Budget, Pace, Step, interruptible, observe_steps, report_step
 from treeform.utils.out_of_reach import OutOfReach, Stopped
+from treeform.utils.rows import setting_text
 
 MOST_TREES = 1_000_000
 """Trees that are held at once; beyond that the count goes up to a smaller objective."""
@@ -222,7 +223,7 @@ def _checked(within: Any, max_models: Any) -> Fraction:
         "a share of the optimum",
         "models within {} of the optimum are not possible",
         cause="no model is better than the optimum",
-        fix="use for example within=0.01",
+        fix=f"use for example {setting_text('within', 0.01)}",
     )
     if isinstance(max_models, bool) or not isinstance(max_models, int) or max_models < 1:
         raise SpecError(

@@ -27,6 +27,7 @@ from treeform.tradeoff.fill import fill_size_table
 from treeform.tradeoff.size_table import SizeTable
 from treeform.tradeoff.view import View, known_from
 from treeform.utils.budget import Budget, Limit, interruptible, limit_of
+from treeform.utils.rows import worded
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,7 @@ def curve(
         raise SpecError(
             f"there is no curve over depths for {question.shape}",
             cause="its depths are those of trees",
-            fix="use shape=tf.Tree(depth=k), where k is the largest depth",
+            fix=f"use {worded('shape=tf.Tree(depth=k)', '--shape tree:k')}, where k is the largest depth",
         )
     if options.solver is not None and options.formulation is None and _only_clauses(options.solver):
         options = replace(options, formulation="sat-depth")

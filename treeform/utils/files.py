@@ -163,6 +163,8 @@ def parse_json(text: str) -> Any:
     """
     try:
         value = json.loads(text, parse_constant=_refuse_constant)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"it is no JSON from line {error.lineno} on: {error.msg}") from None
     except RecursionError:
         raise ValueError("it is nested too deep") from None
     refuse_deep(value)

@@ -68,6 +68,11 @@ def rows_word() -> str:
     return _names.word
 
 
+def worded(python: str, text: str) -> str:
+    """What to write: as in Python, or as on the command line, where requirements and objectives are text."""
+    return text if _names.options else python
+
+
 _IN_PYTHON = {"categorical": "categorical_features"}
 """Settings whose option on the command line is shorter."""
 

@@ -11,6 +11,7 @@ from treeform.engines.distributed import Distributable
 from treeform.engines.native_call import Room
 from treeform.engines.task import EngineRun
 from treeform.errors import SpecError
+from treeform.utils.rows import worded
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -72,7 +73,7 @@ class DL85(BinaryEngine, Distributable):
             raise SpecError(
                 f"{self.name} cannot share a search with max_nodes={task.max_nodes} between workers",
                 cause="both sides of the root draw on one budget of tests",
-                fix="solve with tf.ConTree(), which can, or without executor and journal",
+                fix=f"solve with {worded('tf.ConTree()', 'contree')}, which can, or without executor and journal",
             )
         return super().run(data, task, run)
 

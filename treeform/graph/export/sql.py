@@ -46,7 +46,7 @@ def to_sql(
         raise SpecError(
             f"the SQL dialect {dialect!r} is not known",
             cause=f"known are {', '.join(sorted(known))}",
-            fix=did_you_mean(dialect, known) or "use for example dialect='postgres'",
+            fix=did_you_mean(dialect, known) or f"use for example {setting_text('dialect', 'postgres')}",
         )
     for name, what in [(table, "table"), (column, "column"), *((name, "keep") for name in keep)]:
         if not isinstance(name, str) and not (name is None and what == "table"):

@@ -1,0 +1,61 @@
+"""Errors on the command line advise what can be written there, and not Python."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import treeform as tf
+from treeform.cli.app import app
+
+FIT = "fit t.csv --target y --shape tree:2 "
+WRONG = {
+    FIT + "--require max_nodes:-1": "use for example max_nodes:3",
+    FIT + "--require min_recall:2,positive=a": "write for example min_recall:0.8",
+    FIT + "--require min_recall:0.5": "add positive=c",
+    FIT + "--require monotone:x,up,positive=a": "use for example monotone:x,increasing",
+    FIT + "--require statistical_parity:difference=0,positive=a": "add groups=COLUMN to it",
+    FIT + "--require group_error_at_most:groups=g": "group_error_at_most:groups=sex",
+    FIT + "--require mean_parity:groups=g,difference=1": "add --minimize absolute_error",
+    FIT + "--require must_classify_right:x": "must_classify_right:'3 17'",
+    FIT + "--require stay_close_to:no.json,at_most=0": "write one with treeform fit --model",
+    FIT + "--minimize error+depth": "minimise depth under requirements such as max_errors:0",
+    FIT + "--minimize squared_error": "minimise error to learn a classifier",
+    FIT + "--solver contree --formulation odd": "use odd with highs and --warm-start contree",
+    FIT + "--solver contree --require min_recall:0.9,positive=a": "highs or cp-sat",
+    FIT + "--solver highs --executor loky": "treeform sweep shares",
+    "fit t.csv --target n --shape tree:2": "add --minimize squared_error",
+    "fit t.csv y --target y --shape tree:2": "it takes data, and options",
+    "near-optimal t.csv --target y --shape tree:2 --within -1": "--within 0.01",
+    "pareto t.csv --target y --shape diagram:1,2": "--shape tree:k, where k",
+    "judge t.csv --target y --model t.csv": "it is no JSON from line 1 on",
+}
+"""Command lines that are refused, and a part of what is said."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("advice")
+    rows = pd.DataFrame({"x": range(30), "g": list("uv") * 15, "n": range(30), "y": list("abc") * 10})
+    rows.to_csv(path / "t.csv", index=False)
+    return path
+
+
+@pytest.mark.parametrize("line", WRONG)
+def test_advice_on_the_command_line(line: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    done = CliRunner().invoke(app, shlex.split(line))
+    assert done.exit_code == 2
+    assert WRONG[line] in done.output
+    assert not re.search(r"\btf\.|\w\(\w*[=\[]|graph\.save|Field required", done.output)
+
+
+def test_a_weight_that_is_named_in_python_is_refused_with_what_to_pass(folder: Path) -> None:
+    table = pd.read_csv(folder / "t.csv")
+    with pytest.raises(tf.errors.DataError, match=r"pass table\['n'\], with exclude=\['n'\]"):
+        tf.Problem(table, "y", shape="tree:1", sample_weight="n")
