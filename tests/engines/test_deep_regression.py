@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from drawing import Draw
 from sklearn.tree import DecisionTreeRegressor
 
 import treeform as tf
@@ -26,8 +27,8 @@ def table(n: int, features: int, seed: int) -> tuple[Any, Any]:
 
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
 @pytest.mark.parametrize("support", [0, 4])
-def test_the_proof_is_the_same_with_and_without(loss: Any, support: int) -> None:
-    for seed in range(3):
+def test_the_proof_is_the_same_with_and_without(loss: Any, support: int, draw: Draw) -> None:
+    for seed in draw(range(3), 3):
         x, y = table(24, 3, seed)
         values = set()
         for engine in (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import numpy as np
-import pytest
+from drawing import Draw
 from test_diagram_pairs import PATHS, least_of_two_levels
 from timing import Timed
 
@@ -29,30 +29,30 @@ def table(seed: int) -> tuple[Dataset, np.ndarray | None]:
     return Dataset.from_user(X, y, weights), np.array([[0, 2], [5, 0]]) if seed % 4 == 1 else None
 
 
-@pytest.mark.parametrize("seed", range(16))
-def test_trees_of_two_tests(seed: int) -> None:
+def test_trees_of_two_tests(draw: Draw) -> None:
     """On every path of the kernels, as a tree and as a diagram."""
-    data, cost = table(seed)
-    expected = least_of_two_levels(data, cost)[:3]
-    for shape in (tf.Tree(2), tf.Diagram(1, 1)):
-        for simd in PATHS:
-            engine = DiagramSearch(parts=ALONE, simd=simd)
-            found = engine.size_table(data, shape, cost=cost, max_nodes=2)
-            assert list(found.upper) == list(found.lower) == expected, (shape, simd)
+    for seed in (4 * block + one for block in draw(range(4), 4) for one in range(4)):
+        data, cost = table(seed)
+        expected = least_of_two_levels(data, cost)[:3]
+        for shape in (tf.Tree(2), tf.Diagram(1, 1)):
+            for simd in PATHS:
+                engine = DiagramSearch(parts=ALONE, simd=simd)
+                found = engine.size_table(data, shape, cost=cost, max_nodes=2)
+                assert list(found.upper) == list(found.lower) == expected, (seed, shape, simd)
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_more_tests_agree_without_regions(seed: int) -> None:
+def test_more_tests_agree_without_regions(draw: Draw) -> None:
     """Trees, whose tests are divided between the two sides, and diagrams."""
-    data, cost = table(100 + seed)
-    shape = (tf.Tree(3), tf.Diagram(1, 2, 2), tf.Tree(4))[seed % 3]
     without = tuple(one for one in TECHNIQUES if one != "regions")
-    tables = [
-        DiagramSearch(parts=techniques).size_table(data, shape, cost=cost, max_nodes=4)
-        for techniques in (TECHNIQUES, without, ALONE, ("trees",))
-    ]
-    assert len({one.upper for one in tables}) == 1
-    assert all(one.lower == one.upper for one in tables)
+    for seed in (3 * block + one for block in draw(range(4), 4) for one in range(3)):
+        data, cost = table(100 + seed)
+        shape = (tf.Tree(3), tf.Diagram(1, 2, 2), tf.Tree(4))[seed % 3]
+        tables = [
+            DiagramSearch(parts=techniques).size_table(data, shape, cost=cost, max_nodes=4)
+            for techniques in (TECHNIQUES, without, ALONE, ("trees",))
+        ]
+        assert len({one.upper for one in tables}) == 1, seed
+        assert all(one.lower == one.upper for one in tables), seed
 
 
 def test_a_search_by_regions_keeps_its_time_limit(timed: Timed) -> None:
