@@ -109,11 +109,11 @@ def test_nothing_that_windows_lacks_is_needed():
 
 WITHOUT_EXPORTS = """
 import sys
-for name in ("sqlglot", "onnx"):
+for name in ("sqlglot", "onnx", "treelite"):
     sys.modules[name] = None
 import treeform as tf
 graph = tf.Problem([[0.0], [1.0]], [0, 1], shape=tf.Tree(1)).solve().graph
-for export in (graph.to_sql, graph.to_onnx):
+for export in (graph.to_sql, graph.to_onnx, graph.to_treelite):
     try:
         export()
     except tf.TreeformError as error:
@@ -127,7 +127,7 @@ def test_exports_without_their_packages_say_what_to_install():
         [sys.executable, "-c", WITHOUT_EXPORTS], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == ["pip install 'treeform[export]'"] * 2
+    assert done.stdout.splitlines() == ["pip install 'treeform[export]'"] * 3
 
 
 def test_sources_without_the_core_say_how_to_install_it(tmp_path):

@@ -71,7 +71,7 @@ def test_certificates_serve_as_models(folder: Path) -> None:
         assert of_model.exit_code == 0 and of_model.output == of_certificate.output
 
 
-@pytest.mark.parametrize("form", ["python", "javascript", "sql", "pmml"])
+@pytest.mark.parametrize("form", ["python", "javascript", "sql", "json-rules", "pmml"])
 def test_exports_state_values(folder: Path, form: str) -> None:
     exported = run("export", folder / "m.json", "--to", form)
     value = run("predict", folder / "m.json", folder / "homes.csv").output.splitlines()[1]

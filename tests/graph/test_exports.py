@@ -129,6 +129,35 @@ def test_other_dialects_are_valid(cases, dialect):
         assert sqlglot.parse_one(graph.to_sql("applicants", dialect=dialect), dialect=dialect)
 
 
+def test_json_rules(cases):
+    """Exactly one rule fires for each row."""
+    for graph, rows, expected in cases:
+        exported = json.loads(json.dumps(graph.to_json_rules()))
+        for row, label in zip(plain_rows(rows), expected, strict=True):
+            fired = [
+                rule for rule in exported["rules"] if all(holds(c, row[c["column"]]) for c in rule["if"])
+            ]
+            assert [str(rule["then"]) for rule in fired] == [label]
+
+
+def holds(condition: dict, value: object) -> bool:
+    if condition["is"] == "is missing":
+        answer = value is None
+    elif value is None:
+        answer = condition["or_missing"]
+    elif condition["is"] == "is true":
+        answer = value is True
+    elif condition["is"] == "is level":
+        answer = value == condition["value"]
+    elif condition["is"] == "among":
+        answer = value in condition["value"]
+    elif condition["is"] == "before":
+        answer = (value - datetime.datetime(1970, 1, 1)).days < condition["value"]
+    else:
+        answer = value <= condition["value"]
+    return answer == condition["holds"]
+
+
 @pytest.mark.parametrize("nodes", ["tree", "shared"])
 def test_onnx(cases, nodes):
     pytest.importorskip("onnxruntime")
@@ -221,6 +250,7 @@ def test_a_row_that_lacks_a_needed_value_has_no_answer():
     pd.DataFrame({"a": [1.0, None]}).to_sql("t", base, index=False)
     assert base.execute(graph.to_sql("t", dialect="sqlite")).fetchall() == [(0,), (None,)]
     assert "return -1;" in graph.to_c()
+    assert graph.to_json_rules()["never_missing"] == ["a"]
     for nodes in ("tree", "shared"):
         labels, scores = run_onnx(graph.to_onnx(nodes), pd.DataFrame({"a": [1.0, None, 4.0]}), None)
         assert labels.tolist() == [0, -1, 1] and scores.tolist() == [[1, 0], [0, 0], [0, 1]]

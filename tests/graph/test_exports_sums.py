@@ -9,6 +9,7 @@ import shutil
 import sqlite3
 import subprocess
 import xml.etree.ElementTree as ET
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -103,6 +104,39 @@ def test_onnx(case, nodes):
         else:
             feed[part.name] = np.array([days(value) for value in values], dtype=float)[:, None]
     assert session.run(["label"], feed)[0].tolist() == expected
+
+
+def test_treelite(case):
+    treelite = pytest.importorskip("treelite")
+    graph, hard, _, expected = case
+    made = graph.to_treelite()
+    assert treelite.gtil.predict(made, graph.to_matrix(hard))[:, 0, :].argmax(axis=1).tolist() == expected
+    assert len(json.loads(json.loads(made.dump_as_json())["attributes"])["sums"]) == 3
+
+
+def test_json_rules(case):
+    graph, _, plain, expected = case
+    rules = json.loads(json.dumps(graph.to_json_rules()))["rules"]
+    for row, label in zip(plain[::4], expected[::4], strict=True):
+        fired = [rule["then"] for rule in rules if all(holds(c, row) for c in rule["if"])]
+        assert fired == [label]
+
+
+def holds(condition: dict, row: dict) -> bool:
+    if "sum" not in condition:
+        return (row[condition["column"]] <= condition["value"]) == condition["holds"]
+    exact = sum(
+        Fraction(term["weight"]) * Fraction(read(term, row[term["column"]])) for term in condition["sum"]
+    )
+    return (float(exact) <= condition["value"]) == condition["holds"]
+
+
+def read(term: dict, value: object) -> float:
+    if term["of"] == "level":
+        return float(value == term["level"])
+    if term["of"] == "position":
+        return float(term["levels"].index(value)) if value in term["levels"] else -1.0
+    return float(days(value))
 
 
 def test_pmml(case):

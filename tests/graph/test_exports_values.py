@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import math
 import shutil
 import sqlite3
 import subprocess
@@ -104,6 +105,17 @@ def test_onnx(case, nodes):
     assert values.dtype == np.float64 and values.tolist() == expected
 
 
+def test_treelite(case):
+    treelite = pytest.importorskip("treelite")
+    graph, _, rows, _, expected = case
+    made = graph.to_treelite()
+    found = treelite.gtil.predict(made, graph.to_matrix(rows, unseen="other"))
+    assert found.reshape(-1).tolist() == expected
+    plain = tf.Problem([[1.0], [2], [3]], [1.0, 5, 6], shape=tf.Tree(1)).minimize(tf.SquaredError()).solve()
+    lacking = treelite.gtil.predict(plain.graph.to_treelite(), np.array([[np.nan], [1.0]])).reshape(-1)
+    assert math.isnan(lacking[0]) and lacking[1] == 1.0
+
+
 def test_scikit_learn_there_and_back(case):
     graph, table, _, _, _ = case
     tree = graph.to_sklearn(table)
@@ -131,7 +143,7 @@ def test_every_format_of_the_command(case, tmp_path):
     graph, table, _, _, _ = case
     graph.save(tmp_path / "m.json")
     table.to_csv(tmp_path / "rows.csv", index=False)
-    for form in ("c", "onnx", "pmml", "sklearn"):
+    for form in ("c", "onnx", "pmml", "treelite", "sklearn"):
         more = ["--data", str(tmp_path / "rows.csv")] if form == "sklearn" else []
         out = tmp_path / f"out.{form}"
         done = CliRunner().invoke(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -26,14 +27,16 @@ FORMATS: dict[str, Callable[[DecisionGraph, Options], str | bytes]] = {
     "c": lambda graph, _: graph.to_c(),
     "javascript": lambda graph, _: graph.to_javascript(),
     "sql": lambda graph, given: graph.to_sql(**given["sql"], X=_features(graph, given["data"])),
+    "json-rules": lambda graph, _: json.dumps(graph.to_json_rules(), indent=1) + "\n",
     "onnx": lambda graph, given: _onnx_file(graph, given["nodes"]),
     "pmml": lambda graph, _: graph.to_pmml(),
+    "treelite": lambda graph, _: bytes(graph.to_treelite().serialize_bytes()),
     "sklearn": lambda graph, given: _sklearn_file(graph, given["data"]),
     "svg": lambda graph, _: graph.to_svg(),
     "dot": lambda graph, _: graph.to_dot(),
 }
 
-BINARY = {"onnx": "model.onnx", "sklearn": "model.joblib"}
+BINARY = {"onnx": "model.onnx", "treelite": "model.treelite", "sklearn": "model.joblib"}
 """Formats that are no text, with a name for their file."""
 
 

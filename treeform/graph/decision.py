@@ -8,15 +8,21 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from treeform.data.unseen import Unseen
 from treeform.graph import axes, description, dot, jsonio, rewrite, rules, svg
 from treeform.graph.export import (
     c_code,
     javascript,
+    json_rules,
     onnx_model,
     pmml,
     python_code,
     sklearn_tree,
     sql,
+    treelite_model,
 )
 from treeform.graph.graph import FlatGraph
 from treeform.utils.arguments import clear_call
@@ -320,6 +326,33 @@ class DecisionGraph(FlatGraph):
         """
         return pmml.to_pmml(self)
 
+    def to_treelite(self) -> Any:
+        """A treelite model over the matrix that `to_matrix` makes, in double precision.
+
+        Returns
+        -------
+        treelite.Model
+            Its output has the score 1 for the class predicted, in the order of `classes`, and no score for a row that
+            lacks a value in a column that had none missing in training; in regression the value, and NaN.
+            ``attributes`` of its JSON names columns, levels and labels.
+            ``graph.to_treelite().serialize("model.treelite")`` writes it.
+
+        Raises
+        ------
+        SpecError
+            If treelite is not installed, or shared nodes make it too large.
+        """
+        return treelite_model.to_treelite(self)
+
+    def to_matrix(self, X: Any, unseen: str | Unseen = "warn") -> NDArray[np.float64]:
+        """The tested columns of a table, as `to_treelite` reads them: (m, C) float64.
+
+        Columns stand in the order in which the model tests them first. Missing values are NaN, dates days since
+        1970-01-01, levels positions in the list of levels, and -1 where training did not have the level; ``X`` and
+        ``unseen`` as in `predict`. A hyperplane has a column of its own, the double nearest to its exact sum.
+        """
+        return treelite_model.matrix(self, self.encode(X, unseen))
+
     @clear_call
     def to_sklearn(self, X: Any) -> Any:
         """A fitted ``DecisionTreeClassifier`` or ``DecisionTreeRegressor`` that reads ``graph.encode(X, nan=True)``.
@@ -344,6 +377,23 @@ class DecisionGraph(FlatGraph):
             range, the model has hyperplanes, or shared nodes make it too large.
         """
         return sklearn_tree.to_sklearn(self, self._matrix(X))
+
+    def to_json_rules(self) -> dict[str, Any]:
+        """Rules for rule engines: one for each path to a leaf; no row satisfies two of them.
+
+        A rule has conditions ``{"column", "is", "value", "or_missing", "holds"}`` and a label. ``is`` is one of "at
+        most", "before" and "until" (days since 1970-01-01), "is true", "is level", "among" and "is missing". Of a
+        missing value all but the last are false, or true with ``or_missing``. ``holds`` is the answer that the rule
+        needs. A hyperplane has ``sum`` in place of ``column``: a list of ``{"weight", "column", "of"}``, whose exact
+        sum, rounded to the nearest double, is compared. ``of`` is "number", "days" (since 1970-01-01), "true" (1 or
+        0), "level" (1 if it is the ``level``, or 0) or "position" (in ``levels`` from 0 on, -1 for any other).
+
+        Raises
+        ------
+        SpecError
+            If the model has too many paths.
+        """
+        return json_rules.to_json_rules(self)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the model.

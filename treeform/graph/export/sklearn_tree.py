@@ -46,7 +46,7 @@ def _check_range(graph: FlatGraph, encoded: Floats) -> None:
             f"a tree of scikit-learn cannot read {len(rows)} of the rows",
             cause="it reads values in single precision, and theirs are beyond its range; rows (counted from 0): "
             + ", ".join(map(str, rows[:_SHOWN])),
-            fix="export to ONNX, Python, C or JavaScript, which keep double precision",
+            fix="export to ONNX, treelite, Python, C or JavaScript, which keep double precision",
         )
 
 
@@ -109,7 +109,7 @@ def _thresholds(graph: FlatGraph, X: Floats) -> dict[int, float]:
             f"a tree of scikit-learn would send {len({row for _, row in differing})} training rows another way",
             cause=f"it rounds values to single precision, in which rows on both sides of {_test(graph, node)} "
             f"are equal; rows (counted from 0): {listed}",
-            fix="export to ONNX, Python, C or JavaScript, which keep double precision",
+            fix="export to ONNX, treelite, Python, C or JavaScript, which keep double precision",
         )
     return found
 
