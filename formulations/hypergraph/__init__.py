@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from treeform.engines.and_or_graph import reason_against_graph
+from treeform.engines.and_or_graph import reason_against_search
 from treeform.engines.task import TreeTask
 from treeform.formulations.hypergraph.flow import Choice, NodeFlow
 from treeform.formulations.hypergraph.predictions import LeafPredictions
@@ -57,7 +57,7 @@ class HypergraphFlow(Formulation):
 
     def supports(self, shape: Shape, data: Dataset, objective: Objective) -> str | None:
         """Why the problem cannot be stated, or None."""
-        return super().supports(shape, data, objective) or reason_against_graph(data, TreeTask(shape.depth))
+        return super().supports(shape, data, objective) or reason_against_search(data, TreeTask(shape.depth))
 
     def usual_solver(self, shape: Shape) -> str | None:
         """HiGHS: by its linear programs it proves more questions than CP-SAT, most of them in less time."""

@@ -7,10 +7,10 @@ import pytest
 
 import treeform as tf
 from treeform.certify.left_out import count_alternatives
-from treeform.engines import TreeTask, and_or_graph
-from treeform.engines.and_or_graph import GraphOfTrees, reason_against_graph, takes_intervals
+from treeform.engines import and_or_graph
+from treeform.engines.and_or_graph import GraphOfTrees, takes_intervals
 from treeform.engines.enumeration import Enumeration
-from treeform.solve.columns_on_demand import priced_part
+from treeform.solve.columns_on_demand import is_usual, priced_part
 
 APART = ("feature", "column", "partition")
 
@@ -172,16 +172,14 @@ def test_which_tables_are_searched_by_intervals() -> None:
     assert relaxation is not None and not takes_intervals(bits.data, relaxation.task)
 
 
-def test_deeper_trees_over_many_tests_are_refused_where_columns_have_few_values() -> None:
+def test_deeper_trees_over_many_columns_of_few_values_are_stated_by_name_only() -> None:
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 600)
-    question = tf.Problem(rng.integers(0, 2, (600, 1100)), y, shape=tf.Tree(4)).question
-    assert priced_part(question) is None
-    reason = reason_against_graph(question.data, TreeTask(4))
-    assert reason == "it takes 1,000 distinct tests at depth 4, and the table has 1,100"
-    assert reason_against_graph(question.data, TreeTask(2)) is None
-    continuous = tf.Problem(rng.random((600, 2)), y, shape=tf.Tree(4)).question
-    assert priced_part(continuous) is not None
+    bits = rng.integers(0, 2, (600, 1100))
+    question = tf.Problem(bits, y, shape=tf.Tree(4)).question
+    assert priced_part(question) is not None and not is_usual(question)
+    assert is_usual(tf.Problem(bits, y, shape=tf.Tree(2)).question)
+    assert is_usual(tf.Problem(rng.random((600, 2)), y, shape=tf.Tree(4)).question)
 
 
 @pytest.mark.parametrize("seed", [1, 4])

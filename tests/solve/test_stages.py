@@ -10,10 +10,9 @@ import pytest
 
 import treeform as tf
 from treeform.data import views
-from treeform.engines import and_or_graph
 from treeform.errors import ContradictionError, DataError, SolverFailed, SpecError
 from treeform.formulations import ODD, odd
-from treeform.solve import choice, driver, pipeline
+from treeform.solve import choice, columns_on_demand, driver, pipeline
 from treeform.solve.ledger import Ledger
 from treeform.solve.search import CompiledSearch
 from treeform.solve.stage.given_models import constants
@@ -119,7 +118,7 @@ def test_a_table_of_too_many_tests(monkeypatch: pytest.MonkeyPatch, solver: str 
 
 def test_a_table_that_the_usual_formulation_cannot_state(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(odd, "MAX_COLUMNS", 10)
-    monkeypatch.setattr(and_or_graph, "MOST_TESTS_BELOW", 1)
+    monkeypatch.setattr(columns_on_demand, "FEW_TESTS_BELOW", 1)
     monkeypatch.setattr(tf.PathSearch, "few_tests", 1)
     least = [row.upper for row in problem(parity=False).size_table("diagram-search").rows]
     table = problem(parity=False).size_table()

@@ -20,7 +20,7 @@ from treeform.cli.app import app
 from treeform.data import Dataset
 from treeform.errors import DataError, SpecError
 from treeform.graph import DecisionGraph
-from treeform.solve.result import Status
+from treeform.solve.result import SolveOptions, Status
 from treeform.testing import brute_force
 from treeform.testing.normal_forms import (
     NEAR_OPTIMAL_REQUIREMENTS,
@@ -29,6 +29,7 @@ from treeform.testing.normal_forms import (
     normal_form,
 )
 from treeform.tradeoff import asking
+from treeform.tradeoff.listing import _countable, _Search
 from treeform.utils.budget import Limit
 
 
@@ -120,6 +121,21 @@ def test_indispensable_columns() -> None:
     with pytest.raises(DataError, match="is not there"):
         found.without("nothing")
     assert "a: tested by" in str(found) and "indispensable" in str(found)
+
+
+def test_a_count_answers_what_solves_left_open() -> None:
+    """A first solve without the column proved nothing; then all models are counted."""
+    problem = tf.Problem(*table(), shape="tree:2")
+    whole = problem.near_optimal(within="0.2")
+    search = _Search(problem.question, _countable(problem.question), SolveOptions(), Fraction(1, 5), 10)
+    search.uncounted, search.best = "not yet", whole.best
+    search.count_models()
+    is_open = replace(whole.without("a"), objective=None, graph=None, bound=0, status=Status.UNKNOWN)
+    search.without["a"] = is_open
+    assert {one.column: one.proved for one in search.indispensable()} == {"a": None}
+    search.uncounted = None
+    search.count_models()
+    assert search.indispensable() == whole.indispensable and whole.indispensable[0].proved
 
 
 def test_more_models_than_are_listed() -> None:
@@ -294,6 +310,11 @@ def test_the_command(tmp_path: Path) -> None:
     assert "warning: the option --limit is called --max-models now" in former.stderr
     wrong = CliRunner().invoke(app, [*words[:-1], "-1"])
     assert wrong.exit_code == 2
+    without = CliRunner().invoke(app, [*words, "--without", "a"])
+    least = tf.Problem(X.drop(columns="a"), y, shape="tree:2").solve().objective
+    assert f"without a: objective {least}, the optimum\n  if " in without.stdout, without.output
+    none = CliRunner().invoke(app, [*words, "--without", "nothing"])
+    assert none.exit_code == 2 and "is not there" in none.stderr
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -46,9 +46,11 @@ def test_a_graph_that_does_not_fit_is_made_once(monkeypatch: pytest.MonkeyPatch)
     assert "alternatives, or fills the memory" in str(found)
 
 
-def test_more_columns_than_are_stated_for_a_solver_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_columns_than_are_stated_for_a_solver_by_default_are_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """All trees of three leaves and less, beside a count by hand; four leaves cost more than the threshold."""
-    monkeypatch.setattr("treeform.engines.and_or_graph.MOST_TESTS_BELOW", 100)
+    monkeypatch.setattr("treeform.solve.columns_on_demand.FEW_TESTS_BELOW", 100)
     rng = np.random.default_rng(1)
     X = rng.integers(0, 2, (12, 300)).astype(bool)
     y = X[:, 7].copy()

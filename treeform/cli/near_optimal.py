@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from treeform import report
+from treeform.certify.answer import CertifiedResult
 from treeform.cli import options as opt
 from treeform.cli.files import Unwritten, check_writable
 from treeform.cli.messages import Exit, exit_code, warn
@@ -18,6 +19,8 @@ from treeform.cli.tradeoff import Shown, requirement_of, run_tradeoff
 from treeform.data.table_output import check_kind, write_table
 from treeform.language.requirement import Requirement
 from treeform.problem import Problem
+from treeform.requirements.excluded import NoTestOn
+from treeform.solve import Limit, Status
 from treeform.tradeoff.axis import find_axis
 from treeform.tradeoff.near_optimal import NearOptimal
 from treeform.tradeoff.near_trees import NearModel
@@ -63,6 +66,10 @@ def near_optimal(
             "class (.csv, .csv.gz, .parquet or .feather)."
         ),
     ] = None,
+    without: Annotated[
+        str | None,
+        typer.Option(help="Print the best model that does not test this column.", metavar="COLUMN"),
+    ] = None,
     sample: Annotated[
         int, typer.Option(help="Print a random sample of this many models.", min=0)
     ] = 0,
@@ -96,12 +103,18 @@ def near_optimal(
     if disagreement is not None:
         check_kind(disagreement)
     over: list[Requirement | str] = []
+    least: list[CertifiedResult] = []
 
     def listed(problem: Problem, solver: Any, *, warm_start: Any, **options: Any) -> NearOptimal:
         if tightest is not None:
             over.append(requirement_of(problem, tightest))
             find_axis(problem.question, over[0])  # refused before anything is solved
-        return problem.near_optimal(solver, within=within, max_models=max_models, **options)
+        if without is not None:
+            NoTestOn(without).bind(problem.data)
+        found = problem.near_optimal(solver, within=within, max_models=max_models, **options)
+        if without is not None and found.limit is not Limit.INTERRUPTED:
+            least.append(found.without(without, options["time_limit"]))
+        return found
 
     def show(found: NearOptimal, unwritten: Unwritten) -> Exit:
         if distinct and found.trees is not None:
@@ -124,6 +137,8 @@ def near_optimal(
                 unwritten.write(found.plot().save, plot)
         elif importance or multiplicity or disagreement is not None or over or sparsest or sample or plot is not None:
             print(f"nothing more is shown or written of them: {found.uncounted or 'none was counted'}")
+        for answer in least:
+            _show_without(str(without), answer)
         if report_file is not None:
             facts = report.of_result(found.best, near_optimal=found)
             unwritten.write(write_text, report_file, FORMATS[format_of(report_file)](facts))
@@ -150,6 +165,14 @@ def _show_tightest(found: NearOptimal, over: Requirement | str) -> None:
     _, axis = find_axis(found.question, over)
     measured = axis.measure.format(exact_text(axis.measured(model.graph, found.question.data)))
     _show("tightest", model, f", {measured}")
+
+
+def _show_without(column: str, answer: CertifiedResult) -> None:
+    if answer.graph is None or answer.objective is None:
+        print(f"without {column}: {answer}")
+        return
+    proof = "the optimum" if answer.status is Status.OPTIMAL else "open"
+    _show(f"without {column}", NearModel(answer.objective, answer.graph), f", {proof}")
 
 
 def _show(what: str, model: NearModel, more: str = "") -> None:

@@ -30,9 +30,6 @@ if TYPE_CHECKING:
 
 MOST_TESTS = 10_000
 """Distinct tests that are listed."""
-MOST_TESTS_BELOW = 1000
-"""The same where trees of depth three and more are stated for a solver: there pairs of tests are counted for each part
-of the table, which takes longer than the solver would have."""
 FEW_TESTS = 256
 """Distinct tests up to which they are listed in any case; of more, thresholds are searched as intervals."""
 THRESHOLDS = 8
@@ -65,14 +62,6 @@ def takes_intervals(data: Dataset, task: TreeTask) -> bool:
     """Whether thresholds are searched as intervals, without a list of tests: where columns have many."""
     of_tests = task.totals is not None and task.totals.per_test is not None
     return not of_tests and data.n_tests > max(FEW_TESTS, THRESHOLDS * data.n_features)
-
-
-def reason_against_graph(data: Dataset, task: TreeTask) -> str | None:
-    """Why the graph of a task is not stated for a solver, in words; None when it can be."""
-    most = MOST_TESTS_BELOW if task.depth > 2 else MOST_TESTS
-    if data.n_tests > most and not takes_intervals(data, task):
-        return f"it takes {most:,} distinct tests at depth {task.depth}, and the table has {data.n_tests:,}"
-    return _reason_against_numbers(data, task)
 
 
 def reason_against_search(data: Dataset, task: TreeTask, memory: int | None = None) -> str | None:

@@ -20,7 +20,7 @@ from treeform.engines.and_or_graph import (
     MOST_ALTERNATIVES,
     Apart,
     Priced,
-    reason_against_graph,
+    reason_against_search,
     takes_intervals,
 )
 from treeform.engines.few_thresholds import few_thresholds
@@ -40,6 +40,9 @@ from treeform.solve.row_prices import RowPrices, rest_of
 from treeform.solve.search import CompiledSearch, StatedPart
 from treeform.utils.budget import Budget, Limit, Share
 
+FEW_TESTS_BELOW = 1000
+"""0/1 columns up to which it is the usual choice at depth three and more: pairs of tests are counted for each part
+of the table, which takes as long as a solver has for a question of more of them."""
 FEW = 1000
 """Alternatives, before some are excluded, up to which a larger cost is taken at once: fewer cost a solver nothing."""
 MANY = 3000
@@ -68,20 +71,21 @@ ROUNDS = 6
 def priced_part(question: Question) -> Relaxation | None:
     """The part of a question that prices know; None where nothing can be priced."""
     relaxation = relax(question, OfGraphs())
-    if relaxation is None or reason_against_graph(question.data, relaxation.task) is not None:
+    if relaxation is None or reason_against_search(question.data, relaxation.task) is not None:
         return None
     return relaxation
 
 
 def is_usual(question: Question) -> bool:
     """Whether a solver is given this formulation where none is named: for trees over few tests."""
-    return (
-        question.shape.own_leaves
-        and question.shape.reads_columns
-        and question.objective.is_sum
-        and not question.objective.is_depth
-        and priced_part(question) is not None
-    )
+    shape, objective = question.shape, question.objective
+    if not shape.own_leaves or not shape.reads_columns or not objective.is_sum or objective.is_depth:
+        return False
+    relaxation = priced_part(question)
+    if relaxation is None:
+        return False
+    few = relaxation.task.depth <= 2 or question.data.n_tests <= FEW_TESTS_BELOW
+    return few or takes_intervals(question.data, relaxation.task)
 
 
 @dataclass(frozen=True)

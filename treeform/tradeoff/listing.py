@@ -127,14 +127,15 @@ class _Search(Asking):
         return sorted(best if listed is None else best & listed)
 
     def indispensable(self) -> tuple[Indispensable, ...]:
-        """The answer for these columns."""
+        """The answer for these columns: by a solve without each, or since all models were counted and test it."""
         known = self.listed.counted_to
         counted = self.listed.shows_columns and known is not None and known >= self.threshold
-        return tuple(
+        asked = [
             Indispensable(name, self.without.get(name), self.threshold)
             for name in self.candidates()
             if counted or name in self.without
-        )
+        ]
+        return tuple(replace(one, without=None) if counted and one.proved is None else one for one in asked)
 
     def answer(self, column: str | None, seconds: float | None) -> CertifiedResult | None:
         """Solve for the optimum, or for that without a column."""
