@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from treeform.errors import SpecError
-from treeform.graph.evaluate import confusion
 from treeform.language.costs import Cost, SampleCost
-from treeform.language.forms import Rows, Sum
+from treeform.language.forms import Rows, Sum, values_of
 from treeform.language.objective import Objective, Term
 
 if TYPE_CHECKING:
@@ -40,8 +39,7 @@ def cells_of(total: Sum, data: Dataset) -> tuple[np.ndarray, Fraction]:
 
 def _values(sums: Iterable[Sum], graph: DecisionGraph, data: Dataset) -> list[Fraction]:
     """Sums of a model, in units of weight."""
-    counted, stated = confusion(graph, data, weighted=True).astype(object), [cells_of(one, data) for one in sums]
-    return [Fraction((cells * counted).sum()) + constant for cells, constant in stated]
+    return [value / data.weight_unit for value in values_of(sums, graph, data)]
 
 
 def sums_of(objective: Objective) -> tuple[tuple[Fraction, Term], ...]:

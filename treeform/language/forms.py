@@ -54,11 +54,14 @@ class Total:
             each = each * (codes[rows] == code)[:, None]
         return np.asarray(each if self.amount is None else each * self.amount[rows][:, None])
 
-    def value(self, graph: DecisionGraph, data: Dataset) -> int:
-        """The total of a finished model."""
-        every = np.arange(data.n_samples)
-        each = self.added(every, np.asarray(data.y))[every, graph.predict_codes(data.X)]
-        whole = sum(int(w) * int(a) for w, a in zip(data.weights.tolist(), each.tolist(), strict=True) if a)
+    def value(self, graph: DecisionGraph, data: Dataset, predicted: NDArray[np.int64]) -> int:
+        """The total of a finished model, which predicts these codes."""
+        each = self.table[np.asarray(data.y), predicted]
+        for codes, code in self.where:
+            each = each * (codes == code)
+        each = each if self.amount is None else each * self.amount
+        small = int(np.abs(each).max(initial=0)) * data.total_weight < 2**63
+        whole = int((each if small else each.astype(object)) @ data.weights)
         if self.per_test is not None:
             whole += sum(int(self.per_test[f]) for test in graph.tests() for f in test.columns)
         return whole
@@ -133,7 +136,19 @@ class Sum:
 
     def value(self, graph: DecisionGraph, data: Dataset) -> Fraction:
         """The sum of a finished model, exactly."""
-        return sum((c * t.value(graph, data) for t, c in self.terms.items()), self.constant)
+        return values_of([self], graph, data)[0]
+
+
+def values_of(sums: Iterable[Any], graph: DecisionGraph, data: Dataset) -> list[Fraction]:
+    """Sums of a finished model, exactly; numbers are taken as they are."""
+    predicted, out = graph.predict_codes(data.X), []
+    known: dict[Total, int] = {}
+    for one in map(as_sum, sums):
+        for total in one.terms:
+            if total not in known:
+                known[total] = total.value(graph, data, predicted)
+        out.append(sum((c * known[total] for total, c in one.terms.items()), one.constant))
+    return out
 
 
 def as_sum(value: Any) -> Sum:

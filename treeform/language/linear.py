@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from treeform.data.views import first_of_each, with_columns
 from treeform.errors import Infeasible, SpecError
-from treeform.language.forms import Inequality, Rows, Total
+from treeform.language.forms import Inequality, Rows, Total, values_of
 from treeform.language.numbers import LARGEST
 from treeform.language.rational import least_at_least
 from treeform.language.requirement import Requirement
@@ -81,8 +81,7 @@ class LinearRequirement(Requirement, listed=False):
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> int | Fraction:
         """The largest excess of an inequality, exactly; 0 when all hold."""
-        excess = [one.excess.value(graph, data) for one in self.forms(Rows(data))]
-        return max(Fraction(0), *excess) if excess else Fraction(0)
+        return max([Fraction(0), *values_of((one.excess for one in self.forms(Rows(data))), graph, data)])
 
     def totals(self, data: Dataset) -> Totals:
         return self._derived(data).rows()

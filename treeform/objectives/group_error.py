@@ -19,11 +19,11 @@ from treeform.language.numbers import as_fraction
 from treeform.language.objective import Term
 from treeform.language.objective_text import only, quoted, settings_in
 from treeform.language.requirement import Requirement
+from treeform.requirements.group_error import error_rates
 from treeform.requirements.groups import Groups, resolved
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
     from treeform.shape import Shape
 
 T = TypeVar("T", bound="OfGroups")
@@ -206,20 +206,10 @@ class WorstGroup(LinearRequirement, listed=False):
         self.group = group
 
     def forms(self, rows: Rows) -> Iterator[Inequality]:
-        rate = []
-        for g, label in enumerate(self.groups.labels):
-            own = (self.groups.codes, g)
-            rate.append(rows.errors(own, name=f"errors of group {label}") / rows.weight(own))
+        rate = list(error_rates(self.groups, rows))
         for g, other in enumerate(rate):
             if g != self.group:
                 yield other <= rate[self.group]
-
-    def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
-        wrong = graph.predict_codes(data.X) != data.y
-        errors = np.zeros(len(self.groups.labels), dtype=np.int64)
-        np.add.at(errors, self.groups.codes[wrong], data.weights[wrong])
-        rates = [Fraction(int(e), w) for e, w in zip(errors, self.groups.weights(data), strict=True)]
-        return max(rates) - rates[self.group]
 
     def __str__(self) -> str:
         return f"{self.name}:{self.groups.labels[self.group]}"

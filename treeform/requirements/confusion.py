@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from treeform.data.exact import plain
 from treeform.errors import SpecError
 from treeform.language.bounded import Bounded, Value
 from treeform.language.classes import plain_label, positive_code
-from treeform.language.forms import Inequality, Rows, Sum
+from treeform.language.forms import Inequality, Rows, Sum, values_of
 from treeform.language.linear import LinearRequirement
 from treeform.language.numbers import as_fraction
 from treeform.language.rational import least_above
@@ -25,8 +27,7 @@ if TYPE_CHECKING:
     from treeform.graph import DecisionGraph
 
 R = TypeVar("R", bound="RateBound")
-Cells = tuple[tuple[int, int], tuple[int, int]]
-"""``cells[true class is the positive one][predicted class is]``: 1 where the weight counts."""
+Mask = NDArray[np.bool_]
 
 
 class RateBound(LinearRequirement, Bounded, listed=False):
@@ -48,8 +49,6 @@ class RateBound(LinearRequirement, Bounded, listed=False):
     name: ClassVar[str] = "rate_bound"
     least: ClassVar[bool] = True
     """Whether the rate is at least the bound; else at most."""
-    counted: ClassVar[Cells]
-    among: ClassVar[Cells]
     wording: ClassVar[str] = ""
     """Of which rows how many have to be what, with places for `positive` and `share`."""
 
@@ -74,32 +73,34 @@ class RateBound(LinearRequirement, Bounded, listed=False):
     def _code(self, data: Dataset) -> int:
         return positive_code(self.positive, data, self)
 
+    @abstractmethod
+    def counted_among(self, rows: Rows, yes: Mask) -> tuple[Sum, Any]:
+        """What is counted, and among what: a sum, or a number where that does not depend on what is predicted.
+
+        Parameters
+        ----------
+        rows : Rows
+        yes : (K,) bool
+            Whether each class is the positive one.
+        """
+
+    def _weight(self, rows: Rows, truth: Mask | None = None, predicted: Mask | None = None) -> Any:
+        return rows.weight(truth=truth, predicted=predicted, name=str(self))
+
+    def _parts(self, rows: Rows) -> tuple[Sum, Any]:
+        return self.counted_among(rows, np.arange(rows.data.n_classes) == self._code(rows.data))
+
     def forms(self, rows: Rows) -> Iterator[Inequality]:
-        counted, among = (self._weight(cells, rows) for cells in (self.counted, self.among))
+        counted, among = self._parts(rows)
         if isinstance(among, Sum):
             yield counted >= self.rate * among if self.least else counted <= self.rate * among
         elif among:  # a rate of nothing is no rate
             yield counted / among >= self.rate if self.least else counted / among <= self.rate
 
-    def _weight(self, cells: Cells, rows: Rows) -> Any:
-        """The weight of the cells: a number where it does not depend on what is predicted."""
-        positive = (np.arange(rows.data.n_classes) == self._code(rows.data)).astype(int)
-        truth, predicted = (np.asarray(np.array(cells).any(axis=axis))[positive] for axis in (1, 0))
-        return rows.weight(truth=truth, predicted=None if predicted.all() else predicted, name=str(self))
-
-    def _by_class(self, cells: Cells, data: Dataset) -> np.ndarray:
-        """(K, K) by true and predicted class."""
-        positive = (np.arange(data.n_classes) == self._code(data)).astype(int)
-        return np.asarray(np.array(cells, dtype=np.int64)[positive[:, None], positive[None, :]])
-
     def value(self, graph: DecisionGraph, data: Dataset) -> Fraction | None:
         """The rate of a model, exactly; None where nothing is among what it is a rate of."""
-        confusion = np.zeros((data.n_classes, data.n_classes), dtype=np.int64)
-        np.add.at(confusion, (np.asarray(data.y), graph.predict_codes(data.X)), data.weights)
-        counted, among = (
-            int((self._by_class(cells, data) * confusion).sum()) for cells in (self.counted, self.among)
-        )
-        return Fraction(counted, among) if among else None
+        counted, among = values_of(self._parts(Rows(data)), graph, data)
+        return counted / among if among else None
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
         value = self.value(graph, data)
@@ -165,8 +166,9 @@ class MinPrecision(RateBound):
 
     name: ClassVar[str] = "min_precision"
     wording: ClassVar[str] = "of the rows predicted {positive}, at least {share} are {positive}"
-    counted: ClassVar[Cells] = ((0, 0), (0, 1))
-    among: ClassVar[Cells] = ((0, 1), (0, 1))
+
+    def counted_among(self, rows: Rows, yes: Mask) -> tuple[Sum, Any]:
+        return self._weight(rows, truth=yes, predicted=yes), self._weight(rows, predicted=yes)
 
 
 class MinRecall(RateBound):
@@ -180,8 +182,9 @@ class MinRecall(RateBound):
 
     name: ClassVar[str] = "min_recall"
     wording: ClassVar[str] = "of the rows that are {positive}, at least {share} are predicted {positive}"
-    counted: ClassVar[Cells] = ((0, 0), (0, 1))
-    among: ClassVar[Cells] = ((0, 0), (1, 1))
+
+    def counted_among(self, rows: Rows, yes: Mask) -> tuple[Sum, Any]:
+        return self._weight(rows, truth=yes, predicted=yes), self._weight(rows, truth=yes)
 
 
 class MinSpecificity(RateBound):
@@ -197,8 +200,9 @@ class MinSpecificity(RateBound):
     wording: ClassVar[str] = (
         "of the rows that are not {positive}, at least {share} are not predicted {positive}"
     )
-    counted: ClassVar[Cells] = ((1, 0), (0, 0))
-    among: ClassVar[Cells] = ((1, 1), (0, 0))
+
+    def counted_among(self, rows: Rows, yes: Mask) -> tuple[Sum, Any]:
+        return self._weight(rows, truth=~yes, predicted=~yes), self._weight(rows, truth=~yes)
 
 
 class MaxFalsePositiveRate(RateBound):
@@ -213,10 +217,11 @@ class MaxFalsePositiveRate(RateBound):
     name: ClassVar[str] = "max_false_positive_rate"
     wording: ClassVar[str] = "of the rows that are not {positive}, at most {share} are predicted {positive}"
     least: ClassVar[bool] = False
-    counted: ClassVar[Cells] = ((0, 1), (0, 0))
-    among: ClassVar[Cells] = ((1, 1), (0, 0))
 
     @renamed(rate="at_most")
     def __init__(self, at_most: Fraction | float | str, positive: Any = None) -> None:
         self._set(at_most, positive)
         self.at_most = self.rate
+
+    def counted_among(self, rows: Rows, yes: Mask) -> tuple[Sum, Any]:
+        return self._weight(rows, truth=~yes, predicted=yes), self._weight(rows, truth=~yes)

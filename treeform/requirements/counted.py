@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from numbers import Integral
 from typing import TYPE_CHECKING, ClassVar, Self
@@ -10,6 +12,8 @@ from typing import TYPE_CHECKING, ClassVar, Self
 from treeform.errors import SpecError
 from treeform.language.bounded import Bounded, Value
 from treeform.language.component import parameters_of
+from treeform.language.forms import Inequality, Rows, Sum, values_of
+from treeform.language.linear import LinearRequirement
 from treeform.language.numbers import whole_number
 from treeform.language.requirement import Requirement
 from treeform.requirements.amount import whole_bound
@@ -51,6 +55,34 @@ class AtMostNumber(Bounded):
 
     def with_bound(self, bound: Value) -> Self:
         return type(self)(**{**parameters_of(self), "at_most": bound})
+
+
+class SumsAtMost(AtMostNumber, LinearRequirement):
+    """Each of some sums over rows, none of them negative, is at most ``at_most``."""
+
+    at_most: Fraction
+
+    @abstractmethod
+    def sums(self, rows: Rows) -> Iterable[Sum]:
+        """What is bounded."""
+
+    def forms(self, rows: Rows) -> Iterator[Inequality]:
+        for one in self.sums(rows):
+            yield one <= self.at_most
+
+    def measured(self, graph: DecisionGraph, data: Dataset) -> Fraction:
+        return max(values_of(self.sums(Rows(data)), graph, data))
+
+    def beyond(self, value: Value, data: Dataset) -> Fraction | None:
+        # A sum without a constant is a multiple of the common divisor of its coefficients.
+        steps = [_common_divisor(one.terms.values()) for one in self.sums(Rows(data))]
+        return max(step * (math.ceil(value / step) - 1) for step in steps) if value else None
+
+
+def _common_divisor(numbers: Iterable[Fraction]) -> Fraction:
+    exact = list(numbers)
+    below = math.lcm(*(number.denominator for number in exact))
+    return Fraction(math.gcd(*(int(number * below) for number in exact)), below)
 
 
 class AtMost(AtMostNumber):

@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
 from treeform.errors import SpecError
-from treeform.language.bounded import Value
-from treeform.language.forms import Inequality, Rows
-from treeform.language.linear import LinearRequirement
+from treeform.language.forms import Rows, Sum
 from treeform.language.numbers import as_fraction
 from treeform.requirements.amount import percent_text
 from treeform.requirements.by_groups import ByGroups
-from treeform.requirements.counted import AtMostNumber
+from treeform.requirements.counted import SumsAtMost
 from treeform.requirements.groups import Groups, of_groups
 from treeform.utils.arguments import renamed
 from treeform.utils.rows import worded
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
 
 
-class GroupErrorAtMost(AtMostNumber, ByGroups, LinearRequirement):
+class GroupErrorAtMost(SumsAtMost, ByGroups):
     """In every group at most this share of the weight is misclassified.
 
     Parameters
@@ -67,7 +61,7 @@ class GroupErrorAtMost(AtMostNumber, ByGroups, LinearRequirement):
                 + worded("GroupErrorAtMost(groups='sex', at_most=0.2)", "group_error_at_most:groups=sex,at_most=0.2"),
             )
         self.groups = groups
-        self.at_most: Fraction = as_fraction(at_most, f"the rate of {self.name}")
+        self.at_most = as_fraction(at_most, f"the rate of {self.name}")
         if not 0 <= self.at_most <= 1:
             raise SpecError(
                 f"{self.name} with rate {self.at_most} is not possible",
@@ -79,23 +73,8 @@ class GroupErrorAtMost(AtMostNumber, ByGroups, LinearRequirement):
         kept, _ = self._resolved_groups(data, context)
         return self._copy(groups=kept)
 
-    def _of(self, data: Dataset) -> Groups:
-        return Groups.of(self.groups, data)
-
-    def forms(self, rows: Rows) -> Iterator[Inequality]:
-        groups = self._of(rows.data)
-        for g, label in enumerate(groups.labels):
-            own = (groups.codes, g)
-            if weight := rows.weight(own):
-                yield rows.errors(own, name=f"errors of group {label}") / weight <= self.at_most
-
-    def rates(self, graph: DecisionGraph, data: Dataset) -> list[Fraction]:
-        """The error rate of every group that has a row, exactly."""
-        groups = self._of(data)
-        errors = np.zeros(len(groups.labels), dtype=np.int64)
-        wrong = graph.predict_codes(data.X) != data.y
-        np.add.at(errors, groups.codes[wrong], data.weights[wrong])
-        return [Fraction(int(e), w) for e, w in zip(errors, groups.weights(data), strict=True) if w]
+    def sums(self, rows: Rows) -> Iterator[Sum]:
+        return error_rates(Groups.of(self.groups, rows.data), rows)
 
     # -- the bound ----------------------------------------------------------------------------------
 
@@ -107,14 +86,14 @@ class GroupErrorAtMost(AtMostNumber, ByGroups, LinearRequirement):
     def measure(self) -> str:
         return "the largest error rate of a group is {}"
 
-    def measured(self, graph: DecisionGraph, data: Dataset) -> Fraction:
-        return max(self.rates(graph, data))
-
-    def beyond(self, value: Value, data: Dataset) -> Fraction | None:
-        # Rates are multiples of 1 / W_g.
-        steps = [weight for weight in self._of(data).weights(data) if weight]
-        return max(Fraction(math.ceil(value * step) - 1, step) for step in steps) if value else None
-
     def in_words(self) -> str:
         where = f"in every group{of_groups(self.groups)}"
         return f"{where} at most {percent_text(self.at_most)} of the rows are misclassified"
+
+
+def error_rates(groups: Groups, rows: Rows) -> Iterator[Sum]:
+    """The error rate of every group that has a row."""
+    for g, label in enumerate(groups.labels):
+        own = (groups.codes, g)
+        if weight := rows.weight(own):
+            yield rows.errors(own, name=f"errors of group {label}") / weight

@@ -10,24 +10,21 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from treeform.errors import SpecError
-from treeform.language.bounded import Value
 from treeform.language.costs import LARGEST_COST, ClassCost, Cost, too_large
-from treeform.language.forms import Inequality, Rows
-from treeform.language.linear import LinearRequirement
+from treeform.language.forms import Rows, Sum
 from treeform.language.numbers import as_fraction
 from treeform.language.objective import Error, Objective
 from treeform.requirements.amount import decimal_text
-from treeform.requirements.counted import AtMostNumber
+from treeform.requirements.counted import SumsAtMost
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
     from treeform.shape import Shape
 
 EXAMPLE = "write for example MaxCost([[0, 5], [1, 0]], at_most=200) or MaxCost('balanced_error', at_most=0.3)"
 
 
-class MaxCost(AtMostNumber, LinearRequirement):
+class MaxCost(SumsAtMost):
     """The cost of the predictions is bounded, whatever the objective is.
 
     Parameters
@@ -53,7 +50,7 @@ class MaxCost(AtMostNumber, LinearRequirement):
     def __init__(self, cost: Any, at_most: Fraction | float | str) -> None:
         known = isinstance(cost, str) or hasattr(cost, "terms")
         self.cost = Objective.of(cost if known else Cost(cost))
-        self.at_most: Fraction = as_fraction(at_most, "the budget of max_cost")
+        self.at_most = as_fraction(at_most, "the budget of max_cost")
         other = [term for _, term in self.cost.terms if not isinstance(term, ClassCost | Error)]
         if other or not self.cost.terms:
             raise SpecError(
@@ -88,21 +85,15 @@ class MaxCost(AtMostNumber, LinearRequirement):
         unit = Fraction(1, math.lcm(*(v.denominator for row in exact for v in row)))
         return np.array([[int(v / unit) for v in row] for row in exact], dtype=object), unit
 
-    def forms(self, rows: Rows) -> Iterator[Inequality]:
+    def sums(self, rows: Rows) -> Iterator[Sum]:
         entries, unit = self._entries(rows.data)
-        yield rows.cost(entries, name=str(self)) * (unit / rows.data.weight_unit) <= self.at_most
+        yield rows.cost(entries, name=str(self)) * (unit / rows.data.weight_unit)
 
     # -- the bound ----------------------------------------------------------------------------------
 
     @property
     def bound_name(self) -> str:
         return "cost"
-
-    def measured(self, graph: DecisionGraph, data: Dataset) -> Fraction:
-        return Fraction(self.cost.evaluate(graph, data))
-
-    def beyond(self, value: Value, data: Dataset) -> Fraction | None:
-        return Fraction(value) - self._entries(data)[1] if value else None
 
     # -- text and files -----------------------------------------------------------------------------
 

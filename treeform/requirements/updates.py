@@ -11,15 +11,13 @@ import numpy as np
 
 from treeform.errors import Infeasible, SpecError
 from treeform.graph import DecisionGraph
-from treeform.language.bounded import Value
-from treeform.language.forms import Inequality, Rows
-from treeform.language.linear import LinearRequirement
+from treeform.language.forms import Rows, Sum
 from treeform.language.numbers import as_fraction
 from treeform.language.paths import Bools, PathRule, PathTests
 from treeform.language.requirement import Requirement
 from treeform.requirements.amount import decimal_text, percent_text
 from treeform.requirements.columns import check_columns, distinct_rows, features_of
-from treeform.requirements.counted import AtMostNumber
+from treeform.requirements.counted import SumsAtMost
 from treeform.shape import UNIVARIATE
 from treeform.utils.arguments import renamed
 from treeform.utils.rows import worded
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
     from treeform.model import Model
 
 
-class StayCloseTo(AtMostNumber, LinearRequirement):
+class StayCloseTo(SumsAtMost):
     """At most this share of the training weight is predicted another class than by a model in use.
 
     Parameters
@@ -58,7 +56,7 @@ class StayCloseTo(AtMostNumber, LinearRequirement):
     @renamed(changed="at_most")
     def __init__(self, graph: Any, at_most: Fraction | float | str) -> None:
         self.graph = model_in_use(graph, "StayCloseTo")
-        self.at_most: Fraction = as_fraction(at_most, "the share of stay_close_to")
+        self.at_most = as_fraction(at_most, "the share of stay_close_to")
         if not 0 <= self.at_most <= 1:
             raise SpecError(
                 f"a share of {decimal_text(abs(self.at_most))} is not possible",
@@ -77,21 +75,14 @@ class StayCloseTo(AtMostNumber, LinearRequirement):
             self._codes = (data, _codes(self.graph, data))
         return self._codes[1]
 
-    def forms(self, rows: Rows) -> Iterator[Inequality]:
+    def sums(self, rows: Rows) -> Iterator[Sum]:
         before, codes = self.decided_before(rows.data), np.arange(rows.data.n_classes)
         changed = sum(rows.weight((before, code), predicted=codes != code) for code in np.unique(before))
-        yield changed / rows.weight() <= self.at_most
+        yield changed / rows.weight()
 
     @property
     def bound_name(self) -> str:
         return "changed"
-
-    def measured(self, graph: DecisionGraph, data: Dataset) -> Fraction:
-        other = graph.predict_codes(data.X) != self.decided_before(data)
-        return Fraction(int(data.weights[other].sum()), data.total_weight)
-
-    def beyond(self, value: Value, data: Dataset) -> Fraction | None:
-        return Fraction(value) - Fraction(1, data.total_weight) if value else None
 
     def to_json(self) -> dict[str, Any]:
         entry = {"graph": self.graph.to_json(), "at_most": decimal_text(self.at_most)}
