@@ -251,7 +251,7 @@ def test_numbers_follow_rows_that_change_sides(
     trees = GraphOfTrees(problem.data, relaxation.task, "column")
     priced = trees.relax()
     assert priced is not None and not trees.n_rows
-    listed = Enumeration(trees, priced, 10**6)
+    listed = Enumeration(problem.data, relaxation.task, 10**6)
     for cost in (priced.lower + 6, priced.lower + 20 - 5 * depth):
         numbers = listed.counts(cost)
         assert trees.count(cost) == (listed.trees(cost) if numbers is None else numbers).size > 0
