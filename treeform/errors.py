@@ -140,6 +140,13 @@ def unknown_name(name: object, known: Iterable[str], what: str, *, fix: str | No
     )
 
 
+def no_such_part(owner: str, what: str, key: object, known: Iterable[str]) -> SpecError:
+    """The error for a setting or parameter that something does not have: those that it has, and the closest one."""
+    names = list(known)
+    cause = f"its {what}s are {', '.join(names) or 'none'}"
+    return SpecError(f"{owner} has no {what} {key!r}", cause=cause, fix=did_you_mean(key, names))
+
+
 BREAKDOWNS = (TreeformError, MemoryError)
 """What a stage can break down with: a solver's fault, a table too large to list, memory that is spent."""
 

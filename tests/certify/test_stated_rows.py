@@ -5,9 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, ClassVar
 
-import numpy as np
 import pytest
-from own_rules import OneFeature
+from own_rules import OneFeature, noisy_table
 
 import treeform as tf
 from treeform.certify import reference, stated_rows
@@ -95,10 +94,7 @@ def test_it_proves_nothing_where_trees_of_the_graph_stand_for_others() -> None:
 
 
 def problem() -> tuple[tf.Problem, Any, Any, Any]:
-    rng = np.random.default_rng(2)
-    X = rng.integers(0, 2, (150, 6))
-    y = (X[:, 0] ^ (X[:, 1] & X[:, 2]) ^ (rng.random(150) < 0.1)).astype(int)
-    group = np.where(rng.random(150) < 0.5, "p", "q")
+    X, y, group = noisy_table()
     stated = tf.Problem(X, y, shape=tf.Tree(2), sensitive_features=group).minimize(tf.Error())
     stated += [tf.StatisticalParity(difference="0.05", positive=1), FewOnes(1)]
     return stated, X, y, group

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from own_rules import OneFeature
+from own_rules import OneFeature, noisy_table
 
 import treeform as tf
 from treeform.formulations.hypergraph import HypergraphFlow
@@ -85,10 +85,7 @@ def test_a_requirement_of_ones_own_is_proved_by_prices_of_its_rows(
     solver: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(columns_on_demand, "FEW", 1)
-    rng = np.random.default_rng(2)
-    X = rng.integers(0, 2, (150, 6))
-    y = (X[:, 0] ^ (X[:, 1] & X[:, 2]) ^ (rng.random(150) < 0.1)).astype(int)
-    group = np.where(rng.random(150) < 0.5, "p", "q")
+    X, y, group = noisy_table()
     problem = tf.Problem(X, y, shape=tf.Tree(2), sensitive_features=group).minimize(tf.Error())
     problem += [tf.StatisticalParity(difference="0.05", positive=1), FewTests(1)]
     result = problem.solve(solver, formulation="hypergraph-flow", warm_start=None)

@@ -1,8 +1,10 @@
-"""A requirement of a user's own that several tests state."""
+"""A requirement of a user's own, and a table, that several tests state."""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar
+
+import numpy as np
 
 import treeform as tf
 
@@ -23,3 +25,11 @@ class OneFeature(tf.Requirement):
 
     def violation(self, graph: tf.DecisionGraph, data: tf.Dataset) -> int:
         return max(0, len(graph.features_used()) - self.k)
+
+
+def noisy_table() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """150 rows of six 0/1 columns, a target that three of them say with errors, and two groups."""
+    rng = np.random.default_rng(2)
+    X = rng.integers(0, 2, (150, 6))
+    y = (X[:, 0] ^ (X[:, 1] & X[:, 2]) ^ (rng.random(150) < 0.1)).astype(int)
+    return X, y, np.where(rng.random(150) < 0.5, "p", "q")

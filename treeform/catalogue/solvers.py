@@ -153,6 +153,17 @@ def engine_or_backend(value: Backend | Engine | type | str | None) -> tuple[Engi
     return (found, None) if isinstance(found, Engine) else (None, found)
 
 
+def find_backend(value: Backend | type | str, refused: str, cause: str, fix: str) -> Backend:
+    """As `find_solver`, of solvers alone.
+
+    Raises SpecError also if it is a native engine; ``refused`` is the error's sentence with a place for its name.
+    """
+    solver = find_solver(value)
+    if isinstance(solver, Backend):
+        return solver
+    raise SpecError(refused.format(solver.name), cause=cause, fix=fix)
+
+
 def _find_backend(name: str) -> Backend:
     try:
         return by_name(name)

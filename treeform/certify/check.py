@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from treeform.backends import Backend
-from treeform.catalogue.solvers import find_solver
+from treeform.catalogue.solvers import find_backend
 from treeform.certify.bounds import claim_rows
 from treeform.certify.certificate import read_any
 from treeform.certify.family import Family, Place
@@ -25,7 +25,7 @@ from treeform.certify.schema import CertificatePart, DocumentPart, FamilyPart
 from treeform.certify.statements import data_of, question_of, statements, status_row
 from treeform.certify.verdicts import CheckReport, false, holds
 from treeform.data import Dataset
-from treeform.errors import CallError, CertificateError, SpecError, TreeformError
+from treeform.errors import CallError, CertificateError, TreeformError
 from treeform.graph import DecisionGraph
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
@@ -116,14 +116,12 @@ def check(
 
 
 def _another(confirm: Backend | str) -> Backend:
-    solver = find_solver(confirm)
-    if not isinstance(solver, Backend):
-        raise SpecError(
-            f"{solver.name} cannot confirm a bound",
-            cause="native engines prove what they can in any case",
-            fix="name a solver such as highs, cp-sat or scip",
-        )
-    return solver
+    return find_backend(
+        confirm,
+        "{} cannot confirm a bound",
+        cause="native engines prove what they can in any case",
+        fix="name a solver such as highs, cp-sat or scip",
+    )
 
 
 def _check(

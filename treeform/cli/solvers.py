@@ -7,10 +7,9 @@ from typing import Annotated
 import typer
 
 from treeform.backends import Backend
-from treeform.catalogue.solvers import find_solver
+from treeform.catalogue.solvers import find_backend
 from treeform.catalogue.solvers import solvers as tf_solvers
 from treeform.cli.messages import Exit
-from treeform.errors import SpecError
 
 
 def list_solvers(
@@ -31,13 +30,12 @@ def list_solvers(
     if bugs is None:
         print(tf_solvers())
         return Exit.DONE
-    solver = find_solver(bugs)
-    if not isinstance(solver, Backend):
-        raise SpecError(
-            f"{solver.name} is a native engine",
-            cause="the known bugs are of solvers, which are given models",
-            fix="name a solver, such as --bugs highs",
-        )
+    solver = find_backend(
+        bugs,
+        "{} is a native engine",
+        cause="the known bugs are of solvers, which are given models",
+        fix="name a solver, such as --bugs highs",
+    )
     return _ask_bugs(solver)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from treeform.data.exact import fraction_of
-from treeform.errors import SpecError, did_you_mean
+from treeform.errors import SpecError, did_you_mean, no_such_part
 
 _SETTING = re.compile(r"""("[^"]*"|'[^']*'|[^="']+)=(.*)""", re.DOTALL)
 _TERM = re.compile(r"\s*([A-Za-z_][\w-]*)\s*(?:\[(.*)\])?\s*", re.DOTALL)
@@ -84,11 +84,7 @@ def only(settings: dict[str, str], known: Sequence[str], owner: str) -> dict[str
     """
     for key in settings:
         if key not in known:
-            raise SpecError(
-                f"the objective {owner} has no setting {key!r}",
-                cause=f"its settings are {', '.join(known)}",
-                fix=did_you_mean(key, known),
-            )
+            raise no_such_part(f"the objective {owner}", "setting", key, known)
     return settings
 
 

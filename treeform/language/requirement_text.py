@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Annotated, Any
 
-from treeform.errors import SpecError, TreeformError, did_you_mean
+from treeform.errors import SpecError, TreeformError, no_such_part
 from treeform.language.numbers import as_fraction
 from treeform.language.objective import Objective
 from treeform.language.requirement import Requirement, class_of
@@ -87,11 +87,7 @@ def make(name: str, parameters: Mapping[str, Any]) -> Requirement:
     parameters = current_names(kind.__init__, parameters, kind.__name__)
     for key in parameters:
         if key not in fields:
-            raise SpecError(
-                f"{kind.name} has no parameter {key!r}",
-                cause=f"its parameters are {', '.join(fields) or 'none'}",
-                fix=did_you_mean(key, fields),
-            )
+            raise no_such_part(kind.name, "parameter", key, fields)
     try:
         values = _schema(kind).model_validate(dict(parameters))
     except ValidationError as error:

@@ -32,11 +32,7 @@ def as_constant(values: Any, name: str | None) -> Floats:
     if array.dtype == object:
         array = _from_objects(array, label)
     if array.dtype.kind not in "biuf":
-        raise ModelError(
-            f"{label} of shape {array.shape} and type {array.dtype} cannot be used in an expression",
-            cause="coefficients are finite real numbers",
-            fix="convert it to a numeric array first",
-        )
+        raise _no_number(f"{label} of shape {array.shape} and type {array.dtype} cannot be used in an expression")
     if array.dtype.kind in "iu" and array.size and int(abs(array).max()) > EXACT_INTEGER:
         raise ModelError(f"{label} holds integers beyond 2**53", **_inexact())
     out = np.asarray(array, dtype=np.float64)
@@ -59,12 +55,13 @@ def _from_objects(array: Any, label: str) -> Any:
         elif isinstance(value, float | np.floating):
             out[where] = float(value)
         else:
-            raise ModelError(
-                f"{label} holds {value!r}, which is not a number",
-                cause="coefficients are finite real numbers",
-                fix="convert it to a numeric array first",
-            )
+            raise _no_number(f"{label} holds {value!r}, which is not a number")
     return out
+
+
+def _no_number(what: str) -> ModelError:
+    cause = "coefficients are finite real numbers"
+    return ModelError(what, cause=cause, fix="convert it to a numeric array first")
 
 
 def _from_rational(value: Fraction, label: str) -> float:

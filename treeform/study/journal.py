@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from treeform.errors import SpecError, TreeformError
-from treeform.utils.files import parse_json, read_text, reason, write_text
+from treeform.errors import TreeformError
+from treeform.utils.files import making, parse_json, read_text, write_text
 
 
 class Journal:
@@ -26,14 +26,11 @@ class Journal:
     def __init__(self, folder: str | os.PathLike[str] | None) -> None:
         self.folder = None if folder is None else Path(folder)
         if self.folder is not None:
-            try:
+            with making(
+                f"the folder {self.folder} of the study cannot be made",
+                fix="name a folder that may be written to",
+            ):
                 (self.folder / "runs").mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise SpecError(
-                    f"the folder {self.folder} of the study cannot be made",
-                    cause=reason(error),
-                    fix="name a folder that may be written to",
-                ) from error
 
     def read(self, key: str) -> dict[str, Any] | None:
         """The row of a run that ended without an error; None when there is none, or its file is no JSON."""

@@ -29,6 +29,15 @@ def reason(error: Exception) -> str:
     return getattr(error, "strerror", None) or str(error)
 
 
+@contextlib.contextmanager
+def making(refused: str, fix: str) -> Iterator[None]:
+    """In it a folder is made; that it cannot be is a SpecError with what to do."""
+    try:
+        yield
+    except OSError as error:
+        raise SpecError(refused, cause=reason(error), fix=fix) from error
+
+
 def is_special(path: Path) -> bool:
     """Whether it is a device or pipe, such as /dev/stdout, that is written to and not replaced."""
     return path.exists() and not path.is_file() and not path.is_dir()

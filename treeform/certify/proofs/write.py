@@ -25,7 +25,7 @@ from treeform.language.formulation import Formulation
 from treeform.language.question import Question
 from treeform.solve.result import Claim
 from treeform.utils.budget import Budget
-from treeform.utils.files import check_folder, name_beside, reason
+from treeform.utils.files import check_folder, making, name_beside, reason
 
 ENCODER = "python-sat"
 
@@ -48,15 +48,12 @@ class Proofs:
         self.folder = Path(folder)
         self.solver = solver
         self._mine: set[str] = set()
-        try:
+        with making(
+            f"proofs cannot be written to {self.folder}",
+            fix="name a folder that can be written to, or one that does not exist yet",
+        ):
             self.folder.mkdir(parents=True, exist_ok=True)
             check_folder(self.folder)
-        except OSError as error:
-            raise SpecError(
-                f"proofs cannot be written to {self.folder}",
-                cause=reason(error),
-                fix="name a folder that can be written to, or one that does not exist yet",
-            ) from error
 
     @classmethod
     def of(cls, proofs: str | os.PathLike[str] | Proofs) -> Proofs:

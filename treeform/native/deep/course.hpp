@@ -14,7 +14,6 @@ namespace treeform::deep {
 template <class Space>
 class Course {
 public:
-    using Cost = typename Space::Cost;
     using Rows = typename Space::Rows;
     using Ptr = typename Space::Ptr;
 
@@ -36,7 +35,7 @@ public:
     }
     /// One cycle, from the best tree of this depth.
     void cycle() {
-        const Cost before = tree_->cost;
+        const auto before = tree_->cost;
         annealing_.cycle(tree_, sweeps_);
         if (sweeps_ >= kPolished) polish();
         settled_ = settled_ || !Space::better(Space::above(tree_->cost, kLittle), before);
