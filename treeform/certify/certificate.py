@@ -45,8 +45,10 @@ class Certificate(dict[str, Any]):
         return Certificate(sign({**self, "metadata": {**self["metadata"], "weight": column}}))
 
 
-def make_certificate(result: SolveResult) -> Certificate:
+def make_certificate(result: SolveResult, **more: Any) -> Certificate:
     """The certificate of ``result``: plain JSON values, numbers exact (rationals as text ``"a/b"``).
+
+    ``more``: further parts of it.
 
     Raises CertificateError if the result has neither a model nor a proof, so that there is nothing to certify.
     """
@@ -63,7 +65,7 @@ def make_certificate(result: SolveResult) -> Certificate:
         "seconds": round(result.seconds, 3),
         "limit": None if result.limit is None else str(result.limit),
     }
-    return written(FORMAT, question, run, answered(result))
+    return written(FORMAT, question, run, {**answered(result), **more})
 
 
 def certify_model(

@@ -15,6 +15,7 @@ from treeform.backends import Backend
 from treeform.catalogue.solvers import find_backend
 from treeform.certify.bounds import claim_rows
 from treeform.certify.certificate import read_any
+from treeform.certify.counted import counted_row
 from treeform.certify.family import Family, Place
 from treeform.certify.family_certificate import family_rows, known_family
 from treeform.certify.files import read_json_file, read_training_table
@@ -59,7 +60,8 @@ def check(
     certificate : dict or path
         From `treeform.Result.certificate`, or the JSON file that ``certificate.save(path)`` or
         ``treeform fit --certificate`` wrote. Or that of a size table, a Pareto curve or a frontier: then every
-        answer is verified, and that every optimum follows from them.
+        answer is verified, and that every optimum follows from them. Or that of near-optimal models: then their
+        number is counted again.
     X, y, sample_weight
         The training data, as they were given to the problem, or the path of the table: then target and weights are the
         columns that the certificate names. Columns that were excluded from the features
@@ -137,6 +139,8 @@ def _check(
     graph = None if body.model is None else DecisionGraph.from_json(body.model)
     rows += statements(body, question, graph)
     claims = claim_rows(body.claims, question, graph, means)
+    if body.near_optimal is not None:
+        rows.append(counted_row(body.near_optimal, question, means.time_limit))
     return CheckReport((*rows, *claims, status_row(body, rows, claims)))
 
 

@@ -230,10 +230,19 @@ class MemberPart(_Part):
     claims: list[ClaimPart]
 
 
+class CountedPart(_Part):
+    """How many near-optimal models there are, each tree once in its normal form."""
+
+    up_to: Exact = Field(description="the objective up to which all are counted")
+    threshold: Exact = Field(description="the objective up to which models are near-optimal")
+    models: Count
+
+
 class CertificatePart(DocumentPart, MemberPart):
     """A certificate of treeform."""
 
     format: Literal["treeform.certificate/2"]
+    near_optimal: CountedPart | None = Field(None, description="default: no models were counted")
 
 
 class PlacePart(_Part):

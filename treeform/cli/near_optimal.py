@@ -15,7 +15,7 @@ from treeform.cli.messages import Exit, exit_code, warn
 from treeform.cli.report import FORMATS, format_of
 from treeform.cli.spec import Settings
 from treeform.cli.stating import states_problem
-from treeform.cli.tradeoff import Shown, requirement_of, run_tradeoff
+from treeform.cli.tradeoff import Kept, Shown, requirement_of, run_tradeoff
 from treeform.data.table_output import check_kind, write_table
 from treeform.language.requirement import Requirement
 from treeform.problem import Problem
@@ -83,6 +83,7 @@ def near_optimal(
         Path | None,
         typer.Option("--report", help="Write a report of the best model and these: .html, .md or .json."),
     ] = None,
+    certificate: opt.FamilyCertificate = None,
     *,
     shown: Shown,
 ) -> Exit:
@@ -105,7 +106,7 @@ def near_optimal(
     over: list[Requirement | str] = []
     least: list[CertifiedResult] = []
 
-    def listed(problem: Problem, solver: Any, *, warm_start: Any, **options: Any) -> NearOptimal:
+    def listed(problem: Problem, solver: Any, *, warm_start: Any, start: Any, **options: Any) -> NearOptimal:
         if tightest is not None:
             over.append(requirement_of(problem, tightest))
             find_axis(problem.question, over[0])  # refused before anything is solved
@@ -144,7 +145,7 @@ def near_optimal(
             unwritten.write(write_text, report_file, FORMATS[format_of(report_file)](facts))
         return exit_code(found.best)
 
-    return run_tradeoff(listed, settings, shown, show, plot=plot)
+    return run_tradeoff(listed, settings, shown, show, Kept(certificate), plot=plot)
 
 
 def _show_multiplicity(found: NearOptimal) -> None:

@@ -202,6 +202,14 @@ class OfPrices(TotalsSearch):
     understands: ClassVar[frozenset[str]] = TotalsSearch.understands | {"paths"}
 
 
+class OfCounts(TotalsSearch):
+    """What counts of trees know of a question; the rest is judged model by model."""
+
+    understands: ClassVar[frozenset[str]] = frozenset(
+        {"cost", "node_penalty", "min_support", "min_flow", "max_nodes", "totals", "weights"}
+    )
+
+
 class OfGraphs(TotalsSearch):
     """What prices of rows on a graph of trees know of a question; the rest is left to a solver."""
 

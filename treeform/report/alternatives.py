@@ -28,9 +28,10 @@ def alternatives(found: NearOptimal | None) -> Alternatives | None:
     some = columns["models"] > 0
     needed = columns["column"][columns["models"] == found.count].tolist()
     unused = columns["column"][~some].tolist()
+    beyond = "" if found.counted else f" Those beyond, up to {value_text(found.threshold)}, are not counted."
     sentences = [
         f"Requirements are satisfied by {count_of(f'{found.count:,}', 'model')} with an objective of at most "
-        f"{value_text(found.counted_to)}; the best has {value_text(found.best.objective)}.",
+        f"{value_text(found.counted_to)}; the best has {value_text(found.best.objective)}.{beyond}",
         f"{f'All of them test {_names(needed)}' if needed else 'No column is tested by all of them'}; "
         f"{f'none tests {_names(unused)}' if unused else 'each column is tested by some'}.",
         f"Some of them predict {float(spread.ambiguity):.1%} of the training weight differently from the best model; "

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from treeform.engines import TotalsSearch
 from treeform.engines.and_or_graph import reason_against_search
 from treeform.engines.enumeration import Enumeration
 from treeform.engines.relaxation import Relaxation, relax
+from treeform.engines.totals import OfCounts
 from treeform.engines.tree_lists import TreeList
 from treeform.engines.tree_sets import TreeSet
 from treeform.errors import SpecError
@@ -38,14 +39,6 @@ PARTS = tuple(Fraction(part, 16) for part in (0, 1, 2, 3, 4, 6, 8, 12, 16))
 """Of the range between optimum and threshold, counted one after the other where all of it is too much at once. The
 number of models mostly multiplies with each unit of the objective, so that all parts take little longer than the last
 one."""
-
-
-class _Counted(TotalsSearch):
-    """The part of a question that the enumeration counts by itself."""
-
-    understands: ClassVar[frozenset[str]] = frozenset(
-        {"cost", "node_penalty", "min_support", "min_flow", "max_nodes", "totals", "weights"}
-    )
 
 
 def list_near_optimal(
@@ -247,7 +240,7 @@ def _countable(question: Question) -> Relaxation:
             cause="models are enumerated for trees with tests of one column",
             fix=fix,
         )
-    relaxation = relax(question, _Counted())  # knows no sets of features: requirements on these are judged
+    relaxation = relax(question, OfCounts())  # knows no sets of features: requirements on these are judged
     dropped = () if relaxation is None else relaxation.dropped
     if relaxation is None or any(name not in question.labels for name in dropped):
         raise SpecError(
@@ -323,7 +316,10 @@ class _Listing:
             try:
                 listed = self._set(reach)
             except OutOfReach as error:
-                return self._in_numbers(parts[place:], replace(listed, stopped_by=str(error)))
+                listed = replace(listed, stopped_by=str(error))
+                seconds = schedule.WHOLE_GRAPH.seconds(self.budget.remaining)
+                whole = self._in_numbers([threshold], listed, seconds)
+                return whole if whole.counted_to == threshold else self._in_numbers(parts[place:], listed)
             except Stopped:
                 break
             if why is not None and not in_turn and listed.count >= self.limit and reach < threshold:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from treeform.certify.answer import CertifiedResult, solve_certified
+from treeform.certify.certificate import Certificate, make_certificate
 from treeform.errors import SpecError
 from treeform.graph.svg import Drawing
 from treeform.language.question import Question
@@ -98,6 +99,19 @@ class NearOptimal(Printed):
     def complete(self) -> bool:
         """Whether all near-optimal models are listed."""
         return self.counted and self.count == len(self.models)
+
+    def certificate(self) -> Certificate:
+        """The certificate of the best model, and of the number of models up to ``counted_to`` where they were counted.
+
+        `treeform.check` proves the optimum again, and counts again. What lies between ``counted_to`` and the threshold
+        is no part of it.
+
+        Raises CertificateError if no model was found, and nothing was proved.
+        """
+        if self.counted_to is None:
+            return make_certificate(self.best)
+        counted = {"up_to": str(self.counted_to), "threshold": str(self.threshold), "models": self.count}
+        return make_certificate(self.best, near_optimal=counted)
 
     # ---------------------------------------------------------------- columns
 

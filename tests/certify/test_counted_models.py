@@ -1,0 +1,77 @@
+"""Counts of near-optimal models, counted again by a check."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import treeform as tf
+from treeform.certify.certificate import sign
+from treeform.certify.counted import count_models
+from treeform.cli.app import app
+from treeform.testing.normal_forms import NEAR_OPTIMAL_REQUIREMENTS, draw_near_optimal, near_optimal_forms
+from treeform.utils.out_of_reach import OutOfReach, Stopped
+
+WITHIN = Fraction(3, 10)
+
+
+def table() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(2)
+    X = np.floor(rng.random((60, 3)) * 9)
+    return X, ((X[:, 0] > 4) ^ (X[:, 1] > 5) ^ (rng.random(60) < 0.15)).astype(int)
+
+
+@pytest.mark.parametrize("which", range(3))
+def test_they_are_those_of_enumeration(which: int) -> None:
+    """Without requirements, under parity, and under a ratio with a minimum support."""
+    some = 0
+    for problem in draw_near_optimal(6, 340 + which, NEAR_OPTIMAL_REQUIREMENTS[which]):
+        values = near_optimal_forms(problem, WITHIN).values()
+        for up_to in {min(values), max(values)} if values else set():
+            assert count_models(problem.question, up_to, lambda: False) == sum(v <= up_to for v in values)
+            some += 1
+    assert some
+
+
+def test_a_number_is_verified_refuted_or_on_trust() -> None:
+    X, y = table()
+    problem = tf.Problem(X, y, shape=tf.Tree(2))
+    found = problem.near_optimal(within="1/3")
+    certificate = found.certificate()
+    report = tf.check(certificate, X, y)
+    assert report.ok and f"{found.count} models up to" in str(report) and "nothing is said" not in str(report)
+    stated = certificate["near_optimal"]
+    other = sign({**certificate, "near_optimal": {**stated, "models": found.count + 1}})
+    assert tf.check(other, X, y).verdict == "false"
+    listed = [model for model in found.models if model.objective <= found.models[0].objective + 1]
+    assert len(listed) < found.count
+    part = replace(found, count=len(listed), counted_to=Fraction(listed[-1].objective))
+    report = tf.check(part.certificate(), X, y)
+    assert report.ok and f"nothing is said of models beyond, up to {found.threshold}" in str(report)
+    none = replace(found, counted_to=None, trees=None).certificate()
+    assert "near_optimal" not in none and tf.check(none, X, y).ok
+    problem += tf.FeatureBudget(1)
+    judged = problem.near_optimal(within="1/5")
+    assert tf.check(judged.certificate(), X, y).verdict == "on trust"
+    with pytest.raises(OutOfReach, match="judged on each model"):
+        count_models(problem.question, Fraction(20), lambda: False)
+    with pytest.raises(Stopped):
+        count_models(tf.Problem(X, y, shape=tf.Tree(2)).question, Fraction(20), lambda: True)
+
+
+def test_the_command_writes_it(tmp_path: Path) -> None:
+    import pandas as pd
+
+    X, y = table()
+    data, written = tmp_path / "table.csv", tmp_path / "models.cert.json"
+    pd.DataFrame(X, columns=["a", "b", "c"]).assign(y=y).to_csv(data, index=False)
+    words = ["near-optimal", str(data), "--target", "y", "--shape", "tree:2", "--certificate", str(written)]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, done.output
+    checked = CliRunner().invoke(app, ["check", str(written), str(data)])
+    assert checked.exit_code == 0 and "counted again" in checked.stdout, checked.output

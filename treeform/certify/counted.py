@@ -1,0 +1,155 @@
+"""Counting near-optimal models again: all trees up to an objective, by a search of the check's own.
+
+It goes from the root down, on the tables of `treeform.certify.prices`: NumPy only, nothing of the native search, and no
+graph. Each set of points gives how many of its trees add each vector: the cost, and what counts for each linear
+constraint. A tree is counted in its normal form: every test separates the points that reach it, no test has two leaves
+of one class, and tests of a node on one column that separate its points alike are one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeform.certify.prices import Prices, Table
+from treeform.certify.restated import restated
+from treeform.certify.schema import CountedPart
+from treeform.certify.verdicts import CheckRow, false, holds, on_trust
+from treeform.engines.relaxation import relax
+from treeform.engines.totals import OfCounts
+from treeform.errors import CertificateError
+from treeform.language.question import Question
+from treeform.utils.budget import ProcessorBudget
+from treeform.utils.out_of_reach import OutOfReach, Stopped
+from treeform.utils.text import count_of
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+    from treeform.engines import TreeTask
+
+BY_COUNT = "the count of near-optimal models"
+MOST_SUMS = 300_000
+"""Vectors that are held at once."""
+Numbers = Counter[tuple[int, ...]]
+"""By what a tree adds: how many do."""
+
+
+def counted_row(part: CountedPart, question: Question, time_limit: float | None) -> CheckRow:
+    """The verdict on a count of near-optimal models, and what it covers."""
+    up_to, threshold = Fraction(part.up_to), Fraction(part.threshold)
+    what = f"{count_of(f'{part.models:,}', 'model')} up to {part.up_to}"
+    if up_to > threshold:
+        raise CertificateError("the certificate counts models beyond its threshold")
+    beyond = "" if up_to == threshold else f"; nothing is said of models beyond, up to {part.threshold}"
+    budget = ProcessorBudget(time_limit)
+    try:
+        number = count_models(question, up_to, budget.stop)
+    except OutOfReach as error:
+        return on_trust(what, f"{error}{beyond}", BY_COUNT)
+    except Stopped:
+        return on_trust(what, f"counting again was not finished{beyond}", BY_COUNT)
+    if number != part.models:
+        return false(what, f"there are {number:,}, counted again")
+    return holds(what, f"counted again, each tree in normal form{beyond}", "the check's own count")
+
+
+def count_models(question: Question, up_to: Fraction, stop: Callable[[], bool]) -> int:
+    """How many trees in normal form satisfy all requirements and have at most this objective.
+
+    Raises OutOfReach if some requirement is not a linear constraint over sums, or numbers are too large; Stopped.
+    """
+    relaxation = relax(restated(question), OfCounts()) if question.shape.own_leaves else None
+    if relaxation is None or relaxation.dropped or question.limits.max_errors is not None:
+        raise OutOfReach(
+            "counting again does not reach this problem", cause="some requirement is judged on each model"
+        )
+    cost = relaxation.upper(math.floor(up_to * question.scale))
+    return _Count(question.data, relaxation.task, stop).number(cost)
+
+
+class _Count:
+    """Trees of one task."""
+
+    def __init__(self, data: Dataset, task: TreeTask, stop: Callable[[], bool]) -> None:
+        self.table, self.depth, self.stop = Table(data, task), task.depth, stop
+        self.prices = Prices(self.table, task, [0] * len(self.table.hi), 1, stop)
+        self.source = [data.columns[f].source for f in self.table.feature]
+        self.known: dict[tuple[bytes, int], NDArray[np.float64]] = {}
+
+    def number(self, cost: int) -> int:
+        """How many there are of at most this cost that satisfy the rows."""
+        everything = np.arange(len(self.table.weight))
+        if self.table.weight.sum() < self.prices.side_weight:
+            return 0
+        lo, hi = self.table.lo.tolist(), self.table.hi.tolist()
+        return sum(
+            number
+            for (_, *rows), number in self.numbers(everything, self.depth, cost).items()
+            if all(low <= value <= high for low, value, high in zip(lo, rows, hi, strict=True))
+        )
+
+    def numbers(self, points: NDArray[np.intp], depth: int, most: float) -> Numbers:
+        """Of the trees on these points that cost at most so much."""
+        if self.stop():
+            raise Stopped
+        out = Counter(leaf for leaf in self.leaves(points) if leaf[0] <= most)
+        if depth == 0:
+            return out
+        least = self.least_by_test(points, depth)
+        for test, parts in self.distinct(points, np.flatnonzero(least <= most)):
+            own = self.table.test[test].tolist()
+            room = most - own[0]
+            low, high = (
+                self.numbers(part, depth - 1, room - self.least(other, depth - 1))
+                for part, other in (parts, parts[::-1])
+            )
+            for one, number in low.items():
+                for other, times in high.items():
+                    if one[0] + other[0] <= room:
+                        out[_joined(own, one, other)] += number * times
+            for one, other in zip(*map(self.leaves, parts), strict=True):  # of one class
+                if one[0] + other[0] <= room:
+                    out[_joined(own, one, other)] -= 1
+            if len(out) > MOST_SUMS:
+                raise OutOfReach("counting again does not reach this problem", cause="sums differ too much")
+        return out
+
+    def leaves(self, points: NDArray[np.intp]) -> list[tuple[int, ...]]:
+        """What a leaf of each class adds."""
+        return [tuple(sums) for sums in self.table.amounts[points].sum(axis=0).tolist()]
+
+    def least(self, points: NDArray[np.intp], depth: int) -> float:
+        """No tree on these points costs less."""
+        leaf = min(sums[0] for sums in self.leaves(points))
+        return min(leaf, float(self.least_by_test(points, depth).min(initial=np.inf))) if depth else leaf
+
+    def least_by_test(self, points: NDArray[np.intp], depth: int) -> NDArray[np.float64]:
+        """The same with each test."""
+        key = points.tobytes(), depth
+        if key not in self.known:
+            if len(self.known) * (len(self.source) + len(points)) > 10**7:
+                self.known.clear()
+            self.known[key] = self.prices.by_test(points, depth)
+        return self.known[key]
+
+    def distinct(
+        self, points: NDArray[np.intp], tests: NDArray[np.intp]
+    ) -> Iterator[tuple[int, tuple[NDArray[np.intp], NDArray[np.intp]]]]:
+        """Tests with the points of both sides, once for each column and pair of sides."""
+        seen: set[tuple[str, bytes]] = set()
+        for test in tests.tolist():
+            right = self.table.side[points, test] > 0
+            key = self.source[test], (right ^ right[0]).tobytes()
+            if key not in seen:
+                seen.add(key)
+                yield test, (points[~right], points[right])
+
+
+def _joined(*sums: tuple[int, ...] | list[int]) -> tuple[int, ...]:
+    return tuple(map(sum, zip(*sums, strict=True)))
