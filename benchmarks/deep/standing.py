@@ -111,7 +111,8 @@ def of_named_sets(rows: Rows) -> Shown:
     without = "; ".join(f"{program}: {how}, {count}" for (program, how), count in ended.items())
     note = (
         f"Errors after {' / '.join(f'{limit:g}' for limit in limits)} user CPU seconds, of a program's best setting. "
-        f"-: no tree by then, or the run took longer by a quarter; empty: not run. Runs without a tree: {without}."
+        "-: no tree by then, or the run took longer by a quarter; empty: not run. Runs without a tree (time: still "
+        f"running {SLACK:g} times the limit and five seconds later; memory: it had 12 GB): {without}."
     )
     return Shown("Errors of deep trees, each program", pd.DataFrame(lines).fillna(""), note)
 
