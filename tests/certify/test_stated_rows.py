@@ -21,7 +21,7 @@ from treeform.testing.cases import GROUP, Case, draw_cases
 
 
 class FewOnes(tf.Requirement):
-    """At most k leaves predict the class with code 1."""
+    """At most k leaves predict the class with code 1; with a column of its own, so that this is no sum."""
 
     needs: ClassVar[frozenset[str]] = frozenset({"label"})
 
@@ -29,7 +29,9 @@ class FewOnes(tf.Requirement):
         self.k = k
 
     def build(self, model: tf.Model, ports: Any) -> None:
-        model.add(ports.label[:, 1].sum() <= self.k, str(self))
+        one = model.bool("one")
+        model.add(one == 1)
+        model.add(ports.label[:, 1].sum() <= self.k * one, str(self))
 
     def violation(self, graph: tf.DecisionGraph, data: tf.Dataset) -> int:
         return max(0, int((graph.label[graph.feature < 0] == 1).sum()) - self.k)

@@ -23,7 +23,7 @@ from treeform.utils.budget import Budget
 
 
 class FewTests(tf.Requirement):
-    """At most k test nodes are in use; stated as a requirement that no engine knows."""
+    """At most k test nodes are in use; with a column of its own, so that no search reads a sum from it."""
 
     demands_tests: ClassVar[bool] = False
     needs: ClassVar[frozenset[str]] = frozenset({"active"})
@@ -32,7 +32,9 @@ class FewTests(tf.Requirement):
         self.k = k
 
     def build(self, model: tf.Model, ports: Any) -> None:
-        model.add(ports.active.sum() <= self.k, str(self))
+        one = model.bool("one")
+        model.add(one == 1)
+        model.add(ports.active.sum() <= self.k * one, str(self))
 
     def violation(self, graph: tf.DecisionGraph, data: tf.Dataset) -> int:
         return max(0, sum(1 for _ in graph.tests()) - self.k)

@@ -223,7 +223,7 @@ class Written:
         sums = np.zeros((len(node), table.amounts.shape[2]), dtype=np.int64)
         threshold = np.full(len(node), np.nan)
         for a in np.flatnonzero(label >= 0):
-            sums[a] = table.amounts[self.points[node[a]], label[a]].sum(axis=0)
+            sums[a] = table.amounts[self.points[node[a]], label[a]].sum(axis=0) + table.leaf[label[a]]
         tests = np.flatnonzero(test >= 0)
         sums[tests] = table.test[test[tests]]
         cuts = [data.points.X[table.side[table.at, t] == 0, table.feature[t]].max() for t in test[tests]]
@@ -288,7 +288,7 @@ def write_out(
             out.depth.append(depth)
             out.points.append(points)
             if states.may_end(state):
-                for label in np.flatnonzero(prices.price[points].sum(axis=0) <= budget).tolist():
+                for label in np.flatnonzero(prices.of_leaves(points) <= budget).tolist():
                     out.alternatives.append((node, -1, label, -1, -1))
             if depth:
                 for t, *sides in _tests(prices, state, points, depth, budget, group, below):

@@ -108,6 +108,8 @@ class Table:
     weight : (P,) float64
     amounts : (P, C, 1 + R) int64
         What the point adds if it is predicted a class: cost, then rows.
+    leaf : (C, 1 + R) int64
+        What a leaf of a class adds by itself.
     feature : (T,) int64
         The feature of each test.
     test : (T, 1 + R) int64
@@ -134,19 +136,23 @@ class Table:
         per_sample = [cost]
         features, per_test = self._tests(points)
         self.feature = features
-        test = [np.full(len(features), task.node_penalty)]
+        test, leaf = [np.full(len(features), task.node_penalty)], [np.zeros(data.n_classes)]
         for row in rows:
             assert task.totals is not None
             coef = np.array(row.coef, dtype=object)
             per_sample.append(_small(task.totals.weighted(coef)))
             of_tests = task.totals.per_test
             test.append(np.zeros(len(features)) if of_tests is None else _small(of_tests @ coef)[features])
+            of_leaves = task.totals.per_leaf
+            leaf.append(np.zeros(data.n_classes) if of_leaves is None else _small(of_leaves @ coef))
         sides = [(row.lo, row.hi) for row in rows]
         if task.max_nodes is not None:
             per_sample.append(np.zeros_like(cost))
             test.append(np.ones(len(features)))
+            leaf.append(np.zeros(data.n_classes))
             sides.append((None, task.max_nodes))
-        if any(lo is not None and t.any() for (lo, _), t in zip(sides, test[1:], strict=True)):
+        of_nodes = [t.any() or one.any() for t, one in zip(test[1:], leaf[1:], strict=True)]
+        if any(lo is not None and some for (lo, _), some in zip(sides, of_nodes, strict=True)):
             raise _out_of_reach("a row asks for tests, which tests that part nothing may satisfy")
         weighted = np.stack(per_sample, axis=2) * data.weights[:, None, None]
         if int(np.abs(weighted).astype(object).sum()) >= EXACT:
@@ -156,6 +162,7 @@ class Table:
         self.weight: Floats = np.bincount(index, weights=data.weights).astype(np.float64)
         self.side = per_test
         self.test = np.stack(test, axis=1).astype(np.int64)
+        self.leaf = np.stack(leaf, axis=1).astype(np.int64)
         self.lo = np.array([-np.inf if lo is None else lo for lo, _ in sides])
         self.hi = np.array([np.inf if hi is None else hi for _, hi in sides])
         self._set_carried(data, task, index, features)
@@ -223,7 +230,7 @@ class Prices:
         # Prices on the rows alone may show that no tree satisfies them.
         self.factor = [max(0 if any(usable) else 1, unit), *usable]
         sizes = np.abs(table.amounts).max(axis=1).sum(axis=0).tolist()
-        tests = np.abs(table.test).max(axis=0, initial=0).tolist()
+        tests = (np.abs(table.test).max(axis=0, initial=0) + np.abs(table.leaf).max(axis=0)).tolist()
         most = sum(
             abs(f) * (int(s) + 2**task.depth * int(t))
             for f, s, t in zip(self.factor, sizes, tests, strict=True)
@@ -233,6 +240,7 @@ class Prices:
         self.table, self.stop = table, stop
         self.price: Floats = (table.amounts @ np.array(self.factor, dtype=np.int64)).astype(np.float64)
         self.test_price: Floats = (table.test @ np.array(self.factor, dtype=np.int64)).astype(np.float64)
+        self.leaf_price: Floats = (table.leaf @ np.array(self.factor, dtype=np.int64)).astype(np.float64)
         self.side_weight = max(1, task.min_support)
         self.test_weight = task.min_flow
         self.states: States = states or Followed(task.paths, table.tests, read_by(task, table.feature))
@@ -246,8 +254,12 @@ class Prices:
 
     def least(self, points: NDArray[np.intp], depth: int, state: int = 0) -> float:
         """The least price of a tree on these points; infinite where there is none."""
-        leaf = float(self.price[points].sum(axis=0).min()) if self.states.may_end(state) else np.inf
+        leaf = float(self.of_leaves(points).min()) if self.states.may_end(state) else np.inf
         return min(leaf, float(self.by_test(points, depth, state).min(initial=np.inf))) if depth else leaf
+
+    def of_leaves(self, points: NDArray[np.intp]) -> Floats:
+        """(C,) the price of one leaf on these points."""
+        return np.asarray(self.price[points].sum(axis=0) + self.leaf_price)
 
     def last(self, state: int) -> Bools:
         """(T,) whether each test may come next, with two leaves below."""
@@ -281,7 +293,8 @@ class Prices:
         allowed &= self.last(state) if depth == 1 else self.states.allowed(state)
         if depth == 1:
             on_right = price.T @ side
-            sum_of_sides = on_right.min(axis=0) + (price.sum(axis=0)[:, None] - on_right).min(axis=0)
+            own, whole = self.leaf_price[:, None], price.sum(axis=0)[:, None]
+            sum_of_sides = (on_right + own).min(axis=0) + (whole - on_right + own).min(axis=0)
         elif depth == 2:
             sum_of_sides = self._pairs(side, weight, price, state)
         else:
@@ -325,12 +338,15 @@ class Prices:
         for below, (all_weight, part_weight, all_price, part_price) in zip(
             self.below(state), sides, strict=True
         ):
-            second = part_price.min(axis=0) + (all_price - part_price).min(axis=0) + self.test_price[None, :]
+            own = self.leaf_price[:, None, None]
+            second = (
+                (part_price + own).min(axis=0) + (all_price - part_price + own).min(axis=0) + self.test_price
+            )
             fits = (part_weight >= self.side_weight) & (all_weight - part_weight >= self.side_weight)
             fits &= all_weight >= self.test_weight
             fits &= np.array([self.last(int(head)) for head in below.heads])[below.of[first]]
             second = np.where(fits, second, np.inf).min(axis=1, initial=np.inf)
-            leaf = np.where(below.ends[below.of[first]], all_price[:, :, 0].min(axis=0), np.inf)
+            leaf = np.where(below.ends[below.of[first]], (all_price + own)[:, :, 0].min(axis=0), np.inf)
             total += np.minimum(second, leaf)
         return total
 
@@ -340,7 +356,7 @@ class Prices:
         Each vector once.
         """
         marks = np.bitwise_or.reduce(self.table.marks[points], axis=0)
-        sums = self.table.amounts[points].sum(axis=0)
+        sums = self.table.amounts[points].sum(axis=0) + self.table.leaf
         leaves = np.concatenate([sums, marks[:, None], np.zeros((len(marks), 1), dtype=np.int64)], axis=1)
         leaves = leaves if self.states.may_end(state) else leaves[:0]
         cheap = [leaves[self.priced(leaves) <= limit]]

@@ -60,8 +60,16 @@ class Priced:
 
 def takes_intervals(data: Dataset, task: TreeTask) -> bool:
     """Whether thresholds are searched as intervals, without a list of tests: where columns have many."""
-    of_tests = task.totals is not None and task.totals.per_test is not None
-    return not of_tests and data.n_tests > max(FEW_TESTS, THRESHOLDS * data.n_features)
+    return has_many_thresholds(data) and not _counts_nodes(task)
+
+
+def has_many_thresholds(data: Dataset) -> bool:
+    """Whether columns have so many that models are looked for over some of them first."""
+    return data.n_tests > max(FEW_TESTS, THRESHOLDS * data.n_features)
+
+
+def _counts_nodes(task: TreeTask) -> bool:
+    return task.totals is not None and task.totals.of_nodes
 
 
 def reason_against_search(data: Dataset, task: TreeTask, memory: int | None = None) -> str | None:

@@ -101,8 +101,8 @@ class ContinuousTotals(NativeSettings, Engine):
             return "it searches trees, not layered diagrams"
         if task.depth > DEEPEST:
             return f"it searches to depth {DEEPEST}, not {task.depth}"
-        if task.totals is not None and task.totals.per_test is not None:
-            return "it takes totals over samples, not over the columns that are tested"
+        if task.totals is not None and task.totals.of_nodes:
+            return "it takes totals over samples, not over tests and leaves"
         return None
 
     def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:

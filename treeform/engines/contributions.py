@@ -75,6 +75,8 @@ class Contributions:
     row : (M, classes, R) int64
         What a unit of weight adds to each row.
     test_row : (T, R) int64
+    leaf_row : (classes, R) int64
+        What a leaf adds by itself.
     lo, hi : (R,) int64
         Sides of the rows, `NO_BOUND` where there is none.
     """
@@ -116,29 +118,36 @@ class Contributions:
         kinds, classes, tests = len(samples), data.n_classes, len(features)
         per_kind: list[list[list[int]]] = []  # [row][kind][class]
         per_test: list[list[int]] = []
+        per_leaf: list[list[int]] = []
         sides: list[tuple[int | None, int | None]] = []
         if task.totals is not None:
             totals = task.totals
             per_class = totals.of_samples(samples).tolist()
             on_test = None if totals.per_test is None else totals.per_test[features].tolist()
+            on_leaf = None if totals.per_leaf is None else totals.per_leaf.tolist()
             for total_row in totals.rows:
                 row = total_row.reduced()
                 per_kind.append(
                     [[_dot(row.coef, per_class[k][c]) for c in range(classes)] for k in range(kinds)]
                 )
                 per_test.append([0] * tests if on_test is None else [_dot(row.coef, t) for t in on_test])
+                per_leaf.append(
+                    [0] * classes if on_leaf is None else [_dot(row.coef, leaf) for leaf in on_leaf]
+                )
                 sides.append((row.lo, row.hi))
         most_tests = 0 if task.max_features == 0 else task.max_nodes
         if most_tests is not None:
             per_kind.append([[0] * classes for _ in range(kinds)])
             per_test.append([1] * tests)
+            per_leaf.append([0] * classes)
             sides.append((None, most_tests))
         for r in range(len(sides)):
-            sides[r] = _exact_sides(sides[r], per_kind[r], per_test[r], self.weight, task.depth)
+            sides[r] = _exact_sides(sides[r], per_kind[r], per_test[r], per_leaf[r], self.weight, task.depth)
         n = len(sides)
         shaped = np.array(per_kind, dtype=np.int64).reshape(n, kinds, classes)
         self.row = np.ascontiguousarray(shaped.transpose(1, 2, 0))
         self.test_row = np.ascontiguousarray(np.array(per_test, dtype=np.int64).reshape(n, tests).T)
+        self.leaf_row = np.ascontiguousarray(np.array(per_leaf, dtype=np.int64).reshape(n, classes).T)
         self.lo = np.array([-NO_BOUND if lo is None else lo for lo, _ in sides], dtype=np.int64)
         self.hi = np.array([NO_BOUND if hi is None else hi for _, hi in sides], dtype=np.int64)
 
@@ -151,6 +160,7 @@ def _exact_sides(
     sides: tuple[int | None, int | None],
     per_kind: list[list[int]],
     per_test: list[int],
+    per_leaf: list[int],
     weight: list[int],
     depth: int,
 ) -> tuple[int | None, int | None]:
@@ -161,8 +171,8 @@ def _exact_sides(
     tests = 2**depth - 1
     most = sum(w * max(values) for w, values in zip(weight, per_kind, strict=True))
     least = sum(w * min(values) for w, values in zip(weight, per_kind, strict=True))
-    most += tests * max([0, *per_test])
-    least += tests * min([0, *per_test])
+    most += tests * max([0, *per_test]) + (tests + 1) * max([0, *per_leaf])
+    least += tests * min([0, *per_test]) + (tests + 1) * min([0, *per_leaf])
     if max(most, -least) >= LARGEST_SUM:
         raise SpecError(
             "a requirement on totals cannot be counted exactly",

@@ -25,6 +25,7 @@ from treeform.language.objective import Error, Leaves, Nodes, Objective, Term
 from treeform.language.paths import PathRule
 from treeform.language.question import Question, allowed_errors
 from treeform.language.requirement import Requirement
+from treeform.language.stated_sums import stated_sums
 from treeform.language.totals import Totals, joined
 from treeform.shape import UNIVARIATE, Limits, Tree
 
@@ -182,6 +183,9 @@ def _relaxed(question: Question, engine: Engine, depth: int | None) -> Relaxatio
         elif (rule := _path_rule(requirement, question, engine)) is not None:
             paths.append(rule)
             on_paths.append(label)
+        elif (rows := _stated(label, requirement, question, engine, fits)) is not None:
+            totals.append(rows)
+            over_totals += [(label, rows.row_text(row)) for row in rows.rows]
         else:
             dropped.append(label)
             continue
@@ -266,9 +270,24 @@ def _totals(requirement: Requirement, question: Question, engine: Engine, fits: 
     """
     if not engine.understands & {"totals", "totals_of_samples"}:
         return None
-    declared = requirement.totals(question.data)
-    of_tests = fits and "totals" in engine.understands
-    return declared if declared is not None and (of_tests or declared.per_test is None) else None
+    return _supported(requirement.totals(question.data), engine, fits)
+
+
+def _stated(
+    label: str, requirement: Requirement, question: Question, engine: Engine, fits: bool
+) -> Totals | None:
+    """The same for what a requirement declares in no other way than by its `build`; kept with the question."""
+    if "stated_sums" not in engine.understands:
+        return None
+    known: dict[str, Totals | None] = vars(question).setdefault("_stated_sums", {})
+    if label not in known:
+        known[label] = stated_sums(requirement, question.data, question.shape)
+    return _supported(known[label], engine, fits)
+
+
+def _supported(declared: Totals | None, engine: Engine, fits: bool) -> Totals | None:
+    of_nodes = fits and "totals" in engine.understands
+    return declared if declared is not None and (of_nodes or not declared.of_nodes) else None
 
 
 def _features(

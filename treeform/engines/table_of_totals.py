@@ -45,6 +45,7 @@ class TableOfTotals:
         What a unit of weight adds to each row.
     test_cost : (T,) int64
     test_row : (T, R) int64
+    leaf_row : (classes, R) int64
     lo, hi : (R,) int64
         Sides of the rows, `contributions.NO_BOUND` where there is none.
     clashes : Clashes
@@ -60,7 +61,7 @@ class TableOfTotals:
         kinds, points = len(adds.weight), len(self.bits)
         self.count = data.weight_by_code(data.points.index * kinds + adds.kind, points * kinds)
         self.count = self.count.reshape(points, kinds)
-        self.cost, self.row, self.test_row = adds.cost, adds.row, adds.test_row
+        self.cost, self.row, self.test_row, self.leaf_row = adds.cost, adds.row, adds.test_row, adds.leaf_row
         self.lo, self.hi = adds.lo, adds.hi
         self.test_cost = np.full(len(self.feature), task.node_penalty, dtype=np.int64)
         self.clashes = Clashes(task.meetings, adds.samples, data.n_classes, self.feature)
@@ -87,7 +88,8 @@ class TableOfTotals:
         """As the core takes them; what came in a message may be out of alignment."""
         clashes = self.clashes
         arrays = (
-            *(self.bits, self.count, self.unit, self.cost, self.row, self.test_cost, self.test_row),
+            *(self.bits, self.count, self.unit, self.cost, self.row),
+            *(self.test_cost, self.test_row, self.leaf_row),
             *(self.lo, self.hi, self.source, clashes.mark, clashes.begin, clashes.low, clashes.high),
         )
         return tuple(np.require(array, requirements=["C", "A"]) for array in arrays)

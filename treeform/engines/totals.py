@@ -101,6 +101,7 @@ class TotalsSearch(NativeSettings, Distributable):
             "max_features",
             "sample_cost",
             "totals",
+            "stated_sums",
             "meetings",
             "weights",
         }
@@ -214,6 +215,12 @@ class OfGraphs(TotalsSearch):
     """What prices of rows on a graph of trees know of a question; the rest is left to a solver."""
 
     understands: ClassVar[frozenset[str]] = OfPrices.understands - {"meetings"}
+
+
+class OfIntervals(OfGraphs):
+    """The same where thresholds are searched as intervals: tests and leaves add nothing by themselves."""
+
+    understands: ClassVar[frozenset[str]] = OfGraphs.understands - {"totals"} | {"totals_of_samples"}
 
 
 def _most_cost(data: Dataset, task: TreeTask) -> float:

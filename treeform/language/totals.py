@@ -1,4 +1,4 @@
-"""Totals: whole numbers that add up over samples and tests, and rows over them.
+"""Totals: whole numbers that add up over samples, tests and leaves, and rows over them.
 
 A requirement that can be stated over totals is supported by the native search for totals (`TotalsSearch`).
 The default is derived from the rows over predictions that a requirement states for solvers.
@@ -69,7 +69,8 @@ class TotalRow:
 class Totals:
     """K totals of a model, and the rows that an admissible model satisfies.
 
-    Total k is ``sum_i weight_i * added[kind_i, predicted_i, k] + sum over tests of per_test[feature of the test, k]``.
+    Total k is ``sum_i weight_i * added[kind_i, predicted_i, k]``, and ``per_test[its feature, k]`` for each test, and
+    ``per_leaf[its class, k]`` for each leaf.
 
     Attributes
     ----------
@@ -83,6 +84,8 @@ class Totals:
         of its columns adds.
     kind : (n,) int64 or None
         The kind of each sample; None: each sample is a kind of its own, and ``added`` has a row for each.
+    per_leaf : (classes, K) int64 or None
+        What a leaf of each class adds by itself, whatever reaches it; None: nothing. The models are trees.
 
     Raises
     ------
@@ -104,13 +107,15 @@ class Totals:
     rows: tuple[TotalRow, ...]
     per_test: NDArray[np.int64] | None = None
     kind: NDArray[np.int64] | None = None
+    per_leaf: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", tuple(map(str, self.names)))
         object.__setattr__(self, "rows", tuple(self.rows))
         object.__setattr__(self, "added", _whole_array(self.added, 3, self.n_totals, "added"))
-        if self.per_test is not None:
-            object.__setattr__(self, "per_test", _whole_array(self.per_test, 2, self.n_totals, "per_test"))
+        for name in ("per_test", "per_leaf"):
+            if (given := getattr(self, name)) is not None:
+                object.__setattr__(self, name, _whole_array(given, 2, self.n_totals, name))
         for row in self.rows:
             if len(row.coef) != self.n_totals:
                 raise SpecError(
@@ -124,6 +129,11 @@ class Totals:
     def n_totals(self) -> int:
         """K."""
         return len(self.names)
+
+    @property
+    def of_nodes(self) -> bool:
+        """Whether tests or leaves add something by themselves."""
+        return self.per_test is not None or self.per_leaf is not None
 
     @property
     def per_sample(self) -> NDArray[np.int64]:
@@ -173,6 +183,9 @@ class Totals:
         if self.per_test is not None:
             for f in (column for test in graph.tests() for column in test.columns):
                 values = [v + int(t) for v, t in zip(values, self.per_test[f], strict=True)]
+        if self.per_leaf is not None:
+            for label in graph.label[graph.feature < 0].tolist():
+                values = [v + int(t) for v, t in zip(values, self.per_leaf[label], strict=True)]
         return values
 
     def excess(self, graph: DecisionGraph, data: Dataset) -> int | Fraction:
@@ -209,23 +222,28 @@ def joined(parts: Sequence[Totals]) -> Totals | None:
         before, after = (0,) * at, (0,) * (width - at - part.n_totals)
         rows += [replace(row, coef=(*before, *row.coef, *after)) for row in part.rows]
         at += part.n_totals
-    tests = [part.per_test for part in parts if part.per_test is not None]
-    per_test = None
-    if tests:
-        features = len(tests[0])
-        empty = [np.zeros((features, part.n_totals), dtype=np.int64) for part in parts]
-        per_test = np.concatenate(
-            [e if p.per_test is None else p.per_test for p, e in zip(parts, empty, strict=True)], axis=1
-        )
+    per_test = _side_by_side([part.per_test for part in parts], parts)
+    per_leaf = _side_by_side([part.per_leaf for part in parts], parts)
     names = tuple(name for part in parts for name in part.names)
     kind = _joint_kinds(parts)
     if kind is None:
-        return Totals(
-            names, np.concatenate([part.per_sample for part in parts], axis=2), tuple(rows), per_test
-        )
+        per_sample = np.concatenate([part.per_sample for part in parts], axis=2)
+        return Totals(names, per_sample, tuple(rows), per_test, per_leaf=per_leaf)
     first = first_of_each(kind, int(kind.max()) + 1)
     added = np.concatenate([part.of_samples(first) for part in parts], axis=2)
-    return Totals(names, added, tuple(rows), per_test, kind)
+    return Totals(names, added, tuple(rows), per_test, kind, per_leaf)
+
+
+def _side_by_side(
+    arrays: Sequence[NDArray[np.int64] | None], parts: Sequence[Totals]
+) -> NDArray[np.int64] | None:
+    """What tests, or leaves, add to the totals of all parts; None where no part has any."""
+    length = next((len(array) for array in arrays if array is not None), None)
+    if length is None:
+        return None
+    pairs = zip(arrays, parts, strict=True)
+    each = [np.zeros((length, part.n_totals), dtype=np.int64) if one is None else one for one, part in pairs]
+    return np.concatenate(each, axis=1)
 
 
 def _joint_kinds(parts: Sequence[Totals]) -> NDArray[np.int64] | None:

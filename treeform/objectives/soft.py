@@ -75,7 +75,7 @@ class Soft(Term):
                 fix="give a condition as text, or the name of a column: .on(\"region == 'north'\"), .each('quarter')",
             )
         rows = bound.shortfall(data)
-        if rows is not None and rows.per_test is None and rows.rows:
+        if rows is not None and not rows.of_nodes and rows.rows:
             return SoftRows(bound, data)
         reason = "what a model lacks of it is stated neither as linear constraints over sums of samples nor over ports"
         if asks_for_tests([bound]):

@@ -20,6 +20,7 @@ from treeform.engines.and_or_graph import (
     MOST_ALTERNATIVES,
     Apart,
     Priced,
+    has_many_thresholds,
     reason_against_search,
     takes_intervals,
 )
@@ -28,7 +29,7 @@ from treeform.engines.graph_columns import graph_of
 from treeform.engines.graph_fixing import fixed
 from treeform.engines.relaxation import Relaxation, relax
 from treeform.engines.table_of_totals import Tests
-from treeform.engines.totals import OfGraphs
+from treeform.engines.totals import OfGraphs, OfIntervals
 from treeform.language.alternatives import AndOrGraph
 from treeform.language.formulation import Compiled, Formulation
 from treeform.language.question import Question, ceiling
@@ -40,6 +41,8 @@ from treeform.solve.row_prices import RowPrices, rest_of
 from treeform.solve.search import CompiledSearch, StatedPart
 from treeform.utils.budget import Budget, Limit, Share
 
+LISTED, LISTED_BELOW = 5000, 1000
+"""Thresholds that are listed; the second of trees of depth three and more."""
 FEW_TESTS_BELOW = 1000
 """0/1 columns up to which it is the usual choice at depth three and more: pairs of tests are counted for each part
 of the table, which takes as long as a solver has for a question of more of them."""
@@ -70,8 +73,12 @@ ROUNDS = 6
 
 def priced_part(question: Question) -> Relaxation | None:
     """The part of a question that prices know; None where nothing can be priced."""
-    relaxation = relax(question, OfGraphs())
-    if relaxation is None or reason_against_search(question.data, relaxation.task) is not None:
+    data, relaxation = question.data, relax(question, OfGraphs())
+    if relaxation is not None and has_many_thresholds(data) and not takes_intervals(data, relaxation.task):
+        # Where tests or leaves add to sums, thresholds are listed: of very many of them these sums are left out.
+        if data.n_tests > (LISTED if relaxation.task.depth <= 2 else LISTED_BELOW):
+            relaxation = relax(question, OfIntervals())
+    if relaxation is None or reason_against_search(data, relaxation.task) is not None:
         return None
     return relaxation
 

@@ -224,7 +224,7 @@ def _levels(graph: DecisionGraph) -> list[int]:
 def _others(
     totals: Any, graph: DecisionGraph, data: Dataset, here: np.ndarray, inside: set[int]
 ) -> list[int]:
-    """The totals of the samples and tests outside of a subtree."""
+    """The totals of the samples, tests and leaves outside of a subtree."""
     predicted = graph.predict_codes(data.X)
     contributions = totals.of_predictions(predicted).astype(object)
     values = [int(v) for v in (contributions * data.weights.astype(object)[:, None])[~here].sum(axis=0)]
@@ -233,6 +233,9 @@ def _others(
             if test.node not in inside:
                 for f in test.columns:
                     values = [v + int(t) for v, t in zip(values, totals.per_test[f], strict=True)]
+    if totals.per_leaf is not None:
+        for v in set(np.flatnonzero(graph.feature < 0).tolist()) - inside:
+            values = [s + int(t) for s, t in zip(values, totals.per_leaf[graph.label[v]], strict=True)]
     return values
 
 

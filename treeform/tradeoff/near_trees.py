@@ -54,7 +54,7 @@ class Judge:
     def keeps_normal_forms(self) -> bool:
         """Whether the normal form of a tree that satisfies everything does so, too."""
         totals = self.relaxation.task.totals
-        return not self.is_needed and (totals is None or totals.per_test is None)
+        return not self.is_needed and (totals is None or not totals.of_nodes)
 
     def model(self, nested: Nested, cost: int | None = None) -> NearModel | None:
         """The model, if it satisfies everything; its value is evaluated again.

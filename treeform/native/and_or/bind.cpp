@@ -50,6 +50,7 @@ public:
         require_numbers(x);
         const Settings settings = settings_of(given);
         const auto groups = groups_of(group, table_);
+        require(!table_.leaf_row, "leaves add nothing by themselves");
         require(x.shape(0) == table_.points && x.shape(1) == table_.columns, "points or columns differ in number");
         require(table_.columns > 0 && contree::simd_available(settings.simd.c_str()),
                 "there is no column, or this processor lacks these instructions");

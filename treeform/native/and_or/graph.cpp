@@ -148,7 +148,7 @@ private:
         for (int k = 0; k < table_.kinds; ++k) weight += total[k] * table_.unit[k];
         if (weight < settings_.min_support) return;
         for (int c = 0; c < table_.labels; ++c) {
-            Amount price = 0;
+            Amount price = minima_.prices().label[c];
             for (int k = 0; k < table_.kinds; ++k)
                 price += total[k] * minima_.prices().leaf[k * table_.labels + c];
             if (price > budget) continue;

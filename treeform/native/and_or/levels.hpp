@@ -63,6 +63,7 @@ inline void add_sums_of_leaf(const totals::Table& t, const Amount* total, int la
         out.sums[at] += total[k] * t.cost[i];
         for (int r = 0; r < t.rows; ++r) out.sums[at + 1 + r] += total[k] * t.row[i * t.rows + r];
     }
+    for (int r = 0; t.leaf_row && r < t.rows; ++r) out.sums[at + 1 + r] += t.leaf_row[label * t.rows + r];
 }
 inline void add_sums_of_test(const totals::Table& t, int column, Alternatives& out) {
     out.sums.push_back(t.test_cost[column]);

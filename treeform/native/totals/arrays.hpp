@@ -10,9 +10,9 @@ using Amounts = Array<Amount, Dimensions>;
 using Column = Array<std::int32_t, 1>;
 
 inline Table table_of(const Array<std::uint8_t, 2>& x, const Amounts<2>& count, const Amounts<1>& unit, const Amounts<2>& cost,
-               const Amounts<3>& row, const Amounts<1>& test_cost, const Amounts<2>& test_row, const Amounts<1>& lo,
-               const Amounts<1>& hi, const Column& source) {
-    require_aligned(count, unit, cost, row, test_cost, test_row, lo, hi, source);
+               const Amounts<3>& row, const Amounts<1>& test_cost, const Amounts<2>& test_row, const Amounts<2>& leaf_row,
+               const Amounts<1>& lo, const Amounts<1>& hi, const Column& source) {
+    require_aligned(count, unit, cost, row, test_cost, test_row, leaf_row, lo, hi, source);
     Table t;
     t.x = x.data(), t.points = x.shape(0), t.columns = x.shape(1);
     t.count = count.data(), t.unit = unit.data(), t.kinds = int(count.shape(1)), t.labels = int(cost.shape(1)),
@@ -26,6 +26,7 @@ inline Table table_of(const Array<std::uint8_t, 2>& x, const Amounts<2>& count, 
     require(row.shape(0) == kinds && row.shape(1) == labels, "the rows' array has another shape than the costs");
     require(test_cost.shape(0) == t.columns && test_row.shape(0) == t.columns && test_row.shape(1) == rows,
             "tests differ in number");
+    require(leaf_row.shape(0) == labels && leaf_row.shape(1) == rows, "labels or rows of leaves differ in number");
     require(source.shape(0) == t.columns && lo.shape(0) == rows && hi.shape(0) == rows,
             "rows or columns differ in number");
     require(t.columns < 32767 && labels <= kMostLabels, "the columns or the labels are too many");
@@ -36,6 +37,9 @@ inline Table table_of(const Array<std::uint8_t, 2>& x, const Amounts<2>& count, 
     require_all_between(t.test_cost, t.columns, 0, kAnyAmount, "a test's cost");
     require_all_between(t.row, row.size(), -kLargestAmount, kLargestAmount, "an amount");
     require_all_between(t.test_row, test_row.size(), -kLargestAmount, kLargestAmount, "a test's amount");
+    require_all_between(leaf_row.data(), leaf_row.size(), -kLargestAmount, kLargestAmount, "a leaf's amount");
+    const auto adds = [](Amount amount) { return amount != 0; };
+    if (std::any_of(leaf_row.data(), leaf_row.data() + leaf_row.size(), adds)) t.leaf_row = leaf_row.data();
     require_all_between(t.lo, rows, -kLargestAmount, kLargestAmount, "a bound");
     require_all_between(t.hi, rows, -kLargestAmount, kLargestAmount, "a bound");
     return t;
@@ -65,7 +69,7 @@ struct Arrays {
     Amounts<2> cost;
     Amounts<3> row;
     Amounts<1> test_cost;
-    Amounts<2> test_row;
+    Amounts<2> test_row, leaf_row;
     Amounts<1> lo, hi;
     Column source;
     Amounts<2> mark;
@@ -73,15 +77,16 @@ struct Arrays {
     Amounts<1> clash_low, clash_high;
 
     explicit Arrays(const nb::tuple& given) {
-        require(given.size() == 14, "the table has 14 arrays");
+        require(given.size() == 15, "the table has 15 arrays");
         std::size_t at = 0;
         const auto take = [&](auto&... arrays) {
             ((arrays = nb::cast<std::remove_reference_t<decltype(arrays)>>(given[at++])), ...);
         };
-        take(x, count, unit, cost, row, test_cost, test_row, lo, hi, source, mark, clash_begin, clash_low, clash_high);
+        take(x, count, unit, cost, row, test_cost, test_row, leaf_row, lo, hi, source, mark, clash_begin, clash_low,
+             clash_high);
     }
     Table table() const {
-        Table table = table_of(x, count, unit, cost, row, test_cost, test_row, lo, hi, source);
+        Table table = table_of(x, count, unit, cost, row, test_cost, test_row, leaf_row, lo, hi, source);
         set_marks(table, mark, clash_begin, clash_low, clash_high);
         return table;
     }

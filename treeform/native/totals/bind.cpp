@@ -100,7 +100,7 @@ void bind(nb::module_& m) {
     m.def(
         "totals", &totals, nb::arg("arrays"), nb::arg("keywords"),
         "Solve for the cheapest decision tree under rows on totals; see treeform.engines.TotalsSearch. Arrays: x, "
-        "count, unit, cost, row, test_cost, test_row, lo, hi, source, mark, clash_begin, clash_low, clash_high. "
+        "count, unit, cost, row, test_cost, test_row, leaf_row, lo, hi, source, mark, clash_begin, clash_low, clash_high. "
         "Keywords: depth, min_support, min_flow, max_features, upper, start, multipliers, multiplier_unit, memory, "
         "simd, threads, use, least_steps, time_limit, poll, ask (None, or what answers parts of the search: ask(int64 "
         "array) returns the reply of a TotalsEvaluator, or None to stop), callers.");

@@ -48,8 +48,8 @@ void Minima::build(Subset& node, int depth, FlatTree& tree, int at) {
             const auto low = exact(node.key.with(j, 0)), high = exact(node.key.with(j, 1));
             if (low && high && (*low >= kNone || *high >= kNone || *low + *high + test_[j] > value)) continue;
             for (int s = 0; s < 2; ++s) rows_.child(node, j, s, depth - 1, child[s]);
-            price[1] = minimum(child[1], depth - 1, value - test_[j] - floor(child[0].cover));
-            if (price[1] >= kNone || price[1] + floor(child[0].cover) + test_[j] > value) continue;
+            price[1] = minimum(child[1], depth - 1, value - test_[j] - floor(child[0].cover, depth - 1));
+            if (price[1] >= kNone || price[1] + floor(child[0].cover, depth - 1) + test_[j] > value) continue;
             price[0] = minimum(child[0], depth - 1, value - test_[j] - price[1]);
             if (price[0] >= kNone || price[0] + price[1] + test_[j] > value) continue;
         }

@@ -17,7 +17,7 @@ Amount Choices::loss(const Subset& node, int depth, Amount minimum, Amount slack
     }
     for (int s = 0; s < 2; ++s) rows_.child(node, column, s, depth - 1, child[s]);
     const int first = 2 * held >= node.weight ? 1 : 0;
-    const Amount other = minima_.floor(child[1 - first].cover);
+    const Amount other = minima_.floor(child[1 - first].cover, depth - 1);
     price[first] = minima_.minimum(child[first], depth - 1, room - other);
     if (price[first] >= kNone || price[first] + other > room) return kNone;
     price[1 - first] = minima_.minimum(child[1 - first], depth - 1, room - price[first]);

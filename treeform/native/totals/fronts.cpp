@@ -14,6 +14,10 @@ PieceTable::PieceTable(const FrontInput& in, Worker& worker, const std::vector<A
     for (int i = 0; i < t.kinds * t.labels; ++i)
         for (int a = 0; a < n; ++a)
             leaf_row_[i * n + a] = active[a].sign * t.row[std::size_t(i) * t.rows + active[a].row];
+    label_row_.assign(std::size_t(t.labels) * std::max(1, n), 0);
+    for (int c = 0; t.leaf_row && c < t.labels; ++c)
+        for (int a = 0; a < n; ++a)
+            label_row_[std::size_t(c) * n + a] = active[a].sign * t.leaf_row[c * t.rows + active[a].row];
     test_row_.assign(std::size_t(rows_.columns) * std::max(1, n), 0);
     test_cost_.resize(rows_.columns);
     source_.assign(rows_.columns, 0);

@@ -14,7 +14,8 @@ struct PairPrices {
     bool supported = false;
     double support = 0;
     const double* delta = nullptr;        // [difference][kind]
-    const double* test = nullptr;         // [h] price of a test
+    const double* test = nullptr;         // [h] price of a test over two leaves of label 0 without rows
+    const double* start = nullptr;        // [difference]: by how much more a leaf costs by itself; null: nothing
     const double* parent = nullptr;  // [difference][h][pad] of these rows and their complement; null: no complement
     const double* with[2] = {};  // [difference][pad], of the rows and of the complement: where g holds
     const double* all[2] = {};  // [difference]

@@ -1,6 +1,7 @@
 // Lanes are columns g; the loop runs over second tests h. With x(g, h) the price difference of the rows with both,
 //     x(g, not h) = x(g) - x(g, h),   x(not g, h) = x(h) - x(g, h),   x(neither) = x - x(g) - x(not g, h),
-// and a leaf is worth min(0, its differences) above the price of label 0, which adds up whatever the tree. The
+// and a leaf is worth min(0, its differences) above the price of label 0, which adds up whatever the tree. (Where a leaf
+// of a label has a price of its own, its difference starts there.) The
 // complement of the rows in their parent needs no counting: its pairs are the parent's minus these. All numbers are
 // whole and below 2^53, so doubles are exact.
 #include "../binary/simd.hpp"
@@ -21,18 +22,25 @@ static inline Vector least(Vector a, Vector b) { return a < b ? a : b; }
 static inline Vector spread(double x) { return Vector{} + x; }
 
 /// Of one side of g and all tests h so far: the best price.
-template <int D, bool Supported>
+template <int D, bool Supported, bool Started>
 struct Below {
     Vector with[D > 0 ? D + Supported : kMost], out[D > 0 ? D + Supported : kMost];
     Vector inside = spread(kDear), outside = spread(kDear);
 
-    inline void add(int differences, const Vector* x, const double* with_h, int pad, double test, double support) {
+    inline void add(int differences, const Vector* x, const double* with_h, int pad, double test, double support,
+                    const double* start) {
         const int n = D > 0 ? D : differences;
         Vector a{}, b{}, c{}, e{};
         for (int d = 0; d < n; ++d) {
             const Vector xc = with_h[std::size_t(d) * pad] - x[d];
-            a = least(a, x[d]), b = least(b, with[d] - x[d]);
-            c = least(c, xc), e = least(e, out[d] - xc);
+            if constexpr (Started) {
+                const Vector s = spread(start[d]);
+                a = least(a, x[d] + s), b = least(b, with[d] - x[d] + s);
+                c = least(c, xc + s), e = least(e, out[d] - xc + s);
+            } else {
+                a = least(a, x[d]), b = least(b, with[d] - x[d]);
+                c = least(c, xc), e = least(e, out[d] - xc);
+            }
         }
         Vector in = a + b + test, off = c + e + test;
         if constexpr (Supported) {
@@ -44,13 +52,13 @@ struct Below {
     }
 };
 
-template <int D, bool Supported, bool Both>
+template <int D, bool Supported, bool Started, bool Both>
 void pair_prices(const PairPrices& p) {
     const int n = D > 0 ? D : p.differences, all = n + Supported;
     const std::size_t square = std::size_t(p.columns) * p.pad;
     for (int v = 0; v < p.columns; v += kLanes) {
         if (p.stopping->load(std::memory_order_relaxed)) return;
-        Below<D, Supported> side[Both ? 2 : 1];
+        Below<D, Supported, Started> side[Both ? 2 : 1];
         for (int s = 0; s < (Both ? 2 : 1); ++s)
             for (int d = 0; d < all; ++d) {
                 side[s].with[d] = load(p.with[s] + std::size_t(d) * p.pad + v);
@@ -67,10 +75,10 @@ void pair_prices(const PairPrices& p) {
             }
             if (p.store)
                 for (int d = 0; d < all; ++d) store(p.store + d * square + std::size_t(h) * p.pad + v, x[d]);
-            side[0].add(n, x, p.with[0] + h, p.pad, p.test[h], p.support);
+            side[0].add(n, x, p.with[0] + h, p.pad, p.test[h], p.support, p.start);
             if constexpr (Both) {
                 for (int d = 0; d < all; ++d) x[d] = load(p.parent + d * square + std::size_t(h) * p.pad + v) - x[d];
-                side[1].add(n, x, p.with[1] + h, p.pad, p.test[h], p.support);
+                side[1].add(n, x, p.with[1] + h, p.pad, p.test[h], p.support, p.start);
             }
         }
         for (int s = 0; s < (Both ? 2 : 1); ++s)
@@ -78,15 +86,16 @@ void pair_prices(const PairPrices& p) {
     }
 }
 
-template <int D, bool Supported>
+template <int D, bool Supported, bool Started = false>
 void by_sides(const PairPrices& p) {
     if (p.parent)
-        pair_prices<D, Supported, true>(p);
+        pair_prices<D, Supported, Started, true>(p);
     else
-        pair_prices<D, Supported, false>(p);
+        pair_prices<D, Supported, Started, false>(p);
 }
 template <bool Supported>
 void by_labels(const PairPrices& p) {
+    if (p.start) return p.differences == 1 ? by_sides<1, Supported, true>(p) : by_sides<0, Supported, true>(p);
     switch (p.differences) {
         case 1:
             return by_sides<1, Supported>(p);

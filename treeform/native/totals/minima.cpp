@@ -42,6 +42,13 @@ void Minima::set(const Prices& prices) {
     test_.resize(rows_.columns);
     test_price_.resize(rows_.pad);
     for (int j = 0; j < rows_.columns; ++j) test_price_[j] = double(test_[j] = prices_.test[rows_.original[j]]);
+    least_test_ = test_.empty() ? 0 : std::min<Amount>(0, *std::min_element(test_.begin(), test_.end()));
+    first_ = double(prices_.label[0]);
+    start_.resize(differences());
+    for (int d = 0; d < differences(); ++d) start_[d] = double(prices_.label[d + 1]) - first_;
+    labels_have_prices_ = std::any_of(prices_.label.begin(), prices_.label.end(), [](Amount p) { return p != 0; });
+    pair_price_ = test_price_;
+    for (double& price : pair_price_) price += 2 * first_;
     floor_.clear();
 }
 
@@ -62,9 +69,9 @@ void Minima::find_floors() const {
     }
 }
 
-Amount Minima::floor(const std::vector<std::uint64_t>& cover) const {
+Amount Minima::floor(const std::vector<std::uint64_t>& cover, int depth) const {
     if (floor_.empty()) find_floors();
-    Amount sum = 0;
+    Amount sum = least_test_ * ((Amount(1) << depth) - 1);
     for (std::size_t w = 0; w < cover.size(); ++w)
         for (std::uint64_t x = cover[w]; x; x &= x - 1) sum += floor_[w * 64 + std::countr_zero(x)];
     return sum;
@@ -80,7 +87,7 @@ Amount Minima::leaf(const std::vector<Amount>& total, Amount weight, int* label)
     if (weight < settings_.min_support) return kNone;
     Amount best = kNone;
     for (int c = 0; c < table_.labels; ++c) {
-        Amount price = 0;
+        Amount price = prices_.label[c];
         for (int k = 0; k < table_.kinds; ++k) price += total[k] * prices_.leaf[k * table_.labels + c];
         if (price < best) {
             best = price;
@@ -116,12 +123,12 @@ const std::vector<Amount>& Minima::prices_of_tests(const Subset& node) {
     weigh(node.with.data(), node.total, weighed_, weighed_all_);
     price_.assign(rows_.columns, 0);
     std::vector<double>& sum = price_sum_;
-    sum = test_price_;
+    sum = pair_price_;
     for (int j = 0; j < rows_.columns; ++j) {
         double in = 0, off = 0;
         for (int d = 0; d < differences(); ++d) {
             const double x = weighed_[std::size_t(d) * pad + j];
-            in = std::min(in, x), off = std::min(off, weighed_all_[d] - x);
+            in = std::min(in, x + start_[d]), off = std::min(off, weighed_all_[d] - x + start_[d]);
         }
         sum[j] += in + off;
     }
@@ -155,7 +162,8 @@ Amount Minima::two(const double* with, const double* all, Amount base, Amount we
     double best = kDear;
     if (weight >= settings_.min_support) {
         best = 0;
-        for (int d = 0; d < n; ++d) best = std::min(best, all[d]);
+        for (int d = 0; d < n; ++d) best = std::min(best, all[d] + start_[d]);
+        best += first_;
     }
     const double whole = best;
     if (sides)
@@ -165,8 +173,9 @@ Amount Minima::two(const double* with, const double* all, Amount base, Amount we
         double in = 0, off = 0;
         for (int d = 0; d < n; ++d) {
             const double x = with[std::size_t(d) * pad + j];
-            in = std::min(in, x), off = std::min(off, all[d] - x);
+            in = std::min(in, x + start_[d]), off = std::min(off, all[d] - x + start_[d]);
         }
+        in += first_, off += first_;
         Amount a = -1, b = -1;
         if (conditions || sides) {
             a = 0;
@@ -209,7 +218,7 @@ void Minima::prepare(Subset& node, Level& l, bool keep) {
     p.table = node.table.get<std::int32_t>();
     p.kinds = table_.kinds, p.columns = rows_.columns, p.pad = rows_.pad, p.differences = differences();
     p.supported = supported_, p.support = double(settings_.min_support);
-    p.delta = delta_.data(), p.test = test_price_.data();
+    p.delta = delta_.data(), p.test = pair_price_.data(), p.start = labels_have_prices_ ? start_.data() : nullptr;
     p.with[0] = l.with.data(), p.all[0] = l.all.data();
     p.best[0][0] = l.best[0][0].data(), p.best[0][1] = l.best[0][1].data();
     p.store = keep ? l.parent.data() : nullptr;
@@ -265,7 +274,7 @@ void Minima::both_children(Subset& node, Level& l, int column, Amount value[2]) 
     p.table = child.table.get<std::int32_t>();
     p.kinds = table_.kinds, p.columns = rows_.columns, p.pad = rows_.pad, p.differences = differences();
     p.supported = supported_, p.support = double(settings_.min_support);
-    p.delta = delta_.data(), p.test = test_price_.data(), p.parent = l.parent.data();
+    p.delta = delta_.data(), p.test = pair_price_.data(), p.start = labels_have_prices_ ? start_.data() : nullptr, p.parent = l.parent.data();
     p.with[0] = l.with_small.data(), p.all[0] = l.all_small.data();
     p.with[1] = l.with_big.data(), p.all[1] = l.all_big.data();
     for (int s = 0; s < 2; ++s)
@@ -386,9 +395,9 @@ Amount Minima::with_test(const Subset& node, int depth, int column, Amount limit
         cover.resize(rows_.words);
         for (int w = 0; w < rows_.words; ++w)
             cover[w] = node.cover[w] & (s ? rows_.literal[column][w] : ~rows_.literal[column][w]);
-        value[s] = floor[s] = this->floor(cover);
+        value[s] = floor[s] = this->floor(cover, depth - 1);
         if (const auto known = known_.find(node.key.with(column, s))) value[s] = std::max(value[s], known->lower);
-        if (similarity_) value[s] = std::max(value[s], similar(l, cover, floor[s]));
+        if (similarity_ && least_test_ == 0) value[s] = std::max(value[s], similar(l, cover, floor[s]));
     }
     const Amount held = node.with_weight(column, rows_.pad);
     const int first = 2 * held >= node.weight ? 1 : 0;
@@ -401,7 +410,7 @@ Amount Minima::with_test(const Subset& node, int depth, int column, Amount limit
         const int s = turn ? 1 - first : first;
         rows_.child(node, column, s, depth - 1, l.child[s]);
         value[s] = std::max(value[s], minimum(l.child[s], depth - 1, cut - value[1 - s]));
-        if (similarity_ && value[s] < kNone) l.settled.push_back({l.child[s].cover, value[s] - floor[s]});
+        if (similarity_ && least_test_ == 0 && value[s] < kNone) l.settled.push_back({l.child[s].cover, value[s] - floor[s]});
     }
     return value[0] >= kNone || value[1] >= kNone ? kNone : value[0] + value[1] + test_[column];
 }

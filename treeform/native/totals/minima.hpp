@@ -38,8 +38,8 @@ public:
     /// Per column: the least price of a test over two leaves; kNone: not possible. Good until the next call.
     const std::vector<Amount>& prices_of_tests(const Subset& node);
     Amount leaf(const std::vector<Amount>& total, Amount weight, int* label = nullptr) const;
-    /// Per point: the price of its best label, a bound that adds up.
-    Amount floor(const std::vector<std::uint64_t>& cover) const;
+    /// A bound of a tree of at most that depth: per point the price of its best label, and tests that have a price below 0.
+    Amount floor(const std::vector<std::uint64_t>& cover, int depth) const;
     bool splits(Amount weight) const { return weight >= settings_.min_flow && weight >= 2 * settings_.min_support; }
     bool parts(Amount a, Amount b) const {
         return a > 0 && b > 0 && a >= settings_.min_support && b >= settings_.min_support;
@@ -118,6 +118,11 @@ private:
     bool supported_, similarity_;
     Prices prices_;
     std::vector<double> delta_, test_price_;
+    std::vector<double> pair_price_;           // of a test and two leaves of label 0
+    std::vector<double> start_;                // per difference: what a leaf of that label costs by itself beyond label 0
+    double first_ = 0;                         // a leaf of label 0 by itself
+    Amount least_test_ = 0;                    // at most 0
+    bool labels_have_prices_ = false;
     std::vector<double> weighed_, weighed_all_, price_sum_;  // scratch of `prices_of_tests`
     std::vector<Amount> price_;
     std::vector<int> every_;                 // column of the rows

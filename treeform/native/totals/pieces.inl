@@ -20,7 +20,7 @@ protected:
     const Rows& rows_;
     Minima& minima_;
     const int active_;
-    std::vector<Amount> leaf_row_, test_row_, test_cost_, high_, low_;
+    std::vector<Amount> leaf_row_, label_row_, test_row_, test_cost_, high_, low_;
     std::vector<int> source_;  // per column: its feature, numbered
 };
 
@@ -47,15 +47,15 @@ public:
     }
 
     Amount leaf_price(const std::vector<Amount>& total, int label) const {
-        Amount sum = 0;
+        Amount sum = minima_.prices().label[label];
         for (int k = 0; k < in_.table.kinds; ++k) sum += total[k] * minima_.prices().leaf[k * in_.table.labels + label];
         return sum;
     }
     void leaf(One& one, const std::vector<Amount>& total, int label, Amount base) const {
         const Table& t = in_.table;
         one.carried.clear();
-        one.excess = -base, one.cost = 0;
-        for (int a = 0; a < n(); ++a) one.row[a] = 0;
+        one.excess = minima_.prices().label[label] - base, one.cost = 0;
+        for (int a = 0; a < n(); ++a) one.row[a] = label_row_[std::size_t(label) * n() + a];
         std::uint64_t marks = 0;
         for (int k = 0; k < t.kinds; ++k) {
             const int i = k * t.labels + label;

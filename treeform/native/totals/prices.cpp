@@ -39,6 +39,8 @@ Pricing::Pricing(const Table& t, const Settings& settings) : table_(t) {
             scale_[r] = std::max<Amount>(scale_[r], std::abs(t.row[std::size_t(i) * t.rows + r]));
         for (std::size_t f = 0; f < t.columns; ++f)
             scale_[r] = std::max<Amount>(scale_[r], std::abs(t.test_row[f * t.rows + r]));
+        for (int c = 0; t.leaf_row && c < t.labels; ++c)
+            scale_[r] = std::max<Amount>(scale_[r], std::abs(t.leaf_row[c * t.rows + r]));
     }
 }
 
@@ -46,6 +48,7 @@ bool Pricing::make(const std::vector<Amount>& multiplier, Amount unit, Prices& o
     const Table& t = table_;
     out.unit = unit, out.multiplier = multiplier;
     out.leaf.assign(std::size_t(t.kinds) * t.labels, 0);
+    out.label.assign(t.labels, 0);
     out.test.assign(t.columns, 0);
     Wide constant = 0, sum = 0, widest = 0;
     for (int r = 0; r < t.rows; ++r) {
@@ -64,8 +67,21 @@ bool Pricing::make(const std::vector<Amount>& multiplier, Amount unit, Prices& o
         }
         sum += 2 * most * weight_[k];  // a difference of two labels
     }
+    Amount of_all = 0;
+    if (t.leaf_row) {
+        for (int c = 0; c < t.labels; ++c) {
+            Wide price = 0;
+            for (int r = 0; r < t.rows; ++r) price += Wide(multiplier[r]) * t.leaf_row[c * t.rows + r];
+            if (magnitude(price) >= kExact) return false;
+            out.label[c] = Amount(price);
+        }
+        of_all = *std::min_element(out.label.begin(), out.label.end());
+        for (Amount& price : out.label) price -= of_all;
+        constant -= of_all;
+        sum += Wide(2) * *std::max_element(out.label.begin(), out.label.end()) * (tests_ + 1);
+    }
     for (std::size_t f = 0; f < t.columns; ++f) {
-        Wide price = Wide(unit) * t.test_cost[f];
+        Wide price = Wide(unit) * t.test_cost[f] + of_all;
         for (int r = 0; r < t.rows; ++r) price += Wide(multiplier[r]) * t.test_row[f * t.rows + r];
         if (magnitude(price) >= kExact) return false;
         out.test[f] = Amount(price);

@@ -3,7 +3,8 @@
 //     rc = W cost + sum_r mu_r row_r,
 // which adds up over samples and tests. A tree that satisfies the rows has rc <= W cost + constant, where the constant
 // is the sum of mu_r hi_r (mu_r > 0) and mu_r lo_r (mu_r < 0). So (minimum of rc - constant) / W bounds the cost from
-// below, whatever the multipliers: nothing is rounded.
+// below, whatever the multipliers: nothing is rounded. What all leaves pay alike is paid by tests, of which a tree has
+// one less, and by the constant.
 #include <optional>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@ struct Prices {
     Amount unit = 0;
     std::vector<Amount> multiplier;      // per row
     std::vector<Amount> leaf;            // [kind * labels + label], per unit of weight
+    std::vector<Amount> label;           // per label: of a leaf itself; the least is 0
     std::vector<Amount> test;            // per column of the table
     Amount constant = 0;
     /// The least whole cost that a minimum of rc leaves possible.

@@ -18,7 +18,8 @@ constexpr Amount kNone = std::numeric_limits<Amount>::max() / 4;  // "no bound",
 
 /// Distinct rows of 0/1 columns. Samples with the same contributions are of one kind; count[p * kinds + k] is the
 /// weight of kind k at point p. Predicted label c, a unit of kind k adds cost[k * labels + c] to the cost and row[(k *
-/// labels + c) * rows + r] to row r; a test on column f adds test_cost[f] and test_row[f * rows + r].
+/// labels + c) * rows + r] to row r; a test on column f adds test_cost[f] and test_row[f * rows + r]; a leaf of label c by
+/// itself leaf_row[c * rows + r].
 struct Table {
     const std::uint8_t* x = nullptr;  // row-major; 0: the lower side of the test
     std::size_t points = 0, columns = 0;
@@ -29,6 +30,7 @@ struct Table {
     const Amount* row = nullptr;
     const Amount* test_cost = nullptr;
     const Amount* test_row = nullptr;
+    const Amount* leaf_row = nullptr;  // null: nothing
     const Amount* lo = nullptr;  // per row; -kNone: no bound
     const Amount* hi = nullptr;  // per row; kNone: no bound
     const std::int32_t* source = nullptr;  // per column: the feature that a budget of features counts

@@ -40,6 +40,7 @@ Valued value_of(const FlatTree& tree, const Table& t, const Settings& settings) 
             if (t.mark && q > 0) marks[v] |= t.mark[i];
             for (int r = 0; r < t.rows; ++r) out.row[r] += q * t.row[i * t.rows + r];
         }
+        for (int r = 0; t.leaf_row && r < t.rows; ++r) out.row[r] += t.leaf_row[tree.label[v] * t.rows + r];
     }
     if (settings.max_features > 0 && used.size() > std::size_t(settings.max_features)) out.admissible = false;
     out.satisfied = out.admissible;

@@ -1,0 +1,132 @@
+"""Rows that a requirement states in `build`, recognised as linear constraints over sums of samples, tests and leaves.
+
+The rows are stated over columns that stand for predictions, tests and leaves of any tree. A row in which all leaves of
+a class have the same coefficient, and so have all tests of a feature, is a sum: it says the same of a tree with any
+number of nodes.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeform.errors import PortError, SpecError
+from treeform.language.ports import Ports
+from treeform.language.totals import TotalRow, Totals
+from treeform.model import Linear, Model
+from treeform.model.csr import as_matrix
+
+if TYPE_CHECKING:
+    from treeform.data import Dataset
+    from treeform.language.requirement import Requirement
+    from treeform.shape import Shape
+
+READ = frozenset({"predicted", "correct", "active", "feature", "label"})
+"""Ports over which rows are recognised."""
+NODES = (3, 5)
+"""Leaves over which rows are stated, and as many tests: what depends on their number is no sum."""
+MOST_ENTRIES = 10_000_000
+LARGEST = 2**40
+Floats = NDArray[np.float64]
+
+
+def stated_sums(requirement: Requirement, data: Dataset, shape: Shape) -> Totals | None:
+    """Linear constraints over sums that say what `build` states; None where some row is no such sum.
+
+    A row over tests or leaves has to hold still when one of them is left out: tests that part no samples are in no
+    tree of a search.
+    """
+    if not requirement.needs <= READ:
+        return None
+    few, more = (_of(requirement, data, shape, nodes) for nodes in NODES)
+    return few if few is not None and more is not None and _alike(few, more) else None
+
+
+def _of(requirement: Requirement, data: Dataset, shape: Shape, nodes: int) -> Totals | None:
+    ports, model = Ports(data, shape, requirement.needs), Model()
+    sizes = {
+        "predicted": (data.n_samples, data.n_classes)
+        if requirement.needs & {"predicted", "correct"}
+        else (0,),
+        "active": (nodes,) if "active" in requirement.needs else (0,),
+        "feature": (nodes, data.n_features) if "feature" in requirement.needs else (0,),
+        "label": (nodes, data.n_classes) if "label" in requirement.needs else (0,),
+    }
+    for name, size in sizes.items():
+        column = model.bool(name, size)
+        if 0 not in size:
+            ports.publish(name, column)
+    width = model.n_cols
+    try:
+        with ports.used_by(requirement):
+            requirement.build(model, ports)
+    except (PortError, SpecError):  # it reads what a formulation has beyond its ports
+        return None
+    if model.n_cols > width or not model.blocks:
+        return None
+    per_sample, per_test, per_leaf, rows = [], [], [], []
+    for block in model.blocks:
+        if not isinstance(block, Linear) or block.when is not None or block.n_rows * width > MOST_ENTRIES:
+            return None
+        sides = zip(as_matrix(block.rows, width).toarray(), block.lo.tolist(), block.hi.tolist(), strict=True)
+        for dense, low, high in sides:
+            for coef, side in ((dense, high), (-dense, -low)):
+                if side == math.inf:
+                    continue
+                added = _added(coef, sizes, data)
+                if added is None or not abs(side) < LARGEST:
+                    return None
+                for parts, one in zip((per_sample, per_test, per_leaf), added, strict=True):
+                    parts.append(one)
+                rows.append(math.floor(side))
+    if not rows:
+        return None
+    unit = np.eye(len(rows), dtype=np.int64).tolist()
+    names = tuple(f"{requirement}, row {r + 1}" for r in range(len(rows)))
+    of_tests, of_leaves = np.stack(per_test, axis=1), np.stack(per_leaf, axis=1)
+    return Totals(
+        names,
+        np.stack(per_sample, axis=2),
+        tuple(TotalRow(tuple(unit[r]), hi=side) for r, side in enumerate(rows)),
+        of_tests if of_tests.any() else None,
+        per_leaf=of_leaves if of_leaves.any() else None,
+    )
+
+
+def _added(
+    coef: Floats, sizes: dict[str, tuple[int, ...]], data: Dataset
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]] | None:
+    """What a unit of weight of each sample, a test of each feature, and a leaf of each class add; None for no sum."""
+    if not ((np.rint(coef) == coef).all() and np.abs(coef).max(initial=0) < LARGEST):
+        return None
+    ends = np.cumsum([math.prod(size) for size in sizes.values()])[:-1]
+    of = {
+        name: part.astype(np.int64).reshape(size)
+        for (name, size), part in zip(sizes.items(), np.split(coef, ends), strict=True)
+    }
+    nodes = [of["active"], of["feature"], of["label"]]
+    if any((one < 0).any() or (one != one[:1]).any() for one in nodes):
+        return None
+    per_sample = (
+        of["predicted"] if of["predicted"].ndim == 2 else np.zeros((data.n_samples, data.n_classes), np.int64)
+    )
+    weight = np.asarray(data.weights)[:, None]
+    if (per_sample % weight).any():
+        return None
+    per_test = np.zeros(data.n_features, dtype=np.int64) + of["active"][:1].sum()
+    per_test = per_test + of["feature"][0] if of["feature"].ndim == 2 else per_test
+    per_leaf = of["label"][0] if of["label"].ndim == 2 else np.zeros(data.n_classes, dtype=np.int64)
+    return per_sample // weight, per_test, per_leaf
+
+
+def _alike(a: Totals, b: Totals) -> bool:
+    """Whether two totals say the same."""
+    of_tests, of_leaves = (a.per_test, b.per_test), (a.per_leaf, b.per_leaf)
+    return (
+        [row.hi for row in a.rows] == [row.hi for row in b.rows]
+        and np.array_equal(a.added, b.added)
+        and all(x is y if x is None or y is None else np.array_equal(x, y) for x, y in (of_tests, of_leaves))
+    )
