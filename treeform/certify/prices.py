@@ -136,7 +136,8 @@ class Table:
         per_sample = [cost]
         features, per_test = self._tests(points)
         self.feature = features
-        test, leaf = [np.full(len(features), task.node_penalty)], [np.zeros(data.n_classes)]
+        test = [np.full(len(features), task.node_penalty)]
+        leaf = [np.zeros(data.n_classes, dtype=np.int64)]
         for row in rows:
             assert task.totals is not None
             coef = np.array(row.coef, dtype=object)
@@ -144,12 +145,12 @@ class Table:
             of_tests = task.totals.per_test
             test.append(np.zeros(len(features)) if of_tests is None else _small(of_tests @ coef)[features])
             of_leaves = task.totals.per_leaf
-            leaf.append(np.zeros(data.n_classes) if of_leaves is None else _small(of_leaves @ coef))
+            leaf.append(leaf[0] if of_leaves is None else _small(of_leaves @ coef))
         sides = [(row.lo, row.hi) for row in rows]
         if task.max_nodes is not None:
             per_sample.append(np.zeros_like(cost))
             test.append(np.ones(len(features)))
-            leaf.append(np.zeros(data.n_classes))
+            leaf.append(leaf[0])
             sides.append((None, task.max_nodes))
         of_nodes = [t.any() or one.any() for t, one in zip(test[1:], leaf[1:], strict=True)]
         if any(lo is not None and some for (lo, _), some in zip(sides, of_nodes, strict=True)):
@@ -162,7 +163,7 @@ class Table:
         self.weight: Floats = np.bincount(index, weights=data.weights).astype(np.float64)
         self.side = per_test
         self.test = np.stack(test, axis=1).astype(np.int64)
-        self.leaf = np.stack(leaf, axis=1).astype(np.int64)
+        self.leaf = np.stack(leaf, axis=1)
         self.lo = np.array([-np.inf if lo is None else lo for lo, _ in sides])
         self.hi = np.array([np.inf if hi is None else hi for _, hi in sides])
         self._set_carried(data, task, index, features)

@@ -60,11 +60,15 @@ class Priced:
 
 def takes_intervals(data: Dataset, task: TreeTask) -> bool:
     """Whether thresholds are searched as intervals, without a list of tests: where columns have many."""
-    return has_many_thresholds(data) and not _counts_nodes(task)
+    return _has_many_thresholds(data) and not _counts_nodes(task)
 
 
-def has_many_thresholds(data: Dataset) -> bool:
-    """Whether columns have so many that models are looked for over some of them first."""
+def has_listed_thresholds(data: Dataset, task: TreeTask) -> bool:
+    """Whether they are listed although columns have many: where tests or leaves add to sums."""
+    return _has_many_thresholds(data) and _counts_nodes(task)
+
+
+def _has_many_thresholds(data: Dataset) -> bool:
     return data.n_tests > max(FEW_TESTS, THRESHOLDS * data.n_features)
 
 

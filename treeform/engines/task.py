@@ -147,8 +147,9 @@ class Engine(ABC):
     understands : frozenset of str
         The parts of a `TreeTask` beyond depth that it supports: ``cost``, ``node_penalty``, ``min_support``,
         ``max_nodes``, ``weights``, ``widths`` (layered diagrams), ``min_flow``, ``max_features``, ``totals``,
-        ``totals_of_samples`` (totals to which tests add nothing),
-        ``meetings``, ``paths``, ``sample_cost``, ``features`` (by `answer`, so that `run` need not know them),
+        ``totals_of_samples`` (totals to which tests and leaves add nothing), ``stated_sums`` (such totals, where they
+        are the rows that a requirement states in its `build`), ``meetings``, ``paths``, ``sample_cost``,
+        ``features`` (by `answer`, so that `run` need not know them),
         ``loss`` (of values at leaves, in place of costs of classes: a `treeform.engines.RegressionTask`).
     most_sets : int
         Sets of features for each of which it searches.

@@ -31,6 +31,7 @@ NODES = (3, 5)
 MOST_ENTRIES = 10_000_000
 LARGEST = 2**40
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
 def stated_sums(requirement: Requirement, data: Dataset, shape: Shape) -> Totals | None:
@@ -47,7 +48,7 @@ def stated_sums(requirement: Requirement, data: Dataset, shape: Shape) -> Totals
 
 def _of(requirement: Requirement, data: Dataset, shape: Shape, nodes: int) -> Totals | None:
     ports, model = Ports(data, shape, requirement.needs), Model()
-    sizes = {
+    sizes: dict[str, tuple[int, ...]] = {
         "predicted": (data.n_samples, data.n_classes)
         if requirement.needs & {"predicted", "correct"}
         else (0,),
@@ -67,7 +68,8 @@ def _of(requirement: Requirement, data: Dataset, shape: Shape, nodes: int) -> To
         return None
     if model.n_cols > width or not model.blocks:
         return None
-    per_sample, per_test, per_leaf, rows = [], [], [], []
+    parts: list[tuple[Ints, Ints, Ints]] = []
+    rows: list[int] = []
     for block in model.blocks:
         if not isinstance(block, Linear) or block.when is not None or block.n_rows * width > MOST_ENTRIES:
             return None
@@ -79,26 +81,23 @@ def _of(requirement: Requirement, data: Dataset, shape: Shape, nodes: int) -> To
                 added = _added(coef, sizes, data)
                 if added is None or not abs(side) < LARGEST:
                     return None
-                for parts, one in zip((per_sample, per_test, per_leaf), added, strict=True):
-                    parts.append(one)
+                parts.append(added)
                 rows.append(math.floor(side))
     if not rows:
         return None
     unit = np.eye(len(rows), dtype=np.int64).tolist()
     names = tuple(f"{requirement}, row {r + 1}" for r in range(len(rows)))
-    of_tests, of_leaves = np.stack(per_test, axis=1), np.stack(per_leaf, axis=1)
+    per_sample, of_tests, of_leaves = (np.stack(part, axis=-1) for part in zip(*parts, strict=True))
     return Totals(
         names,
-        np.stack(per_sample, axis=2),
+        per_sample,
         tuple(TotalRow(tuple(unit[r]), hi=side) for r, side in enumerate(rows)),
         of_tests if of_tests.any() else None,
         per_leaf=of_leaves if of_leaves.any() else None,
     )
 
 
-def _added(
-    coef: Floats, sizes: dict[str, tuple[int, ...]], data: Dataset
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]] | None:
+def _added(coef: Floats, sizes: dict[str, tuple[int, ...]], data: Dataset) -> tuple[Ints, Ints, Ints] | None:
     """What a unit of weight of each sample, a test of each feature, and a leaf of each class add; None for no sum."""
     if not ((np.rint(coef) == coef).all() and np.abs(coef).max(initial=0) < LARGEST):
         return None

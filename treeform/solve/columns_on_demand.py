@@ -20,7 +20,7 @@ from treeform.engines.and_or_graph import (
     MOST_ALTERNATIVES,
     Apart,
     Priced,
-    has_many_thresholds,
+    has_listed_thresholds,
     reason_against_search,
     takes_intervals,
 )
@@ -74,10 +74,9 @@ ROUNDS = 6
 def priced_part(question: Question) -> Relaxation | None:
     """The part of a question that prices know; None where nothing can be priced."""
     data, relaxation = question.data, relax(question, OfGraphs())
-    if relaxation is not None and has_many_thresholds(data) and not takes_intervals(data, relaxation.task):
-        # Where tests or leaves add to sums, thresholds are listed: of very many of them these sums are left out.
-        if data.n_tests > (LISTED if relaxation.task.depth <= 2 else LISTED_BELOW):
-            relaxation = relax(question, OfIntervals())
+    if relaxation is not None and has_listed_thresholds(data, relaxation.task):
+        most = LISTED if relaxation.task.depth <= 2 else LISTED_BELOW
+        relaxation = relaxation if data.n_tests <= most else relax(question, OfIntervals())
     if relaxation is None or reason_against_search(data, relaxation.task) is not None:
         return None
     return relaxation
@@ -147,11 +146,11 @@ class GraphSearch:
         added = (c for c in formulation.components if formulation.is_added(c))
         needs = question.objective.needs.union(*(r.needs for r in (*question.requirements, *added)))
         apart: Apart = "feature" if OF_FEATURES & needs or relaxation.task.paths else "partition"
-        self.trees = graph_of(question.data, relaxation.task, apart, tests)
+        self.apart, self.trees = apart, graph_of(question.data, relaxation.task, apart, tests)
         self.tests_of_column, self.most_at_once, self.each_step = 0, MANY, ALL_LEFT
         if tests is not None:  # a model is wanted soon, or not at all
             self.most_at_once, self.each_step = FEW, schedule.PART_OF_GRAPH
-        elif takes_intervals(question.data, relaxation.task):
+        elif takes_intervals(question.data, relaxation.task) or self._are_listed():
             self.tests_of_column = FIRST_OF_COLUMN
         self.dropped = self._dropped()
         self.by_row = bool(BY_ROW & needs)
@@ -225,7 +224,20 @@ class GraphSearch:
 
     def price(self) -> Priced | None:
         """Multipliers of the linear constraints over sums, and their bound; None when it was stopped."""
-        return self.trees.relax(self._cost_wanted(), self.budget.remaining, self._stop)
+        limits = self.budget.remaining, self._stop
+        if self.tests_of_column and self._are_listed():
+            # All pairs of them are looked at for each multiplier: those of some tests are taken for all.
+            data, model = self.question.data, self.ledger.graph
+            some = graph_of(
+                data, self.relaxation.task, self.apart, few_thresholds(data, MOST_OF_COLUMN, model)
+            )
+            found = some.relax(self._cost_wanted(), *limits)
+            if found is None or not found.infeasible:
+                return found and self.trees.price(found.multipliers, found.unit, *limits)
+        return self.trees.relax(self._cost_wanted(), *limits)
+
+    def _are_listed(self) -> bool:
+        return has_listed_thresholds(self.question.data, self.relaxation.task)
 
     def enlarged(self, priced: Priced) -> Stated | None:
         """What trees use that cost up to a step more than what is settled; None when it was stopped, or does not fit.
