@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from treeform.data.exact import AUTO, exact_number, fraction_of
+from treeform.data.exact import AUTO, exact_number, fraction_of, plain
 from treeform.data.table import Table, as_pandas, read_table, refuse_no_table
 from treeform.errors import DataError, no_column
 from treeform.utils.rows import setting_text
@@ -51,7 +51,7 @@ def in_row_order(values: Any, labels: pd.Index | None, what: str, name: str) -> 
         repeated = (labels if own.is_unique else own)[(labels if own.is_unique else own).duplicated()]
         raise DataError(
             f"{what} and the table carry different indices, and labels repeat: which rows belong together is not clear",
-            cause=f"the label {repeated[0]!r} repeats",
+            cause=f"the label {plain(repeated[0])!r} repeats",
             fix=by_position,
         )
     place = own.get_indexer(labels)
@@ -61,7 +61,7 @@ def in_row_order(values: Any, labels: pd.Index | None, what: str, name: str) -> 
         only = count_of(len(lacking), "label", "are")
         raise DataError(
             f"{what} and the table carry different indices: {only} in one of them only",
-            cause=f"such as {lacking[0]!r} in the table and {other[0]!r} in {what}",
+            cause=f"such as {plain(lacking[0])!r} in the table and {plain(other[0])!r} in {what}",
             fix=by_position,
         )
     return values.iloc[place]
