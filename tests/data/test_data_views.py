@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from drawing import Draw
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -301,3 +302,12 @@ def test_tests_are_counted_as_far_as_asked_and_distinct_rows_are_not_copied() ->
         assert most_seen.points.X is most_seen.X and not most_seen.are_bits
     bits = Dataset.from_user((X[:, :2] > 9).astype(float), np.arange(n) % 2)
     assert bits.are_bits and bits.points.n_points <= 4
+
+
+def test_merged_rows_have_as_many_tests(draw: Draw) -> None:
+    for seed in draw(range(40), 10):
+        rng = np.random.default_rng(seed)
+        X, y = rng.integers(0, 3, (int(rng.integers(2, 60)), 3)).astype(float), np.arange(2)
+        rows, merged = (Dataset.from_user(X, np.resize(y, len(X))) for _ in range(2))
+        assert merged.points.n_points <= len(X)
+        assert rows.n_tests == merged.n_tests == sum(len(np.unique(column)) - 1 for column in X.T)

@@ -337,8 +337,8 @@ class Dataset:
 
     @cached_property
     def n_tests(self) -> int:
-        """Number of distinct tests, over all features; `splits` lists them."""
-        return count_tests(self.X)
+        """Number of distinct tests, over all features; `splits` lists them. Merged rows have the same values."""
+        return count_tests(self.points.X if "points" in vars(self) else self.X)
 
     def has_more_tests_than(self, most: int) -> bool:
         """Whether `n_tests` exceeds ``most``; many rows are not all looked at where some show it."""

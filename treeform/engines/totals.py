@@ -116,9 +116,10 @@ class TotalsSearch(NativeSettings, Distributable):
         reason = self.beyond_numbers(data, task)
         if reason is not None:
             return reason
+        bits = data.points.are_bits  # the search needs merged rows, in which tests are counted sooner
         if data.n_tests > MOST_TESTS:
             return f"it takes {MOST_TESTS:,} tests, not {data.n_tests:,}"
-        if not (data.points.are_bits or data.can_list_tests):
+        if not (bits or data.can_list_tests):
             return "the table has too many tests to list them"
         return None
 
@@ -226,12 +227,12 @@ class OfIntervals(OfGraphs):
 def _most_cost(data: Dataset, task: TreeTask) -> float:
     """What a tree can cost at most, in floats: every sample its dearest label, and all tests."""
     if task.sample_cost is not None:
-        dearest = task.sample_cost.max(axis=1)
+        samples = float((task.sample_cost.max(axis=1).astype(float) * data.weights).sum())
     elif task.cost is not None:
-        dearest = task.cost.max(axis=1)[np.asarray(data.y)]
+        of_class = np.bincount(data.y, data.weights, data.n_classes)
+        samples = float((task.cost.max(axis=1).astype(float) * of_class).sum())
     else:
-        dearest = np.ones(data.n_samples)
-    samples = float(np.asarray(data.weights, dtype=float) @ np.asarray(dearest, dtype=float))
+        samples = float(data.total_weight)
     return samples + float(task.node_penalty) * (2.0**task.depth - 1)
 
 
