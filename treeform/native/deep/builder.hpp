@@ -80,8 +80,7 @@ public:
         Candidates& kept = tests_.at({space_.hash(rows), 0});
         if (!kept.empty()) return kept;
         pace_();
-        kept = space_.tests(is_large(rows) ? sampled(rows) : rows);
-        space_.give_back(sample_);
+        kept = of_some(rows, [&](const Rows& some) { return space_.tests(some); });
         std::stable_sort(kept.begin(), kept.end(), [](const auto& a, const auto& b) { return a.cost < b.cost; });
         return kept;
     }
@@ -161,16 +160,14 @@ public:
     /// The lookahead tree of a sample, with leaves for all rows: long before a tree that reads them all.
     Ptr lookahead_of_sample(const Rows& rows, int height) {
         Rows few;
-        space_.sample(rows, kLargeSample, random_, few);
-        return space_.relabelled(rows, lookahead(few, height, Space::infinite()));
+        const Ptr tree = ask(rows, kLargeSample, few, [&] { return lookahead(few, height, Space::infinite()); });
+        return space_.relabelled(rows, tree);
     }
     /// The exact tree of a sample.
     Ptr of_sample(const Rows& rows, int height, std::size_t size) {
         if (space_.size(rows) <= size * 5 / 4) return exact(rows, height, Space::infinite());
-        space_.sample(rows, size, random_, sample_);
-        const Ptr tree = space_.solve(sample_, height, Space::infinite(), {});
-        space_.give_back(sample_);
-        return tree;
+        return ask(rows, size, sample_,
+                   [&] { return space_.solve(sample_, height, Space::infinite(), {}); });
     }
 
     /// CART's tree, from the top by the least impurity.
@@ -251,15 +248,26 @@ private:
         Test& test = first_.at({space_.hash(rows), quick ? 1u : 0u});
         if (test.feature >= 0) return test;
         pace_();
-        test = space_.root_test(is_large(rows) ? sampled(rows) : rows, quick ? leaf->cost / kSlack : Cost{0});
-        space_.give_back(sample_);
+        const Cost gap = quick ? leaf->cost / kSlack : Cost{0};
+        test = of_some(rows, [&](const Rows& some) { return space_.root_test(some, gap); });
         if (test.feature >= 0) return test;
         if (const Candidates& all = tests(rows); !all.empty()) test = all.front().test;
         return test;
     }
-    const Rows& sampled(const Rows& rows) {
-        space_.sample(rows, kLargeSample, random_, sample_);
-        return sample_;
+    /// The answer for the rows, or of very many of them for a sample.
+    template <class Question>
+    auto of_some(const Rows& rows, const Question& question) {
+        if (!is_large(rows)) return question(rows);
+        return ask(rows, kLargeSample, sample_, [&] { return question(sample_); });
+    }
+    /// The answer for a sample, which is drawn into `sample`.
+    template <class Question>
+    auto ask(const Rows& rows, std::size_t size, Rows& sample, const Question& question) {
+        space_.sample(rows, size, random_, sample);
+        [[maybe_unused]] const auto of_sample = space_.on_sample(rows, sample);
+        auto answer = question();
+        space_.give_back(sample);
+        return answer;
     }
     static Ptr below(const Ptr& tree, Cost cutoff) { return Space::better(tree->cost, cutoff) ? tree : nullptr; }
     static const Ptr& best_of(const Ptr& a, const Ptr& b) { return Space::better(a->cost, b->cost) ? a : b; }

@@ -2,6 +2,7 @@
 // What the improvement search asks about a set of rows, answered by the exact searches of contree: see `Space` in
 // builder.hpp. Costs are whole numbers, less the table's offset; the price of a test is part of them.
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "../contree/search.hpp"
@@ -49,9 +50,9 @@ public:
     /// Whether tests have a price, or leaves a minimum support: then fewer levels are often as good.
     bool has_rules() const { return penalty_ > 0 || support_ > 1; }
 
-    /// A hash of the set of rows.
+    /// A hash of the set of rows, and of what its leaves need.
     std::uint64_t hash(const Rows& rows) const {
-        std::uint64_t sum = 0;
+        std::uint64_t sum = scrambled(static_cast<std::uint64_t>(support_));
         for (std::size_t k = 0; k < rows.n; ++k) sum += scrambled(rows.order(0)[k]);
         return sum;
     }
@@ -129,6 +130,23 @@ public:
             for (std::size_t k = 0; k < out.n; ++k)
                 out.key(f)[k] = table_.rank[f][order[k]], out.label(f)[k] = table_.label[order[k]];
         }
+    }
+
+    /// While it lives, leaves need that part of the minimum support which the rows of a sample are of all.
+    class OnSample {
+    public:
+        OnSample(Cost& support, Cost of_sample) : support_(support), before_(support) { support_ = of_sample; }
+        ~OnSample() { support_ = before_; }
+        OnSample(const OnSample&) = delete;
+        OnSample& operator=(const OnSample&) = delete;
+
+    private:
+        Cost& support_;
+        Cost before_;
+    };
+    OnSample on_sample(const Rows& rows, const Rows& sample) {
+        const double part = static_cast<double>(sample.n) / static_cast<double>(rows.n);
+        return {support_, static_cast<Cost>(std::ceil(static_cast<double>(support_) * part))};
     }
 
     /// For each feature its test of the least Gini impurity, and how good it is; -1 where there is none.

@@ -92,6 +92,9 @@ public:
         regression::divide(table_, rows, marks_, below, out, rest_);
         out.id = ++made_;
     }
+    /// Leaves of a sample need the whole minimum support.
+    struct OnSample {};
+    OnSample on_sample(const Rows&, const Rows&) const { return {}; }
     Test greedy_test(const Rows& rows) {
         const auto found = search_.solve(rows, 1, 1, {}, nullptr);
         if (!found.plan) return {};
