@@ -1,21 +1,15 @@
-"""Drawings of a study: a heat map over two settings, and errors against the size of the models."""
+"""The drawing of a study: errors against the size of the models."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 
 from treeform.tradeoff.frontier_plot import field
-from treeform.utils.charts import Axis, Chart, stairs
+from treeform.utils.charts import Axis, stairs
 
-CELL, LABEL, HEAD = 96, 150, 44
-"""Width of a cell, width of the names of rows, height of the names of columns: in pixels."""
-COLD, WARM = (247, 247, 247), (178, 86, 13)
-"""Colours of the least and of the largest error."""
 STYLE = (
-    ".heat .cell text{fill:#222}"
-    ".heat .cell.dark text{fill:#fff}.heat .chosen rect{stroke:var(--lower,#1f6f8b);stroke-width:4}"
+    ".matrix td.chosen{outline:3px solid var(--lower,#1f6f8b);outline-offset:-3px}"
     ".frontier .error{stroke:var(--ink,#333);stroke-opacity:.45}.frontier .within{fill:var(--lower,#1f6f8b);"
     "fill-opacity:.09}.frontier .chosen{fill:none;stroke:var(--upper,#b2560d);stroke-width:2.5}"
 )
@@ -37,59 +31,12 @@ class Mean:
     chosen: bool
     """Whether it is the one that the study chooses."""
 
-
-def heat_map(
-    cells: Sequence[Sequence[Mean | None]],
-    down: tuple[str, Sequence[str]],
-    across: tuple[str, Sequence[str]],
-    limits: tuple[float, float],
-) -> str:
-    """Mean errors as a table of coloured cells.
-
-    Parameters
-    ----------
-    cells : rows of cells
-        None where no run has a model.
-    down, across : (name, values)
-        The two settings.
-    limits : (least, largest)
-        Errors of the lightest and of the darkest colour.
-
-    Returns
-    -------
-    str
-        An ``<svg>`` element.
-    """  # fmt: skip
-    wide = CELL * len(across[1])
-    chart = Chart("heat", LABEL + wide + 8, HEAD + 34 * len(cells) + 8, (LABEL, 8, HEAD, 8))
-    chart.text(LABEL - 10, 16, down[0], "end")
-    chart.text(LABEL + wide / 2, 16, across[0])
-    for i, value in enumerate(across[1]):
-        chart.text(LABEL + CELL * (i + 0.5), HEAD - 8, value)
-    for number, (value, row) in enumerate(zip(down[1], cells, strict=True)):
-        y = HEAD + 34 * number
-        chart.text(LABEL - 10, y + 21, value, "end")
-        for i, cell in enumerate(row):
-            _cell(chart, LABEL + CELL * i, y, cell, limits)
-    svg = chart.svg(f"mean error by {down[0]} and {across[0]}")
-    return svg.replace('role="img"', f'width="{chart.width:g}" role="img"', 1)
-
-
-def _cell(chart: Chart, x: float, y: float, cell: Mean | None, limits: tuple[float, float]) -> None:
-    at = f'x="{x:.0f}" y="{y}" width="{CELL - 4}" height="30"'
-    if cell is None:
-        chart.parts.append(f'<g class="cell"><rect {at} fill="none" stroke="#999" stroke-dasharray="3 3"/></g>')
-        return
-    low, high = limits
-    share = (cell.error - low) / (high - low) if high > low else 0.0
-    red, green, blue = (round(a + share * (b - a)) for a, b in zip(COLD, WARM, strict=True))
-    kind = "cell" + (" dark" if share > 0.6 else "") + (" chosen" if cell.chosen else "")
-    what = escape(f"{cell.label}: {_described(cell)}")
-    chart.parts.append(
-        f'<g class="{kind}"><rect {at} fill="rgb({red},{green},{blue})"/><title>{what}</title>'
-    )
-    chart.text(x + CELL / 2 - 2, y + 20, f"{cell.error:.2f}" + ("" if cell.proved else "*"))
-    chart.parts.append("</g>")
+    @property
+    def tip(self) -> str:
+        """Its settings and means."""
+        spread = f" ± {self.spread:.2f}" if self.spread else ""
+        proved = "" if self.proved else ", not all proved"
+        return f"{self.label}: {self.error:.2f}{spread}, {self.tests:.3g} tests{proved}"
 
 
 def size_plot(means: Sequence[Mean], up: str) -> str:
@@ -122,7 +69,7 @@ def size_plot(means: Sequence[Mean], up: str) -> str:
         at = x(m.tests)
         if m.spread:
             chart.line("error", (at, y(m.error - m.spread)), (at, y(m.error + m.spread)))
-        chart.dot("proved" if m.proved else "open", at, y(m.error), 3, f"{m.label}: {_described(m)}")
+        chart.dot("proved" if m.proved else "open", at, y(m.error), 3, m.tip)
         if m.chosen:
             chart.dot("chosen", at, y(m.error), 8)
     return chart.svg(f"{len(means)} settings, {up} against tests")
@@ -135,8 +82,3 @@ def front_of(means: Sequence[Mean]) -> list[Mean]:
         if not front or m.error < front[-1].error:
             front.append(m)
     return front
-
-
-def _described(mean: Mean) -> str:
-    spread = f" ± {mean.spread:.2f}" if mean.spread else ""
-    return f"{mean.error:.2f}{spread}, {mean.tests:.3g} tests" + ("" if mean.proved else ", not all proved")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import product
@@ -40,10 +40,16 @@ class Runs(Protocol):
 
 @dataclass(frozen=True)
 class HeatMap:
-    """One heat map: the settings that it holds for, and the drawing."""
+    """Mean errors by two settings, all others fixed."""
 
     title: str
-    svg: str
+    """What the others are."""
+    down: str
+    across: str
+    columns: Sequence[str]
+    """The values of the setting ``across``."""
+    rows: Sequence[tuple[str, Sequence[Mean | None]]]
+    """For each value of the setting ``down``, the means; None where no run has a model."""
 
 
 def render_study(study: Runs, created: datetime | None = None) -> str:
@@ -73,6 +79,7 @@ def render_study(study: Runs, created: datetime | None = None) -> str:
             least=min(means.values(), key=lambda m: m.error, default=None),
             proved=int(study.table["status"].isin(["optimal", "infeasible"]).sum()),
             maps=heat_maps(study, means),
+            shade=_shade([mean.error for mean in means.values()]),
             plot=None if plot is None else bare(plot),
             scale=100.0 if study.shares else 1.0,
             means=study.summary().to_dict("records"),
@@ -123,7 +130,6 @@ def heat_maps(study: Runs, means: dict[tuple[str, ...], Mean]) -> list[HeatMap]:
     across = varied[0]
     down = varied[1] if len(varied) > 1 else next((name for name in study.settings if name != across), None)
     others = [name for name in study.settings if name not in (across, down)]
-    errors = [mean.error for mean in means.values()]
     maps = []
     for fixed in product(*(values[name] for name in others)):
         held = dict(zip(others, fixed, strict=True))
@@ -132,15 +138,20 @@ def heat_maps(study: Runs, means: dict[tuple[str, ...], Mean]) -> list[HeatMap]:
             at = held | {across: one} | ({} if down is None else {down: other})
             return means.get(tuple(at[name] for name in study.settings))
 
-        rows = [""] if down is None else values[down]
-        cells = [[cell(one, other) for one in values[across]] for other in rows]
-        if any(mean is not None for row in cells for mean in row):
+        rows = [
+            (other, [cell(one, other) for one in values[across]])
+            for other in ([""] if down is None else values[down])
+        ]
+        if any(mean is not None for _, row in rows for mean in row):
             title = ", ".join(f"{name} {held[name]}" for name in others if len(values[name]) > 1)
-            svg = drawings.heat_map(
-                cells, (down or "", rows), (across, values[across]), (min(errors), max(errors))
-            )
-            maps.append(HeatMap(title, bare(svg)))
+            maps.append(HeatMap(title, down or "", across, values[across], rows))
     return maps[:MOST_MAPS]
+
+
+def _shade(errors: Sequence[float]) -> Callable[[Mean], int]:
+    """How dark a cell is, 0 to 10: the least error is the lightest."""
+    low, high = min(errors, default=0.0), max(errors, default=0.0)
+    return lambda mean: round(10 * (mean.error - low) / ((high - low) or 1.0))
 
 
 def _values(study: Runs, name: str) -> Sequence[str]:
