@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from treeform.certify.answer import CertifiedResult
 from treeform.errors import SpecError
 from treeform.solve.result import Progress, SolveOptions, SolveResult
-from treeform.tradeoff.conflict import Conflict
-from treeform.tradeoff.explain_conflict import explain_conflict
+from treeform.tradeoff.conflict import Conflict, explain_conflict
 from treeform.tradeoff.prices import Prices, price_requirements
 
 

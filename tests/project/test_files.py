@@ -25,7 +25,7 @@ from treeform.certify.proofs import Proofs
 from treeform.cli.app import app
 from treeform.cli.spec import read_spec
 from treeform.cli.stored import load_model, read_certificate
-from treeform.data import table_size
+from treeform.data import table_files
 from treeform.data.table_files import read_table
 from treeform.distribute.journal import open_folder
 from treeform.errors import CertificateError, DataError, SpecError, TreeformError
@@ -317,7 +317,7 @@ def test_tables_that_cannot_fit_are_refused_with_an_estimate(
 ) -> None:
     path = tmp_path / "t.csv"
     path.write_text("a,b\n" + "1,2\n" * (1 << 19))
-    monkeypatch.setattr(table_size, "physical_memory", lambda: 1 << 21)
+    monkeypatch.setattr(table_files, "physical_memory", lambda: 1 << 21)
     with pytest.raises(DataError, match="too large for this machine"):
         read_table(path)
 

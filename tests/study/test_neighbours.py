@@ -1,4 +1,4 @@
-"""What runs of a sweep give to each other: models and bounds, also after a stop; proofs hold without them."""
+"""What runs of a sweep give to each other: models and bounds; proofs hold without them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from study_samples import SAME, table, under_parity
+from study_samples import table, under_parity
 
 import treeform as tf
 from treeform.study import subject
 from treeform.study.neighbours import has_all_models
-from treeform.study.subject import ProblemSubject
 
 
 @pytest.fixture
@@ -69,60 +68,6 @@ def test_bounds_pass_between_neighbours(
 def rows_of(folder: Path) -> list[Path]:
     """The files of the runs of a study, without their certificates."""
     return sorted(path for path in (folder / "runs").iterdir() if path.name.count(".") == 1)
-
-
-def test_what_ended_before_a_stop_helps_what_comes_after_it(
-    problem: tf.Problem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    grid = {"statistical_parity__difference": ["0.5", "0.3", "0.1"], "price": [0, 1, 2]}
-    whole = tf.sweep(problem, grid, folder=tmp_path)
-    asked: list[Any] = []
-    usual = subject.solve
-
-    def solve(question: Any, options: Any) -> Any:
-        asked.append(options)
-        return usual(question, options)
-
-    monkeypatch.setattr(subject, "solve", solve)
-    for row in rows_of(tmp_path):
-        if json.loads(row.read_text())["run"] in (4, 8):
-            row.unlink()
-    again = tf.sweep(problem, grid, folder=tmp_path)
-    pd.testing.assert_frame_equal(whole.table[SAME], again.table[SAME])
-    assert len(asked) == 2
-    for options in asked:
-        assert isinstance(options.warm_start, tf.DecisionGraph)
-        assert [bound.by for bound in options.bounds] != []
-        assert all("of the study" in bound.by for bound in options.bounds)
-    frame = table()
-    for path in again.table["certificate"]:
-        assert tf.check(json.loads((tmp_path / path).read_text()), frame.drop(columns="y"), frame["y"]).ok
-
-
-@pytest.mark.parametrize("harm", ["cut", "another", "gone", "a list"])
-def test_a_certificate_of_something_else_helps_nobody(
-    problem: tf.Problem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, harm: str
-) -> None:
-    tf.sweep(problem, {"price": [0, 5]}, folder=tmp_path)
-    first, second = sorted(rows_of(tmp_path), key=lambda row: json.loads(row.read_text())["run"])
-    certificates = [row.with_name(row.name.replace(".json", ".certificate.json")) for row in (first, second)]
-    text = certificates[0].read_text()
-    if harm == "gone":
-        certificates[0].unlink()
-    else:
-        put = {"cut": text[:-50], "another": certificates[1].read_text(), "a list": "[1]"}
-        certificates[0].write_text(put[harm])
-    second.unlink()
-    known = []
-    usual = ProblemSubject.run
-
-    def run(self: Any, one: Any, neighbours: Any, time_limit: Any) -> Any:
-        known.append(list(neighbours))
-        return usual(self, one, neighbours, time_limit)
-
-    monkeypatch.setattr(ProblemSubject, "run", run)
-    assert tf.sweep(problem, {"price": [0, 5]}, folder=tmp_path).complete
-    assert known == [[]]
 
 
 def test_bounds_never_come_from_questions_that_have_fewer_models(problem: tf.Problem) -> None:

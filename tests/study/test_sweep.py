@@ -22,8 +22,7 @@ from treeform.cli.app import app
 from treeform.errors import SpecError
 from treeform.study import journal, subject
 from treeform.study.drawings import Mean, front_of
-from treeform.study.folds import folds_of, some_rows
-from treeform.study.grid import combinations
+from treeform.study.runs import combinations, folds_of, some_rows
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -191,23 +190,18 @@ def test_the_page_of_a_study(problem: tf.Problem, tmp_path: Path, monkeypatch: p
     page = study.html(tmp_path / "study.html")
     assert (tmp_path / "study.html").read_text(encoding="utf-8") == page
     assert "<script" not in page and "http-equiv" in page
-    drawn = [ElementTree.fromstring(text) for text in re.findall(r"<svg.*?</svg>", page, re.DOTALL)]
-    assert len(drawn) == 3  # a heat map for each value of the setting that is on neither axis, and one plot
+    maps = re.findall(r'<table class="matrix">.*?</table>', page, re.DOTALL)
+    assert len(maps) == 2  # one for each value of the setting that is on neither axis
     best = ", ".join(f"{name} {value}" for name, value in study.best().items())
-    chosen = [
-        g.find(f"{SVG}title").text for d in drawn for g in d.iter(f"{SVG}g") if "chosen" in g.get("class", "")
-    ]  # type: ignore[union-attr]
-    assert len(chosen) == 1 and str(chosen[0]).startswith(best)
+    cells = re.findall(r'<td class="num hit-(\d+)( chosen)?" title="([^"]*)">([\d.]+)</td>', "".join(maps))
+    assert [tip.startswith(f"{best}:") for _, chosen, tip, _ in cells if chosen] == [True]
     summary = study.summary()
-    cells = [
-        t.text
-        for d in drawn[:2]
-        for g in d.iter(f"{SVG}g")
-        if g.get("class", "").startswith("cell")
-        for t in g.iter(f"{SVG}text")
-    ]
-    assert sorted(map(str, cells)) == sorted(f"{100 * error:.2f}" for error in summary["test_error"])
-    assert len(list(drawn[2].iter(f"{SVG}circle"))) == len(summary) + 1
+    assert sorted(text for *_, text in cells) == sorted(f"{100 * error:.2f}" for error in summary["test_error"])
+    by_shade = sorted((int(shade), float(text)) for shade, _, _, text in cells)
+    assert by_shade[0][0] == 0 and by_shade[-1][0] == 10
+    assert [error for _, error in by_shade] == pytest.approx(sorted(error for _, error in by_shade), abs=5)
+    (plot,) = (ElementTree.fromstring(text) for text in re.findall(r"<svg.*?</svg>", page, re.DOTALL))
+    assert len(list(plot.iter(f"{SVG}circle"))) == len(summary) + 1
     monkeypatch.setattr(subject, "solve", lambda *a: 1 / 0)
     broken = tf.sweep(problem, {"shape": ["tree:1"]}).html()
     assert "ZeroDivisionError" in broken and "<svg" not in broken
@@ -215,8 +209,8 @@ def test_the_page_of_a_study(problem: tf.Problem, tmp_path: Path, monkeypatch: p
 
 def test_one_setting_makes_one_row_of_a_heat_map(problem: tf.Problem) -> None:
     page = tf.sweep(problem, {"price": [0, 1, 5]}).html()
-    heat = ElementTree.fromstring(re.findall(r"<svg.*?</svg>", page, re.DOTALL)[0])
-    assert len(list(heat.iter(f"{SVG}rect"))) == 3
+    (heat,) = re.findall(r'<table class="matrix">.*?</table>', page, re.DOTALL)
+    assert heat.count("<td") == 3 and heat.count('<th scope="row">') == 1
     assert "error on the rows learnt from" in page
     assert "<svg" not in tf.sweep(problem, {}).html()
 

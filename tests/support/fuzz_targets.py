@@ -328,8 +328,7 @@ def specifications() -> tuple[Callable[[random.Random], Example], Callable[[Exam
                 part = _part(path, {key: table.pop(key) for key in StudyPart.model_fields if key in table})
                 settings = settings_of(table, path)
                 problem = state(rows, settings)
-                from treeform.study.folds import folds_of
-                from treeform.study.grid import combinations
+                from treeform.study.runs import combinations, folds_of
                 from treeform.study.subject import subject_of
 
                 what = subject_of(problem, None, None)

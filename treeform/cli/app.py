@@ -29,7 +29,7 @@ from treeform.cli.stating import states_problem
 from treeform.cli.stored import load_model, with_policy
 from treeform.cli.tradeoff import conflict, frontier, pareto, read_problem, size_table
 from treeform.cli.usage import Commands
-from treeform.data.table_output import check_kind, write_table
+from treeform.data.table_files import check_kind, write_table
 from treeform.errors import SpecError
 from treeform.problem import Problem
 from treeform.report.facts import Facts

@@ -16,7 +16,7 @@ from treeform.cli.report import FORMATS, format_of
 from treeform.cli.spec import Settings
 from treeform.cli.stating import states_problem
 from treeform.cli.tradeoff import Kept, Shown, requirement_of, run_tradeoff
-from treeform.data.table_output import check_kind, write_table
+from treeform.data.table_files import check_kind, write_table
 from treeform.language.requirement import Requirement
 from treeform.problem import Problem
 from treeform.requirements.excluded import NoTestOn

@@ -16,8 +16,7 @@ from treeform.certify.rows import rows_of_training
 from treeform.certify.schema import FAMILY, DataPart, FamilyPart
 from treeform.certify.statements import data_of as read_as_stated
 from treeform.cli.foreign import foreign_model, is_foreign
-from treeform.cli.groups import take_groups
-from treeform.cli.table import split
+from treeform.cli.table import split, take_groups
 from treeform.data import Dataset
 from treeform.data.exact import AUTO
 from treeform.data.table_files import read_table

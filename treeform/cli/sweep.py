@@ -15,7 +15,7 @@ from treeform.cli.files import Unwritten, check_writable
 from treeform.cli.messages import Exit, err_console
 from treeform.cli.problems import load_problem
 from treeform.cli.spec import explain, read_toml, settings_of
-from treeform.data.table_output import check_kind
+from treeform.data.table_files import check_kind
 from treeform.errors import SpecError
 from treeform.utils.text import count_of
 

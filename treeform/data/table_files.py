@@ -1,4 +1,7 @@
-"""Table files: CSV in the user's form, Parquet and Feather, from disk or from stdin."""
+"""Table files: CSV in the user's form, Parquet and Feather, from disk or from stdin; and tables as output files.
+
+A table that is too large is refused before it is parsed.
+"""
 
 from __future__ import annotations
 
@@ -16,15 +19,16 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any
 
 import pandas as pd
 
-from treeform.data.table_size import check_columns, check_size
 from treeform.data.text_numbers import NO_VALUE
 from treeform.errors import DataError, SpecError
-from treeform.utils.files import reason
+from treeform.utils.files import is_special, reason, write_bytes
+from treeform.utils.machine import physical_memory
 from treeform.utils.rows import BY_LINE
 from treeform.utils.text import count_of
 
@@ -307,3 +311,98 @@ def _numbers_with_gaps(frame: pd.DataFrame, text: set[str]) -> pd.DataFrame:
 def _first_line(error: BaseException) -> str:
     text = str(error).strip() or type(error).__name__
     return text.splitlines()[0].removeprefix("Error tokenizing data. C error: ")
+
+
+LONGEST_LINE = 1 << 26
+"""Bytes of a line."""
+MOST_COLUMNS = 100_000
+MEMORY_PER_BYTE = 3
+"""Bytes of memory that a byte of CSV needs at least while it is read: the text, its cells, and the columns."""
+
+
+def check_columns(path: Path, columns: int) -> None:
+    """Refuse a table of more than `MOST_COLUMNS`. Raises DataError."""
+    if columns > MOST_COLUMNS:
+        raise DataError(
+            f"{path} has {columns:,} columns",
+            cause=f"treeform reads tables of at most {MOST_COLUMNS:,}",
+            fix="keep the columns that tests may use",
+        )
+
+
+def check_size(path: Path, stream: IO[bytes]) -> None:
+    """Refuse what would fill the memory before it is parsed: one endless line, or more than the machine holds.
+
+    Raises DataError.
+
+    Parameters
+    ----------
+    path : Path
+        For messages.
+    stream : binary file
+        The text, unpacked.
+    """
+    total, line, here = 0, 0, physical_memory()
+    while chunk := stream.read(1 << 20):
+        total += len(chunk)
+        first, last = chunk.find(b"\n"), chunk.rfind(b"\n")
+        longest = line + (first if first >= 0 else len(chunk))
+        line = line + len(chunk) if first < 0 else len(chunk) - 1 - last
+        if longest > LONGEST_LINE:
+            raise DataError(
+                f"{path} is not a regular table",
+                cause=f"it has a line of more than {LONGEST_LINE >> 20} megabytes",
+                fix="write one line for each row",
+            )
+        if total * MEMORY_PER_BYTE > here:
+            raise DataError(
+                f"{path} is too large for this machine",
+                cause=f"it holds more than {total >> 20} megabytes of text, which take at least "
+                f"{MEMORY_PER_BYTE} times as much to read, and the machine has {here >> 20} megabytes",
+                fix="leave out columns, draw some of its rows, or use a machine with more memory",
+            )
+
+
+def check_kind(path: Path) -> None:
+    """Make sure, before the work begins, that a table can be written in the format of the name.
+
+    Raises SpecError if the name ends otherwise, or nothing here writes Parquet.
+    """
+    name = path.name.lower()
+    if is_special(path.resolve()):
+        return
+    if not name.endswith(SUFFIXES):
+        raise SpecError(
+            f"{path} is not a kind of table that treeform writes",
+            cause=f"the name ends in none of {', '.join(SUFFIXES)}",
+            fix=f"write to {path.with_suffix('.csv')}",
+        )
+    if name.endswith((".parquet", ".feather")) and not (find_spec("pyarrow") or find_spec("fastparquet")):
+        raise SpecError(
+            f"{path} cannot be written",
+            cause="no writer of Parquet and Feather is installed",
+            fix="pip install 'treeform[parquet]', or write a .csv",
+        )
+
+
+def write_table(path: Path, table: pd.DataFrame) -> None:
+    """Write a table whose name `check_kind` has accepted.
+
+    Raises SpecError if it cannot be written, or holds values that the format cannot.
+    """
+    name = path.name.lower()
+    if name.endswith((".parquet", ".feather")):
+        stream = io.BytesIO()
+        try:
+            table.to_parquet(stream, index=False) if name.endswith(".parquet") else table.to_feather(stream)
+        except (ValueError, TypeError) as error:  # labels of several types in one column
+            raise SpecError(
+                f"{path} cannot be written",
+                cause=f"the format cannot hold these labels: {str(error).splitlines()[0]}",
+                fix="write a .csv",
+            ) from error
+        write_bytes(path, stream.getvalue())
+        return
+    sep = "\t" if name.removesuffix(".gz").endswith(".tsv") else ","
+    raw = table.to_csv(index=False, lineterminator="\n", sep=sep).encode("utf-8")
+    write_bytes(path, gzip.compress(raw, mtime=0) if name.endswith(".gz") else raw)

@@ -22,8 +22,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from treeform.data import Dataset
 from treeform.engines.pruning import prunings, prunings_of_tests
 from treeform.estimators.base import OptimalEstimator
-from treeform.estimators.complexity import simplest_between, total_weight
-from treeform.estimators.pruning_path import lower_hull, slope
+from treeform.estimators.complexity import lower_hull, simplest_between, slope, total_weight
 from treeform.graph import DecisionGraph
 from treeform.language.objective import Leaves, Nodes, Objective
 from treeform.language.question import Question

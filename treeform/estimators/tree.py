@@ -9,8 +9,8 @@ from sklearn.base import clone
 from sklearn.utils import Bunch
 
 from treeform.estimators.classifier import OptimalClassifier
+from treeform.estimators.complexity import pruning_path
 from treeform.estimators.parameters import depth_of
-from treeform.estimators.pruning_path import pruning_path
 from treeform.shape import Shape, Tree
 from treeform.utils.arguments import renamed
 
@@ -147,7 +147,7 @@ class OptimalTreeClassifier(OptimalClassifier):
         Returns
         -------
         Bunch
-            ``ccp_alphas``, ``errors``, ``n_nodes``, ``graphs`` and ``proved``; see `treeform.estimators.pruning_path`.
+            ``ccp_alphas``, ``errors``, ``n_nodes``, ``graphs`` and ``proved``; see `treeform.estimators.complexity`.
         """
         data = self._prepared(X, y, sample_weight)
         return pruning_path(self._problem(data, None).size_table(time_limit=self.time_limit))

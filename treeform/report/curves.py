@@ -14,9 +14,8 @@ from treeform.solve import SolveOptions, SolveResult, Status, schedule, solve
 from treeform.solve.choice import choose
 from treeform.solve.result import Claim, Number, known_bound
 from treeform.tradeoff.axis import find_axis
-from treeform.tradeoff.frontier import Frontier, FrontierPoint
+from treeform.tradeoff.frontier import Frontier, FrontierPoint, trace_frontier
 from treeform.tradeoff.frontier_plot import bound_words, objective_words, step_plot
-from treeform.tradeoff.tracing import trace_frontier
 from treeform.utils.budget import Budget, interruptible
 from treeform.utils.text import count_of, rounded_text
 

@@ -14,13 +14,12 @@ from treeform.errors import TreeformError
 from treeform.graph.evaluate import members, predictions
 from treeform.graph.rules import amount_text, branches, class_text, leaves_in_order, question_text
 from treeform.graph.svg import PALETTE, Picture
-from treeform.report import targets
-from treeform.report.bins import bins
 from treeform.report.fairness import Attribute
 from treeform.requirements.groups import Groups
 
 if TYPE_CHECKING:
     from treeform.graph import DecisionGraph
+from treeform.report.residuals import figure_text, figures
 
 MOST_NODES = 2000
 
@@ -51,7 +50,7 @@ def explore_values(
     reached = members(graph, data)
     tested = graph.tested(data.X)
     known = _groups(data, attributes)
-    of_group = targets.group_facts(graph, data) if graph.is_regression else _selected(graph, data, positive)
+    of_group = group_facts(graph, data) if graph.is_regression else _selected(graph, data, positive)
     rule = {leaf: number for number, leaf in enumerate(leaves_in_order(shown), start=1)}
     nodes = []
     for node, rows in enumerate(reached):
@@ -70,7 +69,7 @@ def explore_values(
             "groups": [{"name": name, "rows": of_group(groups, rows)} for name, groups in known],
         }
         if graph.is_regression:
-            entry |= targets.node_facts(graph, data, node, rows)
+            entry |= node_facts(graph, data, node, rows)
         else:
             entry["counts"] = [amount_text(count) for count in graph.counts[node]]
             entry["shares"] = [round(share, 6) for share in graph.shares[node].tolist()]
@@ -140,3 +139,108 @@ def _spread(column: Column, values: NDArray[np.float64], threshold: float) -> di
     if not len(known):
         return {"bars": [], "missing": missing}
     return {**bins(column, known, threshold), "missing": missing}
+
+
+def node_facts(graph: DecisionGraph, data: Dataset, node: int, rows: NDArray[np.int64]) -> dict[str, Any]:
+    """The targets of the rows at one node, as names and texts, and their distribution.
+
+    A mark stands at the prediction of a leaf, and at the mean of any other node. All figures but the extremes are by
+    weight.
+    """
+    assert data.quantity is not None
+    if not len(rows):
+        return {"targets": [], "targetSpread": None}
+    leaf = graph.feature[node] < 0
+    target = np.asarray(data.quantity.values[rows], dtype=np.float64)
+    weight = data.weights[rows]
+    predicted = graph.leaf_values[graph.apply(data.X[rows])]
+    mean, _, residual, absolute, _, largest = figures(target, predicted, weight)
+    size = float(abs(target).max())
+    deviation = np.sqrt(np.average((target - np.average(target, weights=weight)) ** 2, weights=weight))
+    lower, middle, upper = (quantile(target, weight, quarter) for quarter in (1, 2, 3))
+    known = [
+        ("mean", mean),
+        ("deviation", figure_text(float(deviation), size)),
+        ("smallest", figure_text(float(target.min()), size)),
+        ("lower quartile", figure_text(lower, size)),
+        ("median", figure_text(middle, size)),
+        ("upper quartile", figure_text(upper, size)),
+        ("largest", figure_text(float(target.max()), size)),
+        ("mean residual", residual),
+        ("mean absolute residual", absolute),
+        ("largest residual", largest),
+    ]
+    mark = float(graph.leaf_values[node]) if leaf else float(np.average(target, weights=weight))
+    spread = bins(Column(data.target or "target"), target, mark)
+    return {
+        "targets": known,
+        "targetSpread": {**spread, "missing": 0, "mark": "prediction" if leaf else "mean"},
+    }
+
+
+def quantile(values: NDArray[np.float64], weight: NDArray[np.int64], quarter: int) -> float:
+    """The least value up to which at least so many quarters of the weight lie."""
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(weight[order])
+    return float(values[order][np.searchsorted(4 * reached, quarter * int(reached[-1]))])
+
+
+def group_facts(
+    graph: DecisionGraph, data: Dataset
+) -> Callable[[Groups, NDArray[np.int64]], list[list[Any]]]:
+    """Of rows, for each group its label, rows, and mean target, prediction and residual."""
+    assert data.quantity is not None
+    target = np.asarray(data.quantity.values, dtype=np.float64)
+    predicted = graph.leaf_values[graph.apply(data.X)]
+
+    def described(groups: Groups, rows: NDArray[np.int64]) -> list[list[Any]]:
+        lines: list[list[Any]] = []
+        for code, label in enumerate(groups.labels):
+            of = rows[groups.codes[rows] == code]
+            texts = figures(target[of], predicted[of], data.weights[of])[:3] if len(of) else ("–",) * 3
+            lines.append([str(label), len(of), *texts])
+        return lines
+
+    return described
+
+
+BINS = 20
+
+
+def bins(column: Column, known: NDArray[np.float64], threshold: float) -> dict[str, Any]:
+    """Bins of equal width, with an edge at the threshold where it is inside the range.
+
+    Parameters
+    ----------
+    column : Column
+        Words the numbers.
+    known : (m,) float64
+        At least one number, and no missing one.
+
+    Returns
+    -------
+    dict
+        As the page's script reads it: counts and edges (shares of the range), or one bar for a single value.
+    """
+    low, high = float(known.min()), float(known.max())
+    if low == high or not np.isfinite(high - low):
+        return {"bars": [[column.value_text(low), len(known), low <= threshold]]}
+    inside = low < threshold < high
+    width = (high - low) / BINS
+    edges = np.linspace(low, high, BINS + 1)
+    if inside:  # a whole number of bins on either side
+        left = min(BINS - 1, max(1, round((threshold - low) / width)))
+        edges = np.concatenate(
+            [np.linspace(low, threshold, left + 1), np.linspace(threshold, high, BINS - left + 1)[1:]]
+        )
+    # Bins are (a, b], as tests are x <= t; the first one holds its lower end.
+    place = np.clip(np.searchsorted(edges, known, side="left") - 1, 0, len(edges) - 2)
+    counts = np.bincount(place, minlength=len(edges) - 1)
+    return {
+        "counts": counts.tolist(),
+        "edges": [round(float(edge - low) / (high - low), 6) for edge in edges],
+        "low": column.value_text(low),
+        "high": column.value_text(high),
+        "cut": (threshold - low) / (high - low) if inside else None,
+        "threshold": column.value_text(threshold),
+    }

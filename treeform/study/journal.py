@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from treeform.errors import TreeformError
 from treeform.utils.files import making, parse_json, read_text, write_text
 
 
@@ -40,15 +39,6 @@ class Journal:
             row = parse_json(read_text(self._path(key)))
             if isinstance(row, dict) and row.get("status") not in (None, "error"):
                 return row
-        return None
-
-    def certificate(self, key: str) -> dict[str, Any] | None:
-        """The certificate of a run that has ended; None when there is none, or its file is no JSON."""
-        if self.folder is None:
-            return None
-        with contextlib.suppress(OSError, ValueError, TreeformError):
-            body = parse_json(read_text(self._path(key, ".certificate.json")))
-            return body if isinstance(body, dict) else None
         return None
 
     def write(

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from typing import Any
 
-from treeform.certify.certificate import is_of, read
-from treeform.errors import TreeformError
 from treeform.graph import DecisionGraph
 from treeform.language.bounded import Bounded
 from treeform.language.question import Question
@@ -45,26 +42,6 @@ class Neighbour:
         """The objective of its model at another price of a test."""
         assert self.objective is not None and self.graph is not None
         return self.objective + (price - self.price) * self.graph.n_nodes
-
-
-def from_certificate(
-    number: int, question: Question, base: str, price: Fraction, certificate: Mapping[str, Any]
-) -> Neighbour | None:
-    """A run that ended in an earlier sweep with the same folder, from its certificate; None where it is damaged.
-
-    The model is judged again where it starts a search. The bound is a claim, as that of a run of this sweep is.
-    """
-    try:
-        body = read(certificate)
-        if not is_of(certificate, question):
-            return None
-        graph = None if body.model is None else DecisionGraph.from_json(body.model)
-    except TreeformError:
-        return None
-    objective, bound = (
-        None if text is None else Fraction(text) for text in (body.answer.objective, body.answer.bound)
-    )
-    return Neighbour(number, question, base, price, graph, objective, bound)
 
 
 def best_models(neighbours: Sequence[Neighbour], base: str, price: Fraction) -> list[DecisionGraph]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from treeform.data.table_output import check_kind, write_table
+from treeform.data.table_files import check_kind, write_table
 from treeform.errors import SpecError
 from treeform.study.page import render_study
 from treeform.utils.files import write_text

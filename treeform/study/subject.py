@@ -32,8 +32,8 @@ from treeform.solve import solve
 from treeform.solve.choice import choose, refuse_restriction
 from treeform.solve.result import SolveOptions
 from treeform.solve.verification import verify
-from treeform.study.folds import Fold
-from treeform.study.neighbours import Neighbour, best_models, bounds_from, from_certificate
+from treeform.study.neighbours import Neighbour, best_models, bounds_from
+from treeform.study.runs import Fold
 from treeform.tradeoff.size_table import price_of_alpha
 
 OF_PROBLEM = ("shape", "minimize", "price", "alpha", "rows", "solver", "formulation", "requirements")
@@ -81,12 +81,6 @@ class Subject(ABC):
     @abstractmethod
     def run(self, one: Run, known: Sequence[Neighbour], time_limit: float | None) -> Answer:
         """Solve a run; ``known`` are neighbours on the same rows that have ended."""
-
-    def neighbour(
-        self, number: int, settings: Mapping[str, Any], fold: Fold, certificate: Mapping[str, Any]
-    ) -> Neighbour | None:
-        """What others can learn from a run that ended in an earlier sweep, from its certificate."""
-        return None
 
     @abstractmethod
     def identity(self) -> str:
@@ -158,7 +152,8 @@ class ProblemSubject(Subject):
     def run(self, one: Run, known: Sequence[Neighbour], time_limit: float | None) -> Answer:
         number, settings, fold = one.number, one.settings, one.fold
         problem = self.stated(settings, self._train(fold))
-        question, base, price = self._asked(settings, problem)
+        question, base = problem.question, str(settings.get("minimize", self.problem.objective))
+        price = self._price(settings, question)
         bounds = bounds_from(known, question, base, price)[-1:]
         options = SolveOptions(
             settings.get("solver"), settings.get("formulation"), time_limit=time_limit, bounds=tuple(bounds)
@@ -172,17 +167,6 @@ class ProblemSubject(Subject):
         if fold.test is None or result.graph is None:
             return Answer(result, None, {}, neighbour)
         return replace(_held_out(problem, result, self.problem.data, fold.test), neighbour=neighbour)
-
-    def neighbour(
-        self, number: int, settings: Mapping[str, Any], fold: Fold, certificate: Mapping[str, Any]
-    ) -> Neighbour | None:
-        asked = self._asked(settings, self.stated(settings, self._train(fold)))
-        return from_certificate(number, *asked, certificate)
-
-    def _asked(self, settings: Mapping[str, Any], problem: Problem) -> tuple[Question, str, Fraction]:
-        """The question of a run, its objective without the price of a test, and that price."""
-        base = str(settings.get("minimize", self.problem.objective))
-        return problem.question, base, self._price(settings, problem.question)
 
     def _price(self, settings: Mapping[str, Any], question: Question) -> Fraction:
         """Of a test, in units of the objective."""

@@ -11,11 +11,10 @@ from typing import Any
 from treeform import __version__
 from treeform.distribute.executor import each
 from treeform.errors import SpecError, TreeformError
-from treeform.study.folds import Fold, folds_of, some_rows
-from treeform.study.grid import combinations
 from treeform.study.journal import Journal, key_of
 from treeform.study.live import Board, Collector
 from treeform.study.neighbours import Neighbour
+from treeform.study.runs import Fold, combinations, folds_of, some_rows
 from treeform.study.study import Study, StudyProgress, study_of
 from treeform.study.subject import Answer, Run, Subject, error_of, subject_of
 from treeform.utils.budget import Limit
@@ -83,8 +82,7 @@ def sweep(
     one after the other, in the order of the grid. They start from each other's models where a native engine answers
     them, each judged again as any warm start is; and bounds pass from larger shapes to smaller ones, from looser to
     tighter requirements, and from prices to those above and between. Such a bound is a claim "by run 3 of the study",
-    which a check of the certificate proves again. Runs that ended in an earlier sweep with the same folder give what
-    they know to those that are missing.
+    which a check of the certificate proves again.
     """
     what = subject_of(subject, X, y)
     points = combinations(grid)
@@ -181,27 +179,15 @@ def _solve_chain(
 def _rows_of(
     subject: Subject, runs: list[Run], journal: Journal, time_limit: float | None
 ) -> Iterator[dict[str, Any]]:
-    known: dict[int, Neighbour] = {}
-    if any(journal.read(run.key) is None for run in runs):
-        known = {run.number: one for run in runs if (one := _ended_before(subject, run, journal)) is not None}
+    known: list[Neighbour] = []
     for run in runs:
-        row, neighbour = journal.read(run.key), None
+        row = journal.read(run.key)
         if row is None:
-            row, neighbour = _solve(subject, run, list(known.values()), journal, time_limit)
-        elif run.number not in known:  # another sweep with the same folder has just solved it
-            neighbour = _ended_before(subject, run, journal)
-        if neighbour is not None:
-            known[run.number] = neighbour
+            row, neighbour = _solve(subject, run, known, journal, time_limit)
+            known += [] if neighbour is None else [neighbour]
         yield row | {"run": run.number}
         if row["limit"] == Limit.INTERRUPTED.value:
             return
-
-
-def _ended_before(subject: Subject, run: Run, journal: Journal) -> Neighbour | None:
-    """What a run that ended in an earlier sweep can give to those of its chain that are missing."""
-    if journal.read(run.key) is None or (certificate := journal.certificate(run.key)) is None:
-        return None
-    return subject.neighbour(run.number, run.settings, run.fold, certificate)
 
 
 def _solve(

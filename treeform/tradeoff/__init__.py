@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from treeform.tradeoff.conflict import BoundNeeded, Conflict
-from treeform.tradeoff.explain_conflict import explain_conflict
+from treeform.tradeoff.conflict import BoundNeeded, Conflict, explain_conflict
 from treeform.tradeoff.fill import fill_size_table
-from treeform.tradeoff.frontier import Frontier, FrontierPoint, SoftOptimum
+from treeform.tradeoff.frontier import Frontier, FrontierPoint, SoftOptimum, trace_frontier
 from treeform.tradeoff.listing import list_near_optimal
 from treeform.tradeoff.near_optimal import Indispensable, Multiplicity, NearOptimal
 from treeform.tradeoff.near_trees import NearModel
 from treeform.tradeoff.pareto import Pareto, ParetoPoint, curve
 from treeform.tradeoff.prices import Price, Prices
 from treeform.tradeoff.size_table import PriceOptimum, SizeRow, SizeTable
-from treeform.tradeoff.tracing import trace_frontier
 
 __all__ = [
     "BoundNeeded",

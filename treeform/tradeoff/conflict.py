@@ -1,18 +1,31 @@
-"""Requirements that cannot hold together: a smallest set of them, and how far each bound would have to move."""
+"""Requirements that cannot hold together: a smallest set of them, and how far each bound would have to move.
+
+A deletion filter over proofs finds the set: a requirement whose removal leaves the rest unsatisfiable is not needed for
+the conflict and is left out; one whose removal makes the rest satisfiable stays (Chinneck and Dravnieks, Locating
+minimal infeasible constraint sets in linear programs, ORSA Journal on Computing 1991). The tightest possible bound of
+each is found by halving the range between a bound that is refuted and the measure of a model.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
 from treeform.certify.answer import CertifiedResult
+from treeform.certify.family import with_axis
 from treeform.language.bounded import Bounded, Value
+from treeform.language.losses import goal_of_any_model
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
-from treeform.solve.result import Status
-from treeform.utils.budget import Limit
+from treeform.solve import schedule
+from treeform.solve.choice import refuse_restriction
+from treeform.solve.result import USUAL, SolveOptions, Status
+from treeform.tradeoff.asking import Asking
+from treeform.utils.budget import Budget, Limit, interruptible
 from treeform.utils.notebook import Printed
 
 DIGITS = 4
@@ -140,3 +153,232 @@ def subset(question: Question, labels: tuple[str, ...]) -> Question:
         one for label, one in zip(question.labels, question.requirements, strict=True) if label in labels
     )
     return question.with_(requirements=kept)
+
+
+Ask = Callable[[Question, str, bool], "CertifiedResult | None"]
+"""The answer to a question; what progress says of it; whether the objective counts."""
+
+
+class Narrowing:
+    """The range between a bound that is too tight and one that would do, which can be halved again and again.
+
+    Parameters
+    ----------
+    axis : Bounded
+        The requirement, with the bound that is too tight.
+    others : Question
+        Without it.
+    refuted : CertifiedResult
+        The answer to the question with all requirements.
+    """
+
+    def __init__(self, label: str, axis: Bounded, others: Question, refuted: CertifiedResult) -> None:
+        self.label, self.axis, self.others = label, axis, others
+        assert axis.bound is not None
+        self._too_tight: Value = axis.bound
+        self._refuted = refuted
+        self._value: Value | None = None
+        self._model: CertifiedResult | None = None
+        self._without: CertifiedResult | None = None
+        self._halve = True
+        self._proved = False
+
+    @property
+    def decided(self) -> bool:
+        """Whether the tightest bound is proved, or that none would do, and the best model under it was asked for."""
+        if self._value is None:
+            return self._without is not None and self._without.status is Status.INFEASIBLE
+        return self._proved and self._model is not None and self._model.status is Status.OPTIMAL
+
+    def run(self, ask: Ask, budget: Budget) -> None:
+        """Go on until it is decided, or a question is left open."""
+        if self._value is None and not self._loosest(ask):
+            return
+        while not self._proved and not budget.stop():
+            if not self._step(ask):
+                break
+        if not budget.interrupted and self._value is not None:
+            stated = with_axis(self.others, self.axis, self._value)
+            best = ask(stated, f"the best with {self.axis.bound_name} {float(self._value):.6g}", True)
+            if best is not None and best.graph is not None:
+                self._model = best
+
+    def _loosest(self, ask: Ask) -> bool:
+        """Whether a model satisfies the others, whatever its measure."""
+        self._without = ask(self.others, f"without {self.label}", False) or self._without
+        if self._without is None or self._without.graph is None:
+            return False
+        self._value = self.axis.measured(self._without.graph, self.others.data)
+        return True
+
+    def _step(self, ask: Ask) -> bool:
+        """Ask for a bound within the range; False if that is not decided."""
+        axis = self.axis
+        assert self._value is not None
+        following = axis.beyond(self._value, self.others.data)
+        if following is None or not axis.is_tighter(self._too_tight, following):
+            self._proved = self._refuted.status is Status.INFEASIBLE
+            return False
+        # Every second question asks for anything tighter than the best model, which ends the search when that model is
+        # the tightest.
+        bound = _middle(axis, self._too_tight, following) if self._halve else following
+        tried = ask(
+            with_axis(self.others, axis, bound),
+            f"{self.label} with {axis.bound_name} {float(bound):.6g}",
+            False,
+        )
+        self._halve = not self._halve
+        if tried is not None and tried.graph is not None:
+            self._value, self._model = axis.measured(tried.graph, self.others.data), None
+        elif tried is not None and tried.status is Status.INFEASIBLE:
+            self._too_tight, self._refuted = bound, tried
+        else:
+            return False
+        return True
+
+    def needed(self) -> BoundNeeded | None:
+        """The answer; None where nothing was asked."""
+        if self._value is not None:
+            return BoundNeeded(self.label, self.axis, self._value, self._model, self._refuted, self._proved)
+        if self._without is None:
+            return None
+        return BoundNeeded(self.label, self.axis, None, None, self._without, self.decided)
+
+
+def _middle(axis: Bounded, tight: Value, loose: Value) -> Value:
+    """A bound half way, looser than ``tight`` and at most as loose as ``loose``."""
+    middle = Fraction(tight + loose) / 2
+    if isinstance(tight, int) and isinstance(loose, int):
+        return math.ceil(middle) if axis.is_upper else math.floor(middle)
+    return middle
+
+
+def explain_conflict(
+    question: Question, options: SolveOptions = USUAL, answer: CertifiedResult | None = None
+) -> Conflict | None:
+    """Why no model satisfies all requirements; None when one does. See `treeform.Problem.conflict`.
+
+    Parameters
+    ----------
+    question : Question
+    options : SolveOptions
+    answer : CertifiedResult, optional
+        Earlier answers to the question.
+    """
+    refuse_restriction(question, options, "a conflict")
+    search = _Search(question, options)
+    with interruptible(search.budget):
+        if not search.is_proved(answer):
+            return None
+        search.run()
+    return search.conflict()
+
+
+class _Search(Asking):
+    """The question, the bounds of the conflict, and the time for each part."""
+
+    whole: CertifiedResult
+    """The answer to the question with all requirements."""
+    proof: CertifiedResult
+    """That of the smallest set that is known to conflict."""
+
+    def __init__(self, question: Question, options: SolveOptions) -> None:
+        super().__init__(options)
+        self.question = question
+        self.labels = question.labels
+        self.witnesses: dict[str, CertifiedResult] = {}
+        self.ranges: dict[str, Narrowing | None] = {}
+        """How far each requirement was moved; None for one without a bound."""
+
+    def is_proved(self, answer: CertifiedResult | None) -> bool:
+        """Whether the requirements conflict, or may do so for all that is known: False where a model satisfies them.
+
+        Everything else rests on this proof, so it may have all of the time.
+        """
+        if answer is not None:
+            self.whole = self.proof = answer
+        known = answer
+        while known is None or (known.status is Status.UNKNOWN and self.goes_on and not self.budget.stop()):
+            known = self.decide(self.question, "all requirements", turns=1) or known
+            assert known is not None  # a first question that breaks down raises
+            self.whole = self.proof = known
+        return self.whole.graph is None
+
+    def run(self) -> None:
+        """Find a smallest set and the bounds that would do; then decide what is open with the time that is left."""
+        if self.proof.status is not Status.INFEASIBLE:
+            return
+        for label in self.question.labels:
+            self.filter(label)
+        for label in self.labels:
+            self.move(label)
+        self.rounds(
+            lambda: (
+                *((self.filter, label) for label in self.labels if label not in self.witnesses),
+                *((self.move, label) for label in self.labels if self.is_moving(label)),
+            ),
+            lambda one, turns: one[0](one[1], turns),
+        )
+
+    def decide(
+        self, question: Question, what: str, objective: bool = False, turns: int | None = None
+    ) -> CertifiedResult | None:
+        """Whether some model satisfies the requirements; with the objective, the best one. Progress says ``what``.
+
+        With ``turns`` it has its part of what is left for so many questions, else that of one of many.
+        """
+        stated = question if objective else question.with_(objective=goal_of_any_model(question.objective))
+        left = self.budget.remaining
+        seconds = schedule.CONFLICT_STEP.seconds(left) if turns is None else schedule.equal_part(left, turns)
+        return self.ask(stated, seconds, self.told(what))
+
+    def filter(self, label: str, turns: int | None = None) -> None:
+        """Leave a requirement out of the conflict if the others conflict without it."""
+        others = tuple(one for one in self.labels if one != label)
+        if self.budget.stop():
+            return
+        tried = self.decide(subset(self.question, others), f"without {label}", turns=turns)
+        if tried is not None and tried.status is Status.INFEASIBLE:
+            self.labels, self.proof = others, tried
+        elif tried is not None and tried.graph is not None:
+            self.witnesses[label] = tried
+
+    def is_moving(self, label: str) -> bool:
+        """Whether it is open how far a requirement has to be moved."""
+        known = self.ranges.get(label)
+        return label not in self.ranges or (known is not None and not known.decided)
+
+    def move(self, label: str, turns: int | None = None) -> None:
+        """Find the tightest bound of one requirement with which all others can be satisfied."""
+        if self.budget.stop():
+            return
+        if label not in self.ranges:
+            index = self.question.labels.index(label)
+            axis = self.question.requirements[index]
+            if not isinstance(axis, Bounded) or axis.bound is None:
+                self.ranges[label] = None
+                return
+            kept = tuple(r for i, r in enumerate(self.question.requirements) if i != index)
+            self.ranges[label] = Narrowing(label, axis, self.question.with_(requirements=kept), self.whole)
+        known = self.ranges[label]
+        if known is not None and not known.decided:
+            known.run(
+                lambda question, what, objective: self.decide(question, what, objective, turns), self.budget
+            )
+
+    def conflict(self) -> Conflict:
+        """The explanation as far as it is proved."""
+        found = [known.needed() for label in self.labels if (known := self.ranges.get(label)) is not None]
+        witnesses = {label: one for label, one in self.witnesses.items() if label in self.labels}
+        conflict = Conflict(
+            self.question,
+            self.labels,
+            self.proof,
+            witnesses,
+            tuple(one for one in found if one is not None),
+            self.budget.seconds,
+            self.budget.reason or self.limit,
+            tuple(self.notes),
+        )
+        settled = conflict.minimal and all(one.proved for one in conflict.relaxations)
+        return replace(conflict, limit=None) if settled and not self.budget.interrupted else conflict

@@ -10,15 +10,13 @@ from treeform.language.question import Question
 from treeform.language.requirement import Requirement
 from treeform.solve.result import Progress, SolveOptions
 from treeform.tradeoff.axis import find_axis
-from treeform.tradeoff.conflict import Conflict
-from treeform.tradeoff.explain_conflict import explain_conflict
+from treeform.tradeoff.conflict import Conflict, explain_conflict
 from treeform.tradeoff.fill import fill_size_table
-from treeform.tradeoff.frontier import Frontier
+from treeform.tradeoff.frontier import Frontier, trace_frontier
 from treeform.tradeoff.listing import list_near_optimal
 from treeform.tradeoff.near_optimal import NearOptimal
 from treeform.tradeoff.pareto import Pareto, curve
 from treeform.tradeoff.size_table import SizeTable
-from treeform.tradeoff.tracing import trace_frontier
 from treeform.utils.arguments import clear_calls, renamed
 
 
