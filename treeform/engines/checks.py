@@ -41,7 +41,9 @@ def some_of(engine: str, value: str | tuple[str, ...], allowed: tuple[str, ...])
         if one not in allowed:
             raise SpecError(
                 f"{engine}(parts={chosen!r}) is not possible: there is no {one!r}",
-                cause=f"the parts are {', '.join(allowed)}" if allowed else "its search has no parts to leave out",
+                cause=f"the parts are {', '.join(allowed)}"
+                if allowed
+                else "its search has no parts to leave out",
                 fix="leave it out",
             )
     return tuple(one for one in allowed if one in chosen)

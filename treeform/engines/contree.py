@@ -27,7 +27,6 @@ from treeform.engines.native_call import (
     Session,
     cost_of_admissible_tree,
     start_over_ranks,
-    time_limit_of,
     tree_between_values,
 )
 from treeform.engines.task import EngineOutcome, EngineRun, TreeTask, check_task
@@ -148,7 +147,7 @@ class ConTree(NativeSettings, Distributable):
         asked = self._keywords(data, task) | {"memory_limit": room.left()}
         asked |= {"prove": prove, "work_limit": work_limit}
         asked |= start_over_ranks(session.start, data, task.depth)
-        native = _core.contree(*_arrays(data, task), **asked, **_watched(session, run))
+        native = _core.contree(*_arrays(data, task), **asked, upper=session.upper, **session.watch())
         return with_stages(session.outcome(native), native)
 
     def evaluator(self, data: Dataset, task: TreeTask) -> Evaluator:
@@ -202,16 +201,6 @@ def _arrays(data: Dataset, task: TreeTask) -> tuple[Any, ...]:
         None if (data.weights == 1).all() else np.require(data.weights, requirements=["C", "A"]),
         task.cost if task.cost is None else np.require(task.cost, np.int64, ["C", "A"]),
     )
-
-
-def _watched(session: Session, run: EngineRun) -> dict[str, Any]:
-    return {
-        "upper": session.upper,
-        "time_limit": time_limit_of(run.budget.elapsed_limit),
-        "poll": session.poll,
-        "ask": run.ask,
-        "callers": run.callers,
-    }
 
 
 class _Session(Session):

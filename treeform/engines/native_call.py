@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
     from treeform._core import Growth
     from treeform.data import Dataset
+    from treeform.engines.binary.binarize import Binarised
+    from treeform.engines.table_of_totals import TableOfTotals
 
 
 LEAST = 2**25
@@ -158,6 +161,12 @@ class Session(Watched):
             self.given.on_incumbent(0.0, cost, 0, graph)
         return True
 
+    def watch(self) -> dict[str, Any]:
+        """The keywords of a core for its time, and for those who are called while it runs."""
+        run = self.given
+        limit = time_limit_of(run.budget.elapsed_limit)
+        return {"time_limit": limit, "poll": self.poll, "ask": run.ask, "callers": run.callers}
+
     def poll(self, news: Any, model: Any, nodes: int) -> tuple[bool, int | None]:
         """Called by the core about twenty times a second; whether to stop, and the upper bound if it may have moved."""
         try:
@@ -216,6 +225,21 @@ class Session(Watched):
             seconds=float(native["seconds"]),
             **({"counters": counters_of(native), "notes": notes_of(native)} | more),
         )
+
+
+class SessionOverTests(Session):
+    """A session whose core searches the tests of a table: test j is ``x[feature[j]] <= threshold[j]``."""
+
+    table: TableOfTotals | Binarised
+
+    def tests_of(self, graph: DecisionGraph | None) -> tuple[NDArray[np.int32], ...] | None:
+        """A tree to begin with as the core takes it; None when there is none, or one of its tests is not there."""
+        return tree_of_tests(
+            graph, partial(number_of_test, self.data, self.table.feature, self.table.threshold)
+        )
+
+    def graph_of(self, tree: dict[str, Any]) -> DecisionGraph:
+        return tree_over_tests(tree, self.table.feature, self.table.threshold, self.data)
 
 
 NO_FEATURE = -1

@@ -53,7 +53,9 @@ class SomeThresholds:
         if model is None:
             return None
         threshold = model.threshold.copy()
-        for node, (f, rank) in zip(nodes_with_tests(model, self.full), tests_of_model(model, self.full), strict=True):
+        for node, (f, rank) in zip(
+            nodes_with_tests(model, self.full), tests_of_model(model, self.full), strict=True
+        ):
             threshold[node] = np.searchsorted(self.cuts[f], rank) + 0.5
         return _with_thresholds(model, threshold, self.data)
 

@@ -94,19 +94,6 @@ class TableOfTotals:
         )
         return tuple(np.require(array, requirements=["C", "A"]) for array in arrays)
 
-    def column_of(self, feature: int, threshold: float) -> int | None:
-        """The test that sends every sample the way of ``feature <= threshold``; None when there is none."""
-        tests = np.flatnonzero(self.feature == feature)
-        exact = tests[self.threshold[tests] == threshold]
-        if len(exact):
-            return int(exact[0])
-        values = self._data.X[:, feature]
-        side = values <= threshold
-        for j in tests:
-            if bool(np.array_equal(side, values <= self.threshold[j])):
-                return int(j)
-        return None
-
 
 def tests_of(data: Dataset) -> Tests:
     """All distinct tests: (P, T) bits of the merged points, their features and thresholds."""

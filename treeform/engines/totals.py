@@ -12,29 +12,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from treeform.engines.checks import (
-    NativeSettings,
-    not_exact,
-)
+from treeform.engines.checks import NativeSettings, not_exact
 from treeform.engines.distributed import Distributable
-from treeform.engines.native_call import (
-    Room,
-    Session,
-    bytes_of_tests,
-    refused,
-    time_limit_of,
-    tree_of_tests,
-    tree_over_tests,
-)
+from treeform.engines.native_call import Room, SessionOverTests, bytes_of_tests, refused
 from treeform.engines.table_of_totals import LARGEST_WEIGHT, TableOfTotals
 from treeform.engines.task import EngineOutcome, EngineRun, TreeTask, binding_features, check_task
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from treeform.data import Dataset
     from treeform.engines.distributed import Evaluator
-    from treeform.graph import DecisionGraph
 
 PARTS = ("multipliers", "lazy", "steps", "shallow", "rough", "similarity", "dominance")
 DEEPEST = 9
@@ -168,16 +154,8 @@ class TotalsSearch(NativeSettings, Distributable):
             return refused(listed)
         table = TableOfTotals(data, task)
         session = _Session(data, task, run, table)
-        keywords = self._keywords(data, task) | {"upper": session.upper, "start": session.start_tests()}
-        native = _core.totals(
-            table.arrays(),
-            **keywords,
-            memory_limit=room.left(),
-            time_limit=time_limit_of(run.budget.elapsed_limit),
-            poll=session.poll,
-            ask=run.ask,
-            callers=run.callers,
-        )
+        asked = self._keywords(data, task) | {"upper": session.upper, "start": session.tests_of(run.start)}
+        native = _core.totals(table.arrays(), **asked, memory_limit=room.left(), **session.watch())
         return session.outcome(native)
 
     def _keywords(self, data: Dataset, task: TreeTask) -> dict[str, Any]:
@@ -236,19 +214,12 @@ def _most_cost(data: Dataset, task: TreeTask) -> float:
     return samples + float(task.node_penalty) * (2.0**task.depth - 1)
 
 
-class _Session(Session):
+class _Session(SessionOverTests):
     """The core itself judges the tree to begin with, so no start stands here."""
 
     def __init__(self, data: Dataset, task: TreeTask, run: EngineRun, table: TableOfTotals) -> None:
         super().__init__(data, task, run)
         self.table = table
-
-    def start_tests(self) -> tuple[NDArray[np.int32], ...] | None:
-        """The tree to begin with over the table's tests; None when one of its tests is not there."""
-        return tree_of_tests(self.given.start, self.table.column_of)
-
-    def graph_of(self, tree: dict[str, Any]) -> DecisionGraph:
-        return tree_over_tests(tree, self.table.feature, self.table.threshold, self.data)
 
     def outcome(self, native: dict[str, Any]) -> EngineOutcome:
         answer = super().outcome(native | {"lower": NO_TREE} if native["infeasible"] else native)

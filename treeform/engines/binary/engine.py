@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -13,14 +11,10 @@ from treeform.engines.binary.binarize import Binarisation, Binarised, binarise, 
 from treeform.engines.checks import NativeSettings, one_of
 from treeform.engines.native_call import (
     Room,
-    Session,
+    SessionOverTests,
     bytes_of_tests,
     cost_of_admissible_tree,
-    number_of_test,
     refused,
-    time_limit_of,
-    tree_of_tests,
-    tree_over_tests,
 )
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, check_task
 
@@ -28,7 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
 
 ORDERS = ("gini", "gain", "error", "lookahead")
 _NO_LIMIT = 2**31 - 1
@@ -102,22 +95,9 @@ class BinaryEngine(NativeSettings, Engine):
         if self.binarize == "all" and not room.has(listed):
             return refused(listed)
         session = self.session(data, task, run)
-        native = _core.binary(
-            *session.arrays(),
-            depth=task.depth,
-            upper=session.upper,
-            poll=session.poll,
-            ask=run.ask,
-            callers=run.callers,
-            **self.keywords(
-                task,
-                self.threads if run.ask is None else 1,
-                room.left(),
-                session.start_tests(),
-                time_limit_of(run.budget.elapsed_limit),
-            ),
-        )
-        return session.outcome(native)
+        asked = self.keywords(task, self.threads if run.ask is None else 1, room.left())
+        asked |= {"upper": session.upper, "start": session.tests_of(session.start)}
+        return session.outcome(_core.binary(*session.arrays(), **asked, **session.watch()))
 
     def session(self, data: Dataset, task: TreeTask, run: EngineRun) -> BinarySession:
         """A run of `task`: its table, and what comes in and goes out.
@@ -127,16 +107,12 @@ class BinaryEngine(NativeSettings, Engine):
         check_task(data, task)
         return BinarySession(data, task, run, binarise(data, _as_binarisation(self.binarize)))
 
-    def keywords(
-        self,
-        task: TreeTask,
-        threads: int,
-        memory: int,
-        start: tuple[NDArray[np.int32], ...] | None = None,
-        time_limit: float = math.inf,
-    ) -> dict[str, Any]:
-        """The keywords of the native call, but for depth, upper bound and poll; `memory` 0 is no limit."""
+    def keywords(self, task: TreeTask, threads: int, memory: int) -> dict[str, Any]:
+        """The keywords of the native call, but for those of a session; `memory` 0 is no limit."""
         return {
+            "depth": task.depth,
+            "upper": None,
+            "start": None,
             "max_nodes": _NO_LIMIT if task.max_nodes is None else task.max_nodes,
             "min_support": task.min_support,
             "node_penalty": task.node_penalty,
@@ -147,14 +123,14 @@ class BinaryEngine(NativeSettings, Engine):
             "memory_limit": memory,
             "simd": self.simd,
             "threads": threads,
-            "start": start,
-            "time_limit": time_limit,
             **self._choices(),
         }
 
 
-class BinarySession(Session):
+class BinarySession(SessionOverTests):
     """One run of a binary engine, with its table of tests and the costs of its classes."""
+
+    table: Binarised
 
     def __init__(self, data: Dataset, task: TreeTask, run: EngineRun, table: Binarised) -> None:
         super().__init__(data, task, run)
@@ -175,15 +151,6 @@ class BinarySession(Session):
         if self.table.lossless:
             return lower
         return int((self.table.floor @ self.cost).min(axis=1).sum())
-
-    def start_tests(self) -> tuple[NDArray[np.int32], ...] | None:
-        """The start as a tree over the table's tests; None when one of its tests is not there."""
-        return tree_of_tests(
-            self.start, partial(number_of_test, self.data, self.table.feature, self.table.threshold)
-        )
-
-    def graph_of(self, tree: dict[str, Any]) -> DecisionGraph:
-        return tree_over_tests(tree, self.table.feature, self.table.threshold, self.data)
 
     def proved(self, complete: bool, cost: int | None, lower: int) -> bool:
         return complete and self.table.lossless if cost is None else lower >= cost

@@ -82,9 +82,8 @@ class DL85(BinaryEngine, Distributable):
         from treeform import _core
 
         arrays = self.session(data, task, EngineRun()).arrays()
-        given = self.keywords(task, 1, Room(self.memory_limit).left())
-        del given["time_limit"]
-        evaluator: Evaluator = _core.BinaryEvaluator(*arrays, depth=task.depth, upper=None, **given)
+        asked = self.keywords(task, 1, Room(self.memory_limit).left())
+        evaluator: Evaluator = _core.BinaryEvaluator(*arrays, **asked)
         return evaluator
 
 
