@@ -14,6 +14,7 @@ from treeform.certify.provers import BY_PRICES, by_prices
 from treeform.certify.reference import OutOfReach, Stopped
 from treeform.language.question import Question
 from treeform.testing import brute_force
+from treeform.utils.budget import Budget
 
 WIDTHS = [(1, 2), (1, 1, 2), (1, 2, 1), (1, 1), (1, 1, 1), (1,)]
 
@@ -50,12 +51,12 @@ def test_no_multipliers_lead_astray(draw: Draw) -> None:
         numbers = [int(m) for m in rng.integers(-2, 8, int(rng.integers(0, 5)))]
         hint = {"multipliers": numbers, "unit": int(rng.integers(1, 5))}
         truth = optimum(question)
-        at_truth = by_prices(question, truth, hint, lambda: False)
+        at_truth = by_prices(question, truth, hint, Budget())
         assert at_truth is not None and at_truth.by == BY_PRICES and at_truth.shows(truth), seed
         if truth is None:
             continue
         for claimed in (truth + 1, None):
-            bound = by_prices(question, claimed, hint, lambda: False)
+            bound = by_prices(question, claimed, hint, Budget())
             assert bound is not None and not bound.shows(claimed), seed
             assert bound.lower is not None and bound.lower <= truth, seed
 
@@ -74,6 +75,6 @@ def test_the_bound_of_the_search_with_totals_is_verified(monkeypatch: pytest.Mon
     assert report.ok and "diagram-search with totals: proved again by the search by prices" in str(report)
     monkeypatch.setattr(diagrams, "MOST_STEPS", 3)
     with pytest.raises(OutOfReach):
-        by_prices(problem.question, Fraction(result.objective), {}, lambda: False)
+        by_prices(problem.question, Fraction(result.objective), {}, Budget())
     with pytest.raises(Stopped):
-        by_prices(problem.question, Fraction(result.objective), {}, lambda: True)
+        by_prices(problem.question, Fraction(result.objective), {}, Budget(over=lambda: True))

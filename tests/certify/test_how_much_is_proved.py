@@ -46,12 +46,12 @@ def test_prices_prove_the_optimum_and_nothing_above_it():
     question = some_rows().question
     best = Fraction(some_rows().solve().objective)
     step = Fraction(1, question.scale)
-    assert by_prices(question, best, None, lambda: False).lower == best
-    above = by_prices(question, best + step, None, lambda: False)
+    assert by_prices(question, best, None, Budget()).lower == best
+    above = by_prices(question, best + step, None, Budget())
     assert (above.lower, above.best) == (best, best)
-    below = by_prices(question, best - step, None, lambda: False)
+    below = by_prices(question, best - step, None, Budget())
     assert below.lower == best - step and below.best is None
-    assert by_prices(question, None, None, lambda: False).lower == best
+    assert by_prices(question, None, None, Budget()).lower == best
 
 
 def test_formulations_whose_clauses_are_trusted_exist():
@@ -63,7 +63,7 @@ def test_a_limit_on_the_objective_is_kept_by_no_list_of_prices():
     problem = tf.Problem([[0], [0], [1]], [0, 1, 1], shape=tf.Tree(1))
     problem += tf.StatisticalParity(groups=["p", "q", "q"], difference="0.9")
     question = problem.question.with_(requirements=(*problem.question.requirements, tf.MaxErrors(0)))
-    found = by_prices(question, Fraction(1), None, lambda: False)
+    found = by_prices(question, Fraction(1), None, Budget())
     assert (found.lower, found.best) == (None, None)
 
 
@@ -72,20 +72,20 @@ def test_prices_prove_fractions():
     problem = some_rows().minimize(tf.Error() + Fraction(1, 3) * tf.Nodes())
     question, best = problem.question, Fraction(problem.solve().objective)
     assert best == Fraction(5, 3)
-    assert by_prices(question, best, None, lambda: False).lower == best
-    assert by_prices(question, best + Fraction(1, 3), None, lambda: False).lower == best
+    assert by_prices(question, best, None, Budget()).lower == best
+    assert by_prices(question, best + Fraction(1, 3), None, Budget()).lower == best
 
 
 def test_prices_see_the_dearest_model():
     question = inverted().question
-    found = by_prices(question, None, None, lambda: False)
+    found = by_prices(question, None, None, Budget())
     assert found is not None and found.lower is not None and found.lower <= 2
 
 
 def test_prices_prove_that_there_is_no_model():
     problem = tf.Problem([[0.0], [0.0], [1.0]], ["a", "b", "b"], shape=tf.Tree(1))
     none = problem + tf.MinRecall(1, "a") + tf.MinRecall(1, "b")
-    found = by_prices(none.question, None, None, lambda: False)
+    found = by_prices(none.question, None, None, Budget())
     assert found is not None and found.lower is None
 
 
@@ -181,8 +181,8 @@ def test_a_certificate_with_a_better_objective_is_false():
 def test_prices_at_the_ceiling(shape):
     """A bound as high as any model may cost does not say that there is none."""
     problem = inverted(shape)
-    assert by_prices(problem.question, Fraction(2), None, lambda: False).lower == 2
-    beyond_all = by_prices(problem.question, None, None, lambda: False)
+    assert by_prices(problem.question, Fraction(2), None, Budget()).lower == 2
+    beyond_all = by_prices(problem.question, None, None, Budget())
     assert beyond_all is None or beyond_all.lower == 2
 
 
@@ -239,9 +239,9 @@ def test_prices_of_diagrams_prove_fractions_and_that_there_is_no_model():
     half = problem + tf.MinRecall(1, "a")
     question, best = half.question, Fraction(half.solve().objective)
     assert best == Fraction(1, 3)
-    assert by_prices(question, best, None, lambda: False).lower == best
+    assert by_prices(question, best, None, Budget()).lower == best
     none = half + tf.MinRecall(1, "b")
-    assert by_prices(none.question, None, None, lambda: False).lower is None
+    assert by_prices(none.question, None, None, Budget()).lower is None
 
 
 def test_an_engine_goes_on_until_there_is_a_model_or_none():

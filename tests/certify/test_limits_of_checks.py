@@ -72,8 +72,8 @@ def test_engines_wait_for_a_list_of_trees_ten_seconds_at_most(
     problem = tf.Problem(X, Y, shape="tree:2") + tf.MinRecall(0.6, positive=1)
     made, waited = problem.solve().certificate(), []
 
-    def by_prices(question: Any, value: Any, hint: object, stop: Any) -> None:
-        waited.append(stop.__self__.remaining)
+    def by_prices(question: Any, value: Any, hint: object, budget: Any) -> None:
+        waited.append(budget.remaining)
         raise Stopped
 
     monkeypatch.setattr(bounds, "by_prices", by_prices)

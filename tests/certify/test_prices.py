@@ -18,6 +18,7 @@ from treeform.engines import TotalsSearch
 from treeform.engines.relaxation import Relaxation, relax
 from treeform.language.question import Question
 from treeform.testing import brute_force
+from treeform.utils.budget import Budget
 
 
 def case(seed: int) -> tf.Problem:
@@ -62,13 +63,13 @@ def test_no_multipliers_lead_astray(seed: int, multipliers: list[int], unit: int
     rows += relaxation.task.max_nodes is not None
     given = (multipliers + [0] * rows)[:rows]
     ceiling = 10**6 if best is None else relaxation.upper(int(best[0] * question.scale))
-    found = prices.cheapest(question.data, relaxation.task, ceiling, given, unit, lambda: False)
+    found = prices.cheapest(question.data, relaxation.task, ceiling, given, unit, Budget())
     if best is None:
         assert found.least is None
     else:
         assert found.least is not None
         assert question.to_units(relaxation.lower(found.least)) == best[0]
-        below = prices.cheapest(question.data, relaxation.task, found.least - 1, given, unit, lambda: False)
+        below = prices.cheapest(question.data, relaxation.task, found.least - 1, given, unit, Budget())
         assert below.least is None
 
 
@@ -82,7 +83,7 @@ def test_pairs_of_tests_are_compared_in_parts(monkeypatch: pytest.MonkeyPatch) -
         looks[0] += 1
         return False
 
-    search = prices.Prices(table, relaxation.task, [], 1, stop)
+    search = prices.Prices(table, relaxation.task, [], 1, Budget(over=stop))
     whole = search.by_test(points, 2)
     assert looks == [2]
     monkeypatch.setattr(prices, "ENTRIES", 2 * len(whole))
@@ -107,16 +108,16 @@ def test_a_wrong_bound_is_refuted_with_the_value_of_a_tree() -> None:
     best = brute_force(question.data, question.shape, question.objective, question.requirements)
     assert best is not None
     most = relaxation.upper(int(best[0] * question.scale))
-    found = prices.cheapest(question.data, relaxation.task, most + 5, [], 1, lambda: False)
+    found = prices.cheapest(question.data, relaxation.task, most + 5, [], 1, Budget())
     assert found.least is not None and found.least <= most
 
 
 def test_it_stops_and_refuses_what_is_out_of_its_reach() -> None:
     question, relaxation = stated(case(7))
     with pytest.raises(Stopped):
-        prices.cheapest(question.data, relaxation.task, 3, [], 1, lambda: True)
+        prices.cheapest(question.data, relaxation.task, 3, [], 1, Budget(over=lambda: True))
     with pytest.raises(OutOfReach):
-        prices.cheapest(question.data, relaxation.task, 3, [2**52] * 4, 2**52, lambda: False)
+        prices.cheapest(question.data, relaxation.task, 3, [2**52] * 4, 2**52, Budget())
 
 
 @pytest.mark.parametrize("depth", range(4))
@@ -127,7 +128,7 @@ def test_the_least_price_is_that_of_the_cheapest_tree_listed(depth: int) -> None
     relaxation = relax(problem.question, TotalsSearch())
     assert relaxation is not None
     table = prices.Table(problem.data, relaxation.task)
-    priced = prices.Prices(table, relaxation.task, [], 1, lambda: False)
+    priced = prices.Prices(table, relaxation.task, [], 1, Budget())
     for points in (np.arange(8), np.arange(4), np.array([1])):
         listed = priced.priced(priced.trees(points, depth, 1e9))
         assert priced.least(points, depth) == listed.min()

@@ -9,6 +9,7 @@ import treeform as tf
 from treeform.certify.prices import cheapest
 from treeform.engines import EngineRun
 from treeform.engines.relaxation import relax
+from treeform.utils.budget import Budget
 
 
 def proof_of(problem):
@@ -24,7 +25,7 @@ def test_the_search_by_prices_proves_the_optimum_and_nothing_above_it():
         task, outcome = proof_of(problem)
         if outcome.graph is None or outcome.witness is None:
             continue
-        hints = outcome.witness["multipliers"], outcome.witness["unit"], lambda: False
+        hints = outcome.witness["multipliers"], outcome.witness["unit"], Budget()
         assert cheapest(problem.data, task, outcome.upper, *hints).least is not None
         assert cheapest(problem.data, task, outcome.upper - 1, *hints).least is None, seed
         proved += 1
@@ -39,9 +40,7 @@ def test_wrong_hints_prove_nothing_wrong():
         if outcome.graph is None or outcome.witness is None:
             continue
         multipliers = [int(m) for m in rng.integers(-1000, 1000, len(outcome.witness["multipliers"]))]
-        found = cheapest(
-            problem.data, task, outcome.upper, multipliers, int(rng.integers(1, 5000)), lambda: False
-        )
+        found = cheapest(problem.data, task, outcome.upper, multipliers, int(rng.integers(1, 5000)), Budget())
         assert found.least is not None
 
 

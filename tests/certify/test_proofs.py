@@ -20,6 +20,7 @@ from treeform.backends.drat import BINARY, trace
 from treeform.certify.proofs import Cnf, Verification, verify_rup
 from treeform.certify.proofs.rup import verify_drat_trim
 from treeform.errors import SpecError
+from treeform.utils.budget import Budget
 
 Clauses = list[list[int]]
 
@@ -341,7 +342,7 @@ def test_it_stops_when_asked():
         return True
 
     endless = itertools.repeat(b"1 2 3 0\nd 1 2 3 0\n" * 1000)
-    assert verify_rup(cnf_of(CUBE), lambda: next(endless), stop=stop).verdict == "stopped"
+    assert verify_rup(cnf_of(CUBE), lambda: next(endless), budget=Budget(over=stop)).verdict == "stopped"
     assert asked
 
 
@@ -369,7 +370,7 @@ def test_a_proof_can_be_stopped_while_it_is_made():
     hole = [[n * p + h + 1 for h in range(n)] for p in range(n + 1)]
     apart = [[-hole[p][h], -hole[q][h]] for h in range(n) for p in range(n + 1) for q in range(p)]
     cnf = cnf_of([*hole, *apart])
-    with trace(cnf.starts, cnf.literals, "glucose42", stop=lambda: True) as told:
+    with trace(cnf.starts, cnf.literals, "glucose42", Budget(over=lambda: True)) as told:
         assert told.satisfiable is None
         assert told.proof is None
 

@@ -16,6 +16,7 @@ from treeform.language.objective import Objective
 from treeform.language.question import Question
 from treeform.shape import Diagram, Tree
 from treeform.testing import brute_force, draw_cases
+from treeform.utils.budget import Budget
 
 REQUIREMENTS = [
     [],
@@ -82,7 +83,7 @@ def test_it_can_be_stopped():
     X, y = rng.random((30, 2)), rng.integers(0, 2, 30)
     question = Question(Dataset.from_user(X, y), Tree(2), Objective.of(tf.Error()))
     with pytest.raises(Stopped):
-        least_value(question, lambda: True)
+        least_value(question, Budget(over=lambda: True))
 
 
 def test_pass_throughs_are_models():
@@ -156,7 +157,7 @@ def test_many_models_of_a_large_table_are_refused_without_listing_them() -> None
     rule = tf.MaxTestsPerPath(["x0"], 1).bind(data)
     question = Question(data, tf.Tree(3), Objective.of("error"), (rule,))
     with pytest.raises(OutOfReach, match="out of reach"):
-        least_value(question, stop=lambda: pytest.fail("a model was made"))
+        least_value(question, Budget(over=lambda: pytest.fail("a model was made")))
 
 
 def test_counting_the_models_can_be_stopped() -> None:
@@ -164,7 +165,7 @@ def test_counting_the_models_can_be_stopped() -> None:
     data = tf.Dataset.from_user(rng.integers(0, 9, (60, 3)).astype(float), rng.integers(0, 2, 60))
     rule = tf.MaxTestsPerPath(["x0"], 1).bind(data)
     with pytest.raises(Stopped):
-        least_value(Question(data, tf.Tree(3), Objective.of("error"), (rule,)), stop=lambda: True)
+        least_value(Question(data, tf.Tree(3), Objective.of("error"), (rule,)), Budget(over=lambda: True))
 
 
 def test_a_limit_on_errors_may_be_reached():

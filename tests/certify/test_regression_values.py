@@ -15,6 +15,7 @@ from treeform.certify import regression_values
 from treeform.certify.certificate import sign
 from treeform.certify.regression_values import _Leaf, _listed, _whole_reach, nothing_below
 from treeform.language.values import ValueRow
+from treeform.utils.budget import Budget
 from treeform.utils.out_of_reach import OutOfReach
 
 
@@ -53,8 +54,8 @@ def test_it_shows_the_optimum_and_nothing_above(seed: int, loss: str) -> None:
     number = sum(len(rule.rows) for rule in rules)
     rng = np.random.default_rng(seed)
     for prices in ([Fraction(0)] * number, [Fraction(int(p), 4) for p in rng.integers(0, 9, number)]):
-        assert nothing_below(question, best, prices, lambda: False)
-        assert not nothing_below(question, best + Fraction(1, 1000), prices, lambda: False)
+        assert nothing_below(question, best, prices, Budget())
+        assert not nothing_below(question, best + Fraction(1, 1000), prices, Budget())
 
 
 @pytest.mark.parametrize("price", [Fraction(-5), Fraction(10) ** 300, Fraction(2) ** 60])
@@ -62,8 +63,8 @@ def test_prices_that_are_no_prices_show_nothing_false(price: Fraction) -> None:
     problem = drawn(5, "squared_error")
     best = problem.solve(tf.RegressionSearch()).objective
     prices = [price, *[Fraction(0)] * 1]
-    assert nothing_below(problem.question, best, prices, lambda: False)
-    assert not nothing_below(problem.question, best + Fraction(1, 1000), prices, lambda: False)
+    assert nothing_below(problem.question, best, prices, Budget())
+    assert not nothing_below(problem.question, best + Fraction(1, 1000), prices, Budget())
 
 
 def homes(n: int = 45) -> tuple[pd.DataFrame, np.ndarray]:
@@ -94,13 +95,13 @@ def test_what_is_out_of_reach_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = tf.Problem(X, y, shape=tf.Tree(3), exclude=["area"]).minimize("squared_error")
     problem += tf.MeanParity("area", 2)
     with pytest.raises(OutOfReach, match="depth"):
-        nothing_below(problem.question, Fraction(1), [], lambda: False)
+        nothing_below(problem.question, Fraction(1), [], Budget())
     shallow = tf.Problem(X, y, shape=tf.Tree(2), exclude=["area"]).minimize("squared_error")
     shallow += problem.requirements
     best = shallow.solve().objective
     monkeypatch.setattr(regression_values, "MOST_TREES", 1)
     with pytest.raises(OutOfReach, match="one by one"):
-        nothing_below(shallow.question, best, [], lambda: False)
+        nothing_below(shallow.question, best, [], Budget())
 
 
 def test_values_that_may_be_fractions_and_whole_ones() -> None:
@@ -111,8 +112,8 @@ def test_values_that_may_be_fractions_and_whole_ones() -> None:
         problem += tf.MeanParity(["p", "q"], Fraction(1, 2), whole=whole)
         assert problem.solve(tf.RegressionSearch()).objective == best
         for prices in ([], [Fraction(1), Fraction(1)]):
-            assert nothing_below(problem.question, best, prices, lambda: False)
-            assert not nothing_below(problem.question, best + Fraction(1, 100), prices, lambda: False)
+            assert nothing_below(problem.question, best, prices, Budget())
+            assert not nothing_below(problem.question, best + Fraction(1, 100), prices, Budget())
 
 
 def test_pairs_are_listed_by_the_sum_of_their_costs() -> None:

@@ -17,6 +17,7 @@ from treeform.certify.provers import by_prices
 from treeform.certify.restated import restated
 from treeform.language.paths import Bools, PathRule, PathTests
 from treeform.testing import brute_force
+from treeform.utils.budget import Budget
 
 N = 150
 
@@ -63,12 +64,12 @@ def test_the_list_proves_the_optimum_under_the_rule_and_nothing_above_it(name: s
     for case, question in cases(name, 100 if nightly else 6, 77, 2):
         best = brute_force(case.data, case.shape, case.goal, question.requirements)
         stated = restated(question)
-        found = by_prices(stated, None if best is None else best[0], None, lambda: False)
+        found = by_prices(stated, None if best is None else best[0], None, Budget())
         assert found is not None, case.code(*question.requirements)
         assert found.lower == (None if best is None else best[0]), case.code(*question.requirements)
         if best is not None:
             step = Fraction(1, question.scale)
-            above = by_prices(stated, best[0] + step, None, lambda: False)
+            above = by_prices(stated, best[0] + step, None, Budget())
             assert above is not None and above.best == best[0], case.code(*question.requirements)
             exact += 1
     assert exact

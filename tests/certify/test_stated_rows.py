@@ -18,6 +18,7 @@ from treeform.language.question import Question
 from treeform.solve.columns_on_demand import priced_part
 from treeform.testing import brute_force
 from treeform.testing.cases import GROUP, Case, draw_cases
+from treeform.utils.budget import Budget
 
 
 class FewOnes(tf.Requirement):
@@ -49,12 +50,12 @@ def counted(case: Case, question: Question, value: Fraction) -> tuple[Written, L
     assert part is not None
     cost = part.upper(int(-(-value * question.scale // 1)))
     rows = [0] * len(part.task.totals.rows) if part.task.totals else []
-    written = write_out(Table(case.data, part.task), part.task, cost, rows, 1, True, lambda: False)
+    written = write_out(Table(case.data, part.task), part.task, cost, rows, 1, True, Budget())
     if not written.n_alternatives:
         return written, None
     sides = written.table.lo, written.table.hi
     graph = written.graph(case.data, cost)
-    return written, left_by_rows(question, part, graph, sides, value, lambda: False)
+    return written, left_by_rows(question, part, graph, sides, value, Budget())
 
 
 @pytest.mark.parametrize("rule", [FewOnes, OneFeature])
@@ -90,9 +91,9 @@ def test_it_proves_nothing_where_trees_of_the_graph_stand_for_others() -> None:
         question = Question(case.data, case.shape, case.goal, (rule().bind(case.data),))
         part = priced_part(question)
         assert part is not None
-        written = write_out(Table(case.data, part.task), part.task, 10, [], 1, by_feature, lambda: False)
+        written = write_out(Table(case.data, part.task), part.task, 10, [], 1, by_feature, Budget())
         graph, sides = written.graph(case.data, 10), (written.table.lo, written.table.hi)
-        assert left_by_rows(question, part, graph, sides, Fraction(2), lambda: False) is None
+        assert left_by_rows(question, part, graph, sides, Fraction(2), Budget()) is None
 
 
 def problem() -> tuple[tf.Problem, Any, Any, Any]:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from treeform.backends.packages import load
 from treeform.backends.sat import SAT, in_slices
 from treeform.errors import unknown_name
+from treeform.utils.budget import Budget
 
 BINARY = {"glucose42": False, "glucose4": False, "glucose3": False, "cadical195": True, "cadical153": True}
 """Solvers whose proofs are used, and whether these are in the binary format."""
@@ -63,7 +64,7 @@ def trace(
     starts: NDArray[np.int64],
     literals: NDArray[np.int32],
     solver: str = DEFAULT_PROVER,
-    stop: Callable[[], bool] | None = None,
+    budget: Budget | None = None,
 ) -> Trace:
     """Solve clauses once, with a proof of unsatisfiability on disk.
 
@@ -77,15 +78,15 @@ def trace(
         Signed variables, from 1.
     solver : str
         One of `BINARY`.
-    stop : callable, optional
-        Called about ten times a second; True ends the search without an answer.
+    budget : Budget, optional
+        Asked about ten times a second; once it is spent the search ends without an answer.
     """
     check_prover(solver)
     module = load("pysat.solvers", solver, SAT.install)
     start = time.monotonic()
     engine = module.Solver(name=solver, with_proof=True)
     try:
-        satisfiable = _in_thread(lambda ending: _search(engine, starts, literals, ending), stop)
+        satisfiable = _in_thread(lambda ending: _search(engine, starts, literals, ending), budget)
         proof = None
         if satisfiable is False:
             load("pysolvers", solver, SAT.install).flushpr(engine.solver.prfp)
@@ -115,10 +116,8 @@ def _search(
     return in_slices(engine, lambda: not ending.is_set())[0]
 
 
-def _in_thread(
-    work: Callable[[threading.Event], bool | None], stop: Callable[[], bool] | None
-) -> bool | None:
-    """Run ``work`` in another thread, while this one receives signals and polls ``stop``."""
+def _in_thread(work: Callable[[threading.Event], bool | None], budget: Budget | None) -> bool | None:
+    """Run ``work`` in another thread, while this one receives signals and asks the budget."""
     ending, out = threading.Event(), dict[str, Any]()
 
     def run() -> None:
@@ -132,7 +131,7 @@ def _in_thread(
     try:
         while thread.is_alive():
             thread.join(0.05)
-            if stop is not None and stop():
+            if budget is not None and budget.stop():
                 ending.set()
     finally:
         ending.set()

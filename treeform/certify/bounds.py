@@ -290,8 +290,8 @@ class _Court:
             return False
 
     def _by_reference(self, what: str, value: Fraction | None, notes: list[str]) -> CheckRow | None:
-        def prove(stop: Callable[[], bool]) -> Bound:
-            least = least_value(self.question, stop)
+        def prove(budget: Budget) -> Bound:
+            least = least_value(self.question, budget)
             return Bound(REFERENCE, least, least, True)
 
         proved = self._tried(REFERENCE, notes, prove)
@@ -301,12 +301,12 @@ class _Court:
         self,
         by: str,
         notes: list[str],
-        prove: Callable[[Callable[[], bool]], R],
+        prove: Callable[[Budget], R],
         share: Share = schedule.PROVER,
     ) -> R | None:
         """What a search of the check's own shows in its part of the time; None with a note where it does not end."""
         try:
-            return prove((budget := share.of(self.budget)).stop)
+            return prove(budget := share.of(self.budget))
         except OutOfReach as error:
             notes.append(f"out of reach of {by}: {error.cause}")
         except Stopped:
@@ -322,7 +322,7 @@ class _Court:
             return None
         multipliers, unit = multipliers_of(claim.metadata.details.get("witness"))
         prices = [Fraction(one, unit) for one in multipliers] if unit else []
-        shown = self._tried(BY_VALUES, notes, lambda stop: nothing_below(self.stated, value, prices, stop))
+        shown = self._tried(BY_VALUES, notes, lambda share: nothing_below(self.stated, value, prices, share))
         if shown is False:
             notes.append(f"{BY_VALUES} found a tree that it cannot refute")
         return self._verdict(what, value, Bound(BY_VALUES, value, None, True)) if shown else None
@@ -331,7 +331,7 @@ class _Court:
         self, what: str, claim: ClaimPart, value: Fraction | None, notes: list[str], share: Share
     ) -> CheckRow | None:
         hint = claim.metadata.details.get("witness")
-        proved = self._tried(BY_PRICES, notes, lambda stop: by_prices(self.stated, value, hint, stop), share)
+        proved = self._tried(BY_PRICES, notes, lambda part: by_prices(self.stated, value, hint, part), share)
         return None if proved is None else self._verdict(what, value, proved)
 
     def _by_count(
@@ -341,7 +341,7 @@ class _Court:
         claim, by rows that requirements state; else a note on what was counted."""
         try:
             shown = count_left_out(
-                self.question, value, claim.metadata.details, schedule.PROVER.of(self.budget).stop
+                self.question, value, claim.metadata.details, schedule.PROVER.of(self.budget)
             )
         except CertificateError as error:
             return false(what, error.what)

@@ -12,7 +12,7 @@ This is NumPy and a recursion: nothing of the native search, which it proves aga
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.certify.prices import CARRIED, Found, Prices, Table
+from treeform.utils.budget import Budget
 from treeform.utils.out_of_reach import OutOfReach, Stopped
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def cheapest_diagram(
     most: int,
     multipliers: Sequence[int],
     unit: int,
-    stop: Callable[[], bool],
+    budget: Budget,
 ) -> Found:
     """The cheapest diagram that costs at most ``most``, or a cheaper model that is none.
 
@@ -55,14 +56,14 @@ def cheapest_diagram(
         One for each row of the task's totals. Others than that are taken as zeros.
     unit : int
         The price of a unit of cost.
-    stop : callable
+    budget : Budget
         Ends the search with `Stopped`.
     """
     if task.widths is None or task.node_penalty or task.min_support or task.min_flow or task.meetings:
         raise _out_of_reach("tests have prices, supports or marks")
     tree = _tree_of(task)
     table = Table(data, tree)
-    search = _Diagrams(task, most, table, Prices(table, tree, multipliers, unit, stop), stop)
+    search = _Diagrams(task, most, table, Prices(table, tree, multipliers, unit, budget), budget)
     return Found(search.least(), search.steps, complete=True)
 
 
@@ -75,11 +76,9 @@ class _Diagrams:
         Partial diagrams so far.
     """
 
-    def __init__(
-        self, task: TreeTask, most: int, table: Table, prices: Prices, stop: Callable[[], bool]
-    ) -> None:
+    def __init__(self, task: TreeTask, most: int, table: Table, prices: Prices, budget: Budget) -> None:
         assert task.widths is not None
-        self.widths, self.max_nodes, self.most, self.stop = task.widths, task.max_nodes, most, stop
+        self.widths, self.max_nodes, self.most, self.budget = task.widths, task.max_nodes, most, budget
         self.table, self.prices = table, prices
         self.limit = self.prices.limit(most)
         self.right = self.table.side.T == 1  # (T, P)
@@ -128,7 +127,7 @@ class _Diagrams:
         self.steps += 1
         if self.steps > MOST_STEPS:
             raise _out_of_reach("the multipliers leave too many diagrams to go through")
-        if self.stop():
+        if self.budget.stop():
             raise Stopped
         ended = self._within(ended, self.limit - sum(rest) - sum(self._least(one, below) for one in heads))
         if not len(ended):

@@ -27,6 +27,7 @@ from treeform.language.alternatives import AndOrGraph
 from treeform.language.numbers import is_whole
 from treeform.language.question import Question
 from treeform.solve.columns_on_demand import priced_part
+from treeform.utils.budget import Budget
 from treeform.utils.out_of_reach import OutOfReach
 from treeform.utils.text import count_of
 
@@ -53,7 +54,7 @@ class Counted:
 
 
 def count_left_out(
-    question: Question, value: Fraction | None, details: Mapping[str, Any], stop: Callable[[], bool]
+    question: Question, value: Fraction | None, details: Mapping[str, Any], budget: Budget
 ) -> Counted | None:
     """What counting the graph of a claim again shows (`treeform.certify.left_out`); None where it names none.
 
@@ -85,7 +86,7 @@ def count_left_out(
     task = replace(relaxation.task, paths=relaxation.task.paths if levels else ())
     if sets and len(_sets_of_columns(question.data, task)) != sets:
         raise CertificateError("the graph is over other sets of columns, the claim names others")
-    arguments = task, named["up_to"], numbers, unit, named["by_feature"], stop, levels
+    arguments = task, named["up_to"], numbers, unit, named["by_feature"], budget, levels
     written = None if sets else write_out(Table(question.data, task), *arguments)
     if written is None:
         counted = count_alternatives(question.data, *arguments, over_sets=True)
@@ -101,7 +102,7 @@ def count_left_out(
     left = None
     if written is not None:
         graph, sides = written.graph(question.data, named["up_to"]), (written.table.lo, written.table.hi)
-        left = left_by_rows(question, relaxation, graph, sides, value, stop)
+        left = left_by_rows(question, relaxation, graph, sides, value, budget)
     if left is None:
         return Counted(f"{stated}; what further prices left out of these is on trust", False)
     if left.below is not None:
@@ -120,7 +121,7 @@ def count_alternatives(
     multipliers: Sequence[int],
     unit: int,
     by_feature: bool,
-    stop: Callable[[], bool],
+    budget: Budget,
     path_levels: int = 0,
     over_sets: bool = False,
 ) -> tuple[int, int]:
@@ -136,7 +137,7 @@ def count_alternatives(
         One for each row, in 1 / ``unit`` of a unit of cost.
     by_feature : bool
         Whether tests of different features that part a node's points alike are different alternatives.
-    stop : callable
+    budget : Budget
         Ends the search with `Stopped`.
     path_levels : int
         The number of tests above, from which on rules on paths do not count.
@@ -146,10 +147,10 @@ def count_alternatives(
     if over_sets:
 
         def counted(table: Table, part: TreeTask) -> Written:
-            return write_out(table, part, cost, multipliers, unit, by_feature, stop, path_levels)
+            return write_out(table, part, cost, multipliers, unit, by_feature, budget, path_levels)
 
         return _over_sets(data, task, counted)
-    written = write_out(Table(data, task), task, cost, multipliers, unit, by_feature, stop, path_levels)
+    written = write_out(Table(data, task), task, cost, multipliers, unit, by_feature, budget, path_levels)
     return written.n_nodes, written.n_alternatives
 
 
@@ -259,7 +260,7 @@ def write_out(
     multipliers: Sequence[int],
     unit: int,
     by_feature: bool,
-    stop: Callable[[], bool],
+    budget: Budget,
     path_levels: int = 0,
 ) -> Written:
     """The graph over the tests of a table; as for `count_alternatives`."""
@@ -270,7 +271,7 @@ def write_out(
         states.follow(followed.allowed > 0, followed.next, followed.may_end > 0)
     if followed is not None and not admits(states, Followed(task.paths, table.tests, read), task.depth):
         raise CertificateError("the graph leaves out paths that the rules allow")
-    prices, out = Prices(table, task, multipliers, unit, stop, states), Written(table, by_feature)
+    prices, out = Prices(table, task, multipliers, unit, budget, states), Written(table, by_feature)
     limit = float(prices.limit(cost))
     everything = np.arange(len(table.weight))
     if prices.least(everything, task.depth, states.start) > limit:
@@ -283,15 +284,15 @@ def write_out(
         if first + len(level) > MOST_NODES:
             raise _too_large()
         numbers: dict[tuple[bytes, int], int] = {}
-        for (_, state), (points, budget) in level.items():
+        for (_, state), (points, room) in level.items():
             node = out.n_nodes
             out.depth.append(depth)
             out.points.append(points)
             if states.may_end(state):
-                for label in np.flatnonzero(prices.of_leaves(points) <= budget).tolist():
+                for label in np.flatnonzero(prices.of_leaves(points) <= room).tolist():
                     out.alternatives.append((node, -1, label, -1, -1))
             if depth:
-                for t, *sides in _tests(prices, state, points, depth, budget, group, below):
+                for t, *sides in _tests(prices, state, points, depth, room, group, below):
                     low, high = (
                         numbers.setdefault(side, first + len(level) + len(numbers)) for side in sides
                     )

@@ -18,7 +18,7 @@ sums and matrix products of float64 are exact.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from treeform.certify.path_states import Followed, States, read_by
 from treeform.language.paths import PathTests
+from treeform.utils.budget import Budget
 from treeform.utils.out_of_reach import OutOfReach, Stopped
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class Found:
 
 
 def cheapest(
-    data: Dataset, task: TreeTask, most: int, multipliers: Sequence[int], unit: int, stop: Callable[[], bool]
+    data: Dataset, task: TreeTask, most: int, multipliers: Sequence[int], unit: int, budget: Budget
 ) -> Found:
     """The cheapest tree of the task that costs at most ``most``.
 
@@ -81,13 +82,13 @@ def cheapest(
         that are taken as zeros.
     unit : int
         The price of a unit of cost; 0 prices the rows alone.
-    stop : callable
+    budget : Budget
         Ends the search with `Stopped`.
     """
     if task.widths is not None:
         raise _out_of_reach("it lists trees")
     table = Table(data, task)
-    priced = Prices(table, task, multipliers, unit, stop)
+    priced = Prices(table, task, multipliers, unit, budget)
     limit = priced.limit(most)
     everything = np.arange(len(table.weight))
     if priced.least(everything, task.depth) > limit:
@@ -222,7 +223,7 @@ class Prices:
         task: TreeTask,
         multipliers: Sequence[int],
         unit: int,
-        stop: Callable[[], bool],
+        budget: Budget,
         states: States | None = None,
     ) -> None:
         given = list(multipliers) if len(multipliers) == len(table.hi) else [0] * len(table.hi)
@@ -238,7 +239,7 @@ class Prices:
         )
         if 8 * most >= EXACT:
             raise _out_of_reach("prices leave the exact range")
-        self.table, self.stop = table, stop
+        self.table, self.budget = table, budget
         self.price: Floats = (table.amounts @ np.array(self.factor, dtype=np.int64)).astype(np.float64)
         self.test_price: Floats = (table.test @ np.array(self.factor, dtype=np.int64)).astype(np.float64)
         self.leaf_price: Floats = (table.leaf @ np.array(self.factor, dtype=np.int64)).astype(np.float64)
@@ -283,7 +284,7 @@ class Prices:
 
     def by_test(self, points: NDArray[np.intp], depth: int, state: int = 0) -> Floats:
         """The least price of a tree that begins with each test; infinite where the test is not allowed."""
-        if self.stop():
+        if self.budget.stop():
             raise Stopped
         side: Floats = self.table.side[points]
         weight: Floats = self.table.weight[points]
@@ -319,7 +320,7 @@ class Prices:
 
     def _pairs_of(self, first: slice, side: Floats, weight: Floats, price: Floats, state: int) -> Floats:
         """The same for some first tests: a table with a row for each of these, and a column for each second one."""
-        if self.stop():
+        if self.budget.stop():
             raise Stopped
         chosen, together = side[:, first], weight @ side
         both_right = (weight[:, None] * chosen).T @ side

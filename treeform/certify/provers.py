@@ -7,7 +7,7 @@ here have their usual ones, under which they are exact.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -235,9 +235,7 @@ def _bound(by: str, ledger: Ledger, finished: bool) -> Bound:
     return Bound(by, lower, best, finished)
 
 
-def by_prices(
-    question: Question, value: Fraction | None, hint: object, stop: Callable[[], bool]
-) -> Bound | None:
+def by_prices(question: Question, value: Fraction | None, hint: object, budget: Budget) -> Bound | None:
     """What listing all trees near the least price shows (`treeform.certify.prices`); None where it does not apply.
 
     Parameters
@@ -252,13 +250,13 @@ def by_prices(
     OutOfReach, Stopped
     """
     if not question.shape.own_leaves:
-        return _diagrams_by_prices(question, value, hint, stop)
+        return _diagrams_by_prices(question, value, hint, budget)
     relaxation = None if is_least_depth(question.objective) else relax(question, OfPrices())
     if relaxation is None or (relaxation.task.totals is None and not relaxation.task.paths):
         return None
     target = math.floor(ceiling(question)) + 1 if value is None else math.ceil(value * question.scale)
     most = relaxation.upper(target - 1)
-    least = cheapest(question.data, relaxation.task, most, *multipliers_of(hint), stop)
+    least = cheapest(question.data, relaxation.task, most, *multipliers_of(hint), budget)
     if least.least is None:
         return Bound(BY_PRICES, None if target > ceiling(question) else question.to_units(target), None, True)
     lower = question.to_units(relaxation.lower(least.least))
@@ -269,7 +267,7 @@ def by_prices(
 
 
 def _diagrams_by_prices(
-    question: Question, value: Fraction | None, hint: object, stop: Callable[[], bool]
+    question: Question, value: Fraction | None, hint: object, budget: Budget
 ) -> Bound | None:
     """The same for diagrams under rows over predictions (`treeform.certify.diagrams`)."""
     relaxation = relax(question, DiagramSearch())
@@ -282,7 +280,7 @@ def _diagrams_by_prices(
     target = math.floor(ceiling(question)) + 1 if value is None else math.ceil(value * question.scale)
     task = replace(relaxation.task, totals=totals)
     most = relaxation.upper(target - 1)
-    least = cheapest_diagram(question.data, task, most, *multipliers_of(hint), stop)
+    least = cheapest_diagram(question.data, task, most, *multipliers_of(hint), budget)
     if least.least is None:
         return Bound(BY_PRICES, None if target > ceiling(question) else question.to_units(target), None, True)
     return Bound(BY_PRICES, question.to_units(relaxation.lower(least.least)), None, True)

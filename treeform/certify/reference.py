@@ -10,7 +10,7 @@ the weight of leaves and tests, subtrees do not depend on each other: `_fewest` 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
@@ -26,6 +26,7 @@ from treeform.language.losses import leaf_loss
 from treeform.language.objective import Depth, Error, Leaves, Nodes
 from treeform.language.question import Question
 from treeform.solve.verification import verify
+from treeform.utils.budget import Budget
 from treeform.utils.out_of_reach import OutOfReach, Stopped
 
 WORK = 5 * 10**9
@@ -36,18 +37,19 @@ NOTHING = 2**61
 """The cost of a tree that does not exist; sums of two stay within 64 bits."""
 
 
-def least_value(question: Question, stop: Callable[[], bool] = lambda: False) -> Fraction | None:
+def least_value(question: Question, budget: Budget | None = None) -> Fraction | None:
     """The optimum of the question in the user's units, by trying everything; None when no model is admissible.
 
     Of its requirements it reads what `treeform.certify.restated` states, and judges models.
 
-    Raises OutOfReach before anything is searched, and Stopped when ``stop`` answers true.
+    Raises OutOfReach before anything is searched, and Stopped once the budget is spent.
     """
     question = restated(question)
     if leaf_loss(question.objective) is not None:
-        return least_loss(question, stop)
+        return least_loss(question, budget)
+    budget = budget or Budget()
     plain = _plain(question)
-    return _by_enumeration(question, stop) if plain is None else _by_subtrees(question, plain, stop)
+    return _by_enumeration(question, budget) if plain is None else _by_subtrees(question, plain, budget)
 
 
 # -- trees whose subtrees do not depend on each other -----------------------------------------------------------------
@@ -105,7 +107,7 @@ def _plain(question: Question) -> _Plain | None:
     return _Plain(cost, worth, price, constant, per_level, most, dearest, support, limits.min_flow)
 
 
-def _by_subtrees(question: Question, plain: _Plain, stop: Callable[[], bool]) -> Fraction | None:
+def _by_subtrees(question: Question, plain: _Plain, budget: Budget) -> Fraction | None:
     points, depth = question.data.points, question.shape.depth
     X = np.asarray(points.X)
     # Every test that sends some point each way, as the points that go right.
@@ -117,7 +119,7 @@ def _by_subtrees(question: Question, plain: _Plain, stop: Callable[[], bool]) ->
             "the problem is out of reach of the reference search",
             cause=f"{len(right)} tests at depth {depth} take about {work:.1g} additions, more than {WORK:.1g}",
         )
-    search = _Search(right, np.asarray(points.weights, dtype=np.int64), plain, stop)
+    search = _Search(right, np.asarray(points.weights, dtype=np.int64), plain, budget)
     costs: list[Fraction] = []
     for level in range(depth + 1) if plain.per_level else [depth]:
         # The least of all (cost, number of tests) pairs within the limits.
@@ -135,11 +137,11 @@ class _Search:
     right: np.ndarray
     weights: np.ndarray
     plain: _Plain
-    stop: Callable[[], bool]
+    budget: Budget
 
     def fewest(self, rows: np.ndarray, depth: int) -> np.ndarray:
         """(2**depth,): entry m is the least cost of a tree on ``rows`` of at most this depth and m tests."""
-        if self.stop():
+        if self.budget.stop():
             raise Stopped
         class_weights = self.weights[rows].sum(axis=0)
         leaf = (class_weights @ self.plain.cost).min()  # the cheapest class for all rows
@@ -171,19 +173,19 @@ class _Search:
 # -- everything else: each model is made and judged -----------------------------------------------------------------
 
 
-def _by_enumeration(question: Question, stop: Callable[[], bool]) -> Fraction | None:
+def _by_enumeration(question: Question, budget: Budget) -> Fraction | None:
     if not question.shape.reads_columns:
         raise OutOfReach(
             "the problem is out of reach of the reference search", cause="hyperplanes cannot be listed"
         )
-    if _has_many_models(question, stop):
+    if _has_many_models(question, budget):
         raise OutOfReach(
             "the problem is out of reach of the reference search",
             cause=f"there are more than {MODELS} models of {question.shape}",
         )
     best: int | Fraction | None = None
     for nested in _models(question):
-        if stop():
+        if budget.stop():
             raise Stopped
         judged = verify(question, DecisionGraph.build(nested, question.data))
         if judged.ok and (best is None or judged.value < best):
@@ -191,14 +193,14 @@ def _by_enumeration(question: Question, stop: Callable[[], bool]) -> Fraction | 
     return None if best is None else question.to_units(best)
 
 
-def _has_many_models(question: Question, stop: Callable[[], bool]) -> bool:
+def _has_many_models(question: Question, budget: Budget) -> bool:
     """Whether there are more than `MODELS`: those of one test are counted, all others are listed."""
     if question.data.n_tests * question.data.n_classes**2 > MODELS:
         return True
     for number, _ in enumerate(islice(_models(question), MODELS + 1), start=1):
         if number > MODELS:
             return True
-        if number % 64 == 0 and stop():
+        if number % 64 == 0 and budget.stop():
             raise Stopped
     return False
 

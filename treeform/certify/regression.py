@@ -7,7 +7,6 @@ work first and refuses what is out of reach.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from itertools import combinations
 from math import comb
@@ -19,6 +18,7 @@ from treeform.engines import RegressionSearch
 from treeform.engines.relaxation import Relaxation, relax
 from treeform.language.losses import loss_of
 from treeform.language.question import Question
+from treeform.utils.budget import Budget
 from treeform.utils.out_of_reach import OutOfReach, Stopped
 
 WORK = 3 * 10**9
@@ -31,10 +31,10 @@ Mask = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 
 
-def least_loss(question: Question, stop: Callable[[], bool] = lambda: False) -> Fraction | None:
+def least_loss(question: Question, budget: Budget | None = None) -> Fraction | None:
     """The optimum of a regression problem in the user's units, by trying everything; None when nothing is admissible.
 
-    Raises OutOfReach before anything is searched, and Stopped when ``stop`` answers true.
+    Raises OutOfReach before anything is searched, and Stopped once the budget is spent.
     """
     part = relax(question, RegressionSearch())
     assert part is not None
@@ -43,7 +43,7 @@ def least_loss(question: Question, stop: Callable[[], bool] = lambda: False) -> 
             "the problem is out of reach of the reference search",
             cause=f"it searches trees under bounds on weights, tests and columns, and not {', '.join(part.dropped)}",
         )
-    searches = [_Search(part, stop, columns) for columns in _column_sets(part)]
+    searches = [_Search(part, budget or Budget(), columns) for columns in _column_sets(part)]
     search = searches[0]
     depth, tests = search.depth, search.most_tests
     work = sum(one.work(depth) for one in searches)
@@ -76,7 +76,7 @@ def _column_sets(part: Relaxation) -> list[NDArray[np.int64]]:
 
 
 class _Search:
-    def __init__(self, part: Relaxation, stop: Callable[[], bool], columns: NDArray[np.int64]) -> None:
+    def __init__(self, part: Relaxation, budget: Budget, columns: NDArray[np.int64]) -> None:
         question, data, task = part.part, part.part.data, part.loss_task
         assert data.quantity is not None
         weight, self.loss = loss_of(question.objective)
@@ -86,7 +86,7 @@ class _Search:
         self.depth = task.depth
         full = 2**task.depth - 1
         self.most_tests = full if task.max_nodes is None else min(full, task.max_nodes)
-        self.stop = stop
+        self.budget = budget
         self.targets, self.weights = data.quantity.deviations, data.weights
         self.X = data.X[:, columns].T
         self.order = np.argsort(self.X, axis=1, kind="stable")
@@ -148,7 +148,7 @@ class _Search:
 
     def _costs(self, rows: Mask, depth: int, tests: int) -> tuple[list[float], list[tuple[int, float]]]:
         """The least cost with each test at the root, prices included, and the tests."""
-        if self.stop():
+        if self.budget.stop():
             raise Stopped
         if depth == 1 or tests == 1:
             return self._stump_costs(rows)

@@ -15,7 +15,7 @@ over the leaves, less u b, is a bound. The multipliers may come from anywhere; n
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -31,6 +31,7 @@ from treeform.engines.relaxation import Relaxation, relax
 from treeform.language.losses import loss_of
 from treeform.language.question import Question
 from treeform.language.values import ValueRow, ValueRule
+from treeform.utils.budget import Budget
 from treeform.utils.out_of_reach import OutOfReach, Stopped
 from treeform.utils.text import count_of
 
@@ -49,13 +50,11 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-def nothing_below(
-    question: Question, value: Fraction, prices: Sequence[Fraction], stop: Callable[[], bool]
-) -> bool:
+def nothing_below(question: Question, value: Fraction, prices: Sequence[Fraction], budget: Budget) -> bool:
     """Whether no admissible tree costs less than ``value``, in the user's units; False: that is not shown.
 
     Raises OutOfReach where it would take too long, or requirements are more than rows and orders over values; Stopped
-    when ``stop`` answers true.
+    once the budget is spent.
 
     Parameters
     ----------
@@ -66,7 +65,7 @@ def nothing_below(
     """
     part = relax(question, RegressionSearch())
     assert part is not None
-    return _Trees(part, _rule(question, part), value, prices, stop).all_refuted()
+    return _Trees(part, _rule(question, part), value, prices, budget).all_refuted()
 
 
 def _rule(question: Question, part: Relaxation) -> ValueRule:
@@ -99,12 +98,12 @@ class _Trees:
         rule: ValueRule,
         value: Fraction,
         prices: Sequence[Fraction],
-        stop: Callable[[], bool],
+        budget: Budget,
     ) -> None:
         question, task = part.part, part.loss_task
         data = question.data
         assert data.quantity is not None and task.columns is not None
-        self.task, self.rule, self.stop = task, rule, stop
+        self.task, self.rule, self.budget = task, rule, budget
         weight, self.loss = loss_of(question.objective)
         leaves = sum((w for w, term in question.objective.terms if term.name == "leaves"), Fraction(0))
         self.target = (value - leaves) / (weight * self.loss.per_unit(data))
@@ -152,7 +151,7 @@ class _Trees:
             return True
         for column, values in enumerate(self.X):
             for value in np.unique(values)[:-1].tolist():
-                if self.stop():
+                if self.budget.stop():
                     raise Stopped
                 if not self._root_is_refuted(_Split(column, value)):
                     return False

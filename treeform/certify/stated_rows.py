@@ -13,7 +13,7 @@ left within the limit are listed and judged one by one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -25,6 +25,7 @@ from treeform.language.requirement import asks_for_tests
 from treeform.solve.columns_on_demand import BY_ROW, OF_FEATURES
 from treeform.solve.row_prices import UNIT, StatedRows, rest_of
 from treeform.solve.verification import verify
+from treeform.utils.budget import Budget
 from treeform.utils.out_of_reach import OutOfReach, Stopped
 
 if TYPE_CHECKING:
@@ -64,11 +65,11 @@ def left_by_rows(
     graph: AndOrGraph,
     sides: tuple[np.ndarray, np.ndarray],
     value: Fraction,
-    stop: Callable[[], bool],
+    budget: Budget,
 ) -> LeftByRows | None:
     """What models below ``value`` may use of a graph; None where requirements state no rows that can have a price.
 
-    Raises Stopped when ``stop`` answers true.
+    Raises Stopped once the budget is spent.
 
     Parameters
     ----------
@@ -83,7 +84,7 @@ def left_by_rows(
     formulation, terms_and_rows = find_formulation(FORMULATION), rest_of(question, relaxation, relaxation.dropped)
     budgets = None
     for _ in range(ROUNDS):
-        if stop():
+        if budget.stop():
             raise Stopped
         compiled = formulation.over(graph).compile(question.data, question.shape, *terms_and_rows)
         columns = formulation.columns_of(compiled)
@@ -108,7 +109,7 @@ def left_by_rows(
     assert budgets is not None
     cost = relaxation.upper(most)
     within = np.array([-np.inf, *sides[0]]), np.array([float(cost), *sides[1]])
-    return _judged(question, _trees(graph, *budgets, stop), graph, within, value)
+    return _judged(question, _trees(graph, *budgets, budget), graph, within, value)
 
 
 def _reaches(question: Question, relaxation: Relaxation, graph: AndOrGraph) -> bool:
@@ -195,12 +196,12 @@ def _judged(
 
 
 def _trees(
-    graph: AndOrGraph, least: list[int | None], reduced: list[int], room: int, stop: Callable[[], bool]
+    graph: AndOrGraph, least: list[int | None], reduced: list[int], room: int, budget: Budget
 ) -> Iterator[list[int]]:
     """The choices of each tree whose reduced costs add up to at most ``room``."""
     begun: list[tuple[list[int], int, list[int]]] = [([0], room, [])]
     while begun:
-        if stop():
+        if budget.stop():
             raise Stopped
         # Nodes that wait for a choice, what is left for all that they add, and what was chosen.
         waiting, left, chosen = begun.pop()

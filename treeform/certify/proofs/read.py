@@ -72,7 +72,7 @@ def verify_proof(
             if drat_trim:
                 verification = verify_drat_trim(cnf, read, time_limit=time_limit)
             else:
-                verification = verify_rup(cnf, read, stop=budget.stop)
+                verification = verify_rup(cnf, read, budget=budget)
     except TimeoutError:
         verification = Verification("stopped", f"not finished within {time_limit} s", {})
     except (OSError, EOFError, zlib.error) as error:

@@ -13,6 +13,7 @@ from typing import Any
 from treeform import _core
 from treeform.certify.proofs.cnf import Cnf
 from treeform.errors import SolverNotAvailable
+from treeform.utils.budget import Budget
 
 PIECE = 1 << 20
 MEMORY = 4 << 30
@@ -42,7 +43,7 @@ def verify_rup(
     *,
     binary: bool = False,
     write: Callable[[bytes], Any] | None = None,
-    stop: Callable[[], bool] | None = None,
+    budget: Budget | None = None,
     memory: int = MEMORY,
 ) -> Verification:
     """Check that a proof refutes clauses, by unit propagation alone.
@@ -58,8 +59,8 @@ def verify_rup(
         Whether the proof is in the binary DRAT format, else in text: lemmas ``1 -2 0``, deletions ``d 1 -2 0``.
     write : callable, optional
         Takes the part of the proof that is needed, as text, once all of it is verified.
-    stop : callable, optional
-        Called about ten times a second.
+    budget : Budget, optional
+        Asked about ten times a second.
     memory : int
         Bytes that may be held; the verdict is "memory" where they do not suffice, as 0 never does.
     """
@@ -71,7 +72,7 @@ def verify_rup(
         write=write,
         binary=binary,
         memory=max(1, memory),  # to the core 0 is no limit
-        poll=stop,
+        poll=None if budget is None else budget.stop,
     )
     counters = {key: int(value) for key, value in checked.items() if key not in ("verdict", "detail")}
     return Verification(checked["verdict"], checked["detail"], counters)

@@ -108,7 +108,7 @@ class Proofs:
         except TreeformError as error:
             return f"{formulation.name} cannot be stated in clauses: {error.what}"
         derived = budget.seconds
-        with trace(cnf.starts, cnf.literals, self.solver, budget.stop) as trace_of_solver:
+        with trace(cnf.starts, cnf.literals, self.solver, budget) as trace_of_solver:
             if trace_of_solver.proof is None:
                 return _why_not(trace_of_solver.satisfiable, formulation)
             name = _name(formulation, statement, cnf)
@@ -116,7 +116,7 @@ class Proofs:
             sizes = {"clauses": cnf.n_clauses, "literals": len(cnf.literals), "variables": cnf.variables}
             sizes["raw bytes"] = trace_of_solver.size
             read = partial(trace_of_solver.proof.read, PIECE)
-            digest, verdict = self._write(name, cnf, read, trace_of_solver.binary, budget.stop, sizes)
+            digest, verdict = self._write(name, cnf, read, trace_of_solver.binary, budget, sizes)
             if verdict is not None:
                 return verdict
         times = {"derive": derived - start, "solve": solved - derived, "check": budget.seconds - solved}
@@ -129,7 +129,7 @@ class Proofs:
         cnf: Cnf,
         read: Callable[[], bytes],
         binary: bool,
-        stop: Callable[[], bool],
+        budget: Budget,
         sizes: dict[str, int],
     ) -> tuple[str, str | None]:
         """Check and write; the digest of the file, and why there is none."""
@@ -138,7 +138,7 @@ class Proofs:
             with temporary.open("xb") as stream:
                 # Without name and time inside, so that equal proofs are equal files.
                 with gzip.GzipFile("", "wb", compresslevel=6, fileobj=stream, mtime=0) as packed:
-                    checked = verify_rup(cnf, read, binary=binary, write=packed.write, stop=stop)
+                    checked = verify_rup(cnf, read, binary=binary, write=packed.write, budget=budget)
                     sizes["bytes"] = packed.tell()
                 sizes["packed bytes"] = stream.tell()
             if not checked.ok:
