@@ -7,6 +7,7 @@ the layer above decides what a verdict means for the problem.
 
 from __future__ import annotations
 
+import os
 import time
 from abc import ABC, abstractmethod
 from dataclasses import replace
@@ -15,6 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from treeform.backends.checker import SolutionChecker, source_point
+from treeform.backends.child import INSIDE
 from treeform.backends.packages import Availability, blocked, probe
 from treeform.backends.run import Answer, Capabilities, Outcome, Run, Verdict
 from treeform.backends.watch import Watch
@@ -51,7 +53,11 @@ class Backend(ABC):
     open_ended: ClassVar[bool] = False
     """Whether ``name:anything`` is a variant, even if not listed."""
     own_process: ClassVar[bool] = False
-    """Whether its solver runs in a child process anyway."""
+    """Whether its solver always runs in a child process."""
+    grace_apart: ClassVar[float] = 0.8
+    """Seconds by which that process may exceed a time limit before it is asked to stop."""
+    memory_limit: int | None = None
+    """Megabytes for that process; None is half of the machine's memory."""
     capabilities: Capabilities
 
     def __init__(self) -> None:
@@ -114,9 +120,10 @@ class Backend(ABC):
         return self
 
     def open_apart(self, model: Model) -> Session | None:
-        """A session in a child process where a library that is loaded here rules out the solver's; else None."""
-        isolated = find(SOLVERS, "isolated") if blocked(self.module) else None
-        return None if isolated is None else isolated.load()(self).open(model)
+        """A session in a child process, for solvers that need one or whose library another one rules out; else None."""
+        apart = INSIDE not in os.environ if self.own_process else blocked(self.module)
+        isolated = find(SOLVERS, "isolated") if apart else None
+        return None if isolated is None else isolated.load()(self, self.memory_limit).open(model)
 
     def __repr__(self) -> str:
         shown = {k: v for k, v in vars(self).items() if not k.startswith("_") and k not in HIDDEN}
@@ -138,7 +145,7 @@ class Session(ABC):
     A backend implements ``_search``, and the other hooks as needed.
     """
 
-    grace: ClassVar[float] = 0.2
+    grace: float = 0.2
     """Seconds that the solver may exceed its time limit before a stop is requested."""
     patience: ClassVar[float] = 0.4
     """Seconds that the solver may take to stop before its thread is detached; the next run loads the model afresh."""

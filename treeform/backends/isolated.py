@@ -127,8 +127,6 @@ class Growth:
 class IsolatedSession(Session):
     """A model in the parent, and the same model in a child that is started anew whenever it was lost."""
 
-    # The child keeps to its limits itself, and has a moment to send its results.
-    grace = 0.8
     patience = 1.6
     kill_after = 0.8
     """Seconds that the child may take to return when it was asked to stop."""
@@ -136,6 +134,8 @@ class IsolatedSession(Session):
 
     def __init__(self, backend: Isolated, model: Model) -> None:
         self._child = Child()
+        # The child keeps to its limits itself, and has a moment to send its results.
+        self.grace = backend.solver.grace_apart
         self._sent: tuple[int, int, Objective | None] | None = None
         super().__init__(backend, model)
         self._child.start()

@@ -7,13 +7,12 @@ capped in memory.
 
 from __future__ import annotations
 
-from typing import Any
+from itertools import pairwise
 
 import numpy as np
 
 from treeform.backends.base import Backend, Session
-from treeform.backends.in_child import SessionInChild
-from treeform.backends.memory import cap_memory, check_memory_limit
+from treeform.backends.memory import check_memory_limit
 from treeform.backends.packages import load
 from treeform.backends.run import CLAUSE, Answer, Capabilities, Run, Verdict
 from treeform.backends.sat import SAT, _fixed_columns, _point
@@ -47,53 +46,39 @@ class MaxSAT(Backend):
 
     def open(self, model: Model) -> Session:
         self.require()
-        return MaxSatSession(self, model)
+        return self.open_apart(model) or MaxSatSession(self, model)
 
 
-class MaxSatSession(SessionInChild):
-    """All clauses go to a child with every run."""
+class MaxSatSession(Session):
+    """Every run hands RC2 all clauses, in a process that may be killed."""
 
     backend: MaxSAT
+    grace = patience = 0.0
 
     def _search(self, run: Run, watch: Watch) -> Answer:
         goal = self.lowered.objective
         costs, scale = whole_objective(goal)
         values = np.array(costs, dtype=np.int64)
         # A column that costs v wants to be 0; one that costs -v wants to be 1, which saves v.
-        soft = np.where(values > 0, -(goal.cols + 1), goal.cols + 1)
-        blocks = [b for b in self.lowered.blocks if isinstance(b, Clause)]
-        task = {
-            "solver": self.backend.solver,
-            "units": [[lit] for lit in run.assumptions] + _fixed_columns(self.lowered, 0),
-            "clauses": [(b.indptr, b.lits) for b in blocks],
-            "soft": [(int(lit), abs(int(v))) for lit, v in zip(soft, values, strict=True) if v],
-            "memory": self.backend.memory_limit,
-        }
-        model = self._ask("treeform.backends.maxsat", task, watch)
-        if isinstance(model, Answer):
-            return model
-        if not model["found"]:
+        wanted = np.where(values > 0, -(goal.cols + 1), goal.cols + 1)
+        soft = [(int(lit), abs(int(v))) for lit, v in zip(wanted, values, strict=True) if v]
+        formula = load("pysat.formula", "rc2", MaxSAT.install).WCNF()
+        for unit in [[lit] for lit in run.assumptions] + _fixed_columns(self.lowered, 0):
+            formula.append(unit)
+        for block in self.lowered.blocks:
+            assert isinstance(block, Clause)
+            ends, flat = block.indptr.tolist(), block.lits.tolist()
+            for begin, end in pairwise(ends):
+                if begin == end:
+                    return Answer(Verdict.INFEASIBLE)
+                formula.append(flat[begin:end])
+        for lit, weight in soft:
+            formula.append([lit], weight=weight)
+        kind = "RC2Stratified" if len({weight for _, weight in soft}) > 1 else "RC2"
+        made = getattr(load("pysat.examples.rc2", "rc2", MaxSAT.install), kind)
+        with made(formula, solver=self.backend.solver, adapt=True, exhaust=True, minz=True) as engine:
+            model, cost = engine.compute(), engine.cost
+        if model is None:
             return Answer(Verdict.INFEASIBLE)
-        saved = int(values[values < 0].sum()) + model["cost"]
-        return Answer(Verdict.OPTIMAL, _point(model["model"], self.lowered), bound=saved / scale + goal.const)
-
-
-def solve_in_child(task: dict[str, Any]) -> dict[str, Any]:
-    """What a child process does: load, solve once, and return the model and its cost."""
-    cap_memory(task["memory"])
-    formula = load("pysat.formula", "rc2", MaxSAT.install).WCNF()
-    for unit in task["units"]:
-        formula.append(unit)
-    for indptr, lits in task["clauses"]:
-        ends, flat = indptr.tolist(), lits.tolist()
-        for r in range(len(ends) - 1):
-            if ends[r] == ends[r + 1]:
-                return {"found": False}
-            formula.append(flat[ends[r] : ends[r + 1]])
-    for lit, weight in task["soft"]:
-        formula.append([lit], weight=weight)
-    kind = "RC2Stratified" if len({weight for _, weight in task["soft"]}) > 1 else "RC2"
-    made = getattr(load("pysat.examples.rc2", "rc2", MaxSAT.install), kind)
-    with made(formula, solver=task["solver"], adapt=True, exhaust=True, minz=True) as engine:
-        model = engine.compute()
-        return {"found": model is not None, "model": model, "cost": engine.cost}
+        saved = int(values[values < 0].sum()) + cost
+        return Answer(Verdict.OPTIMAL, _point(model, self.lowered), bound=saved / scale + goal.const)

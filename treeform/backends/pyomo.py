@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import math
 import shutil
-import time
 from typing import Any
 
 import numpy as np
 
 from treeform.backends.base import Backend, Session
 from treeform.backends.highs import HiGHS
-from treeform.backends.in_child import SessionInChild
-from treeform.backends.memory import cap_memory, check_memory_limit
+from treeform.backends.memory import check_memory_limit
 from treeform.backends.packages import HIGHSPY, Availability, load, probe
 from treeform.backends.programs import find_program
 from treeform.backends.run import (
@@ -32,7 +30,7 @@ from treeform.backends.run import (
 )
 from treeform.backends.watch import Watch
 from treeform.errors import SolverNotAvailable, SpecError
-from treeform.model import Model
+from treeform.model import Linear, Model
 
 #: Solver names of Pyomo, and the program that each one starts.
 PROGRAMS = {"cbc": "cbc", "glpk": "glpsol", "scip": "scip", "gurobi": "gurobi_cl", "cplex": "cplex"}
@@ -46,6 +44,8 @@ HOW = {
     "cplex": "install CPLEX and a licence (ibm.com)",
     "appsi_highs": HIGHSPY,
 }
+#: Seconds that Pyomo may take to read the solution, and solvers that check the time rarely.
+LATE = 5.0
 #: How long a program may take to print its version.
 VERSION_SECONDS = 20
 #: Options that make a solver prove optimality exactly; their defaults stop at a relative gap.
@@ -73,6 +73,7 @@ class Pyomo(Backend):
     aliases = {"pyomo": "pyomo:cbc", "cbc": "pyomo:cbc", "glpk": "pyomo:glpk"}  # noqa: RUF012
     open_ended = True
     own_process = True
+    grace_apart = LATE + 0.2
     capabilities = Capabilities(
         frozenset({LINEAR}), continuous=True, integer=True, objective=True, largest=IN_FLOATS
     )
@@ -116,15 +117,14 @@ class Pyomo(Backend):
 
     def open(self, model: Model) -> Session:
         self.require()
-        return PyomoSession(self, model)
+        return self.open_apart(model) or PyomoSession(self, model)
 
 
-class PyomoSession(SessionInChild):
-    """A model for Pyomo; every run sends its arrays to a process that builds the objects and solves."""
+class PyomoSession(Session):
+    """A model for Pyomo; every run builds its objects anew, in a process that may be killed."""
 
     backend: Pyomo
-    # For Pyomo to read the solution, and for solvers that check the time rarely.
-    grace = 5.0
+    grace = LATE
 
     def _search(self, run: Run, watch: Watch) -> Answer:
         lb, ub = narrowed(self.lowered, run.assumptions)
@@ -134,54 +134,34 @@ class PyomoSession(SessionInChild):
         empty = np.diff(rows.indptr) == 0
         if bool((empty & ((rows.lo > 0.0) | (rows.hi < 0.0))).any()):
             return Answer(Verdict.INFEASIBLE)
-        task = {
-            "solver": self.backend.solver,
-            "options": EXACT.get(self.backend.solver, {}) | self.backend.options,
-            "seconds": watch.remaining,
-            "columns": (lb, ub, self.lowered.is_integer),
-            "rows": (rows.indptr, rows.cols, rows.vals, rows.lo, rows.hi),
-            "objective": (goal.cols, goal.vals, goal.const),
-            "hint": run.hint,
-            "memory": self.backend.memory_limit,
-        }
-        result = self._ask("treeform.backends.pyomo", task, watch)
-        if isinstance(result, Answer):
-            return result
-        verdict, reason, x = result
+        pyo, name = load("pyomo.environ", "pyomo", Pyomo.install), self.backend.solver
+        solver = pyo.SolverFactory(name, **_program(name))
+        if "_version_timeout" in vars(solver):  # a name that Pyomo does not know has no attributes at all
+            # Pyomo gives a program two seconds to print its version; one that is started by a script can exceed that.
+            solver._version_timeout = VERSION_SECONDS
+        if not solver.available(exception_flag=False):
+            raise SolverNotAvailable(
+                f"Pyomo cannot use the solver {name!r}",
+                cause="Pyomo does not know it, or it is not installed",
+                fix=HOW.get(name, "see 'pyomo help --solvers' for the names that it knows"),
+            )
+        model = _build(pyo, self.lowered, rows, (lb, ub), run.hint)
+        set_here = EXACT.get(name, {}) | self.backend.options
+        options: dict[str, Any] = {"options": set_here} if set_here else {}
+        left = watch.remaining
+        if left is not None:
+            if left <= 0.0:
+                return Answer(Verdict.UNKNOWN, reason="time")
+            _limit(name, left, options)
+        if run.hint is not None and bool(getattr(solver, "warm_start_capable", lambda: False)()):
+            options["warmstart"] = True
+        verdict, reason, x = _read(pyo, model, solver.solve(model, load_solutions=False, **options))
+        # Not all of them report why they stopped.
+        late = watch.remaining is not None and watch.remaining < 0.1
         # A bound is only taken from a finished proof: what solvers print before that differs.
-        proved = verdict == Verdict.OPTIMAL.value and x is not None
-        return Answer(Verdict(verdict), x, goal.value(x) if proved else None, reason)
-
-
-def solve_in_child(task: dict[str, Any]) -> tuple[str, Reason | None, np.ndarray | None]:
-    """What a child process does: build the Pyomo model, solve it once, and read the point."""
-    start = time.monotonic()
-    cap_memory(task["memory"])
-    pyo = load("pyomo.environ", "pyomo", Pyomo.install)
-    solver = pyo.SolverFactory(task["solver"], **_program(task["solver"]))
-    if "_version_timeout" in vars(solver):  # a name that Pyomo does not know has no attributes at all
-        # Pyomo gives a program two seconds to print its version; one that is started by a script can exceed that.
-        solver._version_timeout = VERSION_SECONDS
-    if not solver.available(exception_flag=False):
-        raise SolverNotAvailable(
-            f"Pyomo cannot use the solver {task['solver']!r}",
-            cause="Pyomo does not know it, or it is not installed",
-            fix=HOW.get(task["solver"], "see 'pyomo help --solvers' for the names that it knows"),
-        )
-    model = _build(pyo, task)
-    options: dict[str, Any] = {"options": dict(task["options"])} if task["options"] else {}
-    if task["seconds"] is not None:
-        left = task["seconds"] - (time.monotonic() - start)
-        if left <= 0.0:
-            return Verdict.UNKNOWN.value, "time", None
-        _limit(task["solver"], left, options)
-    if task["hint"] is not None and bool(getattr(solver, "warm_start_capable", lambda: False)()):
-        options["warmstart"] = True
-    result = solver.solve(model, load_solutions=False, **options)
-    verdict, reason, x = _read(pyo, model, result)
-    # Not all of them report why they stopped.
-    late = task["seconds"] is not None and time.monotonic() - start > task["seconds"] - 0.1
-    return verdict, "time" if reason == "solver" and late else reason, x
+        proved = verdict is Verdict.OPTIMAL and x is not None
+        bound = goal.value(x) if proved and x is not None else None
+        return Answer(verdict, x, bound, "time" if reason == "solver" and late else reason)
 
 
 def _program(solver: str) -> dict[str, str]:
@@ -203,11 +183,12 @@ def _limit(solver: str, seconds: float, options: dict[str, Any]) -> None:
         options["timelimit"] = max(1, math.ceil(seconds))
 
 
-def _build(pyo: Any, task: dict[str, Any]) -> Any:
+def _build(
+    pyo: Any, stated: Model, rows: Linear, bounds: tuple[np.ndarray, np.ndarray], hint: np.ndarray | None
+) -> Any:
     """The model as Pyomo objects."""
     expressions = load("pyomo.core.expr.numeric_expr", "pyomo", Pyomo.install)
-    lb, ub, integer = (side.tolist() for side in task["columns"])
-    hint = task["hint"]
+    lb, ub, integer = (side.tolist() for side in (*bounds, stated.is_integer))
     model = pyo.ConcreteModel()
     model.x = pyo.Var(range(len(lb)))
     x = [model.x[i] for i in range(len(lb))]
@@ -223,7 +204,8 @@ def _build(pyo: Any, task: dict[str, Any]) -> Any:
             constant=constant, linear_coefs=vals, linear_vars=[x[c] for c in cols]
         )
 
-    indptr, cols, vals, lo, hi = (part.tolist() for part in task["rows"])
+    parts = rows.indptr, rows.cols, rows.vals, rows.lo, rows.hi
+    indptr, cols, vals, lo, hi = (part.tolist() for part in parts)
     model.rows = pyo.ConstraintList()
     for r in range(len(lo)):
         a, b = indptr[r], indptr[r + 1]
@@ -231,18 +213,18 @@ def _build(pyo: Any, task: dict[str, Any]) -> Any:
             continue
         body = linear(cols[a:b], vals[a:b])
         model.rows.add(body == hi[r] if lo[r] == hi[r] else (_finite(lo[r]), body, _finite(hi[r])))
-    goal_cols, goal_vals, constant = task["objective"]
+    goal = stated.objective
     # File formats want a column in the objective.
-    value = linear(goal_cols.tolist(), goal_vals.tolist(), constant) if len(goal_cols) else linear([0], [0.0])
+    value = linear(goal.cols.tolist(), goal.vals.tolist(), goal.const) if len(goal.cols) else linear([0], [0.0])
     model.goal = pyo.Objective(expr=value)
     return model
 
 
-def _read(pyo: Any, model: Any, result: Any) -> tuple[str, Reason | None, np.ndarray | None]:
+def _read(pyo: Any, model: Any, result: Any) -> tuple[Verdict, Reason | None, np.ndarray | None]:
     """Verdict, reason and point."""
     ended = str(result.solver.termination_condition)
     if ended == "infeasible":
-        return Verdict.INFEASIBLE.value, None, None
+        return Verdict.INFEASIBLE, None, None
     x = None
     if len(result.solution):
         # What it complains about is in the termination condition.
@@ -255,9 +237,9 @@ def _read(pyo: Any, model: Any, result: Any) -> tuple[str, Reason | None, np.nda
         if not all(v is None for v in values):
             x = np.array([f if v is None else v for v, f in zip(values, free, strict=True)], dtype=np.float64)
     if ended == "optimal":
-        return Verdict.OPTIMAL.value, None, x
+        return Verdict.OPTIMAL, None, x
     reason: Reason = "time" if ended == "maxTimeLimit" else "solver"
-    return (Verdict.UNKNOWN if x is None else Verdict.FEASIBLE).value, reason, x
+    return Verdict.UNKNOWN if x is None else Verdict.FEASIBLE, reason, x
 
 
 def _finite(side: float) -> float | None:

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from treeform.backends.base import Backend, Session
-from treeform.backends.in_child import SessionInChild
-from treeform.backends.memory import cap_memory, check_memory_limit
+from treeform.backends.memory import check_memory_limit
 from treeform.backends.packages import load
 from treeform.backends.run import CARDINALITY, CLAUSE, Answer, Capabilities, Run, Verdict
 from treeform.backends.watch import Watch
@@ -100,7 +99,7 @@ class SAT(Backend):
 
     def open(self, model: Model) -> Session:
         self.require()
-        return (ChildSession if self.solver in IN_CHILD else SatSession)(self, model)
+        return self.open_apart(model) or (WholeSession if self.own_process else SatSession)(self, model)
 
 
 class SatSession(Session):
@@ -176,29 +175,27 @@ class SatSession(Session):
             self._solver = None
 
 
-class ChildSession(SessionInChild):
-    """A solver that must not run in this process: every run sends all clauses to a child, which may be killed."""
+class WholeSession(Session):
+    """A solver without budgets of conflicts: every run hands it all clauses, in a process that may be killed."""
 
     backend: SAT
+    grace = patience = 0.0
 
     def _search(self, run: Run, watch: Watch) -> Answer:
-        units = [[lit] for lit in run.assumptions] + _fixed_columns(self.lowered, 0)
-        blocks = [b for b in self.lowered.blocks if isinstance(b, Clause)]
-        task = {
-            "solver": self.backend.solver,
-            "units": units,
-            "clauses": [(b.indptr, b.lits) for b in blocks],
-            "phases": None if run.hint is None else _literals(run.hint),
-            "memory": self.backend.memory_limit,
-        }
-        result = self._ask("treeform.backends.sat", task, watch)
-        if isinstance(result, Answer):
-            return result
-        if result["found"] is None:
+        solver = _make(self.backend)
+        for unit in [[lit] for lit in run.assumptions] + _fixed_columns(self.lowered, 0):
+            solver.add_clause(unit)
+        for block in self.lowered.blocks:
+            if isinstance(block, Clause) and not _add_clauses(solver, block):
+                return Answer(Verdict.INFEASIBLE)
+        if run.hint is not None and self.backend.solver == "lingeling":
+            solver.set_phases(_literals(run.hint))
+        satisfiable = solver.solve()
+        if satisfiable is None:
             raise SolverFailed(f"{self.backend.solver} gave no answer", fix="try another SAT solver")
-        if not result["found"]:
+        if not satisfiable:
             return Answer(Verdict.INFEASIBLE)
-        return Answer(_verdict(self.model), _point(result["model"], self.lowered))
+        return Answer(_verdict(self.model), _point(solver.get_model(), self.lowered))
 
 
 def in_slices(
@@ -218,21 +215,6 @@ def in_slices(
         # PySAT holds the interpreter lock during a slice; here the caller's thread gets its turn.
         time.sleep(1e-4)
     return None, slices
-
-
-def solve_in_child(task: dict[str, Any]) -> dict[str, Any]:
-    """What a child process does: load, solve once, and return the model."""
-    cap_memory(task["memory"])
-    solver = load("pysat.solvers", task["solver"], SAT.install).Solver(name=task["solver"])
-    for unit in task["units"]:
-        solver.add_clause(unit)
-    for indptr, lits in task["clauses"]:
-        if not _add_clauses(solver, Clause("", indptr, lits)):
-            return {"found": False, "model": None}
-    if task["phases"] is not None and task["solver"] == "lingeling":
-        solver.set_phases(task["phases"])
-    satisfiable = solver.solve()
-    return {"found": satisfiable, "model": solver.get_model() if satisfiable else None}
 
 
 def _make(backend: SAT) -> Any:
