@@ -15,6 +15,7 @@ from treeform.certify.certificate import sign
 from treeform.certify.counted import count_models
 from treeform.cli.app import app
 from treeform.testing.normal_forms import NEAR_OPTIMAL_REQUIREMENTS, draw_near_optimal, near_optimal_forms
+from treeform.utils.budget import Budget
 from treeform.utils.out_of_reach import OutOfReach, Stopped
 
 WITHIN = Fraction(3, 10)
@@ -33,7 +34,7 @@ def test_they_are_those_of_enumeration(which: int) -> None:
     for problem in draw_near_optimal(6, 340 + which, NEAR_OPTIMAL_REQUIREMENTS[which]):
         values = near_optimal_forms(problem, WITHIN).values()
         for up_to in {min(values), max(values)} if values else set():
-            assert count_models(problem.question, up_to, lambda: False) == sum(v <= up_to for v in values)
+            assert count_models(problem.question, up_to, Budget()) == sum(v <= up_to for v in values)
             some += 1
     assert some
 
@@ -59,9 +60,9 @@ def test_a_number_is_verified_refuted_or_on_trust() -> None:
     judged = problem.near_optimal(within="1/5")
     assert tf.check(judged.certificate(), X, y).verdict == "on trust"
     with pytest.raises(OutOfReach, match="judged on each model"):
-        count_models(problem.question, Fraction(20), lambda: False)
+        count_models(problem.question, Fraction(20), Budget())
     with pytest.raises(Stopped):
-        count_models(tf.Problem(X, y, shape=tf.Tree(2)).question, Fraction(20), lambda: True)
+        count_models(tf.Problem(X, y, shape=tf.Tree(2)).question, Fraction(20), Budget(over=lambda: True))
 
 
 def test_the_command_writes_it(tmp_path: Path) -> None:

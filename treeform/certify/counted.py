@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,7 @@ from treeform.engines.relaxation import relax
 from treeform.engines.totals import OfCounts
 from treeform.errors import CertificateError
 from treeform.language.question import Question
-from treeform.utils.budget import ProcessorBudget
+from treeform.utils.budget import Budget, ProcessorBudget
 from treeform.utils.out_of_reach import OutOfReach, Stopped
 from treeform.utils.text import count_of
 
@@ -49,7 +49,7 @@ def counted_row(part: CountedPart, question: Question, time_limit: float | None)
     beyond = "" if up_to == threshold else f"; nothing is said of models beyond, up to {part.threshold}"
     budget = ProcessorBudget(time_limit)
     try:
-        number = count_models(question, up_to, budget.stop)
+        number = count_models(question, up_to, budget)
     except OutOfReach as error:
         return on_trust(what, f"{error}{beyond}", BY_COUNT)
     except Stopped:
@@ -59,7 +59,7 @@ def counted_row(part: CountedPart, question: Question, time_limit: float | None)
     return holds(what, f"counted again, each tree in normal form{beyond}", "the check's own count")
 
 
-def count_models(question: Question, up_to: Fraction, stop: Callable[[], bool]) -> int:
+def count_models(question: Question, up_to: Fraction, budget: Budget) -> int:
     """How many trees in normal form satisfy all requirements and have at most this objective.
 
     Raises OutOfReach if some requirement is not a linear constraint over sums, or numbers are too large; Stopped.
@@ -70,15 +70,15 @@ def count_models(question: Question, up_to: Fraction, stop: Callable[[], bool]) 
             "counting again does not reach this problem", cause="some requirement is judged on each model"
         )
     cost = relaxation.upper(math.floor(up_to * question.scale))
-    return _Count(question.data, relaxation.task, stop).number(cost)
+    return _Count(question.data, relaxation.task, budget).number(cost)
 
 
 class _Count:
     """Trees of one task."""
 
-    def __init__(self, data: Dataset, task: TreeTask, stop: Callable[[], bool]) -> None:
-        self.table, self.depth, self.stop = Table(data, task), task.depth, stop
-        self.prices = Prices(self.table, task, [0] * len(self.table.hi), 1, stop)
+    def __init__(self, data: Dataset, task: TreeTask, budget: Budget) -> None:
+        self.table, self.depth, self.budget = Table(data, task), task.depth, budget
+        self.prices = Prices(self.table, task, [0] * len(self.table.hi), 1, budget)
         self.source = [data.columns[f].source for f in self.table.feature]
         self.known: dict[tuple[bytes, int], NDArray[np.float64]] = {}
 
@@ -96,7 +96,7 @@ class _Count:
 
     def numbers(self, points: NDArray[np.intp], depth: int, most: float) -> Numbers:
         """Of the trees on these points that cost at most so much."""
-        if self.stop():
+        if self.budget.stop():
             raise Stopped
         out = Counter(leaf for leaf in self.leaves(points) if leaf[0] <= most)
         if depth == 0:
