@@ -7,9 +7,8 @@ that hold for any leaf cost; see ``treeform/native/regression``.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -22,6 +21,7 @@ from treeform.engines.checks import (
     check_seed,
     one_of,
 )
+from treeform.engines.column_budget import ColumnBudget
 from treeform.engines.native_call import (
     Room,
     Watched,
@@ -31,7 +31,6 @@ from treeform.engines.native_call import (
     start_over_ranks,
     time_limit_of,
 )
-from treeform.engines.regression_columns import ColumnBudget
 from treeform.engines.regression_task import BOUND_UNIT, RegressionTask
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask
 from treeform.errors import SpecError
@@ -45,6 +44,8 @@ if TYPE_CHECKING:
 PAIRS = ("auto", "always", "never")
 _LARGEST_PRICE = 2**62
 _NO_LIMIT = 2**60
+NOTHING = 2**200
+"""Larger than every loss: the bound that says that there is no tree."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,7 +113,7 @@ class RegressionSearch(NativeSettings, Engine):
                 fix="minimise tf.SquaredError() or tf.AbsoluteError(), or use tf.ConTree()",
             )
         if task.max_features is not None:
-            return ColumnBudget(data, task, run, partial(self.run, data), BOUND_UNIT).run()
+            return self._within_budget(data, task, run)
         from treeform import _core
 
         room = Room(self.memory_limit)
@@ -139,6 +140,23 @@ class RegressionSearch(NativeSettings, Engine):
             poll=session.poll,
         )
         return session.outcome(native)
+
+    def _within_budget(self, data: Dataset, task: RegressionTask, run: EngineRun) -> EngineOutcome:
+        """The search within a bound on the number of columns."""
+
+        def solve(features: list[int], asked: EngineRun) -> EngineOutcome:
+            columns = np.array(features, dtype=np.int64)
+            return self.run(data, replace(task, columns=columns, max_features=None), replace(asked, upper=None))
+
+        def cost(outcome: EngineOutcome) -> Fraction:
+            assert outcome.graph is not None
+            leaf = outcome.graph.apply(data.X)
+            loss = sum((task.best_loss(np.flatnonzero(leaf == k)) for k in np.unique(leaf)), Fraction(0))
+            return loss + task.price * outcome.graph.n_nodes
+
+        features = range(data.n_features) if task.columns is None else task.columns.tolist()
+        given = replace(run, upper=None)
+        return ColumnBudget(data, task, given, features, solve, cost, NOTHING, BOUND_UNIT).run()
 
 
 class _Session(Watched):
