@@ -315,6 +315,8 @@ class Rows:
     def _weight(self, where: Any, truth: NDArray[np.bool_]) -> int:
         """In units: of all tuples of codes at once, since the next one asked for is often another code."""
         conditions = (*self._where, *map(self._condition, where))
+        if not conditions:
+            return int(self.data.class_weights[truth].sum())
         key = tuple(id(codes) for codes, _ in conditions)
         if key not in self._weights:
             size, at, widths = self.data.n_classes, np.asarray(self.data.y), []
