@@ -103,7 +103,7 @@ class TotalsSearch(NativeSettings, Distributable):
         if reason is not None:
             return reason
         bits = data.points.are_bits  # the search needs merged rows, in which tests are counted sooner
-        if data.n_tests > MOST_TESTS:
+        if not (bits and data.n_features <= MOST_TESTS) and data.n_tests > MOST_TESTS:
             return f"it takes {MOST_TESTS:,} tests, not {data.n_tests:,}"
         if not (bits or data.can_list_tests):
             return "the table has too many tests to list them"
