@@ -12,7 +12,7 @@ from timing import Timed
 from typer.testing import CliRunner
 
 import treeform as tf
-from treeform.catalogue.engines import engine_names, find_engine
+from treeform.catalogue.solvers import engine_names, find_engine
 from treeform.cli.app import app
 from treeform.data import Dataset
 from treeform.engines import CADL85, DL85, Blossom, EngineRun, TreeTask

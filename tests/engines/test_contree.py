@@ -12,7 +12,7 @@ from drawing import Draw
 from timing import Timed
 
 from treeform import _core
-from treeform.catalogue.engines import engine_names, find_engine
+from treeform.catalogue.solvers import engine_names, find_engine
 from treeform.data import Dataset
 from treeform.engines import ConTree, EngineRun, TreeTask
 from treeform.errors import SpecError

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import treeform as tf
 from treeform import _core
-from treeform.catalogue.engines import find_engine
+from treeform.catalogue.solvers import find_engine
 from treeform.cli.app import app
 from treeform.data import Dataset
 from treeform.engines import ConTree, EngineRun, TreeTask

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treeform.catalogue.engines import find_engine
+from treeform.catalogue.solvers import find_engine
 from treeform.data import Dataset
 from treeform.engines import ConTree, EngineRun, TreeTask
 

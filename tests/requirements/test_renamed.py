@@ -7,7 +7,7 @@ import warnings
 import pytest
 
 import treeform as tf
-from treeform.catalogue.engines import find_engine
+from treeform.catalogue.solvers import find_engine
 from treeform.errors import CallError
 from treeform.language.requirement_text import make, parse
 

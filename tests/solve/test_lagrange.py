@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import treeform as tf
-from treeform.catalogue.engines import find_engine
+from treeform.catalogue.solvers import find_engine
 from treeform.engines.relaxation import relax
 from treeform.errors import DataError, SpecError
 from treeform.graph.evaluate import weighted_errors

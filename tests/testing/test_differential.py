@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 
 import treeform as tf
-from treeform.catalogue.engines import find_engine
+from treeform.catalogue.solvers import find_engine
 from treeform.engines import DL85, EngineOutcome
 from treeform.testing.differential import (
     Bundle,

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from treeform.catalogue.engines import engine_names, find_engine
-from treeform.catalogue.registration import register
 from treeform.catalogue.solvers import (
     SolverRow,
     SolverTable,
+    engine_names,
+    find_engine,
     find_formulation,
     find_solver,
     formulation_names,
+    register,
     solvers,
 )
 

@@ -1,20 +1,20 @@
-"""Everything that ``solver=`` takes by name: native engines first, then solvers behind backends."""
+"""Everything that has a name: native engines, solvers behind backends, formulations, and a user's own classes."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from treeform.backends import Backend
 from treeform.backends.isolated import Isolated
 from treeform.backends.packages import installed_version
 from treeform.backends.registry import by_name, load_backend
-from treeform.catalogue.engines import engine_names, load_engine
 from treeform.engines import Engine
 from treeform.errors import SpecError, UnknownName, did_you_mean, unknown_name
 from treeform.language.formulation import Formulation
+from treeform.language.requirement import Requirement
 from treeform.utils.extensions import (
     ENGINES,
     FORMULATIONS,
@@ -25,7 +25,34 @@ from treeform.utils.extensions import (
     find,
     parse_name,
 )
+from treeform.utils.extensions import register as enter
 from treeform.utils.rows import setting_text
+
+
+def engine_names() -> tuple[str, ...]:
+    """The names that `find_engine` knows."""
+    return tuple(one.name for one in extensions(ENGINES) if one.taken_by is None)
+
+
+def load_engine(extension: Extension) -> type[Engine]:
+    """The class of an entry in the group of engines. Raises SpecError if it cannot be loaded, or is no engine."""
+    return extension.load_class(
+        Engine,  # type: ignore[type-abstract]
+        "a native engine is a class derived from treeform.engines.Engine",
+        "derive it from Engine, and implement run()",
+    )
+
+
+def find_engine(name: str) -> Engine:
+    """The engine of that name, with its usual settings or those that follow: ``"contree:max_gap=5"``.
+
+    Raises SpecError if there is none, it cannot be loaded, or a setting is not possible.
+    """
+    plain, settings = parse_name(name)
+    extension = find(ENGINES, plain)
+    if extension is None:
+        raise unknown_name(plain, engine_names(), "native engine", fix="use one of these names")
+    return construct(load_engine(extension), plain, settings)
 
 
 @dataclass(frozen=True)
@@ -230,3 +257,41 @@ def with_threads(solver: Any, threads: int) -> Any:
         cause="it has no setting for threads",
         fix=f"leave out {setting_text('threads', str(threads))}",
     )
+
+
+K = TypeVar("K", bound=type)
+GROUP_OF: dict[type, str] = {Backend: SOLVERS, Engine: ENGINES, Formulation: FORMULATIONS}
+
+
+def register(kind: K) -> K:
+    """Make a solver, a native engine or a formulation known under its ``name`` in this process.
+
+    Parameters
+    ----------
+    kind : class
+        Derived from `Backend`, `Engine` or `Formulation`. A class derived from `treeform.Requirement` is known
+        without it.
+
+    Returns
+    -------
+    class
+        The same one, so that this can stand above a class as a decorator.
+
+    Raises
+    ------
+    SpecError
+        If it is no such class, or has the name of one that comes with treeform.
+    """
+    if isinstance(kind, type) and issubclass(kind, Requirement):
+        return kind
+    group = next(
+        (g for base, g in GROUP_OF.items() if isinstance(kind, type) and issubclass(kind, base)), None
+    )
+    if group is None:
+        raise SpecError(
+            f"{kind!r} cannot be registered",
+            cause="it is no class of a solver, a native engine or a formulation",
+            fix="register the class itself, derived from Backend, Engine or Formulation",
+        )
+    enter(group, kind.name, kind)  # type: ignore[attr-defined]
+    return kind

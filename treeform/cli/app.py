@@ -18,10 +18,10 @@ from treeform.cli import options as opt
 from treeform.cli.check import check_certificate
 from treeform.cli.files import Unwritten, check_writable
 from treeform.cli.judge import judge_model
-from treeform.cli.messages import Exit, command, err_console, exit_code, warn
+from treeform.cli.messages import Exit, command, exit_code, warn
 from treeform.cli.predictions import predictions
 from treeform.cli.problems import How, choose_how, load_problem
-from treeform.cli.progress import ProgressDisplay, shown_as
+from treeform.cli.progress import ProgressDisplay, err_console, shown_as
 from treeform.cli.report import FORMATS, format_of, report_model
 from treeform.cli.solvers import list_solvers
 from treeform.cli.spec import Settings
@@ -105,11 +105,10 @@ def fit(
     Exit codes: 0 done, 2 bad input or usage, 3 infeasible, 4 stopped at a limit without any model,
     130 interrupted by Ctrl-C, 143 by SIGTERM (the best model found is still written; a second one ends at once).
     """
-    written = [path for path in (settings.model, settings.certificate, settings.report) if path is not None]
-    check_writable(written, inputs=[*settings.inputs, *([about] if about else [])])
+    check_writable([settings.model, settings.certificate, settings.report], inputs=[*settings.inputs, about])
     if settings.report is not None:
         format_of(settings.report)
-    about_model = report.NOTHING if about is None else report.read_about(about)
+    about_model = report.read_about(about)
     unwritten = Unwritten()
     with ProgressDisplay(err_console(), enabled=not quiet, log=verbose) as display:
         chosen = ""
@@ -246,7 +245,7 @@ def explain(
 
     Rows are those of --formulation, odd by default.
     """
-    check_writable([path for path in (lp, mps) if path is not None], inputs=settings.inputs)
+    check_writable([lp, mps], inputs=settings.inputs)
     problem = load_problem(settings)
     how = choose_how(problem, settings)
     print(problem)

@@ -13,7 +13,7 @@ import typer
 
 from treeform.cli import options as opt
 from treeform.cli.files import check_writable
-from treeform.cli.messages import err_console
+from treeform.cli.progress import err_console
 from treeform.cli.stored import features_of, load_model, with_policy
 from treeform.errors import SpecError, did_you_mean
 from treeform.graph import DecisionGraph
@@ -85,7 +85,7 @@ def export(
             fix=did_you_mean(to, FORMATS) or "use for example --to python",
         )
     if output is not None:
-        check_writable([output], inputs=[model, *([data] if data else [])])
+        check_writable([output], inputs=[model, data])
     elif to in BINARY:
         raise SpecError(
             f"the format {to} is no text",

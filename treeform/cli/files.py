@@ -11,15 +11,17 @@ from treeform.errors import SpecError
 from treeform.utils.files import check_folder, is_special, reason
 
 
-def check_writable(outputs: Iterable[Path], inputs: Iterable[Path] = ()) -> None:
-    """Make sure that every output can be written, before hours are spent on what goes into it.
+def check_writable(outputs: Iterable[Path | None], inputs: Iterable[Path | None] = ()) -> None:
+    """Make sure that every output that is asked for can be written, before hours are spent on what goes into it.
 
     Raises SpecError if a folder is missing or read-only, a path is a folder, two outputs are one file, or an output
     would replace an input.
     """
     seen: dict[Path, Path] = {}
-    sources = {path.resolve() for path in inputs}
+    sources = {path.resolve() for path in inputs if path is not None}
     for path in outputs:
+        if path is None:
+            continue
         real = path.resolve()
         if real in sources:
             raise SpecError(f"{path} would replace the input", fix="give the output another name")

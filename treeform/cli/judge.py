@@ -51,11 +51,10 @@ def judge_model(
     Without --exclude, columns that a model file does not know are excluded. Exit codes: 0 every requirement is
     satisfied, 7 one is violated or the shape does not fit, 2 bad input.
     """
-    written = [path for path in (certificate, report_file) if path is not None]
-    check_writable(written, inputs=[*settings.inputs, model, *([about] if about else [])])
+    check_writable([certificate, report_file], inputs=[*settings.inputs, model, about])
     if report_file is not None:
         format_of(report_file)
-    described = report.NOTHING if about is None else report.read_about(about)
+    described = report.read_about(about)
     with shown_as(f"judging {model}", enabled=not quiet):
         rows = load_rows(settings, columns_read(model))
         read = rows if settings.minimize is None else Objective.parse(settings.minimize).reading(rows)

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from treeform.cli import options as opt
 from treeform.cli.modules import import_modules
+from treeform.cli.progress import err_console
 from treeform.data.table_files import CsvForm, csv_form
 from treeform.errors import Infeasible, TreeformError, TreeformWarning
 from treeform.solve import Limit, Status
@@ -51,11 +51,6 @@ def exit_code(result: SolveResult) -> Exit:
     if result.limit is Limit.INTERRUPTED:
         return Exit.INTERRUPTED
     return Exit.NO_MODEL if result.status is Status.UNKNOWN else Exit.DONE
-
-
-def err_console() -> Console:
-    """A console on stderr; colour only where a terminal shows it."""
-    return Console(file=sys.stderr, highlight=False)
 
 
 def show_error(error: TreeformError) -> None:

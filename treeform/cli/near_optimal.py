@@ -93,9 +93,7 @@ def near_optimal(
     Example: treeform near-optimal examples/data/german-credit.csv \\
                --target creditworthy --shape tree:2 --within 0.02
     """
-    check_writable(
-        [path for path in (report_file, disagreement) if path is not None], inputs=settings.inputs
-    )
+    check_writable([report_file, disagreement], inputs=settings.inputs)
     if limit is not None:
         warn("the option --limit is called --max-models now")
         max_models = limit

@@ -148,7 +148,7 @@ class ProgressDisplay:
 @contextmanager
 def shown_as(work: str, console: Console | None = None, *, enabled: bool = True) -> Iterator[None]:
     """Show work that has no incumbent and no bound, such as a check, and how far it has come."""
-    with ProgressDisplay(console or stderr_console(), enabled=enabled) as display, observe_steps(display.on_step):
+    with ProgressDisplay(console or err_console(), enabled=enabled) as display, observe_steps(display.on_step):
         display.begin(work)
         yield
 
@@ -196,6 +196,6 @@ def number(value: object) -> str:
     return str(value) if isinstance(value, int) else f"{float(value):.6g}"  # type: ignore[arg-type]
 
 
-def stderr_console() -> Console:
+def err_console() -> Console:
     """A console for messages; colour only where a terminal shows it."""
     return Console(file=sys.stderr, highlight=False)

@@ -96,10 +96,9 @@ def report_model(
         )
     given: dict[str, Any]
     output = output or new_file(Path(f"report.{form or 'html'}"))
-    inputs = [path for path in (model, data, certificate, held_out, about) if path is not None]
-    check_writable([output], inputs=inputs)
+    check_writable([output], inputs=[model, data, certificate, held_out, about])
     form = form or format_of(output)
-    about_model = report.NOTHING if about is None else report.read_about(about)
+    about_model = report.read_about(about)
     if (family := family_in(model)) is not None:
         given = {"target": target, "weight": weight, "groups": groups or ()}
         facts = _facts_of_answer(family, data, row, about=about_model, **given)

@@ -12,8 +12,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from treeform.cli import options as opt
 from treeform.cli.files import Unwritten, check_writable
-from treeform.cli.messages import Exit, err_console
+from treeform.cli.messages import Exit
 from treeform.cli.problems import load_problem
+from treeform.cli.progress import err_console
 from treeform.cli.spec import explain, read_toml, settings_of
 from treeform.data.table_files import check_kind
 from treeform.errors import SpecError
@@ -81,7 +82,7 @@ def sweep(
             raise SpecError(f"{study} names no {name}", fix=f'add {name} = "..."')
     output = output or (None if part.output is None else study.parent / part.output)
     report = report or (None if part.report is None else study.parent / part.report)
-    check_writable([path for path in (output, report) if path is not None], inputs=[*settings.inputs, study])
+    check_writable([output, report], inputs=[*settings.inputs, study])
     if output is not None:
         check_kind(output)
     grid = _with_defaults(part.grid, settings)

@@ -13,9 +13,9 @@ from rich.text import Text
 
 from treeform.cli import options as opt
 from treeform.cli.files import Unwritten, check_writable
-from treeform.cli.messages import Exit, err_console, warn
+from treeform.cli.messages import Exit, warn
 from treeform.cli.problems import How, choose_how, load_problem
-from treeform.cli.progress import ProgressDisplay
+from treeform.cli.progress import ProgressDisplay, err_console
 from treeform.cli.spec import Settings
 from treeform.cli.stating import states_problem
 from treeform.errors import SpecError
@@ -81,9 +81,7 @@ def run_tradeoff(
     output, certificate = shown.output, None if kept is None else kept.certificate
     if kept is not None:
         more["start"] = kept.start
-    check_writable(
-        [path for path in (output, certificate, plot) if path is not None], inputs=settings.inputs
-    )
+    check_writable([output, certificate, plot], inputs=settings.inputs)
     if plot is not None:
         Drawing.check(plot)
     with ProgressDisplay(err_console(), enabled=not shown.quiet, log=shown.verbose) as display:

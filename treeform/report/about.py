@@ -71,8 +71,10 @@ NOTHING = About()
 """Where no file is given."""
 
 
-def read_about(path: Path) -> About:
-    """Read the file. Raises SpecError if it cannot be read, is no TOML, or has unknown keys."""
+def read_about(path: Path | None) -> About:
+    """Read the file; `NOTHING` for None. Raises SpecError if it cannot be read, is no TOML, or has unknown keys."""
+    if path is None:
+        return NOTHING
     with reading(path, "file", "check the path"):
         try:
             return About.model_validate(tomllib.loads(read_text(path)))

@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from treeform.catalogue.engines import engine_names
-from treeform.catalogue.solvers import formulation_names
+from treeform.catalogue.solvers import engine_names, formulation_names
 from treeform.errors import DataError, PortError, RouteError, SolverNotAvailable, SpecError, TreeformError
 from treeform.graph import DecisionGraph
 from treeform.language.objective import Objective
