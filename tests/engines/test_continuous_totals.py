@@ -8,7 +8,6 @@ from totals_samples import RATES, AtMostApproved, NoMeeting, TestPrice
 
 import treeform as tf
 from treeform.engines import EngineRun, TreeTask
-from treeform.engines.column_budget import ColumnBudget
 from treeform.engines.continuous_totals import NO_TREE, PARTS, RULES
 from treeform.engines.native_call import cost_of_admissible_tree
 from treeform.engines.relaxation import relax
@@ -326,12 +325,6 @@ def test_a_budget_of_columns_is_kept_with_a_start_a_bound_and_a_limit():
     assert nothing.proved and nothing.graph is None and nothing.lower >= best.upper
     stopped = run(problem, tf.ContinuousTotals(), budget=Budget().share(0.0))
     assert stopped.reason == "time" and stopped.lower <= best.upper
-
-
-def test_a_set_of_columns_that_was_stopped_at_once_adds_no_rows():
-    search = object.__new__(ColumnBudget)
-    search.used = [(), (False, True, False), (True, False, False)]
-    assert search.rows_used() == (True, True, False)
 
 
 def test_a_start_that_costs_nothing_is_the_answer():
