@@ -113,7 +113,11 @@ def fit(
     with ProgressDisplay(err_console(), enabled=not quiet, log=verbose) as display:
         chosen = ""
         if select is not None and cv is None:
-            raise SpecError("--select is for --cv", fix="add for example --cv 5, or leave out --select")
+            raise SpecError(
+                "--select is for --cv",
+                cause="it chooses among what cross-validation compares",
+                fix="add for example --cv 5, or leave out --select",
+            )
         if cv is not None:
             from treeform.cli.cross_validation import choose_size  # loads scikit-learn
 

@@ -46,7 +46,11 @@ def choose_size(settings: Settings, folds: int, select: str | None = None) -> Ch
         )
     for name, option in (("ccp_alpha", "--ccp-alpha"), ("weight_grid", "--weight-grid")):
         if getattr(settings, name) is not None:
-            raise SpecError(f"--cv and {option} are not for the same run", fix="leave out one of the two")
+            raise SpecError(
+                f"--cv and {option} are not for the same run",
+                cause="cross-validation chooses the penalty, and its weights are rounded as needed",
+                fix="leave out one of the two",
+            )
     X, y, weight = load_table(settings)
     objective = None if settings.minimize is None else Objective.parse(settings.minimize)
     is_regression = objective is not None and leaf_loss(objective) is not None

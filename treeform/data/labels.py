@@ -131,6 +131,7 @@ def refuse_missing(labels: NDArray[Any]) -> None:
         row = int(np.flatnonzero(missing)[0])
         raise DataError(
             f"the target of {row_text(row)} is missing (NaN or None){rows_note()}",
+            cause="models are learnt from, and judged by, labels",
             fix="drop the rows without a label, or give them one of their own",
         )
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():

@@ -188,7 +188,11 @@ def excluded_columns(table: Table, exclude: Any) -> tuple[str, ...]:
         what = f"exclude names {unknown[0]!r}, which is no column"
         raise no_column(what, unknown[0], table.names, fix="name columns of the table")
     if set(table.names) <= set(names):
-        raise DataError("all columns are excluded", fix="leave at least one column to learn from")
+        raise DataError(
+            "all columns are excluded",
+            cause="tests read columns, and none is left",
+            fix="leave at least one column to learn from",
+        )
     return names
 
 

@@ -63,7 +63,11 @@ class CsvForm:
         if decimal not in (None, ".", ","):
             raise SpecError(f"--decimal {decimal!r} is not known", fix="use . or ,")
         if decimal == "," and sep in (None, ","):
-            raise SpecError("--decimal , needs another separator of cells", fix="add --sep ';' or --sep tab")
+            raise SpecError(
+                "--decimal , needs another separator of cells",
+                cause="a comma cannot be both",
+                fix="add --sep ';' or --sep tab",
+            )
         if encoding is not None:
             try:
                 codecs.lookup(encoding)

@@ -88,7 +88,11 @@ def read_weights(values: Any, n_rows: int, grid: Fraction | str | None = None) -
     distinct, code = _distinct(array)
     exact = [_positive(value, code, at) for at, value in enumerate(distinct)]
     if not any(exact):
-        raise DataError("all sample weights are zero", fix="give at least one row a positive weight")
+        raise DataError(
+            "all sample weights are zero",
+            cause="rows of weight 0 are left out",
+            fix="give at least one row a positive weight",
+        )
     counts = np.bincount(code).tolist()
     if isinstance(grid, Fraction):
         return _rounded(exact, counts, code, grid, "as asked for")

@@ -56,6 +56,7 @@ class Distribution:
         if workers is not None and self.executor is None:
             raise SpecError(
                 f"{setting_text('workers', workers)} has no effect without an executor",
+                cause="an executor starts the workers",
                 fix=f"add {setting_text('executor', 'loky')}",
             )
 

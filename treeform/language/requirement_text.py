@@ -59,12 +59,18 @@ def _parts(text: str) -> tuple[str, dict[str, Any]]:
         if not sign:
             if not positional:
                 raise SpecError(
-                    f"the value {item.strip()!r} in {text!r} belongs to no parameter of {kind.name}"
+                    f"the value {item.strip()!r} in {text!r} belongs to no parameter of {kind.name}",
+                    cause=f"its parameters, in their order, are {', '.join(signature(kind)) or 'none'}",
+                    fix="write values with commas in them in quotes",
                 )
             key, value = positional[0], item
         key = next(iter(current_names(kind.__init__, {key.strip(): None}, kind.__name__)))
         if key in parameters:
-            raise SpecError(f"the parameter {key!r} appears twice in {text!r}")
+            raise SpecError(
+                f"the parameter {key!r} appears twice in {text!r}",
+                cause="each parameter has one value",
+                fix="leave out one of the two",
+            )
         parameters[key] = _unquoted(value.strip())
         positional = [p for p in positional if p != key]
     return kind.name, parameters
