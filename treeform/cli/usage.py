@@ -61,8 +61,11 @@ def _explained(error: Any, command: str) -> SpecError:
     if not hasattr(error, "possibilities"):
         taken = [] if error.ctx is None else error.ctx.command.params
         own = [one.name for one in taken if one.param_type_name == "argument"]
-        cause = f"it takes {', '.join(own)}, and options with their names" if own else None
-        return SpecError(error.format_message().rstrip("."), cause=cause, fix=where)
+        text = error.format_message().rstrip(".")
+        surplus = own and "extra argument" in text
+        return SpecError(
+            text, cause=f"it takes {', '.join(own)}, and options with their names" if surplus else None, fix=where
+        )
     meant = _meant(error.option_name.lstrip("-").replace("_", "-"), error.ctx)
     return SpecError(
         f"{command} has no option {error.option_name}", fix=f"{meant} {where}" if meant else where
