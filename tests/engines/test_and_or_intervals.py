@@ -11,6 +11,7 @@ from treeform.engines import and_or_graph
 from treeform.engines.and_or_graph import GraphOfTrees, takes_intervals
 from treeform.engines.enumeration import Enumeration
 from treeform.solve.columns_on_demand import is_usual, priced_part
+from treeform.utils.budget import Budget
 
 APART = ("feature", "column", "partition")
 
@@ -141,7 +142,7 @@ def test_nothing_is_left_out_that_a_cheap_tree_of_depth_three_uses(seed: int) ->
     graph = trees.up_to(cost)
     assert graph is not None
     counted = count_alternatives(
-        problem.data, relaxation.task, cost, priced.multipliers, priced.unit, True, lambda: False
+        problem.data, relaxation.task, cost, priced.multipliers, priced.unit, True, Budget()
     )
     assert (graph.n_nodes, graph.n_alternatives) == counted
 

@@ -21,6 +21,7 @@ from treeform.solve import SolveOptions, Status, solve
 from treeform.solve.columns_on_demand import priced_part
 from treeform.testing import all_models, brute_force
 from treeform.testing.cases import draw_cases
+from treeform.utils.budget import Budget
 
 
 class FewNodes(tf.Requirement):
@@ -209,7 +210,7 @@ def test_the_search_by_prices_proves_the_optimum_and_nothing_above_it() -> None:
         outcome = tf.TotalsSearch().run(case.data, part.task, EngineRun())
         if outcome.upper is None or outcome.witness is None:
             continue
-        hints = outcome.witness["multipliers"], outcome.witness["unit"], lambda: False
+        hints = outcome.witness["multipliers"], outcome.witness["unit"], Budget()
         assert cheapest(case.data, part.task, outcome.upper, *hints).least is not None
         assert cheapest(case.data, part.task, outcome.upper - 1, *hints).least is None
         proved += 1

@@ -24,6 +24,7 @@ from treeform.solve.verification import verify
 from treeform.testing import brute_force
 from treeform.testing.brute import all_models
 from treeform.testing.cases import GROUP, Case, draw_cases
+from treeform.utils.budget import Budget
 
 TREES = (tf.Tree(2), tf.Tree(1), tf.Tree(2))
 REQUIREMENTS: tuple[tf.Requirement, ...] = (
@@ -68,7 +69,7 @@ def test_the_graph_is_that_of_a_search_of_its_own(seed: int, nightly: bool) -> N
                 priced.multipliers,
                 priced.unit,
                 by_feature,
-                lambda: False,
+                Budget(),
             )
             assert (graph.n_nodes, graph.n_alternatives) == counted, case.code(*question.requirements)
 
@@ -231,14 +232,14 @@ def test_a_certificate_counts_the_graph_again() -> None:
     claims = result.certificate()["claims"]
     claim = next(c for c in claims if "graph" in c["metadata"]["details"])
     details, value = claim["metadata"]["details"], Fraction(claim["value"])
-    shown = count_left_out(problem.question, value, details, lambda: False)
+    shown = count_left_out(problem.question, value, details, Budget())
     assert shown is not None
     assert f"{details['graph']['alternatives']} alternatives, counted again" in shown.text
     with pytest.raises(CertificateError, match="states models below"):
-        count_left_out(problem.question, value + 100, details, lambda: False)
+        count_left_out(problem.question, value + 100, details, Budget())
     details["graph"]["alternatives"] -= 1
     with pytest.raises(CertificateError, match="the claim names others"):
-        count_left_out(problem.question, value, details, lambda: False)
+        count_left_out(problem.question, value, details, Budget())
 
 
 def test_under_rows_over_totals_the_certificate_is_verified() -> None:

@@ -16,6 +16,7 @@ from treeform.engines.and_or_graph import GraphOfTrees
 from treeform.errors import CertificateError
 from treeform.solve import Status
 from treeform.solve.columns_on_demand import priced_part
+from treeform.utils.budget import Budget
 
 
 class NoLoneLeaf(tf.Requirement):
@@ -63,13 +64,13 @@ def test_a_certificate_counts_the_graph_of_all_sets_again() -> None:
     claim = next(c for c in claims if "graph" in c["metadata"]["details"])
     details, value = claim["metadata"]["details"], Fraction(claim["value"])
     assert details["graph"]["column_sets"] == 21
-    shown = count_left_out(problem.question, value, details, lambda: False)
+    shown = count_left_out(problem.question, value, details, Budget())
     assert shown is not None
     assert "counted again" in shown.text
     for name in ("alternatives", "nodes", "column_sets"):
         details["graph"][name] -= 1
         with pytest.raises(CertificateError, match="the claim names others"):
-            count_left_out(problem.question, value, details, lambda: False)
+            count_left_out(problem.question, value, details, Budget())
         details["graph"][name] += 1
 
 
@@ -92,4 +93,4 @@ def test_what_is_excluded_from_the_tests_is_not_counted() -> None:
     claims = result.certificate()["claims"]
     claim = next(c for c in claims if "graph" in c["metadata"]["details"])
     details, value = claim["metadata"]["details"], Fraction(claim["value"])
-    assert count_left_out(problem.question, value, details, lambda: False) is not None
+    assert count_left_out(problem.question, value, details, Budget()) is not None

@@ -21,6 +21,7 @@ from treeform.language.question import Question
 from treeform.solve import Status
 from treeform.solve.columns_on_demand import priced_part
 from treeform.testing.brute import all_models
+from treeform.utils.budget import Budget
 
 
 def graph_of(question: Question) -> GraphOfTrees:
@@ -57,7 +58,7 @@ def test_an_automaton_that_adds_to_a_rule_is_noticed(name: str, monkeypatch: pyt
         if not trees.path_levels:
             continue
         none = (0,) * trees.n_rows
-        counted = partial(count_alternatives, case.data, part.task, 100, none, 1, True, lambda: False)
+        counted = partial(count_alternatives, case.data, part.task, 100, none, 1, True, Budget())
         counted(trees.path_levels)
         monkeypatch.setattr(left_out, "states_of", narrower)
         with pytest.raises(CertificateError, match="leaves out paths"):

@@ -13,6 +13,7 @@ from treeform.solve import SolveOptions, Status, solve
 from treeform.solve.columns_on_demand import priced_part
 from treeform.testing import brute_force
 from treeform.testing.cases import GROUP, Case
+from treeform.utils.budget import Budget
 
 Cases = list[tuple[Case, Question]]
 
@@ -54,7 +55,7 @@ def counts_agree(
     """The nodes of a graph, which a count of its own finds, too."""
     graph = trees.up_to(at.lower + reach)
     assert graph is not None
-    given = (at.multipliers, at.unit, True, lambda: False, trees.path_levels)
+    given = (at.multipliers, at.unit, True, Budget(), trees.path_levels)
     assert (graph.n_nodes, graph.n_alternatives) == count(case.data, task, at.lower + reach, *given), (
         case.code()
     )
