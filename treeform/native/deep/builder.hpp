@@ -242,14 +242,15 @@ private:
     Random random_;
     Rows sample_;
 
-    /// The root test of the best tree of depth two, or with `quick` of one that costs little more: its proof takes most of
-    /// the time. The best one of any feature where that tree is a leaf.
+    /// The root test of the best tree of depth two, or with `quick` and of a sample of one that costs little more: its proof
+    /// takes most of the time. The best one of any feature where that tree is a leaf.
     Test first_test(const Rows& rows, const Ptr& leaf, bool quick) {
         Test& test = first_.at({space_.hash(rows), quick ? 1u : 0u});
         if (test.feature >= 0) return test;
         pace_();
-        const Cost gap = quick ? leaf->cost / kSlack : Cost{0};
-        test = of_some(rows, [&](const Rows& some) { return space_.root_test(some, gap); });
+        test = of_some(rows, [&](const Rows& some) {
+            return space_.root_test(some, quick || is_large(rows) ? space_.leaf(some)->cost / kSlack : Cost{0});
+        });
         if (test.feature >= 0) return test;
         if (const Candidates& all = tests(rows); !all.empty()) test = all.front().test;
         return test;
