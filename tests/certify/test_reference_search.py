@@ -104,13 +104,15 @@ def test_a_side_may_hold_a_single_sample():
 
 
 class WithoutTheFirst(tf.Requirement):
-    """No engine knows it."""
+    """No engine knows it: its rows have a column of their own."""
 
     name = "without_the_first_in_reference_search"
     needs = frozenset({"feature"})
 
     def build(self, model, ports):
-        model.add(ports.feature[:, 0].sum() <= 0)
+        used = model.bool("used")
+        model.add(ports.feature[:, 0].sum() <= len(ports.shape.widths) * 8 * used)
+        model.add(used <= 0)
 
     def violation(self, graph, data):
         return int(0 in graph.features_used())
