@@ -58,7 +58,9 @@ def test_a_number_is_verified_refuted_or_on_trust() -> None:
     assert "near_optimal" not in none and tf.check(none, X, y).ok
     problem += tf.FeatureBudget(1)
     judged = problem.near_optimal(within="1/5")
-    assert tf.check(judged.certificate(), X, y).verdict == "on trust"
+    report = tf.check(judged.certificate(), X, y)
+    assert report.verdict == "on trust"
+    assert [row.verdict for row in report.rows if row.what == "status"] == ["verified"]
     with pytest.raises(OutOfReach, match="judged on each model"):
         count_models(problem.question, Fraction(20), Budget())
     with pytest.raises(Stopped):

@@ -62,8 +62,11 @@ class OtherRow(FewNodes):
             "with predictions": [3 * labels + predicted <= 7],
             "for most predicted": [4 * predicted >= 3 * labels],
             "two rows": [labels <= 2, ports.feature[:, 0].sum() + labels <= 2.5],
-        }[self.form]
-        for row in rows:
+            "rounded": [predicted + labels <= 0.29 * 100],
+        }
+        if self.form == "seventh leaf":  # fails over fewer leaves
+            model.add(ports.label[6, 1] <= 0, self.form)
+        for row in rows.get(self.form, []):
             model.add(row, self.form)
         if self.form == "first leaf":
             model.add(ports.label[:, 1].sum() <= model.bool("free") + 2)
@@ -110,6 +113,8 @@ def test_sums_are_joined_with_what_leaves_add() -> None:
         ("with predictions", True),
         ("for most predicted", True),
         ("two rows", True),
+        ("rounded", False),
+        ("seventh leaf", False),
     ],
 )
 def test_which_rows_are_sums(form: str, recognised: bool) -> None:
@@ -124,6 +129,13 @@ def test_which_rows_are_sums(form: str, recognised: bool) -> None:
         assert found.per_leaf[1].tolist() == [1, 1]
         assert found.per_test[:, 0].tolist() == [0] * case.data.n_features
         assert found.per_test[:, 1].tolist() == [1, *[0] * (case.data.n_features - 1)]
+
+
+def test_a_rule_on_one_of_many_nodes_is_left_to_a_solver() -> None:
+    X = np.array([[0, 0, 0], [0, 0, 1], [0, 1, 0], [1, 1, 1]])
+    y = np.array([0, 1, 1, 0])
+    problem = tf.Problem(X, y, shape=tf.Tree(3)) + OtherRow("seventh leaf")
+    assert priced_part(problem.question).dropped == problem.question.labels  # type: ignore[union-attr]
 
 
 def optimum_of(case: Any, question: Question, solver: Any) -> Status:

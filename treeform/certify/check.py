@@ -139,9 +139,9 @@ def _check(
     graph = None if body.model is None else DecisionGraph.from_json(body.model)
     rows += statements(body, question, graph)
     claims = claim_rows(body.claims, question, graph, means)
-    if body.near_optimal is not None:
-        rows.append(counted_row(body.near_optimal, question, means.time_limit))
-    return CheckReport((*rows, *claims, status_row(body, rows, claims)))
+    status = status_row(body, rows, claims)  # it does not rest on how many models there are
+    counted = body.near_optimal and counted_row(body.near_optimal, question, means.time_limit)
+    return CheckReport((*rows, *claims, status, *([counted] if counted else [])))
 
 
 def as_in_training(

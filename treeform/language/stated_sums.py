@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.errors import PortError, SpecError
 from treeform.language.ports import Ports
 from treeform.language.totals import TotalRow, Totals
 from treeform.model import Linear, Model
@@ -30,6 +29,8 @@ NODES = (3, 5)
 """Leaves over which rows are stated, and as many tests: what depends on their number is no sum."""
 MOST_ENTRIES = 10_000_000
 LARGEST = 2**40
+ROUNDING = 1e-6
+"""A side this close to a whole number, and below it, may be that number: solvers do not tell them apart."""
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -64,7 +65,7 @@ def _of(requirement: Requirement, data: Dataset, shape: Shape, nodes: int) -> To
     try:
         with ports.used_by(requirement):
             requirement.build(model, ports)
-    except (PortError, SpecError):  # it reads what a formulation has beyond its ports
+    except Exception:  # it asks for more of a formulation than these columns, or fails over every one, which says why
         return None
     if model.n_cols > width or not model.blocks:
         return None
@@ -79,7 +80,7 @@ def _of(requirement: Requirement, data: Dataset, shape: Shape, nodes: int) -> To
                 if side == math.inf:
                     continue
                 added = _added(coef, sizes, data)
-                if added is None or not abs(side) < LARGEST:
+                if added is None or not abs(side) < LARGEST or 0 < math.ceil(side) - side < ROUNDING:
                     return None
                 parts.append(added)
                 rows.append(math.floor(side))
