@@ -59,3 +59,22 @@ def test_a_weight_that_is_named_in_python_is_refused_with_what_to_pass(folder: P
     table = pd.read_csv(folder / "t.csv")
     with pytest.raises(tf.errors.DataError, match=r"pass table\['n'\], with exclude=\['n'\]"):
         tf.Problem(table, "y", shape="tree:1", sample_weight="n")
+
+
+def test_whole_numbers_are_the_classes_of_a_model_that_is_learnt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    table = pd.DataFrame({"x": range(30), "n": [min(row, 24) for row in range(30)]})
+    table.to_csv("t.csv", index=False)
+    result = tf.Problem(table, "n", shape="tree:1").solve()
+    result.certificate().save("c.json")
+    assert result.graph is not None
+    result.graph.save("m.json")
+    for line in (
+        "check c.json t.csv",
+        "judge t.csv --target n --model m.json",
+        "report m.json t.csv --target n --held-out t.csv --output r.md",
+    ):
+        done = CliRunner().invoke(app, line.split())
+        assert done.exit_code == 0, done.output

@@ -56,7 +56,7 @@ def judge_model(
         format_of(report_file)
     described = report.read_about(about)
     with shown_as(f"judging {model}", enabled=not quiet):
-        rows = load_rows(settings, columns_read(model))
+        rows = load_rows(settings, columns_read(model), learnt=True)
         read = rows if settings.minimize is None else Objective.parse(settings.minimize).reading(rows)
         graph = read_model(model, read)
         judgement = state(rows, settings, own_shape(graph)).judge(graph)

@@ -60,12 +60,15 @@ def csv_form_of(settings: Settings) -> CsvForm:
     return CsvForm.of(settings.sep, settings.decimal, settings.encoding)
 
 
-def load_rows(settings: Settings, read: frozenset[str] | None = None) -> Dataset:
+def load_rows(
+    settings: Settings, read: frozenset[str] | None = None, *, learnt: bool = False
+) -> Dataset:
     """Read the table, with the target, weights and choices about columns that the settings name.
 
-    Where they exclude no column and ``read`` is given, the columns that it does not hold are excluded.
+    Where they exclude no column and ``read`` is given, the columns that it does not hold are excluded; ``learnt`` as
+    for `split`.
     """
-    X, y, weight = load_table(settings)
+    X, y, weight = load_table(settings, learnt=learnt)
     options = TableOptions.of(
         settings.categorical,
         settings.missing or "value",
@@ -78,8 +81,10 @@ def load_rows(settings: Settings, read: frozenset[str] | None = None) -> Dataset
     return Dataset.from_user(X, y, weight, exclude=exclude, options=options, allow_quantities=True)
 
 
-def load_table(settings: Settings) -> tuple[pd.DataFrame, pd.Series, pd.Series | None]:
-    """Features, target and weights of the table that the settings name."""
+def load_table(
+    settings: Settings, *, learnt: bool = False
+) -> tuple[pd.DataFrame, pd.Series, pd.Series | None]:
+    """Features, target and weights of the table that the settings name; ``learnt`` as for `split`."""
     assert settings.data is not None
     assert settings.target is not None
     with csv_form(csv_form_of(settings)):
@@ -92,6 +97,7 @@ def load_table(settings: Settings) -> tuple[pd.DataFrame, pd.Series, pd.Series |
         exclude=settings.exclude or (),
         source=settings.data,
         regression=regression,
+        learnt=learnt,
     )
 
 

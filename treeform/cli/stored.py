@@ -170,6 +170,7 @@ def data_of(
         exclude=stated.data.exclude,
         source=path,
         regression=stated.data.quantity is not None,
+        learnt=True,
     )
     return X, y, weights, sensitive
 
@@ -303,7 +304,13 @@ def _model_rows(graph: DecisionGraph, path: Path, target: str | None, weight: st
     frame = read_table(path, text=_text_columns(graph))
     held = [column for column in known if column in frame.columns]
     X, y, weights = split(
-        frame, target=target, weight=weight, exclude=held, source=path, regression=bool(graph.values)
+        frame,
+        target=target,
+        weight=weight,
+        exclude=held,
+        source=path,
+        regression=bool(graph.values),
+        learnt=True,
     )
     if graph.encoder is None:
         data = Dataset.from_user(X, y, weights, exclude=tuple(held), allow_quantities=bool(graph.values))

@@ -47,10 +47,12 @@ def split(
     exclude: Sequence[str],
     source: Path,
     regression: bool = False,
+    learnt: bool = False,
 ) -> tuple[pd.DataFrame, pd.Series, pd.Series | None]:
     """Features, target and weights. Excluded columns stay in the table, since requirements may name them.
 
-    A target that is a measurement is refused, except for ``regression``.
+    A target that is a measurement is refused, except for ``regression``. Where a model is ``learnt`` already, whole
+    numbers are its classes, however seldom they repeat in these rows.
 
     Raises DataError if a column that is named does not exist, or target or weight cannot be what they are named for,
     and SpecError if one column is named for two roles.
@@ -65,7 +67,7 @@ def split(
             fix="the target is never a feature: leave it out of the other options",
         )
     if not regression:
-        _check_target(y, target)
+        _check_target(y, target, learnt)
     weights = None if weight is None else _weights(take_column(frame, weight, "weight", source), weight)
     features = frame.drop(columns=[target, *([weight] if weight else [])])
     if not len(features.columns.difference(list(exclude))):
@@ -77,12 +79,12 @@ def split(
     return features, y, weights
 
 
-def _check_target(y: pd.Series, name: str) -> None:
+def _check_target(y: pd.Series, name: str, learnt: bool) -> None:
     """A column of many distinct fractions, or of numbers that seldom repeat, is a measurement and no class."""
     numeric = pd.api.types.is_numeric_dtype(y) and not pd.api.types.is_bool_dtype(y)
     known = y.dropna()
     many = numeric and known.nunique() > 20
-    if many and ((known % 1 != 0).any() or known.nunique() > len(known) / 2):
+    if many and ((known % 1 != 0).any() or (not learnt and known.nunique() > len(known) / 2)):
         raise DataError(
             f"the target {name!r} is a measurement, not a class",
             cause=f"it holds {known.nunique()} distinct numbers such as {float(known.iloc[0])}",
