@@ -56,6 +56,9 @@ def test_a_number_is_verified_refuted_or_on_trust() -> None:
     assert report.ok and f"nothing is said of models beyond, up to {found.threshold}" in str(report)
     none = replace(found, counted_to=None, trees=None).certificate()
     assert "near_optimal" not in none and tf.check(none, X, y).ok
+    merged = found.distinct()
+    assert merged.count < found.count
+    assert "near_optimal" not in merged.certificate() and tf.check(merged.certificate(), X, y).ok
     problem += tf.FeatureBudget(1)
     judged = problem.near_optimal(within="1/5")
     report = tf.check(judged.certificate(), X, y)

@@ -122,7 +122,7 @@ class _Count:
 
     def leaves(self, points: NDArray[np.intp]) -> list[tuple[int, ...]]:
         """What a leaf of each class adds."""
-        return [tuple(sums) for sums in self.table.amounts[points].sum(axis=0).tolist()]
+        return [tuple(sums) for sums in (self.table.amounts[points].sum(axis=0) + self.table.leaf).tolist()]
 
     def least(self, points: NDArray[np.intp], depth: int) -> float:
         """No tree on these points costs less."""

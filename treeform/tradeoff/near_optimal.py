@@ -84,6 +84,8 @@ class NearOptimal(Printed):
     """All models up to ``counted_to``, listed or not; None when none were counted, or only their number."""
     sensitive: Any = field(default=None, repr=False)
     """Groups for requirements that name none."""
+    apart: bool = True
+    """Whether models that predict alike count apart; not so in `distinct`."""
 
     @property
     def proved(self) -> bool:
@@ -104,11 +106,11 @@ class NearOptimal(Printed):
         """The certificate of the best model, and of the number of models up to ``counted_to`` where they were counted.
 
         `treeform.check` proves the optimum again, and counts again. What lies between ``counted_to`` and the threshold
-        is no part of it.
+        is no part of it, nor is the count of `distinct`: a check counts every model.
 
         Raises CertificateError if no model was found, and nothing was proved.
         """
-        if self.counted_to is None:
+        if self.counted_to is None or not self.apart:
             return make_certificate(self.best)
         counted = {"up_to": str(self.counted_to), "threshold": str(self.threshold), "models": self.count}
         return make_certificate(self.best, near_optimal=counted)
@@ -272,7 +274,7 @@ class NearOptimal(Printed):
         """
         trees = self._counted_trees("a count of different predictions").distinct()
         listed = tuple(trees.model(index) for index in range(min(trees.size, len(self.models))))
-        return replace(self, models=listed, count=trees.size, trees=trees)
+        return replace(self, models=listed, count=trees.size, trees=trees, apart=False)
 
     def _counted_trees(self, what: str) -> NearTrees:
         if self.trees is None or not self.trees.size:
