@@ -69,8 +69,9 @@ def draw(frame: Any, path: Any, sets: tuple[str, ...], depth: int) -> None:
             seconds, errors = zip(*sorted(points), strict=True)
             ours = program == OURS
             style = {"color": "black", "lw": 2, "zorder": 3} if ours else {"lw": 1, "marker": "."}
+            end = found["limit"].astype(float).max() if found["program"].isin(ANYTIME).any() else until
             (lines[program],) = axis.plot(
-                [*np.maximum(seconds, 0.01), max(until, seconds[-1])],
+                [*np.maximum(seconds, 0.01), max(end, seconds[-1])],
                 [*np.minimum.accumulate(errors), min(errors)],
                 label=program, drawstyle="steps-post", **style,
             )  # fmt: skip

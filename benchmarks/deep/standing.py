@@ -17,6 +17,8 @@ from benchmarks.harness import Rows, Shown, table
 SHORTEST = 0.005
 """Seconds of CART; where it takes less, seconds are not compared."""
 Case = list[dict[str, str]]
+LIMITS = (0.1, 1.0, 10.0)
+"""CPU seconds after which programs are compared."""
 GREEDY = "CART, gini"
 SLACK = 1.25
 """A run that takes longer than its limit by this factor does not count there."""
@@ -40,7 +42,8 @@ def in_time(row: dict[str, str], limit: float) -> bool:
 
 def best_of_others(case: Case, limit: float) -> tuple[int, str] | None:
     """The least errors of the other programs within a limit, and whose they are."""
-    found = [(int(r["errors"]), r["program"]) for r in case if r["program"] != OURS and in_time(r, limit)]
+    others = dict.fromkeys(r["program"] for r in case if r["program"] != OURS)
+    found = [(errors, p) for p in others if (errors := errors_of(case, p, limit)) is not None]
     return min(found, default=None)
 
 
@@ -55,11 +58,6 @@ def errors_of(case: Case, program: str, limit: float) -> int | None:
     return min(errors, default=None)
 
 
-def limits_of(rows: Rows) -> list[float]:
-    """The limits of all runs."""
-    return sorted({float(limit) for limit in rows.frame["limit"]})
-
-
 def _compared(rows: Rows, title: str, *families: str) -> Shown:
     """Sets and depths by limit: ours, the greedy tree, the best of the others."""
     lines, ratios = [], {}
@@ -70,7 +68,7 @@ def _compared(rows: Rows, title: str, *families: str) -> Shown:
             "set": name.split("/")[-1],
             "CART": "" if greedy is None else greedy,
         }
-        for limit in limits_of(rows):
+        for limit in LIMITS:
             own, other = errors_of(case, OURS, limit), best_of_others(case, limit)
             line[f"{limit:g} s"] = "" if own is None else own
             line[f"best other, {limit:g} s"] = "" if other is None else f"{other[0]} ({other[1]})"
@@ -99,18 +97,17 @@ def compared(rows: Rows) -> Shown:
 @table("deep_named", source="deep")
 def of_named_sets(rows: Rows) -> Shown:
     """Sets and depths by programs: errors within each limit, of the best setting of a program."""
-    limits = limits_of(rows)
     lines, ended = [], Counter()
     for depth, name, case in cases(rows, "continuous"):
         if name in NAMED:
             line: dict[str, Any] = {"depth": depth, "set": name}
             for program, runs in by_program(case).items():
-                line[program] = " / ".join(_least(runs, limit) for limit in limits)
+                line[program] = " / ".join(_least(runs, limit) for limit in LIMITS)
                 ended.update((program, r["how"]) for r in runs if r.get("how") and not r["errors"])
             lines.append(line)
     without = "; ".join(f"{program}: {how}, {count}" for (program, how), count in ended.items())
     note = (
-        f"Errors after {' / '.join(f'{limit:g}' for limit in limits)} user CPU seconds, of a program's best setting. "
+        f"Errors after {' / '.join(f'{limit:g}' for limit in LIMITS)} user CPU seconds, of a program's best setting. "
         "-: no tree by then, or the run took longer by a quarter; empty: not run. Runs without a tree (time: still "
         f"running {SLACK:g} times the limit and five seconds later; memory: it had 12 GB): {without}."
     )
@@ -129,7 +126,7 @@ def _least(runs: Case, limit: float) -> str:
     """The least errors within a limit; nothing where no run had it or was over before."""
     settings = dict.fromkeys(r["program"] for r in runs)
     errors = [e for e in (errors_of(runs, one, limit) for one in settings) if e is not None]
-    asked = any(float(r["limit"]) == limit or r["program"] not in ANYTIME for r in runs)
+    asked = any(float(r["limit"]) == limit or r["program"] not in ANYTIME - {OURS} for r in runs)
     return str(min(errors)) if errors else "-" if asked else ""
 
 
@@ -173,7 +170,7 @@ def curve_of(runs: Case) -> list[tuple[float, int]]:
 @table("deep_peers", source="deep")
 def of_programs(rows: Rows) -> Shown:
     """Programs: errors beside ours by depth, primal integral, longest run."""
-    limit = max(limits_of(rows))
+    limit = max(LIMITS)
     ratios: dict[str, dict[int, list[float]]] = {}
     integrals: dict[str, list[float]] = {}
     late: dict[str, list[bool]] = {}
