@@ -93,7 +93,7 @@ protected:
     std::vector<Cost> by_left_, by_right_, whole_;
     std::vector<Cost> loose_by_, unused_;
     std::vector<Cost> open_left_, open_right_;  // bounds of the features not scanned yet on a split, else kInf
-    Lowest<Cost> lowest_left_, lowest_right_;
+    Lowest<Cost> lowest_;
     std::vector<int> turn_;
     int best_feature_left_ = -1, best_feature_right_ = -1;  // of the sides of the cut in work
     std::vector<Sum> scratch_, by_class_;
@@ -297,12 +297,10 @@ protected:
     /// may sum up to less than the cutoff.
     bool scan_features(int f, const Keys& keys, bool supported, Cost cutoff, Cost reach, Cost& best_left,
                        Cost& best_right, bool doubt = false) {
-        lowest_left_.begin(), lowest_right_.begin();
+        lowest_.begin();
         for (;;) {
             control_.check();
-            Cost low_left, low_right;
-            const int at_left = lowest_left_.find(open_left_, kInf, low_left);
-            const int at_right = lowest_right_.find(open_right_, kInf, low_right);
+            const auto [low_left, low_right, at_left, at_right] = lowest_.find(open_left_, open_right_, kInf);
             const bool want_left = low_left < best_left, want_right = low_right < best_right;
             if (doubt && best_left + best_right < cutoff) return false;
             if (!want_left && !want_right) return true;
