@@ -141,7 +141,7 @@ def unknown_name(name: object, known: Iterable[str], what: str, *, fix: str | No
 
 
 def no_such_part(owner: str, what: str, key: object, known: Iterable[str]) -> SpecError:
-    """The error for a setting or parameter that something does not have: those that it has, and the closest one."""
+    """The error for an unknown setting or parameter: it lists the known ones and suggests the closest."""
     names = list(known)
     cause = f"its {what}s are {', '.join(names) or 'none'}"
     return SpecError(f"{owner} has no {what} {key!r}", cause=cause, fix=did_you_mean(key, names))

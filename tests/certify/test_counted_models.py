@@ -53,7 +53,7 @@ def test_a_number_is_verified_refuted_or_on_trust() -> None:
     assert len(listed) < found.count
     part = replace(found, count=len(listed), counted_to=Fraction(listed[-1].objective))
     report = tf.check(part.certificate(), X, y)
-    assert report.ok and f"nothing is said of models beyond, up to {found.threshold}" in str(report)
+    assert report.ok and f"models beyond, up to {found.threshold}, are not counted" in str(report)
     none = replace(found, counted_to=None, trees=None).certificate()
     assert "near_optimal" not in none and tf.check(none, X, y).ok
     merged = found.distinct()

@@ -33,7 +33,7 @@ WRONG = {
     "fit t.csv y --target y --shape tree:2": "it takes data, and options",
     "near-optimal t.csv --target y --shape tree:2 --within -1": "--within 0.01",
     "pareto t.csv --target y --shape diagram:1,2": "--shape tree:k, where k",
-    "judge t.csv --target y --model t.csv": "it is no JSON from line 1 on",
+    "judge t.csv --target y --model t.csv": "it is not JSON: line 1",
 }
 """Command lines that are refused, and a part of what is said."""
 

@@ -120,7 +120,7 @@ class Backend(ABC):
         return self
 
     def open_apart(self, model: Model) -> Session | None:
-        """A session in a child process, for solvers that need one or whose library another one rules out; else None."""
+        """A session in a child process, if the solver needs one or a loaded library excludes its own; else None."""
         apart = INSIDE not in os.environ if self.own_process else blocked(self.module)
         isolated = find(SOLVERS, "isolated") if apart else None
         return None if isolated is None else isolated.load()(self, self.memory_limit).open(model)

@@ -44,7 +44,7 @@ HOW = {
     "cplex": "install CPLEX and a licence (ibm.com)",
     "appsi_highs": HIGHSPY,
 }
-#: Seconds that Pyomo may take to read the solution, and solvers that check the time rarely.
+#: Seconds beyond the limit: for Pyomo to read the solution, and for solvers that check the time rarely.
 LATE = 5.0
 #: How long a program may take to print its version.
 VERSION_SECONDS = 20

@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 
 BY_COUNT = "the count of near-optimal models"
 MOST_SUMS = 300_000
-"""Vectors that are held at once."""
+"""Largest number of vectors in memory."""
 Numbers = Counter[tuple[int, ...]]
-"""By what a tree adds: how many do."""
+"""Number of trees, by the sums of a tree."""
 
 
 def counted_row(part: CountedPart, question: Question, time_limit: float | None) -> CheckRow:
@@ -46,7 +46,7 @@ def counted_row(part: CountedPart, question: Question, time_limit: float | None)
     what = f"{count_of(f'{part.models:,}', 'model')} up to {part.up_to}"
     if up_to > threshold:
         raise CertificateError("the certificate counts models beyond its threshold")
-    beyond = "" if up_to == threshold else f"; nothing is said of models beyond, up to {part.threshold}"
+    beyond = "" if up_to == threshold else f"; models beyond, up to {part.threshold}, are not counted"
     budget = ProcessorBudget(time_limit)
     try:
         number = count_models(question, up_to, budget)

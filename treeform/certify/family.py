@@ -207,7 +207,7 @@ class Family:
         return not any(self.is_open(place) for place, _ in self.problems())
 
     def of_depth(self, depth: int) -> Family:
-        """The problems of one depth, with their models and bounds by now."""
+        """The problems of one depth, with the models and bounds found so far."""
         shape, whole = self.question.shape.at_depth(depth), self.place(depth)
         part = Family(self.question.with_(shape=shape), self.by_tests)
         part.models = [known for known in self.models if self.contains(whole, known.needs)]

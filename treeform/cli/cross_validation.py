@@ -47,7 +47,7 @@ def choose_size(settings: Settings, folds: int, select: str | None = None) -> Ch
     for name, option in (("ccp_alpha", "--ccp-alpha"), ("weight_grid", "--weight-grid")):
         if getattr(settings, name) is not None:
             raise SpecError(
-                f"--cv and {option} are not for the same run",
+                f"--cv and {option} cannot be combined",
                 cause="cross-validation chooses the penalty, and its weights are rounded as needed",
                 fix="leave out one of the two",
             )

@@ -12,7 +12,7 @@ from treeform.utils.files import check_folder, is_special, reason
 
 
 def check_writable(outputs: Iterable[Path | None], inputs: Iterable[Path | None] = ()) -> None:
-    """Make sure that every output that is asked for can be written, before hours are spent on what goes into it.
+    """Check that every requested output can be written, before the work begins.
 
     Raises SpecError if a folder is missing or read-only, a path is a folder, two outputs are one file, or an output
     would replace an input.

@@ -33,7 +33,7 @@ def list_solvers(
     solver = find_backend(
         bugs,
         "{} is a native engine",
-        cause="the known bugs are of solvers, which are given models",
+        cause="known bugs are listed for solvers only",
         fix="name a solver, such as --bugs highs",
     )
     return _ask_bugs(solver)

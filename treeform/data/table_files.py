@@ -368,7 +368,7 @@ def check_size(path: Path, stream: IO[bytes]) -> None:
 
 
 def check_kind(path: Path) -> None:
-    """Make sure, before the work begins, that a table can be written in the format of the name.
+    """Check, before the work begins, that a table can be written in the format of the name.
 
     Raises SpecError if the name ends otherwise, or nothing here writes Parquet.
     """

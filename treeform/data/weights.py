@@ -119,7 +119,7 @@ def _one_each(values: Any, n_rows: int) -> NDArray[Any]:
         raise DataError(
             f"sample_weight={values!r} is text",
             cause="only the target is named; weights are numbers, one for each row",
-            fix=f"pass table[{values!r}], with exclude=[{values!r}] if no test shall read it",
+            fix=f"pass table[{values!r}], with exclude=[{values!r}] if no test may read it",
         )
     try:
         array = np.asarray(values)

@@ -103,7 +103,7 @@ def reach(call: Callable[[], T], stop: Callable[[], bool], seconds: float = PATI
 
 @contextlib.contextmanager
 def within_reach() -> Iterator[None]:
-    """Whatever a client raises whose cluster is gone is a SolverFailed; workers that are lost are not."""
+    """Turn errors of a client without a cluster into SolverFailed; errors of lost workers pass."""
     try:
         yield
     except (CutShort, SolverFailed, BrokenExecutor):
@@ -132,7 +132,7 @@ def last_call(call: Callable[[], object]) -> None:
 
 
 class EventOfCluster:
-    """An event of a cluster: called, it tells whether it is set; a worker asks at most once a second."""
+    """An event of a cluster. A call returns whether it is set; a worker asks the cluster at most once a second."""
 
     def __init__(self, name: str) -> None:
         self.name, self._is_set, self._look = name, False, 0.0
@@ -161,7 +161,7 @@ class EventOfCluster:
 
 @lru_cache(maxsize=8)
 def event_of_cluster(name: str) -> EventOfCluster:
-    """The event of that name in this process, which remembers what it was told with the question before."""
+    """The event of that name in this process, which keeps the last reply of the cluster."""
     return EventOfCluster(name)
 
 

@@ -103,7 +103,7 @@ def _backend(executor: Any, workers: int | None) -> Iterator[tuple[str, int]]:
 
 
 def unknown_executor(executor: Any, names: tuple[str, ...]) -> SpecError:
-    """The error of an executor that is none of these."""
+    """The error for an unknown executor."""
     return SpecError(
         f"there is no executor {executor!r}",
         cause=f"executors are {', '.join(names)}, dask:tcp://HOST:PORT, and clients of Dask distributed",

@@ -97,7 +97,7 @@ class Journal:
         self._synced = time.monotonic()
 
     def before(self, answer: Ask) -> Ask:
-        """The same answers, from the journal where it has them; what settles its question is kept."""
+        """The same answers, from the journal where it has them; a reply that settles its question is stored."""
 
         def ask(question: Message) -> Message | None:
             known = self.read(question)

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 LOST_SECONDS = 0.5
 """After a worker was lost, before its question is asked again: a cluster takes note of it by then."""
 LOST_BY_DASK = ("KilledWorker", "FutureCancelledError", "FuturesCancelledError")
-"""Its errors for a worker that is gone."""
+"""Errors of Dask for a lost worker."""
 ONE_SEARCH = ("loky", "threading", "dask")
 """The executors for one search, of those in `NAMES`."""
 
@@ -167,7 +167,7 @@ class Workers:
         raise AssertionError
 
     def _asked(self, executor: Any, question: Message, stop: Callable[[], bool], again: bool) -> Any:
-        """What the worker gives; BrokenExecutor or CancelledError if it is gone, CutShort once ``stop()`` is true."""
+        """The worker's result. BrokenExecutor or CancelledError: it is lost; CutShort: ``stop()`` is true."""
         with within_reach():
             given = self._source(again), self._key, self._ended, compact(question)
             future = executor.submit(answer, *given)

@@ -100,7 +100,7 @@ class ColumnBudget:
         return tuple(any(flags) for flags in zip_longest(*self.used, fillvalue=False))
 
     def least(self) -> Cost | None:
-        """The cost that a tree has to beat at present."""
+        """The upper bound: only cheaper trees are wanted."""
         wanted = self.given.upper() if callable(self.given.upper) else self.given.upper
         return min((value for value in (self.best, wanted) if value is not None), default=None)
 
@@ -128,11 +128,11 @@ class ColumnBudget:
         return Found(cost, cost if outcome.proved else lower, weights, outcome.proved)
 
     def _keep(self, within: Sequence[int]) -> None:
-        """Keeps the tree over these columns if it is better."""
+        """Keep the tree over these columns if it is better."""
         outcome = self.asked[tuple(within)]
         cost, graph = self.cost(outcome), outcome.graph
         if graph is not None and (self.best is None or cost < self.best):
-            if not self.asked_all:  # the run over most columns has the witness that says most
+            if not self.asked_all:  # the run over most columns has the strongest witness
                 self.witness = outcome.witness
             self._take(cost, graph, outcome.upper)
 

@@ -128,7 +128,7 @@ class ContinuousTotals(NativeSettings, Engine):
             return solve(every, run)
         start = _start(run.start, data, task)
         found = ColumnBudget(data, task, run, every, solve, _cost_of, NO_TREE, start=start).run()
-        return replace(found, nothing=False)  # its bound says so
+        return replace(found, nothing=False)  # the bound states it
 
 
 def _not_exact(reason: str) -> SpecError:
@@ -137,7 +137,7 @@ def _not_exact(reason: str) -> SpecError:
 
 
 class _Session(Session):
-    """A search over some encoded features. The core itself judges the tree to begin with, so no start stands here."""
+    """A search over some encoded features. The core judges the initial tree itself, so there is no start here."""
 
     def __init__(
         self, data: Dataset, task: TreeTask, run: EngineRun, adds: Contributions, features: list[int]
@@ -225,7 +225,7 @@ def _cost_of(outcome: EngineOutcome) -> int:
 
 
 def _start(graph: DecisionGraph | None, data: Dataset, task: TreeTask) -> tuple[int, DecisionGraph] | None:
-    """A tree to begin with and its cost; None where it is not admissible."""
+    """An initial tree and its cost; None if it is not admissible."""
     if graph is None or (cost := cost_of_admissible_tree(graph, data, task)) is None:
         return None
     if task.sample_cost is not None:

@@ -47,7 +47,7 @@ class Enumeration:
     most : int
         Subtrees that are held at once, and pairs that are formed of them.
     seconds : float, optional
-        For multipliers of rows. Any are right; good ones leave fewer trees.
+        For multipliers of rows. Any multipliers are valid; good ones leave fewer trees.
 
     Raises
     ------

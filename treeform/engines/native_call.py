@@ -162,7 +162,7 @@ class Session(Watched):
         return True
 
     def watch(self) -> dict[str, Any]:
-        """The keywords of a core for its time, and for those who are called while it runs."""
+        """The keywords of a core for its time limit and its callbacks."""
         run = self.given
         limit = time_limit_of(run.budget.elapsed_limit)
         return {"time_limit": limit, "poll": self.poll, "ask": run.ask, "callers": run.callers}
@@ -233,7 +233,7 @@ class SessionOverTests(Session):
     table: TableOfTotals | Binarised
 
     def tests_of(self, graph: DecisionGraph | None) -> tuple[NDArray[np.int32], ...] | None:
-        """A tree to begin with as the core takes it; None when there is none, or one of its tests is not there."""
+        """The initial tree in the arrays of the core; None if there is none, or the table lacks one of its tests."""
         return tree_of_tests(
             graph, partial(number_of_test, self.data, self.table.feature, self.table.threshold)
         )

@@ -45,7 +45,7 @@ PAIRS = ("auto", "always", "never")
 _LARGEST_PRICE = 2**62
 _NO_LIMIT = 2**60
 NOTHING = 2**200
-"""Larger than every loss: the bound that says that there is no tree."""
+"""Larger than every loss: as a bound it means that there is no tree."""
 
 
 @dataclass(frozen=True, kw_only=True)

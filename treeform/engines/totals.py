@@ -183,7 +183,7 @@ class OfPrices(TotalsSearch):
 
 
 class OfCounts(TotalsSearch):
-    """What counts of trees know of a question; the rest is judged model by model."""
+    """The parts of a question that counting supports; the others are judged on each model."""
 
     understands: ClassVar[frozenset[str]] = frozenset(
         {"cost", "node_penalty", "min_support", "min_flow", "max_nodes", "totals", "weights"}
@@ -197,7 +197,7 @@ class OfGraphs(TotalsSearch):
 
 
 class OfIntervals(OfGraphs):
-    """The same where thresholds are searched as intervals: tests and leaves add nothing by themselves."""
+    """The same where thresholds are searched as intervals: totals are then over samples only."""
 
     understands: ClassVar[frozenset[str]] = OfGraphs.understands - {"totals"} | {"totals_of_samples"}
 
@@ -215,7 +215,7 @@ def _most_cost(data: Dataset, task: TreeTask) -> float:
 
 
 class _Session(SessionOverTests):
-    """The core itself judges the tree to begin with, so no start stands here."""
+    """The core judges the initial tree itself, so there is no start here."""
 
     def __init__(self, data: Dataset, task: TreeTask, run: EngineRun, table: TableOfTotals) -> None:
         super().__init__(data, task, run)

@@ -83,7 +83,7 @@ def pruning_path(table: SizeTable) -> Bunch:
     ]
     hull = lower_hull(sorted(points, key=lambda point: point[:2]))
     total = table.question.data.total_weight * table.question.data.weight_unit
-    # Fewer tests are best from the price on at which they break even with the next more.
+    # A size is best from the price on at which it equals the next larger size.
     prices = [Fraction(0)]
     for few, more in zip(hull[-2::-1], hull[:0:-1], strict=True):
         prices.append(-slope(few, more) / total)
@@ -98,7 +98,7 @@ def pruning_path(table: SizeTable) -> Bunch:
 
 
 def lower_hull(points: list[tuple[int, Fraction, Any]]) -> list[tuple[int, Fraction, Any]]:
-    """The points (tests, value, ...), sorted, that are least at some price of a test; fewest tests first."""
+    """The sorted points (tests, value, ...) that are optimal at some price of a test; fewest tests first."""
     hull: list[tuple[int, Fraction, Any]] = []
     for point in points:
         if hull and point[1] >= hull[-1][1]:
@@ -110,5 +110,5 @@ def lower_hull(points: list[tuple[int, Fraction, Any]]) -> list[tuple[int, Fract
 
 
 def slope(a: tuple[int, Fraction, Any], b: tuple[int, Fraction, Any]) -> Fraction:
-    """What a test more adds to the value between two points; negative."""
+    """Slope of the value per test between two points; negative."""
     return (b[1] - a[1]) / (b[0] - a[0])

@@ -21,7 +21,7 @@ Value = int | Fraction
 
 
 class Bounded(Requirement, listed=False):
-    """A requirement that bounds one number of a model, and says how the bound is moved.
+    """A requirement that bounds one number of a model, and states how the bound is moved.
 
     Examples
     --------

@@ -92,7 +92,7 @@ class Question:
         return replace(self, **changes)
 
     def narrowed_by(self, formulation: Formulation) -> Question:
-        """The question with what the components of a formulation demand; itself where they leave the optimum as it is.
+        """The question with the rows that components of a formulation add; unchanged if they keep the optimum.
         """
         if not (components := formulation.restrictions):
             return self
@@ -101,7 +101,7 @@ class Question:
     def narrowed(
         self, components: tuple[str, ...], formulation: str, rows: Formulation | None = None
     ) -> Question:
-        """The question with what components demand; where only their names are known, no model can be judged.
+        """The question with the rows of components; if only their names are known, no model can be judged.
 
         Parameters
         ----------

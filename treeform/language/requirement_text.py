@@ -106,7 +106,7 @@ def make(name: str, parameters: Mapping[str, Any]) -> Requirement:
             f"{kind.name} lacks its parameter {where!r}"
             if lacks
             else f"the parameter {where!r} of {kind.name} cannot be {first.get('input')!r}",
-            cause="it has no usual value" if lacks else first["msg"] if own is None else own.cause,
+            cause="it has no default" if lacks else first["msg"] if own is None else own.cause,
             fix=f"write it as {form}" if own is None or own.fix is None else own.fix,
         ) from None
     return kind(**{key: getattr(values, key) for key in parameters})

@@ -1,7 +1,7 @@
 """Rows that a requirement states in `build`, recognised as linear constraints over sums of samples, tests and leaves.
 
 The rows are stated over columns that stand for predictions, tests and leaves of any tree. A row in which all leaves of
-a class have the same coefficient, and so have all tests of a feature, is a sum: it says the same of a tree with any
+a class have the same coefficient, and so have all tests of a feature, is a sum: its meaning does not depend on the
 number of nodes.
 """
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 READ = frozenset({"predicted", "correct", "active", "feature", "label"})
 """Ports over which rows are recognised."""
 NODES = (3, 5)
-"""Leaves over which rows are stated, and as many tests: what depends on their number is no sum."""
+"""Numbers of leaves (and of tests) for which rows are stated: a row that differs between them is no sum."""
 MOST_ENTRIES = 10_000_000
 LARGEST = 2**40
 ROUNDING = 1e-6
@@ -36,10 +36,10 @@ Ints = NDArray[np.int64]
 
 
 def stated_sums(requirement: Requirement, data: Dataset, shape: Shape) -> Totals | None:
-    """Linear constraints over sums that say what `build` states; None where some row is no such sum.
+    """Linear constraints over sums, equivalent to the rows of `build`; None if some row is no such sum.
 
-    A row over tests or leaves has to hold still when one of them is left out: tests that part no samples are in no
-    tree of a search.
+    A tree without one of its tests has to satisfy the rows as well, since no search builds a test that separates no
+    samples.
     """
     if not requirement.needs <= READ:
         return None
@@ -65,7 +65,7 @@ def _of(requirement: Requirement, data: Dataset, shape: Shape, nodes: int) -> To
     try:
         with ports.used_by(requirement):
             requirement.build(model, ports)
-    except Exception:  # it asks for more of a formulation than these columns, or fails over every one, which says why
+    except Exception:  # it reads more than these ports, or has an error that every formulation raises
         return None
     if model.n_cols > width or not model.blocks:
         return None
@@ -123,7 +123,7 @@ def _added(coef: Floats, sizes: dict[str, tuple[int, ...]], data: Dataset) -> tu
 
 
 def _alike(a: Totals, b: Totals) -> bool:
-    """Whether two totals say the same."""
+    """Whether two totals are equal."""
     of_tests, of_leaves = (a.per_test, b.per_test), (a.per_leaf, b.per_leaf)
     return (
         [row.hi for row in a.rows] == [row.hi for row in b.rows]

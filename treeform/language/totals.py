@@ -85,7 +85,7 @@ class Totals:
     kind : (n,) int64 or None
         The kind of each sample; None: each sample is a kind of its own, and ``added`` has a row for each.
     per_leaf : (classes, K) int64 or None
-        What a leaf of each class adds by itself, whatever reaches it; None: nothing. The models are trees.
+        What a leaf of each class adds, whatever samples reach it; None: nothing. The models are trees.
 
     Raises
     ------

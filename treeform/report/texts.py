@@ -36,7 +36,7 @@ def render_text(facts: Facts, verbose: bool = True, warned: bool = False) -> str
 
 
 def warnings_of(notes: Iterable[str], crossed: Iterable[Crossing]) -> list[str]:
-    """What comes before everything else: probable mistakes, and what the requirements let through."""
+    """The first lines of a report: probable mistakes, and what the requirements permit."""
     cautions = [str(note) for note in notes if isinstance(note, Caution)]
     return [*cautions, *(f"{one.sentence} {one.cost}".rstrip() for one in crossed)]
 

@@ -159,7 +159,7 @@ def whole_bound(bound: Value) -> int:
 
 
 class OfAmount(Bounded, listed=False):
-    """What requirements share that bound an amount of samples.
+    """Base of requirements that bound an amount of samples.
 
     Where the amount is a count, so is its bound; where it is a fraction, the bound is one of the total weight.
     """

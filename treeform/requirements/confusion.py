@@ -75,7 +75,7 @@ class RateBound(LinearRequirement, Bounded, listed=False):
 
     @abstractmethod
     def counted_among(self, rows: Rows, yes: Mask) -> tuple[Sum, Any]:
-        """What is counted, and among what: a sum, or a number where that does not depend on what is predicted.
+        """The counted weight, and the weight that it is a part of: a sum, or a number if predictions do not change it.
 
         Parameters
         ----------

@@ -58,7 +58,7 @@ class AtMostNumber(Bounded):
 
 
 class SumsAtMost(AtMostNumber, LinearRequirement):
-    """Each of some sums over rows, none of them negative, is at most ``at_most``."""
+    """Each of some nonnegative sums over rows is at most ``at_most``."""
 
     at_most: Fraction
 

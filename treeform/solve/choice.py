@@ -190,8 +190,8 @@ def _on_components(question: Question, model: Formulation) -> list[str]:
         )
     narrowed = question.narrowed_by(model).restriction
     return [
-        f"the problem is narrowed by {narrowed}: engines give bounds, and models from elsewhere count where they "
-        "satisfy these rows"
+        f"the problem is narrowed by {narrowed}: engines give bounds, and a model found without these rows "
+        "counts only if it satisfies them"
     ]
 
 

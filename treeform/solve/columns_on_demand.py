@@ -226,7 +226,7 @@ class GraphSearch:
         """Multipliers of the linear constraints over sums, and their bound; None when it was stopped."""
         limits = self.budget.remaining, self._stop
         if self.tests_of_column and self._are_listed():
-            # All pairs of them are looked at for each multiplier: those of some tests are taken for all.
+            # All pairs of tests are priced for each multiplier, so the multipliers come from a part of the tests.
             data, model = self.question.data, self.ledger.graph
             some = graph_of(
                 data, self.relaxation.task, self.apart, few_thresholds(data, MOST_OF_COLUMN, model)

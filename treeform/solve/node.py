@@ -36,7 +36,7 @@ class Work(ABC):
     """What stages work on: one question, or a table of questions."""
 
     plan: Plan | None
-    """Who works on it: solver, formulation and warm start; None where an engine fills a table alone."""
+    """The plan: solver, formulation and warm start; None if an engine fills a table alone."""
     limit: Limit | None
     """What ended the last stage that says so."""
     ran: list[StageRun]

@@ -190,7 +190,7 @@ class StatedRows(NamedTuple):
 def rest_of(
     question: Question, relaxation: Relaxation, dropped: Collection[str]
 ) -> tuple[Objective, tuple[Requirement, ...]]:
-    """What of a question its relaxation does not price: terms of the objective, and requirements."""
+    """The parts of a question that its relaxation does not price: terms of the objective, and requirements."""
     priced = relaxation.part.objective.terms
     terms = Objective(term for term in question.objective.terms if term not in priced)
     pairs = zip(question.labels, question.requirements, strict=True)

@@ -124,8 +124,7 @@ PROVER = Share(0.45)
 """One of several ways to prove a claim again: what it leaves goes to the next ones."""
 
 LISTING = Share(0.15, most=10.0, unlimited=10.0)
-"""The list of all trees near the least price, before the engines: where it is short, it needs no more. After them it
-has the time of a prover."""
+"""The time of the list of all trees near the least price before the engines run. After them it has that of a prover."""
 
 FIRST_PROVER = Share(0.3, most=10.0, unlimited=10.0)
 """The first of two provers, where a second of another family may do better."""

@@ -359,7 +359,7 @@ class CompiledSearch:
 def searched(
     formulation: Formulation, backend: Backend, ledger: Ledger, budget: Budget
 ) -> CompiledSearch:
-    """A search that has run for a ledger of its own: what it broke down with is kept, unless it is a refusal.
+    """A search that has run with a ledger of its own. Its error is kept, unless it is a refusal.
 
     Raises ContradictionError as `CompiledSearch.run`.
     """

@@ -149,7 +149,7 @@ def heat_maps(study: Runs, means: dict[tuple[str, ...], Mean]) -> list[HeatMap]:
 
 
 def _shade(errors: Sequence[float]) -> Callable[[Mean], int]:
-    """How dark a cell is, 0 to 10: the least error is the lightest."""
+    """Shade of a cell, 0 to 10: the least error is the lightest."""
     low, high = min(errors, default=0.0), max(errors, default=0.0)
     return lambda mean: round(10 * (mean.error - low) / ((high - low) or 1.0))
 

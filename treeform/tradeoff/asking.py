@@ -1,4 +1,4 @@
-"""The solves of which a trade-off is made: their time, their turns, and what is done when one of them breaks down."""
+"""The solves of a trade-off: their time limits, their order, and what happens if one of them fails."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ class Asking:
     options : SolveOptions
         The time limit is for all questions together.
     budget : Budget, optional
-        Of what this is a part of; left out, the time limit of the options.
+        That of the whole work; by default the time limit of the options.
 
     Attributes
     ----------
     notes : list of str
         What broke down.
     limit : Limit or None
-        What ended the last answer that was ended early.
+        What ended the last incomplete answer.
     goes_on : bool
-        Whether more time may decide what the last question left open.
+        Whether the last question was left open and more time may decide it.
     """
 
     def __init__(self, options: SolveOptions, budget: Budget | None = None) -> None:
@@ -80,7 +80,7 @@ class Asking:
         on_progress: Callable[[Progress], None] | None,
         **known: Any,
     ) -> CertifiedResult | None:
-        """The answer to a question; None where its solve breaks down once another question had an answer.
+        """The answer to a question; None if its solve fails after another question had an answer.
 
         Parameters
         ----------
@@ -108,7 +108,7 @@ class Asking:
         return result
 
     def told(self, what: str) -> Callable[[Progress], None] | None:
-        """What shows one solve, in the time of all of the work."""
+        """The progress display of one solve, on the clock of the whole work."""
         report = self.options.on_progress
         return None if report is None else lambda p: report(p.within(self.budget, what))
 

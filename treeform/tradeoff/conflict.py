@@ -160,7 +160,7 @@ Ask = Callable[[Question, str, bool], "CertifiedResult | None"]
 
 
 class Narrowing:
-    """The range between a bound that is too tight and one that would do, which can be halved again and again.
+    """The range between a bound that is too tight and one that suffices; it is halved until it is decided.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ class Narrowing:
 
     @property
     def decided(self) -> bool:
-        """Whether the tightest bound is proved, or that none would do, and the best model under it was asked for."""
+        """Whether the tightest bound is proved and its best model was asked for, or no bound would do."""
         if self._value is None:
             return self._without is not None and self._without.status is Status.INFEASIBLE
         return self._proved and self._model is not None and self._model.status is Status.OPTIMAL
@@ -219,8 +219,7 @@ class Narrowing:
         if following is None or not axis.is_tighter(self._too_tight, following):
             self._proved = self._refuted.status is Status.INFEASIBLE
             return False
-        # Every second question asks for anything tighter than the best model, which ends the search when that model is
-        # the tightest.
+        # Every second question asks for any model that is tighter than the best one: if there is none, the search ends.
         bound = _middle(axis, self._too_tight, following) if self._halve else following
         tried = ask(
             with_axis(self.others, axis, bound),
@@ -291,7 +290,7 @@ class _Search(Asking):
         """How far each requirement was moved; None for one without a bound."""
 
     def is_proved(self, answer: CertifiedResult | None) -> bool:
-        """Whether the requirements conflict, or may do so for all that is known: False where a model satisfies them.
+        """Whether the requirements conflict or may conflict; False if a known model satisfies all of them.
 
         Everything else rests on this proof, so it may have all of the time.
         """
@@ -300,12 +299,12 @@ class _Search(Asking):
         known = answer
         while known is None or (known.status is Status.UNKNOWN and self.goes_on and not self.budget.stop()):
             known = self.decide(self.question, "all requirements", turns=1) or known
-            assert known is not None  # a first question that breaks down raises
+            assert known is not None  # a first question that fails raises
             self.whole = self.proof = known
         return self.whole.graph is None
 
     def run(self) -> None:
-        """Find a smallest set and the bounds that would do; then decide what is open with the time that is left."""
+        """Find a smallest set and sufficient bounds; then use the remaining time for what is open."""
         if self.proof.status is not Status.INFEASIBLE:
             return
         for label in self.question.labels:
@@ -344,7 +343,7 @@ class _Search(Asking):
             self.witnesses[label] = tried
 
     def is_moving(self, label: str) -> bool:
-        """Whether it is open how far a requirement has to be moved."""
+        """Whether the relaxation that a requirement needs is still open."""
         known = self.ranges.get(label)
         return label not in self.ranges or (known is not None and not known.decided)
 
@@ -367,7 +366,7 @@ class _Search(Asking):
             )
 
     def conflict(self) -> Conflict:
-        """The explanation as far as it is proved."""
+        """The explanation, with what is proved so far."""
         found = [known.needed() for label in self.labels if (known := self.ranges.get(label)) is not None]
         witnesses = {label: one for label, one in self.witnesses.items() if label in self.labels}
         conflict = Conflict(

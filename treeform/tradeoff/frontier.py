@@ -309,7 +309,7 @@ def trace_frontier(
         The time limit is for the whole frontier; each bound gets at most a share of what is left. Bounds that are open
         in the end are asked again, with what is left by then.
     between : (loosest, tightest)
-        None for no limit on a side.
+        None: no limit on that side.
     start : Frontier or certificate, optional
         An earlier one of this question over this requirement; its answers are entered first.
     """
@@ -331,7 +331,7 @@ def trace_frontier(
 
 
 def _frontier(search: Answers) -> Frontier:
-    """The curve as far as it is found and proved."""
+    """The curve, with what is found and proved so far."""
     family, points, end = search.family, list[FrontierPoint](), None
     complete = True
     for place, known in family.problems():

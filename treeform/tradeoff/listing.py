@@ -120,7 +120,7 @@ class _Search(Asking):
         return sorted(best if listed is None else best & listed)
 
     def indispensable(self) -> tuple[Indispensable, ...]:
-        """The answer for these columns: by a solve without each, or since all models were counted and test it."""
+        """The answers for these columns: by a solve without each, or from the count if all models test it."""
         known = self.listed.counted_to
         counted = self.listed.shows_columns and known is not None and known >= self.threshold
         asked = [

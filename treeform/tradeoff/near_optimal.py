@@ -103,7 +103,7 @@ class NearOptimal(Printed):
         return self.counted and self.count == len(self.models)
 
     def certificate(self) -> Certificate:
-        """The certificate of the best model, and of the number of models up to ``counted_to`` where they were counted.
+        """The certificate of the best model, and of the number of models up to ``counted_to`` if they were counted.
 
         `treeform.check` proves the optimum again, and counts again. What lies between ``counted_to`` and the threshold
         is no part of it, nor is the count of `distinct`: a check counts every model.

@@ -31,7 +31,7 @@ class Answers(Asking):
     first : Share, optional
         What a problem gets of the time when it is asked first; left out, an equal part for each that is open.
     budget : Budget, optional
-        Of what this is a part of; left out, the time limit of the options.
+        That of the whole work; by default the time limit of the options.
 
     Attributes
     ----------

@@ -192,7 +192,7 @@ class SizeBounds:
 
     @property
     def own_family(self) -> Family:
-        """The problems of this question alone, with their models and bounds by now."""
+        """The problems of this question alone, with the models and bounds found so far."""
         return self.family.of_depth(self.question.shape.depth) if self.family.by_depth else self.family
 
     def _proofs(self) -> list[Proof]:

@@ -1,4 +1,4 @@
-"""What size tables, Pareto curves and frontiers have in common: each is a view of a family of nested problems."""
+"""The base of size tables, Pareto curves and frontiers: each is a view of a family of nested problems."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class View(Printed):
         return certify_family(self.family, self.answers(), self.seconds, self.limit)
 
     def _facts(self) -> dict[str, Any]:
-        """What the JSON of each says: the question, the certificate, and how long it took."""
+        """The common part of the JSON: the question, the certificate, and the time."""
         try:
             certificate: Certificate | None = self.certificate()
         except CertificateError:

@@ -31,7 +31,7 @@ def reason(error: Exception) -> str:
 
 @contextlib.contextmanager
 def making(refused: str, fix: str) -> Iterator[None]:
-    """In it a folder is made; that it cannot be is a SpecError with what to do."""
+    """A context in which a folder is made; failures are a SpecError with a fix."""
     try:
         yield
     except OSError as error:
@@ -173,7 +173,7 @@ def parse_json(text: str) -> Any:
     try:
         value = json.loads(text, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
-        raise ValueError(f"it is no JSON from line {error.lineno} on: {error.msg}") from None
+        raise ValueError(f"it is not JSON: line {error.lineno}: {error.msg}") from None
     except RecursionError:
         raise ValueError("it is nested too deep") from None
     refuse_deep(value)

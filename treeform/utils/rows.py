@@ -69,7 +69,7 @@ def rows_word() -> str:
 
 
 def worded(python: str, text: str) -> str:
-    """What to write: as in Python, or as on the command line, where requirements and objectives are text."""
+    """What to write, in the syntax of Python or of the command line, where requirements and objectives are text."""
     return text if _names.options else python
 
 
