@@ -131,7 +131,20 @@ class Backend(ABC):
 
 
 def check_threads(threads: Any, chosen_by: str | None = None) -> int:
-    """A number of threads, 0 only where the solver chooses. Raises SpecError if it is none."""
+    """The number of threads, checked.
+
+    Parameters
+    ----------
+    threads : object
+        The value given.
+    chosen_by : str, optional
+        The solver that chooses the number itself for 0; by default 0 is refused.
+
+    Raises
+    ------
+    SpecError
+        If it is no possible number of threads.
+    """
     whole = isinstance(threads, int) and not isinstance(threads, bool)
     if whole and threads >= (chosen_by is None):
         return int(threads)

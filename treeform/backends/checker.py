@@ -21,7 +21,15 @@ NO_NUMBERS = "values that are no numbers"
 
 
 def source_point(lowered: Lowered, x: Any) -> np.ndarray:
-    """A solver's point over the columns of the source; NaN throughout where it has not one value for each column."""
+    """A solver's point over the columns of the source model.
+
+    Parameters
+    ----------
+    lowered : Lowered
+        The model as the solver has it.
+    x : array_like
+        A value for each of its columns; for any other length the point is NaN throughout.
+    """
     point = np.asarray(x, dtype=np.float64)
     return lowered.to_source(point if point.shape == (lowered.n_cols,) else np.full(lowered.n_cols, np.nan))
 
@@ -47,7 +55,15 @@ class SolutionChecker:
         self._complaint: dict[str, int] = {}
 
     def start_from(self, hint: np.ndarray | None, assumptions: Sequence[int]) -> None:
-        """Keep a complete and feasible hint as the first point; one that is not is no fault of the solver."""
+        """Keep a complete and feasible hint as the first point; any other hint is ignored.
+
+        Parameters
+        ----------
+        hint : (n_cols,) array or None
+            A value for each column, NaN where it is unknown.
+        assumptions : sequence of int
+            Signed literals ``+-(col + 1)`` that the point has to satisfy.
+        """
         if hint is None or bool(np.isnan(hint).any()):
             return
         lits = np.asarray(assumptions, dtype=np.int64)
@@ -110,7 +126,15 @@ class SolutionChecker:
         return self.best_value <= bound + self._slack(bound)
 
     def count_refused(self, points: int, violated: dict[str, int]) -> None:
-        """Count points that were refused elsewhere, and the rows that the last of them violated."""
+        """Count points that were refused elsewhere.
+
+        Parameters
+        ----------
+        points : int
+            Their number.
+        violated : dict of str to int
+            The number of violated rows of the last one, by name of the block.
+        """
         self.rejected += points
         self._complaint = violated or self._complaint
 

@@ -91,6 +91,15 @@ def shared_libraries(package: str) -> frozenset[str]:
 def load(module: str, backend: str, install: str) -> Any:
     """Import a solver's module.
 
+    Parameters
+    ----------
+    module : str
+        Its name, such as ``"highspy"``.
+    backend : str
+        The name of the solver, for the message.
+    install : str
+        What the message suggests if the module is missing.
+
     Raises
     ------
     SolverNotAvailable

@@ -141,7 +141,20 @@ def with_cutoff(model: Model, cutoff: float | None) -> Linear:
 
 
 def narrowed(model: Model, assumptions: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds of the columns with literals fixed; crossed where the literals cannot hold."""
+    """Bounds of the columns with literals fixed.
+
+    Parameters
+    ----------
+    model : Model
+        The model with its own bounds.
+    assumptions : sequence of int
+        Signed literals ``+-(col + 1)`` that are fixed.
+
+    Returns
+    -------
+    lower, upper : (n_cols,) arrays
+        Crossed where the literals contradict each other or the bounds.
+    """
     lb, ub = model.lb.copy(), model.ub.copy()
     lits = np.asarray(assumptions, dtype=np.int64)
     lb[lits[lits > 0] - 1] = 1.0

@@ -201,7 +201,24 @@ class WholeSession(Session):
 def in_slices(
     solver: Any, goes_on: Callable[[], bool], assumptions: Sequence[int] = ()
 ) -> tuple[bool | None, int]:
-    """Whether the clauses are satisfiable, None where it was stopped; and how many slices of conflicts were used up."""
+    """Solve in slices of conflicts, so that the search can be stopped between them.
+
+    Parameters
+    ----------
+    solver : pysat.solvers.Solver
+        With all clauses added.
+    goes_on : callable
+        Called before each slice; the search stops when it returns False.
+    assumptions : sequence of int
+        Literals of the solver that hold in this call only.
+
+    Returns
+    -------
+    satisfiable : bool or None
+        None: it was stopped.
+    slices : int
+        The number of slices that ended without an answer.
+    """
     slices, budget = 0, FIRST_SLICE
     while goes_on():
         start = time.monotonic()

@@ -22,7 +22,17 @@ MOST_THREADS = 1024
 
 
 def one_of(engine: str, name: str, value: object, allowed: Sequence[Any]) -> None:
-    """Raise unless `value` is one of `allowed`. Raises SpecError."""
+    """Raise SpecError unless `value` is one of `allowed`.
+
+    Parameters
+    ----------
+    engine, name : str
+        The class of the engine and its setting, for the message.
+    value : object
+        The value given.
+    allowed : sequence
+        Possible values; the message suggests the first one.
+    """
     if value not in allowed or isinstance(value, bool):
         raise SpecError(
             f"{engine}({name}={value!r}) is not possible",
@@ -32,9 +42,21 @@ def one_of(engine: str, name: str, value: object, allowed: Sequence[Any]) -> Non
 
 
 def some_of(engine: str, value: str | tuple[str, ...], allowed: tuple[str, ...]) -> tuple[str, ...]:
-    """The chosen ones of the parts of a search, in their order; a single one may be given as text.
+    """The chosen parts of a search, in the order of ``allowed``.
 
-    Raises SpecError if one is not allowed.
+    Parameters
+    ----------
+    engine : str
+        The class of the engine, for the message.
+    value : str or tuple of str
+        The chosen parts; a single one may be given as text.
+    allowed : tuple of str
+        All parts of the search.
+
+    Raises
+    ------
+    SpecError
+        If a part is not allowed.
     """
     chosen = (value,) if isinstance(value, str) else tuple(value)
     for one in chosen:
@@ -55,11 +77,16 @@ def is_whole(value: object, least: int) -> bool:
 
 
 def positive(engine: str, name: str, value: object, fix: str) -> None:
-    """Raise unless `value` is a positive whole number.
+    """Raise SpecError unless `value` is a positive whole number.
 
-    Raises
-    ------
-    SpecError
+    Parameters
+    ----------
+    engine, name : str
+        The class of the engine and its setting, for the message.
+    value : object
+        The value given.
+    fix : str
+        What the message suggests.
     """
     if not is_whole(value, 1):
         raise SpecError(
@@ -68,7 +95,19 @@ def positive(engine: str, name: str, value: object, fix: str) -> None:
 
 
 def check_between(engine: str, name: str, value: object, least: int, most: int, usual: int) -> None:
-    """Raise unless `value` is a whole number from `least` to `most`. Raises SpecError with `usual` as an example."""
+    """Raise SpecError unless `value` is a whole number from `least` to `most`.
+
+    Parameters
+    ----------
+    engine, name : str
+        The class of the engine and its setting, for the message.
+    value : object
+        The value given.
+    least, most : int
+        Both are allowed.
+    usual : int
+        An example for the message.
+    """
     if not is_whole(value, least) or (isinstance(value, int) and value > most):
         raise SpecError(
             f"{engine}({name}={value!r}) is not possible",
@@ -122,7 +161,15 @@ def check_simd(engine: str, simd: object, paths: Sequence[str] = PATHS) -> None:
 
 
 def not_exact(engine: str, reason: str, fix: str) -> SpecError:
-    """The error of an engine that cannot solve a problem exactly."""
+    """The error of an engine that cannot solve a problem exactly.
+
+    Parameters
+    ----------
+    engine : str
+        The name of the engine.
+    reason, fix : str
+        Why it cannot, and what to do instead.
+    """
     return SpecError(f"{engine} cannot solve this problem exactly", cause=reason, fix=fix)
 
 

@@ -31,7 +31,15 @@ def part_of(question: Message) -> Message:
 
 
 def settles(reply: Message, question: Message) -> bool:
-    """Whether the reply, maybe to a question with another bound, answers a bounded question."""
+    """Whether a reply answers a bounded question.
+
+    Parameters
+    ----------
+    reply : Message
+        The reply to a question about the same part, possibly with another bound.
+    question : Message
+        The question with the bound that is asked about.
+    """
     return bool(reply[1] < NOTHING or reply[0] >= question[0])
 
 
@@ -39,9 +47,19 @@ class Evaluator(Protocol):
     """Answers questions about one task on one table; not from two threads at a time."""
 
     def evaluate(self, question: Message, stop: Callable[[], bool], /) -> Message | None:
-        """The reply; None, or a reply that does not settle the question, once ``stop()`` is true.
+        """Answer a question.
 
-        It is asked about twenty times a second.
+        Parameters
+        ----------
+        question : Message
+            A part of the search, as the engine states it.
+        stop : callable
+            Called about twenty times a second; once it returns True, the answer is not needed.
+
+        Returns
+        -------
+        Message or None
+            The reply. After ``stop()`` was true: None, or a reply that does not settle the question.
         """
 
 

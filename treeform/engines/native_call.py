@@ -201,7 +201,15 @@ class Session(Watched):
         return lower
 
     def proved(self, complete: bool, cost: int | None, lower: int) -> bool:
-        """Whether the question is settled."""
+        """Whether the question is settled.
+
+        Parameters
+        ----------
+        complete : bool
+            Whether the core ended its search by itself.
+        cost, lower : int
+            The cost of the best model, or None, and the proved lower bound.
+        """
         return complete and (cost is None or lower >= cost)
 
     def outcome(self, native: dict[str, Any]) -> EngineOutcome:

@@ -17,7 +17,19 @@ if TYPE_CHECKING:
 def class_code(label: Any, data: Dataset, called: str = "positive") -> int:
     """The code of the class that ``label`` names; text that spells a label counts as that label.
 
-    Raises SpecError if there is no such class.
+    Parameters
+    ----------
+    label : object
+        A label of the target.
+    data : Dataset
+        The data whose classes it is one of.
+    called : str
+        The name of the parameter, for the message.
+
+    Raises
+    ------
+    SpecError
+        If there is no such class.
     """
     classes = [plain_label(c) for c in data.classes]
     refuse_no_label(label, called, classes)
@@ -54,10 +66,21 @@ def refuse_no_label(label: Any, called: str, classes: Sequence[Any] = ("yes",)) 
 
 
 def positive_code(label: Any, data: Dataset, owner: object) -> int:
-    """The code of the positive class; with two it may be left out, and is the greater label then.
+    """The code of the positive class.
 
-    Raises SpecError if the label is unknown, or left out with more than two classes. ``owner`` is the requirement, for
-    the message.
+    Parameters
+    ----------
+    label : object or None
+        Its label; None: the greater label of two.
+    data : Dataset
+        The data whose classes it is one of.
+    owner : object
+        The requirement, for the message.
+
+    Raises
+    ------
+    SpecError
+        If the label is unknown, or None with more than two classes.
     """
     if label is not None:
         return class_code(label, data)

@@ -95,10 +95,20 @@ class RatioTerm(UnstatedTerm):
         return above / below
 
     def at(self, data: Dataset, ratio: Fraction) -> tuple[Cost, Fraction]:
-        """Costs, and the least value c of theirs at which no model has a ratio below ``ratio``.
+        """The question whether some model has a smaller ratio, as costs of predictions.
 
-        A model has ``numerator - ratio * denominator >= 0`` exactly when its cost is at least c; what the cost lacks,
-        divided by ``ratio.denominator`` and the weight's unit, is that difference.
+        Parameters
+        ----------
+        ratio : Fraction
+            The value to compare with.
+
+        Returns
+        -------
+        cost : Cost
+            Costs by true and predicted class.
+        c : Fraction
+            A model has ``numerator - ratio * denominator >= 0`` exactly when its cost is at least c. The
+            cost less c is that difference, times ``ratio.denominator`` and the weight's unit.
         """
         rows = Rows(data)
         sign = ratio.denominator * self.numerator(rows) - ratio.numerator * self.denominator(rows)
@@ -130,7 +140,13 @@ class TwoCountTerm(UnstatedTerm):
 
     @abstractmethod
     def loss(self, data: Dataset, x: Fraction, y: Fraction) -> Fraction:
-        """The value at any point of the rectangle, a model's or not."""
+        """The value at a point of the rectangle, whether or not a model has these counts.
+
+        Parameters
+        ----------
+        x, y : Fraction
+            The counts, in units of weight.
+        """
 
     def point(self, graph: DecisionGraph, data: Dataset) -> tuple[int, int]:
         """(x, y) of a model, in units of weight."""
@@ -142,7 +158,13 @@ class TwoCountTerm(UnstatedTerm):
         return self.loss(data, Fraction(x), Fraction(y))
 
     def cost(self, data: Dataset, a: int, b: int) -> Cost:
-        """``a x + b y`` as costs of predictions."""
+        """``a x + b y`` as costs of predictions.
+
+        Parameters
+        ----------
+        a, b : int
+            Multipliers of the two counts, not negative.
+        """
         x, y = self.counts(Rows(data))
         return Cost(cells_of(a * x + b * y, data)[0].tolist())
 

@@ -123,11 +123,27 @@ class LeafLoss(Term):
 
     @abstractmethod
     def best(self, deviations: Ints, weights: Ints) -> Fraction:
-        """The best deviation to predict for rows with these deviations and weights."""
+        """The best deviation to predict for some rows.
+
+        Parameters
+        ----------
+        deviations : (m,) int array
+            Their targets less the centre, in units of the quantity.
+        weights : (m,) int array
+            Their weights, in units of weight.
+        """
 
     @abstractmethod
     def of_rows(self, deviations: Ints, weights: Ints, value: Fraction) -> Fraction:
-        """The loss of predicting this deviation for such rows."""
+        """The loss of one prediction for some rows, in the whole numbers of `per_unit`.
+
+        Parameters
+        ----------
+        deviations, weights : (m,) int arrays
+            As for `best`.
+        value : Fraction
+            The predicted deviation.
+        """
 
     @classmethod
     def from_text(cls, inside: str | None) -> LeafLoss:

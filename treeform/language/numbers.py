@@ -29,7 +29,17 @@ def _meant(value: float | np.floating[Any]) -> Fraction:
 def as_fraction(value: Any, what: str) -> Fraction:
     """A finite number as the fraction that it is written as: 0.8 is 4/5, and the float of 2/3 is 2/3.
 
-    Raises SpecError if ``value`` is no finite number.
+    Parameters
+    ----------
+    value : number or str
+        What the user gave.
+    what : str
+        What it is, for the message: "... cannot be WHAT".
+
+    Raises
+    ------
+    SpecError
+        If ``value`` is no finite number.
     """
     try:
         if isinstance(value, str):
@@ -50,9 +60,21 @@ def number_instead(value: Any) -> str:
 
 
 def not_negative(value: Any, what: str, refused: str, cause: str, fix: str) -> Fraction:
-    """A number of at least 0, as `as_fraction` reads it; ``refused`` is the error's sentence with a place for it.
+    """A number of at least 0, as `as_fraction` reads it.
 
-    Raises SpecError if it is negative or no finite number.
+    Parameters
+    ----------
+    value, what
+        As for `as_fraction`.
+    refused : str
+        The error's sentence for a negative number, with ``{}`` in its place.
+    cause, fix : str
+        The other parts of that error.
+
+    Raises
+    ------
+    SpecError
+        If it is negative or no finite number.
     """
     number = as_fraction(value, what)
     if number < 0:
@@ -65,11 +87,20 @@ LARGEST = 2**53
 
 
 def require_exact_sum(term: object, part: Expr, factor: int, scale: int, terms: int) -> None:
-    """Refuse one of so many terms whose coefficients, times a factor, add up beyond what float64 holds exactly.
+    """Raise SpecError if the coefficients of a term add up beyond what float64 holds exactly.
 
-    Raises
-    ------
-    SpecError
+    Parameters
+    ----------
+    term : object
+        The term, for the message.
+    part : Expr
+        Its expression.
+    factor : int
+        What the expression is multiplied by in the objective.
+    scale : int
+        Whole units of the objective in a unit of the user.
+    terms : int
+        The number of terms of the objective, which share the exact range.
     """
     largest = factor * float(np.abs(part.rows.vals).sum() + np.abs(part.const).sum())
     if largest > LARGEST / terms:

@@ -124,7 +124,15 @@ class ColumnRule(PathRule):
 
     @abstractmethod
     def may_follow(self, tested: frozenset[int], group: int) -> bool:
-        """Whether a test of the group may come after tests of these."""
+        """Whether a test of a group may come below tests of others.
+
+        Parameters
+        ----------
+        tested : frozenset of int
+            The groups tested above on the path.
+        group : int
+            The group of the test.
+        """
 
     def allowed(self, state: Hashable, tests: PathTests) -> Bools:
         assert isinstance(state, frozenset)

@@ -136,7 +136,15 @@ class Ports:
         self._reader: Reader | None = None
 
     def of_rows(self, positions: np.ndarray, data: Dataset) -> Ports:
-        """The ports of some of the rows, whose data are given; the others stay as they are."""
+        """The ports with those of samples cut down to some rows; other ports are unchanged.
+
+        Parameters
+        ----------
+        positions : (m,) int array
+            The rows, by position in the data of these ports.
+        data : Dataset
+            The data of these rows alone.
+        """
         return _PortsOfRows(self, positions, data)
 
     @property
