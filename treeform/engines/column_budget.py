@@ -96,7 +96,7 @@ class ColumnBudget:
         )
 
     def rows_used(self) -> tuple[bool, ...]:
-        """What the proof of any set of columns rests on; a set that was stopped at once knows no rows."""
+        """Whether some proof over a set of columns uses each row; a search that was stopped at once reports no rows."""
         return tuple(any(flags) for flags in zip_longest(*self.used, fillvalue=False))
 
     def least(self) -> Cost | None:

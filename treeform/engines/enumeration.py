@@ -78,7 +78,7 @@ class Enumeration:
         self._too_large: int | None = None
 
     def prepare(self, cost: int, seconds: float | None = None) -> str | None:
-        """Make the graph for all costs up to this one; why not, where it does not fit or takes more seconds."""
+        """Make the graph for all costs up to this one; return the reason if it does not fit or takes more seconds."""
         budget = Budget(seconds)
         self._widest = self.of.up_to(cost, MOST_ALTERNATIVES, seconds, self.stop)
         if self._widest is not None:

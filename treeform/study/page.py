@@ -43,7 +43,7 @@ class HeatMap:
     """Mean errors by two settings, all others fixed."""
 
     title: str
-    """What the others are."""
+    """The values of the other settings."""
     down: str
     across: str
     columns: Sequence[str]

@@ -31,7 +31,7 @@ class Asking:
     Attributes
     ----------
     notes : list of str
-        What broke down.
+        Messages of solves that failed.
     limit : Limit or None
         What ended the last incomplete answer.
     goes_on : bool

@@ -79,7 +79,7 @@ class Conflict(Printed):
     limit: Limit | None = None
     """What ended the work early."""
     notes: tuple[str, ...] = ()
-    """What broke down on the way."""
+    """Messages of solves that failed."""
 
     @property
     def proved(self) -> bool:

@@ -79,7 +79,7 @@ class NearOptimal(Printed):
     uncounted: str | None = None
     """Why no models, or not all of them, were counted or held, if there are too many, or too many tests."""
     notes: tuple[str, ...] = ()
-    """What broke down on the way."""
+    """Messages of solves that failed."""
     trees: NearTrees | None = field(default=None, repr=False)
     """All models up to ``counted_to``, listed or not; None when none were counted, or only their number."""
     sensitive: Any = field(default=None, repr=False)

@@ -71,7 +71,7 @@ class Prices(Printed):
     limit: Limit | None = None
     """What ended the work early."""
     notes: tuple[str, ...] = ()
-    """What broke down on the way."""
+    """Messages of solves that failed."""
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each requirement: objective and proved bound without it, its price, and whether that is proved.

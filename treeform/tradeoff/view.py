@@ -29,7 +29,7 @@ class View(Printed):
     limit : Limit or None
         Why the search stopped before everything was proved.
     notes : tuple of str
-        What broke down on the way.
+        Messages of solves that failed.
     """
 
     family: Family
