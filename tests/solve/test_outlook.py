@@ -12,7 +12,7 @@ import pytest
 import treeform as tf
 from treeform.errors import TreeformWarning
 from treeform.solve.choice import choose
-from treeform.solve.driver import with_outlook
+from treeform.solve.driver import with_outlook, without_prospect
 from treeform.solve.result import SolveOptions
 
 
@@ -46,6 +46,38 @@ def test_a_solver_of_one_kind_of_rows_is_warned_of_earlier(solver: str, formulat
     with warnings.catch_warnings():
         warnings.simplefilter("error", TreeformWarning)
         planned(800, "cp-sat", formulation, warm_start=None)
+
+
+def test_a_solver_of_clauses_takes_the_graph_beyond_small_tables() -> None:
+    for rows, formulation in ((200, "sat-depth"), (300, "hypergraph-flow")):
+        question = stated(rows).question
+        plan = choose(question, SolveOptions("cadical195", warm_start=None))
+        assert plan.formulation is not None and plan.formulation.name == formulation
+
+
+def test_where_a_native_search_is_better_it_is_named() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 900)
+    deep = tf.Problem(rng.random((900, 5)), y, shape=tf.Tree(4)).minimize(tf.Error())
+    diagram = tf.Problem(rng.integers(0, 2, (900, 12)), y, shape=tf.Diagram(1, 2, 2)).minimize(tf.Error())
+    for problem, formulation in ((deep, "hypergraph-flow"), (diagram, "odd")):
+        question = problem.question
+        plan = choose(question, SolveOptions("highs", formulation, warm_start=None))
+        native = choose(question, SolveOptions()).engine
+        assert native is not None
+        with pytest.warns(TreeformWarning, match=f"{native.name} searches it natively"):
+            with_outlook(question, plan)
+
+
+def test_thousands_of_columns_are_too_many_for_the_graph_below_depth_two() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (60, 2100)), rng.integers(0, 2, 60)
+    for depth, warned in ((2, False), (3, True)):
+        question = tf.Problem(X, y, shape=tf.Tree(depth)).minimize(tf.Error()).question
+        found = without_prospect(
+            question, choose(question, SolveOptions("highs", "hypergraph-flow", warm_start=None))
+        )
+        assert (found is not None and "2,100 tests at depth 3" in found) is warned
 
 
 def test_others_are_not() -> None:

@@ -31,6 +31,9 @@ USUAL = ("highs", "mathopt:scip", "cp-sat")
 USUAL_FOR_DEPTH = ("sat", "cp-sat", "highs")
 USUAL_FOR_TREES = "hypergraph-flow"
 """The formulation of trees over few tests, if none is named; `ODD` states diagrams, hyperplanes and larger tables."""
+PROVED_BY_CLAUSES = 700
+"""Distinct rows times test nodes up to which a tree is stated by clauses to a solver without linear rows. On drawn
+tables of 0/1 columns they take as long there as the graph does, and four times as long at 780."""
 FEW_TESTS = 1000
 """Distinct tests up to which the least depth is searched by the engine for binary tests."""
 
@@ -155,15 +158,13 @@ def _choose(question: Question, options: SolveOptions) -> Plan:
         require_exact(question, named)
         return Plan(named, None, None, None, _start(question, warm_start), ())
     depth = question.objective.is_depth
-    if chosen is None and model is None and (engine := _engine_for(question)) is not None:
+    if chosen is None and model is None and (engine := engine_for(question)) is not None:
         notes.append(f"solver: {engine.name}, a native engine that supports all of the problem")
         notes += why_chosen(question, engine)
         return Plan(engine, None, None, None, _start(question, warm_start), tuple(notes))
     _refuse_unstated_values(question, chosen)
     if model is None:
-        sat = chosen is not None and LINEAR not in chosen.capabilities.forms
-        usual = USUAL_FOR_TREES if is_usual(question) else "odd"
-        model = find_formulation("sat-depth" if depth or sat else usual)
+        model = find_formulation(_usual_formulation(question, options, chosen))
         notes.append(f"formulation: {model.name}")
         notes += [] if depth else why_not(question)
     if (unstated := why_unstated(question, options)) is not None:
@@ -177,6 +178,24 @@ def _choose(question: Question, options: SolveOptions) -> Plan:
     warm = _warm_engine(question, warm_start, notes, depth)
     model = model.tuned_for(chosen.capabilities.forms)
     return Plan(None, chosen, model, warm, _start(question, warm_start), tuple(notes))
+
+
+def _usual_formulation(question: Question, options: SolveOptions, chosen: Backend | None) -> str:
+    """The name of the formulation where none is given."""
+    if question.objective.is_depth:
+        return "sat-depth"
+    usual = USUAL_FOR_TREES if is_usual(question) else "odd"
+    if chosen is None or LINEAR in chosen.capabilities.forms:
+        return usual
+    whole = not any(requirement.continuous for requirement in question.requirements)
+    # Of the graph, which changes from step to step, no proof is written.
+    stated = usual == USUAL_FOR_TREES and whole and options.proofs is None
+    return usual if stated and rows_times_nodes(question) > PROVED_BY_CLAUSES else "sat-depth"
+
+
+def rows_times_nodes(question: Question) -> int:
+    """Distinct rows, times the test nodes that each of them is sent through where a model is stated node by node."""
+    return question.data.points.n_points * sum(question.shape.widths)
 
 
 def _on_components(question: Question, model: Formulation) -> list[str]:
@@ -221,7 +240,7 @@ def _engine_alone(question: Question, warm_start: Any, notes: list[str]) -> Plan
     return Plan(None, None, find_formulation("odd"), engine, _start(question, warm_start), tuple(notes))
 
 
-def _engine_for(question: Question) -> Engine | None:
+def engine_for(question: Question) -> Engine | None:
     """An engine that supports all of the question."""
     engine = usual_engine(question)
     part = None if engine is None or goes_on_by_solvers(question, engine) else lowered(question, engine)
@@ -306,7 +325,7 @@ def require_exact(question: Question, engine: Engine, whole: Question | None = N
 
 def _able_engine(question: Question) -> str:
     """The beginning of the error's hint: another engine that would do."""
-    other = _engine_for(question)
+    other = engine_for(question)
     return "" if other is None else f"{worded(other.code(), other.name)}, or with "
 
 
