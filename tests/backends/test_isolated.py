@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hard_models import pigeons
 from misbehaving import Misbehaving
 from timing import Timed
 
@@ -31,6 +32,7 @@ from treeform.backends.portfolio import PortfolioSession
 from treeform.backends.TEMPLATE import Enumeration
 from treeform.errors import SolverFailed, SpecError
 from treeform.model import Model
+from treeform.solve.search import faults
 from treeform.testing import check_backend
 from treeform.utils.budget import Budget
 
@@ -142,6 +144,14 @@ def test_the_time_limit_holds_when_a_solver_hangs(fault: str, timed: Timed) -> N
     assert outcome.reason == "time"
     assert outcome.x is None
     timed(time.monotonic() - start, 1.5 + 3.0)
+
+
+def test_a_solver_that_only_a_process_ends_has_no_fault_then() -> None:
+    session = SAT("lingeling").open(pigeons())
+    outcome = session.solve(Run(Budget(0.4)))
+    session.close()
+    assert outcome.reason == "time"
+    assert not list(faults(outcome.info))
 
 
 @posix

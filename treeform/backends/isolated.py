@@ -124,6 +124,10 @@ class Growth:
     objective: Objective | None
 
 
+ENDS = ("killed", "abandoned")
+"""What a run says of a solver that did not stop."""
+
+
 class IsolatedSession(Session):
     """A model in the parent, and the same model in a child that is started anew whenever it was lost."""
 
@@ -171,11 +175,13 @@ class IsolatedSession(Session):
         if result is None:
             self._sent = None
             info = {"killed": f"it did not stop when asked to, for {self.kill_after:g} s"}
-            return Answer(Verdict.UNKNOWN, reason=watch.reason or "time", bound=watch.best_bound, info=info)
-        if result.info.get("abandoned"):
+            result = Answer(Verdict.UNKNOWN, reason=watch.reason or "time", bound=watch.best_bound, info=info)
+        elif result.info.get("abandoned"):
             # Its solver is still busy in a thread.
             self._sent = None
             self._child.close()
+        if self.backend.solver.own_process:  # it ends in no other way
+            result = replace(result, info={k: v for k, v in result.info.items() if k not in ENDS})
         return _completed(result, watch)
 
     def _growth(self) -> Growth:
