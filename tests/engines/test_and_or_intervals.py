@@ -267,4 +267,7 @@ def test_trees_of_many_prices_are_not_counted(monkeypatch: pytest.MonkeyPatch) -
     priced = trees.relax()
     assert priced is not None and not trees.n_rows
     assert trees.count(priced.lower + 9_999) is not None
+    narrow = GraphOfTrees(problem.data, relaxation.task, "column", memory=1000)
+    assert narrow.relax() is not None
+    assert narrow.count(priced.lower) is None
     assert trees.count(priced.lower + 10**15) is None

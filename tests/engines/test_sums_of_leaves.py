@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,7 +17,7 @@ from treeform.engines.and_or_graph import GraphOfTrees
 from treeform.engines.relaxation import relax
 from treeform.language.question import Question
 from treeform.language.stated_sums import stated_sums
-from treeform.language.totals import joined
+from treeform.language.totals import Totals, joined
 from treeform.solve import SolveOptions, Status, solve
 from treeform.solve.columns_on_demand import priced_part
 from treeform.testing import all_models, brute_force
@@ -88,6 +89,23 @@ def test_totals_of_a_tree_count_its_leaves() -> None:
         for tree in all_models(case.data, case.shape):
             if not tree.passes.any():  # a search has none of these
                 assert totals.excess(tree, case.data) == rule.violation(tree, case.data)
+
+
+class LeavesToo(tf.LinearRequirement):
+    """Errors, and leaves of class 1."""
+
+    def forms(self, rows: Any) -> Any:
+        yield rows.errors() <= 3
+
+    def totals(self, data: tf.Dataset) -> Totals:
+        return replace(super().totals(data), per_leaf=np.array([[0], [1]]))
+
+
+def test_sums_of_leaves_are_no_rows_over_predictions() -> None:
+    """Bounds of the Lagrangian relaxation would leave the leaves out."""
+    case = next(iter(draw_cases(1, 5, (tf.Tree(2),))))
+    assert len(LeavesToo().totals(case.data).rows) == 1
+    assert LeavesToo().prediction_rows(case.data) == []
 
 
 def test_sums_are_joined_with_what_leaves_add() -> None:

@@ -106,7 +106,7 @@ class Restated(Requirement, listed=False):
     def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
         totals = self.totals(data)
         rows: list[tuple[np.ndarray, int]] = []
-        for row in () if totals is None or totals.per_test is not None else totals.rows:
+        for row in () if totals is None or totals.of_nodes else totals.rows:
             each = totals.weighted(np.array(row.coef, dtype=np.int64))  # type: ignore[union-attr]
             rows += [] if row.hi is None else [(each, row.hi)]
             rows += [] if row.lo is None else [(-each, -row.lo)]

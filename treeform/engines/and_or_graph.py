@@ -254,8 +254,9 @@ class GraphOfTrees:
         Returns
         -------
         int or None
-            None when it was stopped, when there are 2**53 or more, or costs differ by 10,000 units or more, or where
-            thresholds are not searched as intervals, tests of different features may be one, or sums are constrained.
+            None when it was stopped, when there are 2**53 or more, costs differ by 10,000 units or more, or prices of
+            all thresholds do not fit in memory; and where thresholds are not searched as intervals, tests of different
+            features may be one, or sums are constrained.
         """
         groups, features = np.unique(_groups(self.table, self.apart)), np.unique(self.table.feature)
         if not self._searches or self.n_rows or len(groups) < len(features):

@@ -91,7 +91,7 @@ class LinearRequirement(Requirement, listed=False):
 
     def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
         totals = self.totals(data)
-        return [] if totals.per_test is not None else list(_over_predictions(totals))
+        return [] if totals.of_nodes else list(_over_predictions(totals))
 
     def build(self, model: Model, ports: Ports) -> None:
         totals = self.totals(ports.data)

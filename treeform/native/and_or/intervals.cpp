@@ -145,12 +145,15 @@ public:
         return out;
     }
 
-    /// Infinite where a table of prices would be too long.
+    /// Infinite where a table of prices would be too long, or those of all thresholds would not fit in memory.
     TREEFORM_COLD double count(Amount cost) override {
         constexpr Amount kMostPrices = 10'000;
         const Amount least = least_of_root() - base_, most = prices_.limit(cost) - base_;
         if (least > most) return 0;
-        if (most - least >= kMostPrices) return std::numeric_limits<double>::infinity();
+        std::size_t values = 0;
+        for (int f = 0; f < data_.table.features; ++f) values += std::size_t(data_.table.distinct[f]) + kBlock;
+        const bool fits = MovingRows<W>::bytes(values, labels()) * 2 <= settings_.memory;
+        if (most - least >= kMostPrices || !fits) return std::numeric_limits<double>::infinity();
         const LeafPrices prices{table_, settings_, rows_, beyond_.leaf, beyond_.test};
         TreeNumbers<W> numbers(prices, data_.table, tests_, control_);
         double sum = 0;

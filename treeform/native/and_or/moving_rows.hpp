@@ -76,6 +76,11 @@ public:
             for (int a = 0; a < b; ++a) pairs_.push_back({a, b});
     }
 
+    /// About what a node of so many values takes.
+    static std::size_t bytes(std::size_t values, int labels) {
+        return values * (sizeof(Amount) + sizeof(Sum) * std::size_t(labels) * std::size_t(labels - 1) / 2);
+    }
+
     /// Take these rows, and no others.
     void fill(const Id* rows, std::size_t n) {
         const std::size_t all = values_.all(), blocks = all / kBlock;
