@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import signal
 from typing import Any
 
@@ -9,10 +10,12 @@ import numpy as np
 import pytest
 
 import treeform as tf
-from treeform.engines import enumeration
+from treeform.engines import TreeTask, enumeration
 from treeform.engines.and_or_graph import GraphOfTrees
 from treeform.errors import SpecError
+from treeform.tradeoff import listing
 from treeform.tradeoff.near_trees import NearModel, NearTrees
+from treeform.utils.out_of_reach import Stopped
 
 
 def stated() -> tf.Problem:
@@ -137,3 +140,29 @@ def test_ctrl_c_while_models_are_listed_keeps_their_number(monkeypatch: pytest.M
     assert found.limit is tf.Limit.INTERRUPTED and not found.complete
     assert (found.count, found.counted_to) == (whole.count, whole.counted_to)
     assert found.models == whole.models[:128]
+
+
+def test_what_is_asked_of_counted_trees_has_no_part_in_the_time_of_the_search() -> None:
+    over: list[bool] = []
+    trees = enumeration.Enumeration(stated().data, TreeTask(2), 10**6, stop=lambda: bool(over))
+    counts = trees.counts(60)
+    assert counts is not None
+    over.append(True)
+    with pytest.raises(Stopped):
+        trees.counts(60)
+    values = np.zeros(counts.graph.n_alternatives)
+    values[counts.graph.tests] = 1.0
+    least, largest = counts.extremes(values)
+    assert 0 < least <= largest <= 3
+    assert len({counts.cost(index) for index in (0, counts.size - 1)}) == 2
+
+
+@pytest.mark.parametrize("most", [10**6, 20])
+def test_models_that_are_listed_or_counted_can_be_pickled(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    monkeypatch.setattr(listing, "MOST_TREES", most)
+    found = stated().near_optimal(within="0.1", time_limit=60.0)
+    assert found.trees is not None
+    again = pickle.loads(pickle.dumps(found))
+    assert str(again) == str(found)
+    assert again.sample(3, 1) == found.sample(3, 1)
+    assert again.importance().equals(found.importance())

@@ -85,8 +85,6 @@ class _Count:
     def number(self, cost: int) -> int:
         """How many there are of at most this cost that satisfy the rows."""
         everything = np.arange(len(self.table.weight))
-        if self.table.weight.sum() < self.prices.side_weight:
-            return 0
         lo, hi = self.table.lo.tolist(), self.table.hi.tolist()
         return sum(
             number

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -69,7 +70,9 @@ class Enumeration:
         priced = trees.relax(wanted, seconds, stop) or trees.price(none, 1, None, stop)
         if priced is None:
             raise Stopped
-        self.data, self.of, self.priced, self.most, self.stop = data, trees, priced, most, stop
+        self.of, self.priced, self.most, self.stop = trees, priced, most, stop
+        self.graph_of: Callable[[Nested], DecisionGraph] = partial(_model_of, table.feature, table.threshold, data)
+        """A tree as a model; it keeps nothing of the graph alive."""
         self.prices = np.array([priced.unit, *priced.multipliers], dtype=np.int64)
         sides = zip(priced.multipliers, table.lo.tolist(), table.hi.tolist(), strict=True)
         self.slack = sum(m * (hi if m > 0 else lo) for m, lo, hi in sides if m)
@@ -100,33 +103,6 @@ class Enumeration:
         elif not self.stop():
             self._too_large = cost
         return graph
-
-    def graph(self, nested: Nested) -> DecisionGraph:
-        """A tree as a model."""
-        table = self.of.table
-        feature: list[int] = []
-        threshold: list[float] = []
-        left: list[int] = []
-        right: list[int] = []
-        label: list[int] = []
-
-        def add(node: Nested) -> int:
-            index = len(feature)
-            left.append(-1)
-            right.append(-1)
-            if isinstance(node, int):
-                feature.append(-1)
-                threshold.append(math.nan)
-                label.append(node)
-                return index
-            feature.append(int(table.feature[node[0]]))
-            threshold.append(float(table.threshold[node[0]]))
-            label.append(-1)
-            left[index], right[index] = add(node[1]), add(node[2])
-            return index
-
-        add(nested)
-        return DecisionGraph.from_arrays(feature, threshold, left, right, label, self.data)
 
     def trees(self, cost: int) -> TreeList:
         """Every tree of at most this cost that satisfies the rows and limits.
@@ -165,7 +141,10 @@ class Enumeration:
         if graph is None or not graph.n_nodes:
             return None
         counts = TreeCounts(graph, graph.sums[:, 0], cost, self.stop)
-        return counts if counts.fits() else None
+        if not counts.fits():
+            return None
+        counts.stop = None  # what is asked of them later has no part in the time of this search
+        return counts
 
     def count(self, cost: int, seconds: float | None = None) -> int | None:
         """The number of the same trees, where their graph is too large; None where that is not counted in the time.
@@ -240,6 +219,35 @@ class Enumeration:
         wanted = place * span + np.clip(room - self.least[node], -1, span - 1)
         found = np.searchsorted(keys, wanted, side="right") - begin[node]
         return np.where(there, np.maximum(found, 0), 0)
+
+
+def _model_of(
+    features: NDArray[np.int32], thresholds: NDArray[np.float64], data: Dataset, nested: Nested
+) -> DecisionGraph:
+    """A tree as a model; it names its tests by their numbers in these arrays."""
+    feature: list[int] = []
+    threshold: list[float] = []
+    left: list[int] = []
+    right: list[int] = []
+    label: list[int] = []
+
+    def add(node: Nested) -> int:
+        index = len(feature)
+        left.append(-1)
+        right.append(-1)
+        if isinstance(node, int):
+            feature.append(-1)
+            threshold.append(math.nan)
+            label.append(node)
+            return index
+        feature.append(int(features[node[0]]))
+        threshold.append(float(thresholds[node[0]]))
+        label.append(-1)
+        left[index], right[index] = add(node[1]), add(node[2])
+        return index
+
+    add(nested)
+    return DecisionGraph.from_arrays(feature, threshold, left, right, label, data)
 
 
 def _ranges(start: Ints, end: Ints) -> tuple[Ints, Ints]:

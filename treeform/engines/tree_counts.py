@@ -74,12 +74,12 @@ class TreeCounts(TreeSet):
         All that these trees use.
     own : (A,) int
         What each alternative costs by itself.
-    stop : callable
+    stop : callable, optional
         Ends a pass with `Stopped`.
     """
 
     def __init__(
-        self, graph: AndOrGraph, own: Ints, cost: int, stop: Callable[[], bool] = lambda: False
+        self, graph: AndOrGraph, own: Ints, cost: int, stop: Callable[[], bool] | None = None
     ) -> None:
         self.graph, self.stop = graph, stop
         self.lowest, around = graph.passes(own)
@@ -144,7 +144,7 @@ class TreeCounts(TreeSet):
         for d in reversed(depths) if down else depths:
             here = tests[depth == d]
             for start in range(0, len(here), at_once):
-                if self.stop():
+                if self.stop is not None and self.stop():
                     raise Stopped
                 part = here[start : start + at_once]
                 yield part[np.argsort(-self.room[part], kind="stable")]

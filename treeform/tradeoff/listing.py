@@ -291,7 +291,7 @@ class _Listing:
         self.question, self.relaxation, self.budget, self.limit = question, relaxation, budget, limit
         seconds = schedule.NEAR_OPTIMUM.of(budget).remaining
         self.enumeration = Enumeration(question.data, relaxation.task, MOST_TREES, seconds, budget.stop)
-        self.judge = Judge(question, relaxation, self.enumeration)
+        self.judge = Judge(question, relaxation, self.enumeration.graph_of)
 
     def up_to(self, best: Fraction, threshold: Fraction) -> _Listed:
         """The models up to a threshold, as far as they can be found."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.engines.enumeration import Enumeration
 from treeform.engines.relaxation import Relaxation
 from treeform.engines.tree_lists import TreeList
 from treeform.engines.tree_sets import Nested, TreeSet
@@ -43,7 +43,8 @@ class Judge:
     question: Question
     relaxation: Relaxation
     """What the trees were found by."""
-    of: Enumeration
+    graph_of: Callable[[Nested], DecisionGraph]
+    """A tree as a model."""
 
     @property
     def is_needed(self) -> bool:
@@ -62,7 +63,7 @@ class Judge:
         Raises ContradictionError if it does not cost what was counted (``cost``, in units of the task), or breaks
         what was counted.
         """
-        graph = self.of.graph(nested)
+        graph = self.graph_of(nested)
         judged = verify(self.question, graph)
         value = judged.value if cost is None else self.relaxation.factor * cost + self.relaxation.offset
         broken = {name for name, rest in judged.violations.items() if rest}
@@ -125,7 +126,7 @@ class NearTrees:
         for index in range(self.size):
             if index % 64 == 0:
                 report_step(index, "models measured")
-            graph = self.judge.of.graph(self.trees.tree(index))
+            graph = self.judge.graph_of(self.trees.tree(index))
             value = axis.measured(graph, self.judge.question.data)
             if best is None or axis.is_tighter(value, best[1]):
                 best = self.model(index), value
