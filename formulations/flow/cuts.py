@@ -58,7 +58,19 @@ class CutFlow(Component):
 
 
 def add_cuts(model: Model, shared: SharedValues, points: Ints, end: int) -> None:
-    """State the cuts of ``points`` along the path to the node ``end``."""
+    """State the cuts of ``points`` along the path to the node ``end``.
+
+    Parameters
+    ----------
+    model : Model
+        Gets the rows.
+    shared : SharedValues
+        Where the components have published heap, design, tests and guesses.
+    points : (P,) int array
+        Numbers of distinct feature vectors.
+    end : int
+        The node at which these points are predicted.
+    """
     heap, design, tests, guesses = (
         shared.get(Heap),
         shared.get(Design),

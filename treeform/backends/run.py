@@ -128,6 +128,13 @@ def with_cutoff(model: Model, cutoff: float | None) -> Linear:
 
     A whole-numbered objective has its limit halfway between two values. Others get a limit clearly wider than the
     cutoff: with 1e-6, HiGHS 1.14 calls models infeasible whose optimum is the cutoff. What is beyond is refused.
+
+    Parameters
+    ----------
+    model : Model
+        A model whose rows are all linear.
+    cutoff : float or None
+        The largest objective that is wanted; None: no limit, and no last row.
     """
     rows = concatenate_linear([b for b in model.blocks if isinstance(b, Linear)])
     goal = model.objective

@@ -257,6 +257,13 @@ def build_beside(work: Callable[[], T], stop: Callable[[], bool]) -> T | None:
     Work that is left alone ends when its model is to grow next, when it next reports a step, or with the loading of
     its solver. How far it has come is reported in the caller's thread.
 
+    Parameters
+    ----------
+    work : callable
+        Builds a model and loads it into a solver.
+    stop : callable
+        Called again and again in the caller's thread.
+
     Raises
     ------
     Exception
