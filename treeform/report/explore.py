@@ -15,11 +15,11 @@ from treeform.graph.evaluate import members, predictions
 from treeform.graph.rules import amount_text, branches, class_text, leaves_in_order, question_text
 from treeform.graph.svg import PALETTE, Picture
 from treeform.report.fairness import Attribute
+from treeform.report.residuals import figure_text, figures
 from treeform.requirements.groups import Groups
 
 if TYPE_CHECKING:
     from treeform.graph import DecisionGraph
-from treeform.report.residuals import figure_text, figures
 
 MOST_NODES = 2000
 
