@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -12,8 +14,10 @@ from typer.testing import CliRunner
 
 import treeform as tf
 from treeform.certify.certificate import sign
-from treeform.certify.counted import count_models
+from treeform.certify.counted import MOST_SUMS, _Count, count_models
 from treeform.cli.app import app
+from treeform.engines.relaxation import relax
+from treeform.engines.totals import OfCounts
 from treeform.testing.normal_forms import NEAR_OPTIMAL_REQUIREMENTS, draw_near_optimal, near_optimal_forms
 from treeform.utils.budget import Budget
 from treeform.utils.out_of_reach import OutOfReach, Stopped
@@ -68,6 +72,21 @@ def test_a_number_is_verified_refuted_or_on_trust() -> None:
         count_models(problem.question, Fraction(20), Budget())
     with pytest.raises(Stopped):
         count_models(tf.Problem(X, y, shape=tf.Tree(2)).question, Fraction(20), Budget(over=lambda: True))
+
+
+def test_a_join_of_many_sums_ends_with_the_budget() -> None:
+    """Two sides of 2,000 sums each make four million: the budget is asked, and sums are counted, on the way."""
+    X, y = table()
+    question = tf.Problem(X, y, shape=tf.Tree(2)).question
+    part = relax(question, OfCounts())
+    assert part is not None
+    sides = Counter({(k,): 1 for k in range(2000)}), Counter({(10_000 * k,): 1 for k in range(2000)})
+    for budget, error in ((Budget(over=lambda: True), Stopped), (Budget(), OutOfReach)):
+        count = _Count(question.data, part.task, Budget())
+        count.budget, out = budget, Counter[tuple[int, ...]]()
+        with pytest.raises(error):
+            count.join([0], *sides, math.inf, out)
+        assert len(out) <= MOST_SUMS + 2000
 
 
 def test_the_command_writes_it(tmp_path: Path) -> None:

@@ -107,16 +107,23 @@ class _Count:
                 self.numbers(part, depth - 1, room - self.least(other, depth - 1))
                 for part, other in (parts, parts[::-1])
             )
-            for one, number in low.items():
-                for other, times in high.items():
-                    if one[0] + other[0] <= room:
-                        out[_joined(own, one, other)] += number * times
+            self.join(own, low, high, room, out)
             for one, other in zip(*map(self.leaves, parts), strict=True):  # of one class
                 if one[0] + other[0] <= room:
                     out[_joined(own, one, other)] -= 1
+        return out
+
+    def join(self, own: list[int], low: Numbers, high: Numbers, room: float, out: Numbers) -> None:
+        """Adds the pairs of trees of both sides of a test that leave room."""
+        few, many = sorted((low, high), key=len)
+        for one, number in few.items():
+            for other, times in many.items():
+                if one[0] + other[0] <= room:
+                    out[_joined(own, one, other)] += number * times
+            if self.budget.stop():
+                raise Stopped
             if len(out) > MOST_SUMS:
                 raise OutOfReach("counting again does not reach this problem", cause="sums differ too much")
-        return out
 
     def leaves(self, points: NDArray[np.intp]) -> list[tuple[int, ...]]:
         """What a leaf of each class adds."""
