@@ -141,6 +141,22 @@ private:
         without(x.data(), in_.split(split), right.data(), in_.words());
     }
 
+    /// The different ways in which tests part the points of x, with points on the right, feature by feature;
+    /// `visit(left, right, test)` says whether to go on with those of the feature, whose left sides grow.
+    template <class Visit>
+    void each_division(const Set& x, const Visit& visit) const {
+        Set left(in_.words()), right(in_.words()), before(in_.words());
+        for (int f = 0; f < in_.view.features; ++f) {
+            std::fill(before.begin(), before.end(), 0);
+            for (int s = in_.view.first[f]; s < in_.view.first[f + 1]; ++s) {
+                part_by(x, s, left, right);
+                if (left == before || empty(right.data(), in_.words())) continue;
+                before = left;
+                if (!visit(left, right, s)) break;
+            }
+        }
+    }
+
     /// All diagrams from here on, for the points that arrive at the nodes of a layer, all of which have a test (in the
     /// last layer they may be terminals). `budget`: tests left for the layers below. `paid`: reduced cost so far.
     void layer(int l, std::vector<Set> parts, int budget, Cost paid) {
@@ -169,26 +185,20 @@ private:
     /// The tests of a part whose bound is at most `slack`, the least first; a pass-through is among them.
     void list_tests(State& at, std::size_t j, Cost slack) {
         const Set& x = at.parts[j];
-        Set left(in_.words()), right(in_.words()), before(in_.words());
         const int next = at.layer + 1, b = at.budget - 1;
-        for (int f = 0; f < in_.view.features; ++f) {
-            std::fill(before.begin(), before.end(), 0);
-            for (int s = in_.view.first[f]; s < in_.view.first[f + 1]; ++s) {
-                part_by(x, s, left, right);
-                if (left == before || empty(right.data(), in_.words())) continue;
-                before = left;
-                const Cost low = bound(left, next, b, slack + 1);
-                if (low > slack) break;  // later left sides hold this one
-                const Cost high = bound(right, next, b, slack + 1 - low);
-                if (low + high > slack) continue;
-                Cost lower = std::min(low + in_.leaf(right.data()), in_.leaf(left.data()) + high);
-                if (b >= 1 && settings_.widths[next] >= 2) {
-                    const Cost low_two = bound(left, next, b - 1, slack + 1);
-                    lower = std::min(lower, low_two + bound(right, next, b - 1, slack + 1 - low_two));
-                }
-                if (lower <= slack) at.tests[j].push_back({lower, s});
+        each_division(x, [&](const Set& left, const Set& right, int s) {
+            const Cost low = bound(left, next, b, slack + 1);
+            if (low > slack) return false;  // later left sides hold this one
+            const Cost high = bound(right, next, b, slack + 1 - low);
+            if (low + high > slack) return true;
+            Cost lower = std::min(low + in_.leaf(right.data()), in_.leaf(left.data()) + high);
+            if (b >= 1 && settings_.widths[next] >= 2) {
+                const Cost low_two = bound(left, next, b - 1, slack + 1);
+                lower = std::min(lower, low_two + bound(right, next, b - 1, slack + 1 - low_two));
             }
-        }
+            if (lower <= slack) at.tests[j].push_back({lower, s});
+            return true;
+        });
         const Cost lower = bound(x, next, b, slack + 1);
         if (lower <= slack) at.tests[j].push_back({lower, Plan::kPass});
         std::stable_sort(at.tests[j].begin(), at.tests[j].end(),
@@ -323,16 +333,10 @@ private:
         const std::vector<Cost> whole = reduced(x);
         for (int k = 0; k < in_.view.classes; ++k)
             if (whole[k] <= slack) known.list.push_back({whole[k], amounts(x, k), Plan::kNoTest, k, k});
-        Set left(in_.words()), right(in_.words()), before(in_.words());
-        for (int f = 0; f < in_.view.features; ++f) {
-            std::fill(before.begin(), before.end(), 0);
-            for (int s = in_.view.first[f]; s < in_.view.first[f + 1]; ++s) {
-                part_by(x, s, left, right);
-                if (left == before || empty(right.data(), in_.words())) continue;
-                before = left;
-                list_terminals(left, right, s, slack, known.list);
-            }
-        }
+        each_division(x, [&](const Set& left, const Set& right, int s) {
+            list_terminals(left, right, s, slack, known.list);
+            return true;
+        });
         keep_best(known.list);
         options_bytes_ += known.list.size() * (sizeof(Option) + sum_.size() * sizeof(Cost)) + x.size() * sizeof(Word);
         return known;
