@@ -61,24 +61,20 @@ nb::dict binary(const Array<std::uint8_t, 2>& x, const Values& value, const Weig
     Keywords keywords(given);
     const Points points = points_of(x, value, weight);
     const Settings settings = settings_of(keywords, points);
-    const double time_limit = keywords.real("time_limit");
-    const auto memory_limit = keywords.integer_as<std::size_t>("memory_limit");
-    const nb::object poll = keywords.object("poll"), ask = keywords.object("ask");
-    const Away away = away_to(ask, keywords.integer_as<int>("callers"));
-    keywords.finish();
+    const SharedRun run(keywords);
     Control control;
-    control.limit_memory(memory_limit);
-    if (settings.threads == 1 && !away)  // without any bound, each test is followed by all tests
+    control.limit_memory(run.memory_limit);
+    if (settings.threads == 1 && !run.away)  // without any bound, each test is followed by all tests
         control.expect_steps(double(points.rows) * std::pow(double(points.features), settings.depth));
     Outcome out;
-    run_tree_search(control, time_limit, poll, [&] { out = solve(points, settings, control, away); });
+    run_tree_search(control, run.time_limit, run.poll, [&] { out = solve(points, settings, control, run.away); });
     nb::dict answer = to_dict(out);
     add_memory(answer, control, out.memory_stop);
     return answer;
 }
 
 /// Answers the parts of a search; holds the arrays that it is given.
-class Evaluator {
+class Evaluator : public PartAnswers<Control, PartSearch> {
 public:
     Evaluator(Array<std::uint8_t, 2> x, Values value, Weights weight, const nb::kwargs& given)
         : x_(std::move(x)), value_(std::move(value)), weight_(std::move(weight)) {
@@ -91,16 +87,11 @@ public:
         require(settings.max_nodes >= full(settings.depth), "both sides of the root draw on one budget of tests");
         search_ = std::make_unique<PartSearch>(points, settings, control_);
     }
-    nb::object evaluate(const nb::object& question, const nb::object& poll) {
-        return answer_part(control_, question, poll, [&](const Message& asked) { return search_->evaluate(asked); });
-    }
 
 private:
     Array<std::uint8_t, 2> x_;
     Values value_;
     Weights weight_;
-    Control control_;
-    std::unique_ptr<PartSearch> search_;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -147,6 +148,34 @@ Away away_to(const nb::object& ask, int callers);
 /// times a second and returns whether to stop.
 nb::object answer_part(Stoppable& control, const nb::object& question, const nb::object& poll,
                        const std::function<Message(const Message&)>& answer);
+
+/// Answers the parts of a search to Python; who derives from it makes the search, and holds the arrays that it reads.
+template <class Control, class Search>
+class PartAnswers {
+public:
+    /// The reply; None once `poll` returned true, or memory ran out. Not for two threads at a time.
+    nb::object evaluate(const nb::object& question, const nb::object& poll) {
+        return answer_part(control_, question, poll, [&](const Message& asked) { return search_->evaluate(asked); });
+    }
+
+protected:
+    Control control_;
+    std::unique_ptr<Search> search_;
+};
+
+/// What a call says about the run of its search; the last of its keywords.
+struct SharedRun {
+    double time_limit;
+    std::size_t memory_limit;
+    nb::object poll;
+    Away away;
+
+    explicit SharedRun(Keywords& keywords)
+        : time_limit(keywords.real("time_limit")), memory_limit(keywords.integer_as<std::size_t>("memory_limit")),
+          poll(keywords.object("poll")), away(away_to(keywords.object("ask"), keywords.integer_as<int>("callers"))) {
+        keywords.finish();
+    }
+};
 
 /// `run_beside` without the GIL; `poll` is called with it. An empty `poll` is not called.
 void run_without_gil(Stoppable& control, double time_limit, const std::function<void()>& search,

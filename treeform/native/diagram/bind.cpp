@@ -124,17 +124,14 @@ nb::dict diagram(const Matrix& x, const Values& value, const Weights& weight, co
     const Points points = points_of(x, value, weight);
     const Settings settings = settings_of(keywords, points);
     Control control(std::clamp(keywords.integer_or("upper", kNever), -kNever, kNever));
-    control.limit_memory(keywords.integer_as<std::size_t>("memory_limit"));
-    const double time_limit = keywords.real("time_limit");
-    const nb::object poll = keywords.object("poll"), ask = keywords.object("ask");
-    const Away away = away_to(ask, keywords.integer_as<int>("callers"));
-    keywords.finish();
+    const SharedRun run(keywords);
+    control.limit_memory(run.memory_limit);
     Outcome out;
     run_without_gil(
-        control, time_limit, [&] { out = solve(points, settings, control, away); },
+        control, run.time_limit, [&] { out = solve(points, settings, control, run.away); },
         [&] {
             if (control.seconds() >= Control::kPatience) control.overdue = true;
-            return poll.is_none() ? false : report(control, poll);
+            return run.poll.is_none() ? false : report(control, run.poll);
         });
     nb::dict answer = to_dict(out);
     add_memory(answer, control, out.memory_stop);
@@ -142,7 +139,7 @@ nb::dict diagram(const Matrix& x, const Values& value, const Weights& weight, co
 }
 
 /// Answers the parts that `diagram` asks for.
-class Evaluator {
+class Evaluator : public PartAnswers<Control, PartSearch> {
 public:
     Evaluator(const Matrix& x, const Values& value, const Weights& weight, const nb::kwargs& given) {
         Keywords keywords(given);
@@ -152,13 +149,6 @@ public:
         keywords.finish();
         search_ = std::make_unique<PartSearch>(points, settings, control_);
     }
-    nb::object evaluate(const nb::object& question, const nb::object& poll) {
-        return answer_part(control_, question, poll, [&](const Message& asked) { return search_->evaluate(asked); });
-    }
-
-private:
-    Control control_;
-    std::unique_ptr<PartSearch> search_;
 };
 
 /// True costs, and what every row takes, by point and class.

@@ -54,27 +54,23 @@ nb::dict totals(const nb::tuple& given_arrays, const nb::kwargs& given) {
     const Arrays arrays(given_arrays);
     const Table table = arrays.table();
     const Settings settings = settings_of(keywords, table);
-    const double time_limit = keywords.real("time_limit");
-    const auto memory_limit = keywords.integer_as<std::size_t>("memory_limit");
-    const nb::object poll = keywords.object("poll"), ask = keywords.object("ask");
-    const Away away = away_to(ask, keywords.integer_as<int>("callers"));
-    keywords.finish();
+    const SharedRun run(keywords);
     Control control;
-    control.limit_memory(memory_limit);
-    if (settings.threads == 1 && !away && settings.depth <= 2 && table.rows <= kFewRows) {
+    control.limit_memory(run.memory_limit);
+    if (settings.threads == 1 && !run.away && settings.depth <= 2 && table.rows <= kFewRows) {
         // Counts of all pairs of tests for some dozens of prices; and all trees of three tests and four labels.
         const double tests = double(table.columns), labels = double(table.labels);
         control.expect_steps(double(table.points) * tests * tests + std::pow(tests, 3) * std::pow(labels, 4));
     }
     Outcome out;
-    run_tree_search(control, time_limit, poll, [&] { out = solve(table, settings, control, away); });
+    run_tree_search(control, run.time_limit, run.poll, [&] { out = solve(table, settings, control, run.away); });
     nb::dict answer = to_dict(out);
     add_memory(answer, control, out.memory_stop);
     return answer;
 }
 
 /// Answers the parts that `totals` asks for; holds the arrays that it is given.
-class Evaluator {
+class Evaluator : public PartAnswers<Control, PartSearch> {
 public:
     Evaluator(const nb::tuple& given_arrays, const nb::kwargs& given) : arrays_(given_arrays), table_(arrays_.table()) {
         Keywords keywords(given);
@@ -83,15 +79,10 @@ public:
         keywords.finish();
         search_ = std::make_unique<PartSearch>(table_, settings, control_);
     }
-    nb::object evaluate(const nb::object& question, const nb::object& poll) {
-        return answer_part(control_, question, poll, [&](const Message& asked) { return search_->evaluate(asked); });
-    }
 
 private:
     Arrays arrays_;
     Table table_;
-    Control control_;
-    std::unique_ptr<PartSearch> search_;
 };
 
 }  // namespace
