@@ -94,5 +94,5 @@ def test_calls_of_a_cluster() -> None:
 
 
 def test_an_end_that_cannot_be_told_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster.EventOfCluster, "_event", gone)
-    cluster.EventOfCluster("nowhere").set()
+    monkeypatch.setattr(cluster, "_event", gone)
+    cluster.EventOfCluster("nowhere").set(None)

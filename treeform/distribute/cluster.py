@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Future, wait
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from importlib.util import find_spec
 from typing import Any, TypeVar
@@ -131,38 +132,31 @@ def last_call(call: Callable[[], object]) -> None:
         reach(call, lambda: False, LAST_SECONDS)
 
 
+@dataclass(frozen=True)
 class EventOfCluster:
-    """An event of a cluster. A call returns whether it is set; a worker asks the cluster at most once a second."""
+    """An event of a cluster. A call returns whether it is set; a process asks the cluster about once a second."""
 
-    def __init__(self, name: str) -> None:
-        self.name, self._is_set, self._look = name, False, 0.0
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return event_of_cluster, (self.name,)
+    name: str
 
     def __call__(self) -> bool:
-        import distributed
+        return _is_set(self.name, int(time.monotonic()))
 
-        if not self._is_set and time.monotonic() >= self._look:
-            self._look = time.monotonic() + 1.0
-            with contextlib.suppress(TimeoutError, OSError, ValueError):
-                self._is_set = bool(self._event(distributed.get_client()).is_set())
-        return self._is_set
-
-    def set(self, client: Any = None) -> None:
+    def set(self, client: Any) -> None:
         """Set it, if the cluster can still be told."""
-        last_call(lambda: self._event(client).set())
-
-    def _event(self, client: Any) -> Any:
-        import distributed
-
-        return distributed.Event(self.name, client=client)  # type: ignore[no-untyped-call]
+        last_call(lambda: _event(self.name, client).set())
 
 
 @lru_cache(maxsize=8)
-def event_of_cluster(name: str) -> EventOfCluster:
-    """The event of that name in this process, which keeps the last reply of the cluster."""
-    return EventOfCluster(name)
+def _is_set(name: str, second: int) -> bool:
+    with contextlib.suppress(TimeoutError, OSError, ValueError):
+        return bool(_event(name).is_set())
+    return False
+
+
+def _event(name: str, client: Any = None) -> Any:
+    import distributed
+
+    return distributed.Event(name, client=client or distributed.get_client())  # type: ignore[no-untyped-call]
 
 
 def out_of_reach(error: Exception | str) -> SolverFailed:
