@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 import treeform as tf
-from benchmarks.graph.questions import SOLVERS
+from benchmarks.graph.questions import SOLVERS, cell
 from benchmarks.graph.requirements import FewPositiveLeaves
 from benchmarks.harness import Figures, Rows, Shown, named, read_set, table, user_seconds
 from benchmarks.totals.combined import combinations
@@ -53,14 +53,6 @@ def combined(rows: Rows) -> Shown:
     have = rows.frame.to_dict("records")
     found = {(r["set"], r["requirements"], r["solver"]): r for r in have}
     solvers = list(dict.fromkeys(r["solver"] for r in have))
-
-    def cell(row: dict[str, str] | None) -> str:
-        if row is None:
-            return ""
-        if row["status"] == "optimal":
-            return row["CPU s"] if row["errors"] == row["optimum"] else f"wrong: {row['errors']}"
-        return f"open ({row['bound'] or 0} / {row['errors']}, {row['CPU s']} s)"
-
     lines = []
     for key in dict.fromkeys((r["set"], r["requirements"]) for r in have):
         of = [found.get((*key, solver)) for solver in solvers]

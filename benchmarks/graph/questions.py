@@ -42,18 +42,19 @@ def one(name: str, depth: int, rule: str, formulation: str, solver: str, seconds
     }  # fmt: skip
 
 
+def cell(row: dict[str, str] | None) -> str:
+    """What the table says of a question that was asked: seconds, or bound and errors where it is open."""
+    if row is None:
+        return ""
+    if row["status"] == "optimal":
+        return row["CPU s"] if row["errors"] == row["optimum"] else f"wrong: {row['errors']}"
+    return f"open ({row['bound'] or 0} / {row['errors']}, {row['CPU s']} s)"
+
+
 @table("graph_questions")
 def questions(rows: Rows) -> Shown:
     """Seconds, or bound and errors where it is open."""
     have = rows.frame.to_dict("records")
-
-    def cell(row: dict[str, str] | None) -> str:
-        if row is None:
-            return ""
-        if row["status"] == "optimal":
-            return row["CPU s"] if row["errors"] == row["optimum"] else f"wrong: {row['errors']}"
-        return f"open ({row['bound'] or 0} / {row['errors']}, {row['CPU s']} s)"
-
     found = {(r["set"], r["depth"], r["rule"], r["formulation"], r["solver"]): r for r in have}
     ways = list(dict.fromkeys((r["formulation"], r["solver"]) for r in have))
     lines = []

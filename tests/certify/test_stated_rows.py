@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 import pytest
-from own_rules import OneFeature, noisy_table
+from own_rules import AtMost, OneFeature, noisy_table
 
 import treeform as tf
 from treeform.certify import reference, stated_rows
@@ -21,13 +21,10 @@ from treeform.testing.cases import GROUP, Case, draw_cases
 from treeform.utils.budget import Budget
 
 
-class FewOnes(tf.Requirement):
+class FewOnes(AtMost):
     """At most k leaves predict the class with code 1; with a column of its own, so that this is no sum."""
 
     needs: ClassVar[frozenset[str]] = frozenset({"label"})
-
-    def __init__(self, k: int = 1) -> None:
-        self.k = k
 
     def build(self, model: tf.Model, ports: Any) -> None:
         one = model.bool("one")

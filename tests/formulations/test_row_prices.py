@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from own_rules import OneFeature, noisy_table
+from own_rules import AtMost, OneFeature, noisy_table
 
 import treeform as tf
 from treeform.formulations.hypergraph import HypergraphFlow
@@ -22,14 +22,11 @@ from treeform.testing.cases import draw_cases
 from treeform.utils.budget import Budget
 
 
-class FewTests(tf.Requirement):
+class FewTests(AtMost):
     """At most k test nodes are in use; with a column of its own, so that no search reads a sum from it."""
 
     demands_tests: ClassVar[bool] = False
     needs: ClassVar[frozenset[str]] = frozenset({"active"})
-
-    def __init__(self, k: int = 1) -> None:
-        self.k = k
 
     def build(self, model: tf.Model, ports: Any) -> None:
         one = model.bool("one")

@@ -1,4 +1,4 @@
-"""A requirement of a user's own, and a table, that several tests state."""
+"""Requirements of a user's own, and a table, that several tests state."""
 
 from __future__ import annotations
 
@@ -9,14 +9,18 @@ import numpy as np
 import treeform as tf
 
 
-class OneFeature(tf.Requirement):
+class AtMost(tf.Requirement, listed=False):
+    """At most k of what a class that derives from it counts."""
+
+    def __init__(self, k: int = 1) -> None:
+        self.k = k
+
+
+class OneFeature(AtMost):
     """Tests read at most k features, by columns of its own."""
 
     demands_tests: ClassVar[bool] = False
     needs: ClassVar[frozenset[str]] = frozenset({"feature"})
-
-    def __init__(self, k: int = 1) -> None:
-        self.k = k
 
     def build(self, model: tf.Model, ports: Any) -> None:
         used = model.bool("used", ports.feature.shape[1])
