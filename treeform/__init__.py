@@ -5,6 +5,7 @@ Importing this package imports no solver; every public name is resolved on first
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -15,53 +16,6 @@ _HOMES = {
     "treeform.shape": ["Tree", "Diagram"],
     "treeform.language.objective": ["Error", "Nodes", "Leaves", "Depth"],
     "treeform.language.costs": ["Cost"],
-    "treeform.objectives": [
-        "AbstainCost",
-        "BalancedError",
-        "F1Loss",
-        "GroupError",
-        "MatthewsLoss",
-        "MaxGroupError",
-        "Soft",
-        "SquaredError",
-        "AbsoluteError",
-    ],
-    "treeform.requirements": [
-        "StatisticalParity",
-        "EqualOpportunity",
-        "PredictiveEquality",
-        "EqualizedOdds",
-        "ConditionalParity",
-        "AccuracyParity",
-        "GroupErrorAtMost",
-        "MeanParity",
-        "MinPrecision",
-        "MinRecall",
-        "MinSpecificity",
-        "MaxFalsePositiveRate",
-        "MustClassifyRight",
-        "MinSupport",
-        "Stability",
-        "MaxNodes",
-        "MaxErrors",
-        "MaxCost",
-        "FeatureBudget",
-        "Monotone",
-        "NoTestOn",
-        "MaxLeaves",
-        "MaxDepth",
-        "MaxTestsPerPath",
-        "MaxThresholds",
-        "OncePerPath",
-        "FeatureCost",
-        "Uses",
-        "Exclusive",
-        "Interaction",
-        "Below",
-        "Fix",
-        "StayCloseTo",
-        "MinCoverage",
-    ],
     "treeform.language.bounded": ["Bounded"],
     "treeform.language.component": ["Component"],
     "treeform.extend": ["Limits"],
@@ -117,6 +71,10 @@ _BESIDE = {
 }
 """Homes of names that work as ``tf.NAME`` and are not listed: solvers, engines, modelling, bases of extensions."""
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_COMPOSED_OF = ("treeform.objectives", "treeform.requirements")
+"""Homes that say themselves what they offer: objectives and requirements, which a problem is composed of."""
+_INSIDE = {"Groups", "OnRows"}
+"""What they offer to extenders only."""
 _SUBMODULES = {
     "testing",
     "errors",
@@ -131,19 +89,29 @@ _SUBMODULES = {
 }
 _LISTED = {"backends", "engines", "errors", "extend", "model", "report", "testing"}
 
-__all__ = sorted([*_HOME_OF, "testing"])
-
 
 def __getattr__(name: str) -> Any:
-    if name in _HOME_OF:
-        found = getattr(import_module(_HOME_OF[name]), name)
-        globals()[name] = import_module("treeform.utils.arguments").public(found)  # not looked up again
-        return globals()[name]
     if name in _SUBMODULES:
         return import_module(f"treeform.{name}")
     if name == "_core":
         return _compiled_core()
+    if name == "__all__":
+        return sorted([*_homes(), "testing"])
+    home = _HOME_OF.get(name)
+    if home is None and not name.startswith("_"):
+        home = _homes().get(name)
+    if home is not None:
+        found = getattr(import_module(home), name)
+        globals()[name] = import_module("treeform.utils.arguments").public(found)  # not looked up again
+        return globals()[name]
     raise AttributeError(f"module 'treeform' has no attribute {name!r}")
+
+
+@cache
+def _homes() -> dict[str, str]:
+    """Where each public name is at home."""
+    offered = {name: home for home in _COMPOSED_OF for name in import_module(home).__all__}
+    return _HOME_OF | {name: home for name, home in offered.items() if name not in _INSIDE}
 
 
 def _compiled_core() -> Any:
@@ -160,4 +128,4 @@ def _compiled_core() -> Any:
 
 def __dir__() -> list[str]:
     """What a problem is composed of; the rest is in `backends`, `engines`, `model` and `extend`."""
-    return sorted({name for name, home in _HOME_OF.items() if home not in _BESIDE} | _LISTED | {"__version__"})
+    return sorted({name for name, home in _homes().items() if home not in _BESIDE} | _LISTED | {"__version__"})

@@ -41,3 +41,15 @@ def test_each_solver_and_engine_is_found_where_it_lives_too() -> None:
     for home in (tf.backends, tf.engines, tf.extend):
         for name in set(home.__all__) & set(tf.__all__):
             assert getattr(home, name) is not None and name not in set(dir(tf)) - {"Requirement"}
+
+
+def test_objectives_and_requirements_are_offered_by_the_name_they_have_at_home() -> None:
+    for home in (tf.objectives, tf.requirements):
+        offered = set(home.__all__) & set(tf.__all__)
+        assert set(home.__all__) - offered <= {"Groups", "OnRows"}
+        assert all(getattr(tf, name) is getattr(home, name) for name in offered)
+    for name in ("Groups", "OnRows", "__wrapped__", "MinRecal"):
+        assert name not in dir(tf) and not hasattr(tf, name)
+    names: dict[str, object] = {}
+    exec("from treeform import *", names)
+    assert set(tf.__all__) <= set(names) and names["MinRecall"] is tf.MinRecall
