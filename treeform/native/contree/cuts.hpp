@@ -20,7 +20,7 @@ public:
     /// The cuts of `feature` in `node`, which must stay as it is; only those with a weight of `support` on both sides.
     void take(const Table<W>& table, const Node<W>& node, int feature, Cost support) {
         key_ = node.key(feature);
-        first_ = 1, last_ = 0;
+        first_ = 1, last_ = 0, left_may_split_ = 0, right_may_split_ = static_cast<int>(node.n);
         if (node.n < 2) return;
         first_ = static_cast<int>(std::upper_bound(key_, key_ + node.n, key_[0]) - key_);
         last_ = static_cast<int>(std::lower_bound(key_, key_ + node.n, key_[node.n - 1]) - key_);
@@ -37,6 +37,9 @@ public:
     int first() const { return first_; }
     int last() const { return last_; }
     bool empty() const { return first_ > last_; }
+    /// Whether the weight of a side is below twice the support, so that its only tree is a leaf.
+    bool left_is_leaf(int c) const { return c < left_may_split_; }
+    bool right_is_leaf(int c) const { return c > right_may_split_; }
     Cost z(int c) const { return plain_ ? static_cast<Cost>(c) : z_[c]; }
     /// Rows whose key is less go left.
     Key key(int c) const { return key_[c]; }
@@ -83,14 +86,21 @@ private:
     const Key* key_ = nullptr;
     std::vector<Cost> z_;  // only if rows differ in mass
     int first_ = 1, last_ = 0;
+    int left_may_split_ = 0, right_may_split_ = 0;  // from that cut on; up to that one
     bool plain_ = true;
 
     void leave(const Table<W>& table, const Id* rows, int n, Cost support) {
         int low = 0, high = n;
-        for (Cost sum = 0; low < n && sum < support; ++low) sum += table.support_of(rows[low]);
-        for (Cost sum = 0; high > 0 && sum < support; --high) sum += table.support_of(rows[high - 1]);
+        Cost below = 0, above = 0;
+        const auto weigh = [&](Cost least) {
+            while (low < n && below < least) below += table.support_of(rows[low++]);
+            while (high > 0 && above < least) above += table.support_of(rows[--high]);
+        };
+        weigh(support);
         first_ = after(std::max(first_, low), last_);
         last_ = before(std::min(last_, high), first_);
+        weigh(2 * support);
+        left_may_split_ = below < 2 * support ? n + 1 : low, right_may_split_ = above < 2 * support ? -1 : high;
     }
 };
 

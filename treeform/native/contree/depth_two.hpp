@@ -178,7 +178,7 @@ protected:
     }
 
     void search_feature(const Task& task, int f, Cost whole, Cost gap, Answer<Cost>& best) {
-        search_.cuts.take(table_, task.node, f, support_);
+        search_.cuts.take(table_, task.node, f, task.support);
         search_.begin(rules_, table_.features, task.node.total_mass, whole, supported_whole_, whole_.data());
         if (search_.cuts.empty()) return;
         lanes_.forget_keys();
@@ -250,17 +250,25 @@ protected:
         weigh_sides(task.node, cut);
         Cost best_left = left_.leaf, best_right = right_.leaf;
         const Keys keys(static_cast<Key>(cut.key));
-        open_left_ = by_left_, open_right_ = by_right_;
+        const bool left_is_leaf = search_.cuts.left_is_leaf(pick.cut),
+                   right_is_leaf = search_.cuts.right_is_leaf(pick.cut);
+        open_sides(left_is_leaf, right_is_leaf);
         scan_features(f, keys, false, cutoff, pick.reach, best_left, best_right);
-        out.left = std::max(out.left, rest(best_left, open_left_)),
-        out.right = std::max(out.right, rest(best_right, open_right_));
+        if (left_is_leaf)
+            out.supported_left = left_.leaf;
+        else
+            out.left = std::max(out.left, rest(best_left, open_left_));
+        if (right_is_leaf)
+            out.supported_right = right_.leaf;
+        else
+            out.right = std::max(out.right, rest(best_right, open_right_));
         out.total = task.budget < 3 ? std::min(left_.leaf + out.right, out.left + right_.leaf) : out.left + out.right;
         out.supported_left = std::max(out.left, out.supported_left),
         out.supported_right = std::max(out.right, out.supported_right);
         const bool hold = support_ > 0 && out.supported_left + out.supported_right - pick.reach < cutoff;
         if (hold) {
             best_left = left_.leaf, best_right = right_.leaf;
-            open_left_ = by_left_, open_right_ = by_right_;
+            open_sides(left_is_leaf, right_is_leaf);
             scan_features(f, keys, true, cutoff, pick.reach, best_left, best_right);
             out.supported_left = std::max(out.supported_left, rest(best_left, open_left_));
             out.supported_right = std::max(out.supported_right, rest(best_right, open_right_));
@@ -270,6 +278,12 @@ protected:
                                   : out.supported_left + out.supported_right;
         if (support_ == 0 || hold) take(f, cut, task.budget, best_left, best_right, best);
         return out;
+    }
+    /// Second features may be scanned for the sides that may have a test.
+    void open_sides(bool left_is_leaf, bool right_is_leaf) {
+        open_left_ = by_left_, open_right_ = by_right_;
+        if (left_is_leaf) std::fill(open_left_.begin(), open_left_.end(), kInf);
+        if (right_is_leaf) std::fill(open_right_.begin(), open_right_.end(), kInf);
     }
     static Cost rest(Cost low, const std::vector<Cost>& open) {
         for (const Cost bound : open) low = std::min(low, bound);
@@ -316,7 +330,7 @@ protected:
                         : lower(best_right, best_feature_right_, value, g);
                 (by_left ? open_left_ : open_right_)[g] = kInf;
             } else {
-                scan_feature(g, keys.left, best_left, best_right);
+                scan_feature(g, keys.left, best_left, best_right, open_left_[g] < kInf, open_right_[g] < kInf);
                 open_left_[g] = open_right_[g] = kInf;
             }
         }
@@ -332,8 +346,8 @@ protected:
         scan(in, beat, beat, left ? value : ignored, lower, left ? ignored : value, lower);
     }
 
-    void scan_feature(int g, Key key, Cost& best_left, Cost& best_right) {
-        const bool want_left = by_left_[g] < best_left, want_right = by_right_[g] < best_right;
+    void scan_feature(int g, Key key, Cost& best_left, Cost& best_right, bool may_left = true, bool may_right = true) {
+        const bool want_left = may_left && by_left_[g] < best_left, want_right = may_right && by_right_[g] < best_right;
         Cost value_left = kInf, value_right = kInf, lower_left = 0, lower_right = 0;
         scan(lanes_.input(lanes_[g], key, want_left, want_right), best_left - penalty_, best_right - penalty_,
              value_left, lower_left, value_right, lower_right);

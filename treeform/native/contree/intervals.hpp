@@ -23,8 +23,9 @@
 //   R'(w) >= R'(u) - (z(w) - z(u)),   L'(w) >= L'(v) - (z(v) - z(w)),   L'(w) >= L(u),   R'(w) >= R(v)
 //
 // and what follows by adding a bound for either side: half of the neighbourhood rule in each direction, the
-// sub-interval rule for L and R, the crossed one for L' and R'. Records hold both kinds of costs; without requirements
-// the two are the same.
+// sub-interval rule for L and R, the crossed one for L' and R'. A side that weighs less than twice the support is a leaf,
+// which costs no more on fewer rows: so L'(w) >= L'(u) where that holds for the left sides of all w, and R'(w) >= R'(v)
+// for the right ones. Records hold both kinds of costs; without requirements the two are the same.
 //
 // Intervals of cuts not yet settled wait in a heap, the lowest bound first. The middle (by mass) of the best interval
 // is evaluated next. With second-feature bounds a Record also holds, for every feature g, lower bounds of the sides'
@@ -92,7 +93,7 @@ public:
         arena_.assign(4 * static_cast<std::size_t>(features), 0);
         std::copy(whole_by, whole_by + features, arena_.begin() + features);
         std::copy(whole_by, whole_by + features, arena_.begin() + 2 * features);
-        if (!cuts.empty()) heap_.push_back({bound(0, 1), loose_bound(0, 1), 0, 1, cuts.first(), cuts.last()});
+        if (!cuts.empty()) heap_.push_back(within({0, 0, 0, 1, cuts.first(), cuts.last()}));
     }
 
     /// The next cut that may cost less than `cutoff`; false when there is none. Several may be evaluated at a time.
@@ -193,14 +194,28 @@ private:
     }
 
     Interval part(const Interval& of, int u, int v, int from, int to) const {
-        return {std::max(of.lower, bound(u, v)), std::max(of.loose, loose_bound(u, v)), u, v, from, to};
+        return within({of.lower, of.loose, u, v, from, to});
     }
-    Cost bound(int u, int v) const {
-        const auto &a = records_[u], &b = records_[v];
-        Cost low = loose_bound(u, v);
-        if (rules_->subinterval && rules_->neighbourhood)
-            low = std::max(low, b.supported_left + a.supported_right - (b.z - a.z));
-        return low;
+    /// With the bounds from the records at its ends; there may be no cuts in it.
+    Interval within(Interval iv) const {
+        const Cost loose = loose_bound(iv.u, iv.v);
+        iv.loose = std::max(iv.loose, loose), iv.lower = std::max(iv.lower, loose);
+        if (!rules_->subinterval || iv.from > iv.to) return iv;
+        const auto &a = records_[iv.u], &b = records_[iv.v];
+        const Cost left = left_of_all(iv), right = right_of_all(iv);
+        iv.lower = std::max(iv.lower, left + right);
+        if (rules_->neighbourhood)
+            iv.lower = std::max(iv.lower, std::max({b.supported_left + a.supported_right, left + a.supported_right,
+                                                    b.supported_left + right})
+                                              - (b.z - a.z));
+        return iv;
+    }
+    /// Bounds of the sides, with requirements, of all splits in an interval.
+    Cost left_of_all(const Interval& iv) const {
+        return cuts.left_is_leaf(iv.to) ? records_[iv.u].supported_left : records_[iv.u].left;
+    }
+    Cost right_of_all(const Interval& iv) const {
+        return cuts.right_is_leaf(iv.from) ? records_[iv.v].supported_right : records_[iv.v].right;
     }
     Cost loose_bound(int u, int v) const {
         const auto &a = records_[u], &b = records_[v];
@@ -236,8 +251,8 @@ private:
     void shrink(Interval& iv, Cost cutoff, std::uint64_t& pruned) {
         const auto &a = records_[iv.u], &b = records_[iv.v];
         const int before = iv.to - iv.from + 1;
-        const Cost rightwards = std::max(a.total, a.left + a.supported_right),
-                   leftwards = std::max(b.total, b.supported_left + b.right);
+        const Cost rightwards = std::max(a.total, left_of_all(iv) + a.supported_right),
+                   leftwards = std::max(b.total, b.supported_left + right_of_all(iv));
         if (rightwards >= cutoff) iv.from = cuts.above(a.z + (rightwards - cutoff), iv.from, iv.to);
         if (leftwards >= cutoff && iv.from <= iv.to) iv.to = cuts.below(b.z - (leftwards - cutoff), iv.from, iv.to);
         const int gone = before - std::max(0, iv.to - iv.from + 1);
@@ -271,8 +286,8 @@ private:
             left = std::min(left, l), right = std::min(right, r);
         }
         pick.left = std::max(left, Cost{0}), pick.right = std::max(right, Cost{0});
-        pick.supported_left = std::max<Cost>(pick.left, b.supported_left - to_b);
-        pick.supported_right = std::max<Cost>(pick.right, a.supported_right - from_a);
+        pick.supported_left = std::max<Cost>({pick.left, b.supported_left - to_b, left_of_all(iv)});
+        pick.supported_right = std::max<Cost>({pick.right, a.supported_right - from_a, right_of_all(iv)});
     }
 };
 

@@ -172,10 +172,16 @@ private:
         for (; column >= 0 && column < kLanes && sum + sums[column] < support; column += Step) sum += sums[column];
         if (column < 0 || column == kLanes) return false;
         const std::size_t begin = static_cast<std::size_t>(column) * rows_;
-        for (place = Step > 0 ? begin : std::min(n_, begin + rows_); sum < support; place += Step) {
-            const std::size_t at = (place - (Step > 0 ? 0 : 1) - begin) * kLanes + static_cast<std::size_t>(column);
-            sum += (lane.key[at] < key) == left ? table_.support_of(lane.order[at]) : Cost{0};
-        }
+        place = Step > 0 ? begin : std::min(n_, begin + rows_);
+        const std::size_t at = (place - (Step > 0 ? 0 : 1) - begin) * kLanes + static_cast<std::size_t>(column);
+        const Key* keys = lane.key.data() + at;
+        const Id* rows = lane.order.data() + at;
+        const auto count = [&](auto counted) {
+            std::ptrdiff_t k = 0;
+            for (; sum < support; place += Step, k += Step * kLanes)
+                sum += (keys[k] < key) == left ? counted(rows[k]) : Cost{0};
+        };
+        unit_ ? count([](Id) { return Cost{1}; }) : count([this](Id row) { return table_.support_of(row); });
         return true;
     }
     bool has_ties(const Node<W>& node, int f) const {

@@ -1,6 +1,7 @@
 #pragma once
 // The best tree of depth two that begins with each feature: depth_two.hpp with an incumbent for every feature in place of
-// one for all.
+// one for all. Its root keeps the minimum support, the leaves of a side that has room for two need not: the tests are only
+// ranked by these trees, and an incumbent for each feature under the whole support takes several times as long.
 #include <vector>
 
 #include "../contree/depth_two.hpp"
@@ -19,7 +20,7 @@ public:
     /// The best test of each feature that has one; a test that saves nothing is among them, as more may be below it.
     std::vector<Candidate<Cost>> best(const Task& task) {
         this->control_.count(this->counters_.nodes);
-        this->support_ = task.support;
+        this->support_ = 0;
         this->left_.weight = task.node.weight;
         this->left_.prepare(this->table_.losses, this->table_.cost);
         const Cost most = this->left_.leaf + this->penalty_ + 1;
