@@ -122,3 +122,18 @@ def test_agrees_with_the_reference(seed: int) -> None:
         errors = int((reference.predict(x) != y).sum())
         ours = call(x, y.astype(np.int32), classes=classes, depth=depth)["tree"]["cost"]
         assert ours == errors
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_sides_too_light_for_two_leaves_are_not_scanned(classes: int) -> None:
+    """Two leaves of more than a third leave no room for a third one: only whole tables are scanned once more."""
+    for seed in range(4):
+        x, y = table(60, 3, classes, seed)
+        w = np.random.default_rng(seed).integers(1, 4, 60) if seed % 2 else None
+        total = 60 if w is None else int(w.sum())
+        loose, tight = (
+            call(x, y, w, classes=classes, improve=False, min_support=support)
+            for support in (0, total // 3 + 1)
+        )
+        assert tight["tree"]["cost"] > loose["tree"]["cost"]
+        assert tight["counters"]["scans"] <= loose["counters"]["scans"] + 24
