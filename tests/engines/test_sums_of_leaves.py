@@ -63,6 +63,7 @@ class OtherRow(FewNodes):
             "with predictions": [3 * labels + predicted <= 7],
             "for most predicted": [4 * predicted >= 3 * labels],
             "two rows": [labels <= 2, ports.feature[:, 0].sum() + labels <= 2.5],
+            "first eight leaves": [ports.label[:8, 1].sum() <= 2],
             "rounded": [predicted + labels <= 0.29 * 100],
         }
         if self.form == "seventh leaf":  # fails over fewer leaves
@@ -147,6 +148,11 @@ def test_which_rows_are_sums(form: str, recognised: bool) -> None:
         assert found.per_leaf[1].tolist() == [1, 1]
         assert found.per_test[:, 0].tolist() == [0] * case.data.n_features
         assert found.per_test[:, 1].tolist() == [1, *[0] * (case.data.n_features - 1)]
+
+
+def test_a_rule_on_some_of_the_leaves_is_no_sum() -> None:
+    (case,) = draw_cases(1, 5, (tf.Tree(4),))
+    assert stated_sums(OtherRow("first eight leaves"), case.data, case.shape) is None
 
 
 def test_a_rule_on_one_of_many_nodes_is_left_to_a_solver() -> None:

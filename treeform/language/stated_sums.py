@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 
 READ = frozenset({"predicted", "correct", "active", "feature", "label"})
 """Ports over which rows are recognised."""
-NODES = (3, 5)
-"""Numbers of leaves (and of tests) for which rows are stated: a row that differs between them is no sum."""
+FEW_NODES = (3, 5)
+"""Numbers of leaves (and of tests) for which rows are stated, beside that of the shape: a row that differs between them
+is no sum."""
+MOST_NODES = 256
 MOST_ENTRIES = 10_000_000
 LARGEST = 2**40
 ROUNDING = 1e-6
@@ -43,8 +45,13 @@ def stated_sums(requirement: Requirement, data: Dataset, shape: Shape) -> Totals
     """
     if not requirement.needs <= READ:
         return None
-    few, more = (_of(requirement, data, shape, nodes) for nodes in NODES)
-    return few if few is not None and more is not None and _alike(few, more) else None
+    found = None
+    for nodes in (*FEW_NODES, min(sum(shape.widths) + 1, MOST_NODES)):
+        one = _of(requirement, data, shape, nodes)
+        if one is None or not (found is None or _alike(found, one)):
+            return None
+        found = one
+    return found
 
 
 def _of(requirement: Requirement, data: Dataset, shape: Shape, nodes: int) -> Totals | None:
