@@ -161,6 +161,47 @@ def test_it_is_stopped_and_ends_where_there_is_too_much() -> None:
     assert graph is not None and graph.n_alternatives > 10
 
 
+@pytest.mark.drawn(3)
+@pytest.mark.parametrize("seed", range(6))
+def test_a_bound_until_it_was_stopped_is_none_above_the_minimum(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = stated(seed, 3, rows=90)
+    problem += tf.StatisticalParity(groups=np.arange(90) % 2, difference="0.05", positive=1)
+    relaxation = priced_part(problem.question)
+    assert relaxation is not None
+    listed = GraphOfTrees(problem.data, relaxation.task)
+    search_intervals(monkeypatch)
+    searched = GraphOfTrees(problem.data, relaxation.task)
+    best = searched.relax()
+    assert best is not None and best.complete
+    multipliers = (best.multipliers, tuple(m // 2 for m in best.multipliers), (0,) * searched.n_rows)
+    for at in multipliers:
+        least, whole = listed.price(at, best.unit), searched.price(at, best.unit)
+        assert least is not None and whole is not None and whole.complete and whole.lower <= least.lower
+        for polls in range(4):
+            left = iter(range(polls))
+            found = searched.price(at, best.unit, stop=lambda left=left: next(left, None) is None)
+            if found is not None:
+                assert 0 <= found.lower <= whole.lower and found.multipliers == at
+                assert not found.complete or found.lower == whole.lower
+
+
+def test_a_search_that_is_stopped_has_a_bound() -> None:
+    rng = np.random.default_rng(0)
+    X, group = rng.random((1500, 8)), rng.integers(0, 2, 1500)
+    y = ((X[:, 0] > 0.5) & (X[:, 1] > 0.3)) ^ (rng.random(1500) < 0.2)
+    problem = tf.Problem(X, y.astype(int), shape=tf.Tree(4)).minimize(tf.Error())
+    problem += tf.StatisticalParity(groups=group, difference="0.05")
+    relaxation = priced_part(problem.question)
+    assert relaxation is not None and takes_intervals(problem.data, relaxation.task)
+    trees = GraphOfTrees(problem.data, relaxation.task)
+    asked = (trees.price((0,) * trees.n_rows, 1, seconds) for seconds in (0.2, 2, 20, 200))
+    found = next(one for one in asked if one is not None)
+    assert not found.complete and not found.infeasible
+    assert 0 <= found.lower <= y.sum()  # a leaf satisfies parity
+
+
 def test_which_tables_are_searched_by_intervals() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.random((300, 2)), rng.integers(0, 2, 300)

@@ -56,6 +56,8 @@ class Priced:
     """No tree that satisfies the rows costs less."""
     infeasible: bool
     """No tree satisfies them."""
+    complete: bool = True
+    """Otherwise the search was stopped: other multipliers, or these with more time, may give a better bound."""
 
 
 def takes_intervals(data: Dataset, task: TreeTask) -> bool:
@@ -197,7 +199,7 @@ class GraphOfTrees:
     def relax(
         self, upper: int | None = None, seconds: float | None = None, stop: Callable[[], bool] | None = None
     ) -> Priced | None:
-        """Search for multipliers with a good bound; None when it was stopped.
+        """Search for multipliers with a good bound; None when it was stopped before it had any.
 
         Parameters
         ----------
@@ -216,7 +218,7 @@ class GraphOfTrees:
         seconds: float | None = None,
         stop: Callable[[], bool] | None = None,
     ) -> Priced | None:
-        """The bound at given multipliers, which count from here on; None when it was stopped."""
+        """The bound at given multipliers, which count from here on; None when it was stopped before it had any."""
         limits = _limits_of(seconds, stop)
         return self._bounded(_priced(self._native.price(list(multipliers), unit, *limits)), limits)
 
@@ -304,7 +306,9 @@ class GraphOfTrees:
 def _priced(given: dict[str, Any] | None) -> Priced | None:
     if given is None:
         return None
-    return Priced(tuple(given["multipliers"]), given["unit"], given["lower"], given["infeasible"])
+    return Priced(
+        tuple(given["multipliers"]), given["unit"], given["lower"], given["infeasible"], given["complete"]
+    )
 
 
 def _limits_of(seconds: float | None, stop: Callable[[], bool] | None) -> Limits:

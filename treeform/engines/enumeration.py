@@ -68,7 +68,7 @@ class Enumeration:
         table, none = trees.table, (0,) * trees.n_rows
         wanted = None if trees.n_rows else 0  # a bound serves only to place multipliers
         priced = trees.relax(wanted, seconds, stop) or trees.price(none, 1, None, stop)
-        if priced is None:
+        if priced is None or (stop() and not priced.complete):
             raise Stopped
         self.of, self.priced, self.most, self.stop = trees, priced, most, stop
         self.graph_of: Callable[[Nested], DecisionGraph] = partial(_model_of, table.feature, table.threshold, data)

@@ -147,8 +147,8 @@ class GraphOverColumnSets(GraphOfTrees):
         return trees
 
     def _bounded(self, priced: Priced | None, limits: Limits) -> Priced | None:
-        if priced is None or priced.infeasible:
-            return priced
+        if priced is None or priced.infeasible or not priced.complete:
+            return priced  # what all columns together show counts for each set of them
         self.priced, self.made = priced, {}
         least = self._bounds(priced, limits)
         if least is None:
@@ -165,7 +165,7 @@ class GraphOverColumnSets(GraphOfTrees):
         least = np.zeros(self.n_sets, dtype=np.int64)
         for index in range(self.n_sets):
             own = self._trees(index).price(priced.multipliers, priced.unit, *limits)
-            if own is None:
+            if own is None or not own.complete:
                 return None
             least[index] = EMPTY if own.infeasible else own.lower
         return least

@@ -185,15 +185,16 @@ class GraphSearch:
         if self.tests_of_column:
             self.written = WHILE_FEW
         priced = self.price()
-        if priced is None:
+        if priced is None or not priced.complete:
             self.limit = self.budget.reason or Limit.MEMORY
+        if priced is None:
             return
         if priced.infeasible:
             self.ledger.prove_infeasible(PRICES, self.dropped, self._recheck(priced))
             return
         self._prove(self.relaxation.lower(priced.lower), self._recheck(priced))
         self.reached = priced.lower - 1
-        while not self.ledger.stop():
+        while priced.complete and not self.ledger.stop():
             step = self.enlarged(priced)
             if step is None and (self.written == MOST_ALTERNATIVES or self._stop()):
                 self._end(self.reached + 1)

@@ -156,7 +156,7 @@ private:
     static nb::dict to_dict(const Relaxed& r) {
         nb::dict out;
         out["multipliers"] = to_list(r.multipliers), out["unit"] = r.unit, out["lower"] = r.lower;
-        out["infeasible"] = r.infeasible;
+        out["infeasible"] = r.infeasible, out["complete"] = r.complete;
         return out;
     }
     /// False where it was stopped, or memory ran out.
@@ -194,8 +194,8 @@ template <class Bound>
 nb::class_<Bound>& with_methods(nb::class_<Bound>& bound) {
     return bound
         .def("relax", &Bound::relax, nb::arg("upper"), nb::arg("time_limit"), nb::arg("poll").none(),
-             "Search for multipliers: a dictionary of them, their unit, the bound, and whether there is no tree; None "
-             "when it was stopped.")
+             "Search for multipliers: a dictionary of them, their unit, the bound, whether there is no tree, and whether "
+             "the search ended; None when it was stopped before it had a bound.")
         .def("price", &Bound::price, nb::arg("multipliers"), nb::arg("unit"), nb::arg("time_limit"),
              nb::arg("poll").none(), "The same at given multipliers.")
         .def("up_to", &Bound::up_to, nb::arg("cost"), nb::arg("short_by"), nb::arg("most"), nb::arg("time_limit"),

@@ -30,6 +30,7 @@ struct Relaxed {
     Amount unit = 1;
     Amount lower = 0;                     // no tree that satisfies the rows costs less
     bool infeasible = false;              // no tree of the shape at all, or none that satisfies a row
+    bool complete = true;                 // else it was stopped, and the bound is what was shown until then
 };
 
 class Graph {

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 
 #include "../contree/ranks.hpp"
 #include "../contree/rebuild.hpp"
@@ -80,38 +81,10 @@ public:
     }
 
     TREEFORM_COLD Relaxed relax(Amount upper) override {
-        const Amount unit = pricing_.largest_unit();
-        if (table_.rows == 0) return priced({}, 1, upper > 0);  // costs are not negative
-        upper = std::min(upper, pricing_.most() + 1);
-        struct Exact {
-            contree::Settings& rules;
-            ~Exact() { rules.steps = 0; }
-        } const at_the_end{rules_};
-        Multipliers search(table_, pricing_, [&](const std::vector<Amount>& m, Point& p) {
-            Prices prices;
-            if (!pricing_.make(m, unit, prices) || !use(prices)) return false;
-            const auto [least, row] = cheapest();
-            p.multiplier = m, p.value = Wide(least) - prices.constant, p.row = row;
-            return true;
-        });
-        const auto enough = [&](Wide value) { return value > Wide(unit) * (upper - 1); };
-        std::vector<Amount> at(table_.rows, 0);
-        if (settings_.depth >= kFewCutsDepth) {
-            rules_.steps = kFewCuts;
-            at = search.climb(at, enough).multiplier;
-            rules_.steps = 0, search.out_of_range = false;
-        }
-        const Point best = search.climb(at, enough);
-        if (search.out_of_range && !rows_possible()) {
-            Relaxed none = price(best.multiplier, unit);
-            none.infeasible = true;
-            return none;
-        }
-        return price(best.multiplier, unit);
+        return until_stopped([&] { return climbed(upper); });
     }
-
     TREEFORM_COLD Relaxed price(const std::vector<Amount>& multipliers, Amount unit) override {
-        return priced(multipliers, unit, true);
+        return until_stopped([&] { return priced(multipliers, unit, true); });
     }
     TREEFORM_COLD Alternatives up_to(Amount cost, Amount short_by, std::size_t most) override {
         Alternatives out;
@@ -177,6 +150,7 @@ private:
     continuous_totals::Settings judging_;
     contree::Settings rules_;
     Prices prices_;
+    std::optional<Relaxed> shown_;  // the best bound of a search that may be stopped
     continuous_totals::Prices beyond_;
     Amount base_ = 0;  // what all rows cost with their best labels; prices below are beyond that
     Amount dearest_tree_ = 0;
@@ -199,6 +173,56 @@ private:
     }
 
     // ---------------------------------------------------------------- prices
+
+    /// What is asked for; if it is stopped, the best bound of the exact searches until then, and its multipliers.
+    template <class Work>
+    TREEFORM_COLD Relaxed until_stopped(const Work& work) {
+        shown_.reset();
+        try {
+            return work();
+        } catch (const Stopped&) {
+            if (!shown_) throw;
+            Relaxed out = priced(shown_->multipliers, shown_->unit, false);
+            out.lower = shown_->lower, out.complete = false;
+            return out;
+        }
+    }
+    /// No tree costs less at the present prices.
+    void show(Amount least) {
+        if (prices_.unit == 0) return;  // of rows alone
+        const Amount lower = std::max<Amount>(0, prices_.bound(least));
+        if (!shown_ || lower > shown_->lower) shown_ = Relaxed{prices_.multiplier, prices_.unit, lower};
+    }
+    TREEFORM_COLD Relaxed climbed(Amount upper) {
+        const Amount unit = pricing_.largest_unit();
+        if (table_.rows == 0) return priced({}, 1, upper > 0);  // costs are not negative
+        upper = std::min(upper, pricing_.most() + 1);
+        struct Exact {
+            contree::Settings& rules;
+            ~Exact() { rules.steps = 0; }
+        } const at_the_end{rules_};
+        Multipliers search(table_, pricing_, [&](const std::vector<Amount>& m, Point& p) {
+            Prices prices;
+            if (!pricing_.make(m, unit, prices) || !use(prices)) return false;
+            const auto [least, row] = cheapest();
+            p.multiplier = m, p.value = Wide(least) - prices.constant, p.row = row;
+            return true;
+        });
+        const auto enough = [&](Wide value) { return value > Wide(unit) * (upper - 1); };
+        std::vector<Amount> at(table_.rows, 0);
+        if (settings_.depth >= kFewCutsDepth) {
+            rules_.steps = kFewCuts;
+            at = search.climb(at, enough).multiplier;
+            rules_.steps = 0, search.out_of_range = false;
+        }
+        const Point best = search.climb(at, enough);
+        if (search.out_of_range && !rows_possible()) {
+            Relaxed none = priced(best.multiplier, unit, true);
+            none.infeasible = true;
+            return none;
+        }
+        return priced(best.multiplier, unit, true);
+    }
 
     TREEFORM_COLD Relaxed priced(const std::vector<Amount>& multipliers, Amount unit, bool bounded) {
         Relaxed out;
@@ -238,7 +262,9 @@ private:
         tests_.use(rules_, data_.support);
         return true;
     }
-    contree::Answer<Cost> solve_root() { return tests_.solve(data_.root, settings_.depth); }
+    contree::Answer<Cost> solve_root() {
+        return tests_.solve(data_.root, settings_.depth, [this](Cost least) { show(least + base_); });
+    }
     /// A bound, and the least price itself where neither weights in digits nor a minimum flow bind.
     Amount least_of_root() {
         std::vector<Amount> total(table_.kinds, 0);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "../contree/all_splits.hpp"
+#include "../contree/root.hpp"
 #include "../contree/search.hpp"
 
 namespace treeform::and_or {
@@ -29,8 +30,23 @@ public:
         search_ = std::make_unique<contree::Search<W>>(table_, rules_, control_, scans_);
         two_ = std::make_unique<Splits>(table_, rules_, control_, counters_, scans_);
     }
-    contree::Answer<Cost> solve(const Subset& subset, int depth) {
-        return search_->solve(0, {subset, depth, contree::full_tree(depth), kFar, support_}, whole_by_.data());
+    /// The cheapest tree on all rows. `show` receives what all trees cost at least, also where it is stopped.
+    template <class Show>
+    TREEFORM_COLD contree::Answer<Cost> solve(const Subset& all, int depth, const Show& show) {
+        if (rules_.steps > 0)  // only a cheap tree
+            return search_->solve(0, {all, depth, contree::full_tree(depth), kFar, support_}, whole_by_.data());
+        contree::Settings rules = rules_;
+        rules.depth = depth;
+        const Away nowhere;
+        contree::Root<W> root(table_, all, rules, control_, scans_, nowhere);
+        try {
+            const auto reply = root.solve(kFar);
+            show(reply.value);
+            return reply;
+        } catch (const Stopped&) {
+            show(root.lower());
+            throw;
+        }
     }
 
     /// `visit`: feature, place in its order, and what the sides cost at least.
