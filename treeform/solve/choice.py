@@ -164,7 +164,7 @@ def _choose(question: Question, options: SolveOptions) -> Plan:
         return Plan(engine, None, None, None, _start(question, warm_start), tuple(notes))
     _refuse_unstated_values(question, chosen)
     if model is None:
-        model = find_formulation(_usual_formulation(question, options, chosen))
+        model = find_formulation("sat-depth" if depth else _usual_formulation(question, options, chosen))
         notes.append(f"formulation: {model.name}")
         notes += [] if depth else why_not(question)
     if (unstated := why_unstated(question, options)) is not None:
@@ -181,9 +181,7 @@ def _choose(question: Question, options: SolveOptions) -> Plan:
 
 
 def _usual_formulation(question: Question, options: SolveOptions, chosen: Backend | None) -> str:
-    """The name of the formulation where none is given."""
-    if question.objective.is_depth:
-        return "sat-depth"
+    """The name of the formulation where none is given, and not the least depth is asked for."""
     usual = USUAL_FOR_TREES if is_usual(question) else "odd"
     if chosen is None or LINEAR in chosen.capabilities.forms:
         return usual
