@@ -7,8 +7,8 @@ import pytest
 
 import treeform as tf
 from treeform.certify.left_out import count_alternatives
-from treeform.engines import and_or_graph
-from treeform.engines.and_or_graph import GraphOfTrees, takes_intervals
+from treeform.engines import TreeTask, and_or_graph
+from treeform.engines.and_or_graph import GraphOfTrees, Priced, takes_intervals
 from treeform.engines.enumeration import Enumeration
 from treeform.solve.columns_on_demand import is_usual, priced_part
 from treeform.utils.budget import Budget
@@ -256,6 +256,17 @@ def test_the_same_models_are_near_optimal(seed: int, monkeypatch: pytest.MonkeyP
     assert [m.objective for m in listed.models] == [m.objective for m in searched.models]
 
 
+def by_column(problem: tf.Problem, monkeypatch: pytest.MonkeyPatch) -> tuple[TreeTask, GraphOfTrees, Priced]:
+    """The task, and its trees over intervals of thresholds, where tests of different columns are apart."""
+    relaxation = priced_part(problem.question)
+    assert relaxation is not None
+    search_intervals(monkeypatch)
+    trees = GraphOfTrees(problem.data, relaxation.task, "column")
+    priced = trees.relax()
+    assert priced is not None
+    return relaxation.task, trees, priced
+
+
 @pytest.mark.drawn(8)
 @pytest.mark.parametrize("depth", [1, 2, 3, 4])
 @pytest.mark.parametrize("seed", range(12))
@@ -263,16 +274,11 @@ def test_trees_are_counted_without_their_graph(
     seed: int, depth: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     problem = stated(seed, depth, rows=36 if depth < 4 else 14)
-    relaxation = priced_part(problem.question)
-    assert relaxation is not None
-    search_intervals(monkeypatch)
-    trees = GraphOfTrees(problem.data, relaxation.task, "column")
-    priced = trees.relax()
-    assert priced is not None
+    task, trees, priced = by_column(problem, monkeypatch)
     if trees.n_rows:
         assert trees.count(priced.lower) is None
         return
-    listed = Enumeration(problem.data, relaxation.task, 10**6)
+    listed = Enumeration(problem.data, task, 10**6)
     if priced.lower:
         assert trees.count(priced.lower - 1) == 0
     for cost in (priced.lower, priced.lower + 3, priced.lower + 5):
@@ -288,13 +294,9 @@ def test_numbers_follow_rows_that_change_sides(
 ) -> None:
     """Columns of several blocks of values; neighbouring thresholds, and some that are far from each other."""
     problem = stated(seed, depth, rows=400)
-    relaxation = priced_part(problem.question)
-    assert relaxation is not None
-    search_intervals(monkeypatch)
-    trees = GraphOfTrees(problem.data, relaxation.task, "column")
-    priced = trees.relax()
-    assert priced is not None and not trees.n_rows
-    listed = Enumeration(problem.data, relaxation.task, 10**6)
+    task, trees, priced = by_column(problem, monkeypatch)
+    assert not trees.n_rows
+    listed = Enumeration(problem.data, task, 10**6)
     for cost in (priced.lower + 6, priced.lower + 20 - 5 * depth):
         numbers = listed.counts(cost)
         assert trees.count(cost) == (listed.trees(cost) if numbers is None else numbers).size > 0
@@ -302,14 +304,10 @@ def test_numbers_follow_rows_that_change_sides(
 
 def test_trees_of_many_prices_are_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = stated(0, 2, rows=36)
-    relaxation = priced_part(problem.question)
-    assert relaxation is not None
-    search_intervals(monkeypatch)
-    trees = GraphOfTrees(problem.data, relaxation.task, "column")
-    priced = trees.relax()
-    assert priced is not None and not trees.n_rows
+    task, trees, priced = by_column(problem, monkeypatch)
+    assert not trees.n_rows
     assert trees.count(priced.lower + 9_999) is not None
-    narrow = GraphOfTrees(problem.data, relaxation.task, "column", memory=1000)
+    narrow = GraphOfTrees(problem.data, task, "column", memory=1000)
     assert narrow.relax() is not None
     assert narrow.count(priced.lower) is None
     assert trees.count(priced.lower + 10**15) is None
