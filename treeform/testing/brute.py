@@ -79,7 +79,7 @@ def brute_force(
         bound = [requirement.bind(data) for requirement in requirements]
     except Infeasible:
         return None
-    worlds = Worlds(data, _price(goal, data), shape.splits, by_sign=not all(_blind(r) for r in bound))
+    worlds = Worlds(data, price_of(goal, data), shape.splits, by_sign=not all(_blind(r) for r in bound))
     count = worlds.count(shape)
     if count > limit:
         raise SpecError(
@@ -131,7 +131,7 @@ class Price:
     constant: Fraction
 
 
-def _price(goal: Objective, data: Dataset) -> Price | None:
+def price_of(goal: Objective, data: Dataset) -> Price | None:
     """The objective as a sum over leaves and tests; None when some term is no such sum."""
     classes = range(data.n_classes)
     matrix = [[Fraction(0) for _ in classes] for _ in classes]
