@@ -9,7 +9,7 @@ from treeform.errors import SpecError
 from treeform.graph import rewrite
 from treeform.graph.evaluate import members, predictions
 from treeform.graph.rewrite import normalised
-from treeform.graph.routing import codes_of_points, sides_taken, visiting
+from treeform.graph.routing import codes_of_points, sides_taken, steps
 from treeform.graph.structure import fault
 
 
@@ -64,7 +64,7 @@ def test_nothing_to_drop_is_what_the_rewrite_finds(seed):
 def test_moments_of_tests_from_those_of_leaves(seed):
     data, _ = drawn(np.random.default_rng(200 + seed), quantity=True)
     best = tf.Problem(data, None, shape=tf.Tree(2)).minimize("squared_error").solve().graph
-    rows, nodes = visiting(best, data.X)
+    rows, nodes = map(np.concatenate, zip(*steps(best, data.X), strict=True))
     for node in range(len(best.feature)):
         weight, values = data.weights[rows[nodes == node]], data.quantity.values[rows[nodes == node]]
         mean = np.average(values, weights=weight)

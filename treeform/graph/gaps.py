@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treeform.data.columns import CATEGORY, LARGEST_PRESENT, Column
-from treeform.data.encode import Encoder
 from treeform.errors import DataError, SpecError
 from treeform.graph.forms import LinearForm
+from treeform.graph.routing import Nodes
 from treeform.utils.rows import setting_text
 
 MISSING = ("error", "majority")
@@ -30,25 +30,7 @@ def checked_policy(missing: Any) -> str:
     return missing
 
 
-@dataclass(frozen=True)
-class Arrays:
-    """What of a graph says which columns its tests read."""
-
-    feature: NDArray[np.int32]
-    """(N,) int32"""
-    threshold: NDArray[np.float64]
-    """(N,) float64"""
-    left: NDArray[np.int32]
-    right: NDArray[np.int32]
-    """(N,) int32"""
-    weight: NDArray[Any]
-    """(N,) float64 or int64: training weight that reaches each node."""
-    columns: tuple[Column, ...]
-    """tuple of F Column"""
-    forms: tuple[LinearForm, ...]
-
-
-def accepting(encoder: Encoder | None, arrays: Arrays) -> dict[str, Any]:
+def accepting(graph: Nodes) -> dict[str, Any]:
     """The parts of a graph that change when every test sends missing values to the child of more training weight.
 
     A column without gaps becomes one with gaps: two features, missing values below all others in one and above all
@@ -62,7 +44,8 @@ def accepting(encoder: Encoder | None, arrays: Arrays) -> dict[str, Any]:
     dict
         ``feature``, ``columns``, ``encoder`` and ``forms``.
     """
-    if encoder is None or not arrays.weight.any():
+    encoder, weight = graph.encoder, graph.counts.sum(axis=1)
+    if encoder is None or not weight.any():
         raise SpecError(
             "this model cannot say where missing values go",
             cause="it knows no columns of a table"
@@ -70,7 +53,7 @@ def accepting(encoder: Encoder | None, arrays: Arrays) -> dict[str, Any]:
             else "it holds no counts of training rows",
             fix="fit it from a table" if encoder is None else "use graph.with_counts(data) first",
         )
-    fixed = _fixed(arrays)
+    fixed = _fixed(graph)
     sources = tuple(
         source
         if source.kind == CATEGORY or source.gaps or source.name in fixed
@@ -78,25 +61,25 @@ def accepting(encoder: Encoder | None, arrays: Arrays) -> dict[str, Any]:
         for source in encoder.sources
     )
     made = replace(encoder, sources=sources)
-    heavier_left = arrays.weight[arrays.left] >= arrays.weight[arrays.right]
-    below, above = _positions(arrays.columns, made.columns)
-    feature = arrays.feature.copy()
-    single = (feature >= 0) & (feature < len(arrays.columns))
+    heavier_left = weight[graph.left] >= weight[graph.right]
+    below, above = _positions(graph.columns, made.columns)
+    feature = graph.feature.copy()
+    single = (feature >= 0) & (feature < len(graph.columns))
     old = feature[single]
     feature[single] = np.where(heavier_left[single], below[old], above[old])
-    feature[arrays.feature >= len(arrays.columns)] += len(made.columns) - len(arrays.columns)
-    forms = tuple(LinearForm(tuple(int(below[f]) for f in one.features), one.weights) for one in arrays.forms)
+    feature[graph.feature >= len(graph.columns)] += len(made.columns) - len(graph.columns)
+    forms = tuple(LinearForm(tuple(int(below[f]) for f in one.features), one.weights) for one in graph.forms)
     return {"feature": feature, "columns": made.columns, "encoder": made, "forms": forms}
 
 
-def _fixed(arrays: Arrays) -> set[str]:
+def _fixed(graph: Nodes) -> set[str]:
     """The columns of the table that cannot get missing values."""
-    columns = arrays.columns
-    single = (arrays.feature >= 0) & (arrays.feature < len(columns))
+    columns = graph.columns
+    single = (graph.feature >= 0) & (graph.feature < len(columns))
     with np.errstate(invalid="ignore"):
-        huge = arrays.feature[single & (np.abs(arrays.threshold) > LARGEST_PRESENT)].tolist()
+        huge = graph.feature[single & (np.abs(graph.threshold) > LARGEST_PRESENT)].tolist()
     return {columns[f].source for f in huge} | {
-        columns[f].source for one in arrays.forms for f in one.features
+        columns[f].source for one in graph.forms for f in one.features
     }
 
 

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.data.columns import Column
-from treeform.data.encode import Encoder
 from treeform.data.unseen import Unseen
 from treeform.errors import DataError, SpecError
 from treeform.graph import from_sklearn, routing, structure, values
@@ -29,7 +28,7 @@ from treeform.graph.forms import (
     renumbered,
     taken_out,
 )
-from treeform.graph.gaps import Arrays, accepting, checked_policy
+from treeform.graph.gaps import accepting, checked_policy
 from treeform.graph.nodetest import NodeTest, node_tests
 from treeform.utils.arguments import clear_call
 from treeform.utils.text import count_of
@@ -44,11 +43,6 @@ Ints = NDArray[np.int32]
 class FlatGraph(routing.Nodes):
     """The arrays of a `DecisionGraph`, where they are described, checked; and prediction with them."""
 
-    columns: tuple[Column, ...]
-    classes: NDArray[Any]
-    encoder: Encoder | None = None
-    counts: NDArray[Any] = field(default_factory=lambda: np.empty((0, 0), dtype=np.int64))
-    forms: tuple[LinearForm, ...] = ()
     values: tuple[Fraction, ...] = ()
     moments: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 2)))
 
@@ -345,10 +339,7 @@ class FlatGraph(routing.Nodes):
 
         Raises SpecError if the model knows neither the columns of tables nor the training weight at its nodes.
         """
-        arrays = Arrays(
-            self.feature, self.threshold, self.left, self.right, self.counts.sum(axis=1), self.columns, self.forms
-        )  # fmt: skip
-        return replace(self, **accepting(self.encoder, arrays))
+        return replace(self, **accepting(self))
 
     @cached_property
     def accepting(self) -> Self:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import weakref
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from treeform.data.columns import Column
+from treeform.data.encode import Encoder
+from treeform.graph.forms import LinearForm
 
 if TYPE_CHECKING:
     from treeform.data.dataset import Dataset
@@ -21,13 +26,18 @@ Ints = NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Nodes(ABC):
-    """The arrays that rows are moved by; see `DecisionGraph`."""
+    """The arrays that rows are moved by, and what they mean; see `DecisionGraph`."""
 
     feature: Ints
     threshold: Floats
     left: Ints
     right: Ints
     label: Ints
+    columns: tuple[Column, ...]
+    classes: NDArray[Any]
+    encoder: Encoder | None = None
+    counts: NDArray[Any] = field(default_factory=lambda: np.empty((0, 0), dtype=np.int64))
+    forms: tuple[LinearForm, ...] = ()
 
     @abstractmethod
     def tested(self, X: Floats) -> Floats:
@@ -79,7 +89,8 @@ def leaf_of_point(graph: Nodes, data: Dataset) -> Ints:
     """The leaf that each of the merged points of `data` reaches: (P,) int32."""
     known = Routed.of(graph, data)
     if known.leaf_of_point is None:
-        known.leaf_of_point = leaf_of_row(graph, data.points.X).astype(np.int32)
+        counts(graph, data)
+    assert known.leaf_of_point is not None
     return known.leaf_of_point
 
 
@@ -87,41 +98,32 @@ ROUTED = "_routed"
 """Where a graph holds its `Routed`: no field, and in no file."""
 
 
+def steps(graph: Nodes, matrix: Floats) -> Iterator[tuple[Indices, Indices]]:
+    """The rows of a matrix that `Nodes.tested` made, and where they are: all at the root, then those that go on."""
+    rows, node = np.arange(len(matrix)), np.zeros(len(matrix), dtype=np.int64)
+    while rows.size:
+        yield rows, node
+        going = graph.feature[node] >= 0
+        rows, node = rows[going], node[going]
+        left = matrix[rows, graph.feature[node]] <= graph.threshold[node]
+        node = np.where(left, graph.left[node], graph.right[node]).astype(np.int64)
+
+
 def leaf_of_row(graph: Nodes, X: Floats) -> Indices:
     """The leaf that each row of the encoded matrix reaches: (m,) int64."""
     matrix = graph.tested(X)
-    node = np.zeros(len(matrix), dtype=np.int64)
-    rows = np.arange(len(matrix)) if graph.feature[0] >= 0 else np.empty(0, dtype=np.int64)
-    while rows.size:
-        node[rows] = _next(graph, matrix, rows, node[rows])
-        rows = rows[graph.feature[node[rows]] >= 0]
-    return node
+    last = np.zeros(len(matrix), dtype=np.int64)
+    for rows, node in steps(graph, matrix):
+        last[rows] = node
+    return last
 
 
 def visits(graph: Nodes, X: Floats) -> NDArray[np.bool_]:
     """Nodes that each row of the encoded matrix visits: (m, N) bool."""
-    matrix = graph.tested(X)
-    seen = np.zeros((len(matrix), len(graph.feature)), dtype=bool)
-    node = np.zeros(len(matrix), dtype=np.int64)
-    rows = np.arange(len(matrix))
-    while rows.size:
-        seen[rows, node[rows]] = True
-        rows = rows[graph.feature[node[rows]] >= 0]
-        node[rows] = _next(graph, matrix, rows, node[rows])
+    seen = np.zeros((len(X), len(graph.feature)), dtype=bool)
+    for pairs in steps(graph, graph.tested(X)):
+        seen[pairs] = True
     return seen
-
-
-def visiting(graph: Nodes, X: Floats) -> tuple[Indices, Indices]:
-    """The same as pairs of a row and a node that it visits, level by level."""
-    matrix = graph.tested(X)
-    rows, node = np.arange(len(matrix)), np.zeros(len(matrix), dtype=np.int64)
-    pairs = [(rows, node)]
-    while rows.size:
-        going = graph.feature[node] >= 0
-        rows, node = rows[going], node[going]
-        node = _next(graph, matrix, rows, node)
-        pairs.append((rows, node))
-    return np.concatenate([r for r, _ in pairs]), np.concatenate([v for _, v in pairs])
 
 
 def counts(graph: Nodes, data: Dataset) -> NDArray[np.int64]:
@@ -146,23 +148,9 @@ def sides_taken(graph: Nodes, data: Dataset) -> NDArray[np.bool_]:
     """Whether some row of `data` leaves each node by its left and by its right side: (N, 2) bool."""
     known = Routed.of(graph, data)
     if known.taken is None:
-        known.taken = _sides_taken(graph, data.points.X)
-        known.taken.setflags(write=False)
+        counts(graph, data)
+    assert known.taken is not None
     return known.taken
-
-
-def _sides_taken(graph: Nodes, X: Floats) -> NDArray[np.bool_]:
-    taken = np.zeros((len(graph.feature), 2), dtype=bool)
-    matrix = graph.tested(X)
-    node = np.zeros(len(matrix), dtype=np.int64)
-    rows = np.arange(len(matrix))
-    while rows.size:
-        rows = rows[graph.feature[node[rows]] >= 0]
-        at = node[rows]
-        left = matrix[rows, graph.feature[at]] <= graph.threshold[at]
-        taken[at, (~left).view(np.int8)] = True
-        node[rows] = np.where(left, graph.left[at], graph.right[at])
-    return taken
 
 
 def goes_left(graph: Nodes, X: Floats) -> NDArray[np.bool_]:
@@ -172,11 +160,6 @@ def goes_left(graph: Nodes, X: Floats) -> NDArray[np.bool_]:
     out = np.zeros((len(matrix), len(graph.feature)), dtype=bool)
     out[:, tests] = matrix[:, graph.feature[tests]] <= graph.threshold[tests]
     return out
-
-
-def _next(graph: Nodes, matrix: Floats, rows: Indices, node: Indices) -> Indices:
-    left = matrix[rows, graph.feature[node]] <= graph.threshold[node]
-    return np.where(left, graph.left[node], graph.right[node]).astype(np.int64)
 
 
 def codes_of_points(graph: Nodes, data: Dataset) -> NDArray[np.int64]:

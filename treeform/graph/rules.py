@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from treeform.data.columns import CATEGORY, NUMERIC, Column, number_text
-from treeform.graph.gap_rules import gaps_text
+from treeform.data.columns import CATEGORY, LARGEST_PRESENT, NUMERIC, Column, number_text
 from treeform.graph.graph import FlatGraph
 from treeform.graph.values import value_text
 from treeform.utils.text import rounded_text
@@ -188,7 +189,7 @@ def _merged(columns: tuple[Column, ...], path: list[Step]) -> str | None:
     """Conjunction of a path with each feature mentioned once; None when it cannot hold."""
     bounds: dict[int, tuple[float, float]] = {}
     for f, t, right in path:
-        lo, hi = bounds.get(f, (float("-inf"), float("inf")))
+        lo, hi = bounds.get(f, (-math.inf, math.inf))
         bounds[f] = (max(lo, t), hi) if right else (lo, min(hi, t))
     if any(lo >= hi or _never(columns[f], lo, hi) for f, (lo, hi) in bounds.items()):
         return None
@@ -210,7 +211,7 @@ def _merged(columns: tuple[Column, ...], path: list[Step]) -> str | None:
                 return None
             continue  # "job = skilled" implies "job != other"
         parts.append(_bounds_text(column, lo, hi))
-    texts = [part if isinstance(part, str) else gaps_text(part) for part in parts]
+    texts = [part if isinstance(part, str) else _gaps_text(part) for part in parts]
     if None in texts:
         return None
     conditions = [text for text in texts if text]
@@ -228,11 +229,41 @@ def _bounds_text(column: Column, lo: float, hi: float) -> str:
         if 0 <= hi < 1:
             return column.test(hi)
         return column.test(lo, negate=True) if 0 <= lo < 1 else ""
-    below, above = lo != float("-inf"), hi != float("inf")
-    if below and above and column.kind == NUMERIC:
-        return f"{number_text(lo)} < {column.name} <= {number_text(hi)}"
-    low = [column.test(lo, negate=True)] if below else []
-    return " and ".join([*low, column.test(hi)] if above else low)
+    return _range_text(column, lo, hi)
+
+
+def _range_text(column: Column, low: float, high: float) -> str:
+    """``low < x <= high``; an infinite bound is none."""
+    if column.kind == NUMERIC and math.isfinite(low) and math.isfinite(high):
+        return f"{number_text(low)} < {column.name} <= {number_text(high)}"
+    parts = [column.test(low, negate=True)] if low != -math.inf else []
+    return " and ".join([*parts, column.test(high)] if high != math.inf else parts)
+
+
+def _gaps_text(bounds: Sequence[tuple[Column, float, float]]) -> str | None:
+    """Conditions ``lo < x <= hi`` on the two features of a column, as one condition on the column.
+
+    For example ``20 < age <= 37.5 or missing``; None where nothing satisfies all of them.
+
+    Parameters
+    ----------
+    bounds : sequence of (Column, float, float)
+        Features whose missing values stand below or above all others.
+    """
+    low, high, missing, present = -math.inf, math.inf, True, True
+    for column, lo, hi in bounds:
+        below = column.missing == "below"
+        missing = missing and (lo == -math.inf if below else hi == math.inf)
+        present = present and (hi >= -LARGEST_PRESENT if below else lo <= LARGEST_PRESENT)
+        low = max(low, lo) if abs(lo) <= LARGEST_PRESENT else low
+        high = min(high, hi) if abs(hi) <= LARGEST_PRESENT else high
+    plain = replace(bounds[0][0], missing="")
+    if not present or low >= high:
+        return f"{plain.source} is missing" if missing else None
+    text = _range_text(plain, low, high)
+    if missing:
+        return f"{text} or missing" if text else ""
+    return text or f"{plain.source} is not missing"
 
 
 def _shared(graph: FlatGraph) -> set[int]:

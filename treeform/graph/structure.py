@@ -30,47 +30,31 @@ def fault(
 
     Children have larger indices than their parents, so a graph that passes is free of cycles.
     """
-    sizes = {len(array) for array in (feature, threshold, left, right, label)}
-    if len(sizes) != 1 or 0 in sizes:
+    arrays = (feature, threshold, left, right, label)
+    size = len(feature)
+    if not size or any(len(array) != size for array in arrays):
         return "the node arrays are empty or have different lengths"
-    if _sound((feature, threshold, left, right, label), n_features, n_classes):
-        return None
-    index = np.arange(len(feature))
-    test = feature >= 0
-    for side, child in (("left", left), ("right", right)):
-        wrong = test & ((child <= index) | (child >= len(feature)))
-        if wrong.any():
-            node = int(np.flatnonzero(wrong)[0])
-            return (
-                f"the {side} child of node {node} is {int(child[node])}; it has to come after its parent, "
-                f"below {len(feature)}"
-            )
-    checks = [
-        (test & (feature >= n_features), f"tests a feature beyond the {n_features} known ones"),
-        (test & ~np.isfinite(threshold), "has a threshold that is not finite"),
-        (test & (label != -1), "is a test and has a label"),
-        (~test & (feature != -1), "has a negative feature other than -1"),
-        (~test & ((left != -1) | (right != -1)), "is a leaf and has children"),
-        (~test & ~np.isnan(threshold), "is a leaf and has a threshold"),
-        (~test & ((label < 0) | (label >= n_classes)), f"has a label outside the {n_classes} classes"),
-    ]
-    wrong, what = next((wrong, what) for wrong, what in checks if wrong.any())
-    return f"node {int(np.flatnonzero(wrong)[0])} {what}"
-
-
-def _sound(arrays: tuple[NDArray[Any], ...], n_features: int, n_classes: int) -> bool:
-    """Whether there is no fault; most graphs are small, and lists are the faster ones for these."""
-    size = len(arrays[0])
     nodes = zip(*(array.tolist() for array in arrays), strict=True)
     for node, (read, limit, lower, upper, code) in enumerate(nodes):
         if read >= 0:
-            if not (read < n_features and node < lower < size and node < upper < size and code == -1):
-                return False
+            for side, child in (("left", lower), ("right", upper)):
+                if not node < child < size:
+                    return f"the {side} child of node {node} is {child}; it has to come after its parent, below {size}"
+            if read >= n_features:
+                return f"node {node} tests a feature beyond the {n_features} known ones"
             if not math.isfinite(limit):
-                return False
-        elif not (read == lower == upper == -1 and limit != limit and 0 <= code < n_classes):
-            return False
-    return True
+                return f"node {node} has a threshold that is not finite"
+            if code != -1:
+                return f"node {node} is a test and has a label"
+        elif read != -1:
+            return f"node {node} has a negative feature other than -1"
+        elif lower != -1 or upper != -1:
+            return f"node {node} is a leaf and has children"
+        elif limit == limit:
+            return f"node {node} is a leaf and has a threshold"
+        elif not 0 <= code < n_classes:
+            return f"node {node} has a label outside the {n_classes} classes"
+    return None
 
 
 def level_by_level(feature: Ints, left: Ints, right: Ints) -> bool:

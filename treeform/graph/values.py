@@ -44,7 +44,7 @@ def moments(graph: routing.Nodes, data: Dataset, quantity: Quantity) -> Floats:
     in_levels = level_by_level(graph.feature, graph.left, graph.right)
     leaf = routing.Routed.leaf_known(graph, data.X) if in_levels else None
     if leaf is None:
-        rows, nodes = routing.visiting(graph, data.X)
+        rows, nodes = map(np.concatenate, zip(*routing.steps(graph, graph.tested(data.X)), strict=True))
         weight, deviations = data.weights[rows].astype(np.float64), quantity.deviations[rows]
     else:  # what reaches a test is what reaches its children
         nodes, weight, deviations = leaf, data.weights.astype(np.float64), quantity.deviations

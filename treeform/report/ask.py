@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeform.data import Dataset
-from treeform.data.columns import BOOLEAN, CATEGORY, ORDERED, Column, level_text
+from treeform.data.columns import BOOLEAN, CATEGORY, ORDERED, level_text
 from treeform.errors import SpecError
 from treeform.graph.export.program import Branch, Condition, Program
 from treeform.graph.export.sums import Sum
@@ -64,33 +64,15 @@ def ask_values(graph: DecisionGraph, data: Dataset, yes_no: frozenset[str]) -> d
 
 def _asked(condition: Condition | Sum) -> dict[str, Any]:
     """A test as the script reads it."""
-    if isinstance(condition, Sum):
-        terms = [
-            {"weight": t.weight, "column": t.column.source, "of": t.what, "level": _level(t.column)}
-            for t in condition.terms
-        ]
-        return {
-            "sum": {
-                "terms": terms,
-                "threshold": condition.threshold,
-                "limit": condition.limit,
-                "includes_limit": condition.includes_limit,
-            }
-        }
-    return {"if": _written(condition)}
-
-
-def _level(column: Column) -> Any:
-    return label_to_json(column.category) if column.kind == CATEGORY else None
-
-
-def _written(condition: Condition) -> dict[str, Any]:
-    value = list(condition.value) if isinstance(condition.value, tuple) else condition.value
+    if not isinstance(condition, Sum):
+        return {"if": condition.to_json()}
     return {
-        "column": condition.source,
-        "kind": condition.kind.value,
-        "value": value,
-        "or_missing": condition.or_missing,
+        "sum": {
+            "terms": [term.to_json() for term in condition.terms],
+            "threshold": condition.threshold,
+            "limit": condition.limit,
+            "includes_limit": condition.includes_limit,
+        }
     }
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from treeform.errors import SpecError
-from treeform.graph.export.program import Branch, Condition, Program
-from treeform.graph.export.sums import Sum, Term
+from treeform.graph.export.program import Branch, Program
 from treeform.graph.graph import FlatGraph
 from treeform.graph.labeljson import label_to_json
 
@@ -31,34 +30,9 @@ def to_json_rules(graph: FlatGraph) -> dict[str, Any]:
                     fix="export it to Python, C or JavaScript",
                 )
             continue
-        asked = _written(entry.condition)
+        asked = entry.condition.to_json()
         waiting += [
             (entry.no, [*conditions, {**asked, "holds": False}]),
             (entry.yes, [*conditions, {**asked, "holds": True}]),
         ]
     return {"format": FORMAT, "never_missing": list(program.refusing), "rules": rules}
-
-
-def _written(condition: Condition | Sum) -> dict[str, Any]:
-    if isinstance(condition, Sum):
-        return {
-            "sum": [_term(term) for term in condition.terms],
-            "is": "at most",
-            "value": condition.threshold,
-        }
-    value = list(condition.value) if isinstance(condition.value, tuple) else condition.value
-    return {
-        "column": condition.source,
-        "is": condition.kind.value,
-        "value": value,
-        "or_missing": condition.or_missing,
-    }
-
-
-def _term(term: Term) -> dict[str, Any]:
-    read: dict[str, Any] = {"weight": term.weight, "column": term.column.source, "of": term.what}
-    if term.what == "level":
-        read["level"] = term.column.category
-    elif term.what == "position":
-        read["levels"] = list(term.column.levels)
-    return read

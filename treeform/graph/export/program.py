@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
+from typing import Any
 
 from treeform.data.columns import (
     BOOLEAN,
@@ -53,6 +54,11 @@ class Condition:
     def sources(self) -> tuple[str, ...]:
         """The column, as `Sum` lists its columns."""
         return (self.source,)
+
+    def to_json(self) -> dict[str, Any]:
+        """As lists of rules and pages hold it."""
+        value = list(self.value) if isinstance(self.value, tuple) else self.value
+        return {"column": self.source, "is": self.kind.value, "value": value, "or_missing": self.or_missing}
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import math
 import struct
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from treeform.data.columns import BOOLEAN, CATEGORY, ORDERED, Column
 from treeform.errors import SpecError
@@ -43,6 +44,15 @@ class Term:
         return {BOOLEAN: "true", CATEGORY: "level", ORDERED: "position"}.get(
             self.column.kind, "days" if self.column.kind.startswith("date") else "number"
         )
+
+    def to_json(self) -> dict[str, Any]:
+        """As lists of rules and pages hold it."""
+        read: dict[str, Any] = {"weight": self.weight, "column": self.column.source, "of": self.what}
+        if self.what == "level":
+            read["level"] = self.column.category
+        elif self.what == "position":
+            read["levels"] = list(self.column.levels)
+        return read
 
 
 @dataclass(frozen=True)
@@ -86,6 +96,10 @@ class Sum:
     def sources(self) -> tuple[str, ...]:
         """Columns of the user's table that it reads, each once."""
         return tuple(dict.fromkeys(term.column.source for term in self.terms))
+
+    def to_json(self) -> dict[str, Any]:
+        """As lists of rules hold it."""
+        return {"sum": [term.to_json() for term in self.terms], "is": "at most", "value": self.threshold}
 
     @cached_property
     def gap(self) -> float:

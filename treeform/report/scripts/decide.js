@@ -20,19 +20,19 @@ const decisions = (model) => {
   function restricted(region, test, yes) {
     if (region.keys) {
       const holds = (name) => {
-        if (test.kind === "is missing") return name === MISSING;
+        if (test.is === "is missing") return name === MISSING;
         if (name === MISSING) return test.or_missing;
         if (name === OTHER) return false;
-        if (test.kind === "is true") return name === key(true);
-        return (test.kind === "among" ? test.value : [test.value]).some((level) => key(level) === name);
+        if (test.is === "is true") return name === key(true);
+        return (test.is === "among" ? test.value : [test.value]).some((level) => key(level) === name);
       };
       return { keys: new Set([...region.keys].filter((name) => holds(name) === yes)) };
     }
-    if (test.kind === "is missing") {
+    if (test.is === "is missing") {
       return yes ? { ...region, present: false } : { ...region, missing: false };
     }
     // Whole days: "before day t" is "at most t - 1".
-    const limit = test.kind === "before" ? test.value - 1 : test.value;
+    const limit = test.is === "before" ? test.value - 1 : test.value;
     return { ...cut(region, limit, yes), missing: region.missing && test.or_missing === yes };
   }
 
