@@ -19,6 +19,8 @@ SHORTEST = 0.005
 Case = list[dict[str, str]]
 LIMITS = (0.1, 1.0, 10.0)
 """CPU seconds after which programs are compared."""
+SOON, LONG = 1.0, 60.0
+"""CPU seconds whose errors are compared with each other; those after the longer time are shown, too."""
 GREEDY = "CART, gini"
 SLACK = 1.25
 """A run that takes longer than its limit by this factor does not count there."""
@@ -61,6 +63,7 @@ def errors_of(case: Case, program: str, limit: float) -> int | None:
 def _compared(rows: Rows, title: str, *families: str) -> Shown:
     """Sets and depths by limit: ours, the greedy tree, the best of the others."""
     lines, ratios = [], {}
+    gained: dict[int, list[float]] = {}
     for depth, name, case in cases(rows, *families):
         greedy = errors_of(case, GREEDY, 1e9)
         line: dict[str, Any] = {
@@ -75,6 +78,10 @@ def _compared(rows: Rows, title: str, *families: str) -> Shown:
             if own is not None and other and greedy is not None:
                 pair = (own + 1) / (other[0] + 1), (own + 1) / (greedy + 1), own > other[0]
                 ratios.setdefault((depth, limit), []).append(pair)
+        early, late = errors_of(case, OURS, SOON), errors_of(case, OURS, LONG)
+        line[f"{LONG:g} s"] = "" if late is None else late
+        if early is not None and late is not None:
+            gained.setdefault(depth, []).append((early + 1) / (late + 1))
         lines.append(line)
     means = "; ".join(
         f"depth {depth} after {limit:g} s {geometric_mean(r[0] for r in found):.2f} and "
@@ -83,9 +90,23 @@ def _compared(rows: Rows, title: str, *families: str) -> Shown:
     )
     note = (
         "Errors on the rows that were learnt from, 70 % of each set. Seconds are user CPU seconds of one thread. "
-        f"Geometric mean of (errors + 1) in parts of the best other program's and of CART's: {means}."
+        f"Geometric mean of (errors + 1) in parts of the best other program's and of CART's: {means}.{_minute(gained)}"
     )
-    return Shown(title, pd.DataFrame(lines), note)
+    frame = pd.DataFrame(lines)
+    return Shown(title, frame.loc[:, (frame != "").any()], note)
+
+
+def _minute(gained: dict[int, list[float]]) -> str:
+    """By how much errors after a second are above those after the longest time, by depth."""
+    each = "; ".join(
+        f"depth {depth} {100 * (geometric_mean(found) - 1):.1f} ({len(found)}, at most {100 * (max(found) - 1):.0f})"
+        for depth, found in sorted(gained.items())
+    )
+    return (
+        f" Per cent that (errors + 1) after {SOON:g} s are above those after {LONG:g} s: {each}."
+        if each
+        else ""
+    )
 
 
 @table("deep")
@@ -102,12 +123,15 @@ def of_named_sets(rows: Rows) -> Shown:
         if name in NAMED:
             line: dict[str, Any] = {"depth": depth, "set": name}
             for program, runs in by_program(case).items():
-                line[program] = " / ".join(_least(runs, limit) for limit in LIMITS)
+                line[program] = " / ".join(_least(runs, limit) for limit in (*LIMITS, LONG)).removesuffix(
+                    " / "
+                )
                 ended.update((program, r["how"]) for r in runs if r.get("how") and not r["errors"])
             lines.append(line)
     without = "; ".join(f"{program}: {how}, {count}" for (program, how), count in ended.items())
     note = (
-        f"Errors after {' / '.join(f'{limit:g}' for limit in LIMITS)} user CPU seconds, of a program's best setting. "
+        f"Errors after {' / '.join(f'{limit:g}' for limit in (*LIMITS, LONG))} user CPU seconds, of a program's best "
+        "setting. "
         "-: no tree by then, or the run took longer by a quarter; empty: not run. Runs without a tree (time: still "
         f"running {SLACK:g} times the limit and five seconds later; memory: it had 12 GB): {without}."
     )
