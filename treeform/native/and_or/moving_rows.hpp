@@ -81,7 +81,7 @@ public:
         return values * (sizeof(Amount) + sizeof(Sum) * std::size_t(labels) * std::size_t(labels - 1) / 2);
     }
 
-    /// Take these rows, and no others.
+    /// Replace the rows by these.
     void fill(const Id* rows, std::size_t n) {
         const std::size_t all = values_.all(), blocks = all / kBlock;
         total_.assign(labels(), 0), mass_ = 0, here_.assign(all, 0);

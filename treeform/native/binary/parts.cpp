@@ -30,7 +30,7 @@ Message PartSearch::evaluate(const Message& question) {
         RootTest part{int(asked.about[0]), asked.upper, {0, 0}, kNever, nullptr, asked.hints};
         try {
             solve(part);
-        } catch (const Stopped&) {  // what it has proved by then is true
+        } catch (const Stopped&) {  // what it has proved by then is valid
             if (control_.out_of_memory()) throw;
         }
         control_.take();
@@ -93,7 +93,7 @@ void prove_in_parts(const Away& away, const Points& points, const Settings& sett
     shared.prove(least.cost = lower());  // tests that were left out are settled, too
     if (!least.tied || !shared.settled()) return;
     Settings below = settings;
-    below.upper = shared.upper() + search.row_sets().offset;  // nothing of that cost is news
+    below.upper = shared.upper() + search.row_sets().offset;  // only cheaper trees are wanted
     search.release();
     RootTest first{parts[std::size_t(least.key.first)].feature, shared.upper() + 1};
     PartSearch(points, below, control).solve(first);

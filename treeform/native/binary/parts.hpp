@@ -24,7 +24,7 @@ private:
     std::unique_ptr<Search> search_;
 };
 
-/// Asks others about the tests at the root; `search` keeps what they answer.
+/// Lets callers answer the tests at the root; `search` keeps their replies.
 void prove_in_parts(const Away& away, const Points& points, const Settings& settings, Control& control, Search& search,
                     SharedIncumbent& shared);
 

@@ -55,7 +55,7 @@ public:
         one(count);
         rest(values, count);
     }
-    /// So many, or all that are left.
+    /// The next `count` values, or all that remain.
     template <class Value>
     void rest(std::vector<Value>& values, std::optional<std::size_t> count = {}) {
         require(!reads_ || count.value_or(0) <= message_.size() - at_);

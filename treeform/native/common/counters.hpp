@@ -18,7 +18,7 @@ Counters combined(const Counters& a, const Counters& b, Operation operation) {
     return std::bit_cast<Counters>(out);
 }
 
-/// Adds what somebody else did, as `add` says where a name is no sum.
+/// Adds the counters of another search; `add` joins those that are no sums.
 template <class Counters>
 void count_in(Counters& sum, const Counters& more) {
     if constexpr (requires { sum.add(more); })
@@ -26,7 +26,7 @@ void count_in(Counters& sum, const Counters& more) {
     else
         sum = combined(sum, more, std::plus<>());
 }
-/// What was done since then.
+/// The increase from `then` to `now`.
 template <class Counters>
 Counters since(const Counters& then, const Counters& now) {
     return combined(now, then, std::minus<>());

@@ -8,7 +8,7 @@
 
 namespace treeform::diagram {
 
-/// As `Search::solve`, from what others answer.
+/// As `Search::solve`, from the replies of callers.
 Answer solve_in_parts(const Away& away, const Instance& in, const Control& control, Search& search, Counters& counters,
                       int tests, Cost need);
 

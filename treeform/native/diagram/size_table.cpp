@@ -256,7 +256,7 @@ private:
         Answer answer;
         // Searches for few tests, and of one level after another without a choice, do not pay for messages.
         const bool travels = away_ && k >= settings_.least_tests && settings_.widths.size() > 1;
-        if (travels && !is_slow_ && settings_.starts < 0) {  // it is slow, whatever the clock says
+        if (travels && !is_slow_ && settings_.starts < 0) {  // taken as slow without a look at the clock
             is_slow_ = true;
             build(kPartsStart, 1500);
             return true;

@@ -205,7 +205,7 @@ void PartSearch::find_front(int column, const Question& asked, Reply<Counters>& 
     reply.more = {kNone}, reply.settled = asked.upper;
     if (!fronts_->below_with(column, asked.upper, reply.more[0])) return;
     reply.settled = reply.cost = fronts_->cost();
-    make(Message(asked_fronts_));  // the tree is not to depend on earlier parts
+    make(Message(asked_fronts_));  // so that the tree does not depend on earlier parts
     Amount loss;
     if (!fronts_->below_with(column, reply.cost + 1, loss)) throw std::logic_error("a front was lost");
     reply.tree = fronts_->tree();
