@@ -13,7 +13,6 @@ from journals import check_journal
 
 import treeform as tf
 from treeform.data import Dataset
-from treeform.distribute.workers import compact
 from treeform.engines import DL85, EngineRun, TreeTask
 from treeform.errors import SpecError
 
@@ -114,7 +113,7 @@ def test_messages_with_many_tests_are_small() -> None:
         questions: list[Any] = []
         DL85(exact_depth=2).run(data, TreeTask(3), EngineRun(ask=questions.append))
         assert questions
-        assert all(compact(question).nbytes < 9_700 for question in questions)
+        assert all(question.nbytes < 19_400 for question in questions)
 
 
 def test_messages_that_do_not_fit_are_refused() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import pickle
@@ -27,9 +28,8 @@ from typer.testing import CliRunner
 import treeform as tf
 from treeform.cli.app import app
 from treeform.data import Dataset
-from treeform.distribute.cluster import EventOfCluster
-from treeform.distribute.journal import Journal
-from treeform.distribute.workers import Work, Workers, answer, compact, never, started
+from treeform.distribute.cluster import is_cancelled
+from treeform.distribute.workers import Work, Workers, answer, never, started
 from treeform.engines import ConTree, EngineRun, TreeTask
 from treeform.errors import SolverFailed, SpecError
 from treeform.utils.budget import Limit
@@ -121,41 +121,64 @@ def _is_worker(process: psutil.Process) -> bool:
 def test_a_journal_is_gone_on_from(tmp_path: Path) -> None:
     whole = problem().solve("contree")
     problem().solve("contree", journal=tmp_path / "j")
-    kept = next((tmp_path / "j").glob("*.jsonl"))
-    lines = kept.read_bytes().splitlines(keepends=True)
-    # As a kill leaves it: some lines, the last one cut off; and a line that a disk has spoilt.
-    half = len(lines) // 2
-    kept.write_bytes(b"".join(lines[:half]) + lines[half].replace(b"[", b"(", 1) + lines[half + 1][:20])
+    (kept,) = (tmp_path / "j").iterdir()
+    replies = sorted(kept.iterdir())
+    # As a kill leaves it: some replies, one that a disk has spoilt, one that it has cut off.
+    half = len(replies) // 2
+    for reply in replies[half + 2 :]:
+        reply.unlink()
+    content = replies[half].read_bytes()
+    replies[half].write_bytes(content[:9] + bytes([content[9] ^ 1]) + content[10:])
+    replies[half + 1].write_bytes(replies[half + 1].read_bytes()[:10])
     again = problem().solve("contree", journal=tmp_path / "j", executor="threading", workers=2)
     assert same(again, whole)
     assert any(f"{half} of its parts were there" in note for note in again.notes)
     *_, claim = (c for c in again.certificate()["claims"] if c["kind"] == "lower")
     assert claim["metadata"]["details"]["parts_from_journal"] == half
     assert tf.check(again.certificate(), table().drop(columns="y"), table()["y"]).ok
-    assert len(kept.read_bytes().splitlines()) == len(lines) + 1  # the spoilt one is passed over
+    assert sorted(kept.iterdir()) == replies
     third = problem().solve("contree", journal=tmp_path / "j")
-    assert any(f"{len(lines)} of its parts" in note for note in third.notes)
+    assert any(f"{len(replies)} of its parts" in note for note in third.notes)
 
 
-def test_a_journal_of_another_problem_is_refused(tmp_path: Path) -> None:
+def test_problems_may_share_a_journal(tmp_path: Path) -> None:
     problem().solve("contree", journal=tmp_path / "j")
     for other in (problem(1), problem().minimize(tf.Error() + tf.Nodes()), problem().add(tf.MaxNodes(5))):
-        with pytest.raises(SpecError, match="another problem"):
-            other.solve("contree", journal=tmp_path / "j")
+        found = other.solve("contree", journal=tmp_path / "j")
+        assert not any("of its parts were there" in note for note in found.notes)
+        assert same(found, other.solve("contree"))
+    again = problem().solve("contree", journal=tmp_path / "j")
+    assert any("of its parts were there" in note for note in again.notes)
     (tmp_path / "file").write_text("")
     with pytest.raises(SpecError, match="cannot be used"):
         problem().solve("contree", journal=tmp_path / "file")
-    (tmp_path / "j" / "problem.json").write_text("{")
-    with pytest.raises(SpecError, match="cannot be used"):
+
+
+def test_a_journal_that_cannot_be_written_ends_the_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(SpecError, match="cannot be written"):
         problem().solve("contree", journal=tmp_path / "j")
 
 
-def test_a_full_disk_is_with_notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    journal = Journal(tmp_path, "s")
-    monkeypatch.setattr(os, "write", lambda *_: 0)
-    with pytest.raises(SpecError, match="cannot be used"):
-        journal.write(np.arange(3), np.arange(2))
-    journal.close()
+def test_a_part_that_nobody_waits_for_ends(tmp_path: Path) -> None:
+    def part() -> None:
+        (tmp_path / "began").touch()
+        if wait_until(is_cancelled):
+            (tmp_path / "ended").touch()
+
+    with distributed.Client(
+        processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None
+    ) as client:
+        future = client.get_executor(pure=False).submit(part)
+        assert wait_until((tmp_path / "began").exists)
+        assert not (tmp_path / "ended").exists()
+        future.cancel()
+        assert wait_until((tmp_path / "ended").exists)
 
 
 def test_messages_are_small() -> None:
@@ -166,11 +189,10 @@ def test_messages_are_small() -> None:
     work, sizes = Work(ConTree(), data, TreeTask(3), "wide"), []
 
     def ask(question: Any) -> Any:
-        over = EventOfCluster("treeform-0123456789abcdef0123456789abcdef")
-        found = worker.submit(answer, work, work.key, never, compact(question)).result()
-        sent = pickle.dumps((answer, over, work.key, compact(question)))
+        found = worker.submit(answer, work, work.key, never, question).result()
+        sent = pickle.dumps((answer, is_cancelled, work.key, question))
         sizes.append((len(sent), len(pickle.dumps(found))))
-        return None if found is None or len(sizes) > 2 else found[0].astype(np.int64)
+        return None if found is None or len(sizes) > 2 else found[0]
 
     with ThreadPoolExecutor(1) as worker:
         ConTree().run(data, work.task, EngineRun(ask=ask))
@@ -295,15 +317,13 @@ def test_workers_end_with_the_process_that_was_killed(tmp_path: Path) -> None:
         str(tmp_path / "j"),
     ]
     ran = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    assert wait_until(lambda: any(one.stat().st_size for one in (tmp_path / "j").glob("*.jsonl")))
+    assert wait_until(lambda: any(one.is_file() for one in (tmp_path / "j").rglob("*")))
     workers = [one for one in psutil.Process(ran.pid).children(recursive=True) if _is_worker(one)]
     ran.kill()
     ran.wait()
     assert len(workers) == 2
     _, alive = psutil.wait_procs(workers, timeout=280)
     assert not alive
-    kept = next(path for path in (tmp_path / "j").glob("*.jsonl"))
-    assert kept.read_bytes().endswith(b"\n")
 
 
 def test_questions_that_do_not_fit_are_refused() -> None:

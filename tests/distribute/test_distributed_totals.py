@@ -86,9 +86,8 @@ def test_problems_journals_and_messages(tmp_path: Path) -> None:
     stated = problem(1)
     whole = stated.solve(TotalsSearch())
     kept = stated.solve(TotalsSearch(), journal=tmp_path)
-    journal = next(tmp_path.glob("*.jsonl"))
-    lines = journal.read_bytes().splitlines(keepends=True)
-    journal.write_bytes(b"".join(lines[: len(lines) // 2]))
+    for reply in list(tmp_path.glob("*/*"))[::2]:
+        reply.unlink()
     again = stated.solve(TotalsSearch(), journal=tmp_path, executor="threading", workers=2)
     assert whole.objective == kept.objective == again.objective == again.bound
     assert kept.graph == again.graph
@@ -96,7 +95,6 @@ def test_problems_journals_and_messages(tmp_path: Path) -> None:
     frame = table(1)
     X = frame.drop(columns=["group", "y"])
     assert tf.check(again.certificate(), X, frame["y"], sensitive_features=frame["group"]).ok
-    assert max(map(len, lines)) < 10_000
 
 
 def test_replies_that_were_kept_answer_with_other_bounds(tmp_path: Path) -> None:
@@ -113,7 +111,6 @@ def test_replies_that_were_kept_answer_with_other_bounds(tmp_path: Path) -> None
     for one in (question, lower, higher):
         assert settles(found, one)
         assert journal.read(one) is not None
-    journal.close()
 
 
 def test_a_message_that_does_not_fit_is_refused() -> None:

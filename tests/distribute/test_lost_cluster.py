@@ -91,8 +91,3 @@ def test_calls_of_a_cluster() -> None:
     with pytest.raises(SolverFailed, match="cannot be reached"):
         cluster.scatter(Dies("scatter", gone), None, lambda: False)
     cluster.last_call(gone)
-
-
-def test_an_end_that_cannot_be_told_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "_event", gone)
-    cluster.EventOfCluster("nowhere").set(None)

@@ -8,8 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Future, wait
-from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from importlib.util import find_spec
 from typing import Any, TypeVar
 
@@ -132,31 +131,12 @@ def last_call(call: Callable[[], object]) -> None:
         reach(call, lambda: False, LAST_SECONDS)
 
 
-@dataclass(frozen=True)
-class EventOfCluster:
-    """An event of a cluster. A call returns whether it is set; a process asks the cluster about once a second."""
+def is_cancelled() -> bool:
+    """In a task of Dask: whether nobody waits for it any more, because it was cancelled or its client is gone."""
+    from distributed.worker import get_worker, thread_state
 
-    name: str
-
-    def __call__(self) -> bool:
-        return _is_set(self.name, int(time.monotonic()))
-
-    def set(self, client: Any) -> None:
-        """Set it, if the cluster can still be told."""
-        last_call(lambda: _event(self.name, client).set())
-
-
-@lru_cache(maxsize=8)
-def _is_set(name: str, second: int) -> bool:
-    with contextlib.suppress(TimeoutError, OSError, ValueError):
-        return bool(_event(name).is_set())
-    return False
-
-
-def _event(name: str, client: Any = None) -> Any:
-    import distributed
-
-    return distributed.Event(name, client=client or distributed.get_client())  # type: ignore[no-untyped-call]
+    task = get_worker().state.tasks.get(thread_state.key)  # type: ignore[no-untyped-call]
+    return task is None or task.state == "cancelled"
 
 
 def out_of_reach(error: Exception | str) -> SolverFailed:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -11,13 +9,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 from treeform import __version__
 from treeform.distribute.cluster import CutShort
-from treeform.distribute.journal import Journal, open_folder
+from treeform.distribute.journal import Journal, make_folder
 from treeform.distribute.workers import Work, Workers, check_executor, started
 from treeform.engines import Engine, EngineOutcome, EngineRun, TreeTask
 from treeform.engines.distributed import Distributable
 from treeform.engines.task import Message
 from treeform.errors import SpecError
-from treeform.language.question import Question
 from treeform.utils.rows import setting_text, worded
 from treeform.utils.text import count_of
 
@@ -60,13 +57,13 @@ class Distribution:
                 fix=f"add {setting_text('executor', 'loky')}",
             )
 
-    def begin(self, question: Question) -> None:
-        """Enter the journal of the question, if there is to be one.
+    def begin(self) -> None:
+        """Make the folder of the journal, if there is to be one.
 
-        Raises SpecError if it is that of another question, or cannot be used.
+        Raises SpecError if it cannot be made.
         """
         if self.journal is not None:
-            open_folder(self.journal, identity(question))
+            make_folder(self.journal)
 
     def of(self, engine: Engine) -> Engine:
         """The engine with its search shared out.
@@ -98,13 +95,6 @@ class Distribution:
             )
 
 
-def identity(question: Question) -> str:
-    """The digest of a problem and of the version of treeform that solves it."""
-    stated = [requirement.to_json() for requirement in question.requirements]
-    what = [question.data.digest, str(question.shape), str(question.objective), stated, __version__]
-    return hashlib.sha256(json.dumps(what, sort_keys=True, default=str).encode()).hexdigest()
-
-
 class _Distributed(Engine):
     """An engine whose search is shared out; it goes by the engine's name."""
 
@@ -130,9 +120,6 @@ class _Distributed(Engine):
                 outcome = engine.run(data, task, replace(run, ask=answered, callers=pool.size))
         except CutShort:
             return EngineOutcome(None, None, 0, False, "time")
-        finally:
-            if journal is not None:
-                journal.close()
         return _with_notes(outcome, pool, journal)
 
 
@@ -158,6 +145,7 @@ def _digest(engine: Distributable, data: Dataset, task: TreeTask) -> str:
     import joblib
 
     settings = {name: value for name, value in vars(engine).items() if name not in OF_THE_MACHINE}
-    what = [data.X, data.y, data.weights, type(engine).__name__, settings]
+    columns = [(column.name, column.source) for column in data.columns]
+    what = [__version__, data.X, data.y, data.weights, columns, type(engine).__name__, settings]
     what += [(one.name, getattr(task, one.name)) for one in fields(task)]
     return str(joblib.hash(what, hash_name="sha1"))

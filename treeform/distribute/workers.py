@@ -14,7 +14,6 @@ import sys
 import tempfile
 import threading
 import time
-import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -22,15 +21,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from treeform.distribute.cluster import (
     MOST_LOST,
     POLL_SECONDS,
     CutShort,
-    EventOfCluster,
     client_of,
     costs_too_many,
+    is_cancelled,
     is_client,
     reach,
     scatter,
@@ -85,7 +82,7 @@ def answer(
     key : str
         Its digest.
     ended : callable
-        Whether the search has ended.
+        Whether nobody waits for the reply any more.
     question : array of int64
     """
     import joblib
@@ -94,16 +91,10 @@ def answer(
         work: Work = joblib.load(source, mmap_mode="r") if isinstance(source, str) else source
         _MINE.evaluator, _MINE.key = work.engine.evaluator(work.data, work.task), key
     began = time.process_time()
-    reply = _MINE.evaluator.evaluate(question.astype(np.int64), ended)
+    reply = _MINE.evaluator.evaluate(question, ended)
     if reply is None and not ended():
         raise MemoryError("a worker reached the memory_limit of its engine")
-    return None if reply is None else (compact(reply), time.process_time() - began)
-
-
-def compact(message: Message) -> Any:
-    """The same whole numbers in 32 bits where they fit."""
-    small = message.astype(np.int32)
-    return small if np.array_equal(small, message) else message
+    return None if reply is None else (reply, time.process_time() - began)
 
 
 class Workers:
@@ -119,7 +110,7 @@ class Workers:
     key : str
         Its digest.
     ended : callable
-        Where workers read that the search has ended.
+        Where workers read that nobody waits for a reply any more.
 
     Attributes
     ----------
@@ -140,7 +131,7 @@ class Workers:
         self.lost = 0
         self.seconds: list[float] = []
 
-    def ask(self, question: Message, stop: Callable[[], bool]) -> Message | None:
+    def ask(self, question: Message, stop: Callable[[], bool]) -> Any:
         """The reply; None once ``stop()`` is true. May be called from as many threads as there are executors.
 
         Raises SolverFailed if the question has cost too many workers, or these cannot be reached any more.
@@ -160,8 +151,9 @@ class Workers:
                     continue
                 if found is None:
                     return None
-                self.seconds.append(found[1])
-                return np.asarray(found[0], dtype=np.int64)
+                reply, seconds = found
+                self.seconds.append(seconds)
+                return reply
         finally:
             self._idle.put(executor)
         raise AssertionError
@@ -169,8 +161,7 @@ class Workers:
     def _asked(self, executor: Any, question: Message, stop: Callable[[], bool], again: bool) -> Any:
         """The worker's result. BrokenExecutor or CancelledError: it is lost; CutShort: ``stop()`` is true."""
         with within_reach():
-            given = self._source(again), self._key, self._ended, compact(question)
-            future = executor.submit(answer, *given)
+            future = executor.submit(answer, self._source(again), self._key, self._ended, question)
         while not wait([future], POLL_SECONDS).done:
             if stop():
                 future.cancel()
@@ -231,8 +222,8 @@ def started(
     with contextlib.ExitStack() as stack:
         if executor in ("loky", "threading"):
             count = joblib.effective_n_jobs(-1) if workers is None else workers
-            start = _processes if executor == "loky" else _threads
-            yield stack.enter_context(start(count, work))
+            start = _processes(count, work) if executor == "loky" else _threads(count, work, stop)
+            yield stack.enter_context(start)
         else:
             yield stack.enter_context(_cluster(stack.enter_context(client_of(executor, workers)), work, stop))
 
@@ -291,13 +282,9 @@ def _processes(count: int, work: Work) -> Iterator[Workers]:
 
 
 @contextlib.contextmanager
-def _threads(count: int, work: Work) -> Iterator[Workers]:
-    over = threading.Event()
+def _threads(count: int, work: Work, stop: Callable[[], bool]) -> Iterator[Workers]:
     with ThreadPoolExecutor(count) as threads:
-        try:
-            yield Workers([threads] * count, lambda _: work, work.key, over.is_set)
-        finally:
-            over.set()
+        yield Workers([threads] * count, lambda _: work, work.key, stop)
 
 
 @contextlib.contextmanager
@@ -315,8 +302,4 @@ def _cluster(client: Any, work: Work, stop: Callable[[], bool]) -> Iterator[Work
             scattered = scatter(client, work, stop)
         return scattered
 
-    over = EventOfCluster(f"treeform-{uuid.uuid4().hex}")
-    try:
-        yield Workers([client.get_executor(pure=False)] * threads, source, work.key, over)
-    finally:
-        over.set(client)
+    yield Workers([client.get_executor(pure=False)] * threads, source, work.key, is_cancelled)
