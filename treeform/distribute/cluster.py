@@ -133,9 +133,10 @@ def last_call(call: Callable[[], object]) -> None:
 
 def is_cancelled() -> bool:
     """In a task of Dask: whether nobody waits for it any more, because it was cancelled or its client is gone."""
-    from distributed.worker import get_worker, thread_state
+    import distributed
 
-    task = get_worker().state.tasks.get(thread_state.key)  # type: ignore[no-untyped-call]
+    worker = distributed.get_worker()
+    task = worker.state.tasks.get(worker.get_current_task())
     return task is None or task.state == "cancelled"
 
 

@@ -131,7 +131,7 @@ class Workers:
         self.lost = 0
         self.seconds: list[float] = []
 
-    def ask(self, question: Message, stop: Callable[[], bool]) -> Any:
+    def ask(self, question: Message, stop: Callable[[], bool]) -> Message | None:
         """The reply; None once ``stop()`` is true. May be called from as many threads as there are executors.
 
         Raises SolverFailed if the question has cost too many workers, or these cannot be reached any more.
@@ -151,8 +151,8 @@ class Workers:
                     continue
                 if found is None:
                     return None
-                reply, seconds = found
-                self.seconds.append(seconds)
+                reply: Message = found[0]
+                self.seconds.append(found[1])
                 return reply
         finally:
             self._idle.put(executor)
