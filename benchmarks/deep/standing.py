@@ -19,8 +19,8 @@ SHORTEST = 0.005
 Case = list[dict[str, str]]
 LIMITS = (0.1, 1.0, 10.0)
 """CPU seconds after which programs are compared."""
-SOON, LONG = 1.0, 60.0
-"""CPU seconds whose errors are compared with each other; those after the longer time are shown, too."""
+LONG = 60.0
+"""CPU seconds after which the errors of ours are shown where it ran for so long."""
 GREEDY = "CART, gini"
 SLACK = 1.25
 """A run that takes longer than its limit by this factor does not count there."""
@@ -55,7 +55,8 @@ def errors_of(case: Case, program: str, limit: float) -> int | None:
     longer = [r for r in runs if r.get("curve") and float(r["limit"]) > limit]
     errors = [e for r in longer for t, e in curve_of([r]) if t <= limit]
     for row in (r for r in runs if in_time(r, limit)):
-        if float(row["limit"]) >= limit or float(row["seconds"]) < float(row["limit"]) * 0.9:
+        own_end = program not in ANYTIME or float(row["seconds"]) < float(row["limit"]) * 0.9
+        if float(row["limit"]) >= limit or own_end:
             errors.append(int(row["errors"]))
     return min(errors, default=None)
 
@@ -63,7 +64,6 @@ def errors_of(case: Case, program: str, limit: float) -> int | None:
 def _compared(rows: Rows, title: str, *families: str) -> Shown:
     """Sets and depths by limit: ours, the greedy tree, the best of the others."""
     lines, ratios = [], {}
-    gained: dict[int, list[float]] = {}
     for depth, name, case in cases(rows, *families):
         greedy = errors_of(case, GREEDY, 1e9)
         line: dict[str, Any] = {
@@ -78,10 +78,7 @@ def _compared(rows: Rows, title: str, *families: str) -> Shown:
             if own is not None and other and greedy is not None:
                 pair = (own + 1) / (other[0] + 1), (own + 1) / (greedy + 1), own > other[0]
                 ratios.setdefault((depth, limit), []).append(pair)
-        early, late = errors_of(case, OURS, SOON), errors_of(case, OURS, LONG)
-        line[f"{LONG:g} s"] = "" if late is None else late
-        if early is not None and late is not None:
-            gained.setdefault(depth, []).append((early + 1) / (late + 1))
+        line[f"{LONG:g} s"] = _least([r for r in case if r["program"] == OURS], LONG)
         lines.append(line)
     means = "; ".join(
         f"depth {depth} after {limit:g} s {geometric_mean(r[0] for r in found):.2f} and "
@@ -90,23 +87,12 @@ def _compared(rows: Rows, title: str, *families: str) -> Shown:
     )
     note = (
         "Errors on the rows that were learnt from, 70 % of each set. Seconds are user CPU seconds of one thread. "
-        f"Geometric mean of (errors + 1) in parts of the best other program's and of CART's: {means}.{_minute(gained)}"
+        f"Geometric mean of (errors + 1) in parts of the best other program's and of CART's: {means}."
     )
     frame = pd.DataFrame(lines)
-    return Shown(title, frame.loc[:, (frame != "").any()], note)
-
-
-def _minute(gained: dict[int, list[float]]) -> str:
-    """By how much errors after a second are above those after the longest time, by depth."""
-    each = "; ".join(
-        f"depth {depth} {100 * (geometric_mean(found) - 1):.1f} ({len(found)}, at most {100 * (max(found) - 1):.0f})"
-        for depth, found in sorted(gained.items())
-    )
-    return (
-        f" Per cent that (errors + 1) after {SOON:g} s are above those after {LONG:g} s: {each}."
-        if each
-        else ""
-    )
+    if not any(float(r["limit"]) >= LONG for _, _, case in cases(rows, *families) for r in case):
+        frame = frame.drop(columns=f"{LONG:g} s")
+    return Shown(title, frame, note)
 
 
 @table("deep")
@@ -131,9 +117,8 @@ def of_named_sets(rows: Rows) -> Shown:
     without = "; ".join(f"{program}: {how}, {count}" for (program, how), count in ended.items())
     note = (
         f"Errors after {' / '.join(f'{limit:g}' for limit in (*LIMITS, LONG))} user CPU seconds, of a program's best "
-        "setting. "
-        "-: no tree by then, or the run took longer by a quarter; empty: not run. Runs without a tree (time: still "
-        f"running {SLACK:g} times the limit and five seconds later; memory: it had 12 GB): {without}."
+        "setting. -: no tree by then, or the run took longer by a quarter; empty: not run. Runs without a tree (time: "
+        f"still running {SLACK:g} times the limit and five seconds later; memory: it had 12 GB): {without}."
     )
     return Shown("Errors of deep trees, each program", pd.DataFrame(lines).fillna(""), note)
 
@@ -150,7 +135,12 @@ def _least(runs: Case, limit: float) -> str:
     """The least errors within a limit; nothing where no run had it or was over before."""
     settings = dict.fromkeys(r["program"] for r in runs)
     errors = [e for e in (errors_of(runs, one, limit) for one in settings) if e is not None]
-    asked = any(float(r["limit"]) == limit or r["program"] not in ANYTIME - {OURS} for r in runs)
+    asked = any(
+        float(r["limit"]) == limit
+        or r["program"] not in ANYTIME
+        or (r["program"] == OURS and float(r["limit"]) > limit)
+        for r in runs
+    )
     return str(min(errors)) if errors else "-" if asked else ""
 
 
