@@ -64,6 +64,8 @@ class OtherRow(FewNodes):
             "for most predicted": [4 * predicted >= 3 * labels],
             "two rows": [labels <= 2, ports.feature[:, 0].sum() + labels <= 2.5],
             "first eight leaves": [ports.label[:8, 1].sum() <= 2],
+            "first 300 leaves": [ports.label[:300, 1].sum() <= 2],
+            "most leaves": [ports.label[:5000, 1].sum() <= 2],
             "rounded": [predicted + labels <= 0.29 * 100],
         }
         if self.form == "seventh leaf":  # fails over fewer leaves
@@ -153,6 +155,19 @@ def test_which_rows_are_sums(form: str, recognised: bool) -> None:
 def test_a_rule_on_some_of_the_leaves_is_no_sum() -> None:
     (case,) = draw_cases(1, 5, (tf.Tree(4),))
     assert stated_sums(OtherRow("first eight leaves"), case.data, case.shape) is None
+
+
+@pytest.mark.parametrize(("depth", "form"), [(9, "first 300 leaves"), (13, "most leaves")])
+def test_a_rule_on_hundreds_of_leaves_is_no_sum(depth: int, form: str) -> None:
+    (case,) = draw_cases(1, 5, (tf.Tree(2),))
+    assert stated_sums(OtherRow(form), case.data, tf.Tree(depth)) is None
+
+
+@pytest.mark.parametrize(("depth", "recognised"), [(9, True), (12, True), (13, False)])
+def test_a_rule_on_all_leaves_is_a_sum_unless_they_are_too_many(depth: int, recognised: bool) -> None:
+    (case,) = draw_cases(1, 5, (tf.Tree(2),))
+    found = stated_sums(OtherRow("two rows"), case.data, tf.Tree(depth))
+    assert (found is not None) is recognised
 
 
 def test_a_rule_on_one_of_many_nodes_is_left_to_a_solver() -> None:

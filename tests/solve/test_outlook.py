@@ -48,6 +48,18 @@ def test_a_solver_of_one_kind_of_rows_is_warned_of_earlier(solver: str, formulat
         planned(800, "cp-sat", formulation, warm_start=None)
 
 
+@pytest.mark.parametrize("noisy", [True, False])
+def test_errors_to_count_leave_clauses_without_prospect(noisy: bool) -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": np.arange(1000) % 50, "b": np.arange(1000) // 50})
+    y = rng.integers(0, 2, 1000)
+    twice, classes = pd.concat([X, X[:1]]), np.append(y, 1 - y[0])
+    problem = tf.Problem(*((twice, classes) if noisy else (X, y)), shape=tf.Tree(2)).minimize(tf.Error())
+    plan = choose(problem.question, SolveOptions("cadical195", "sat-depth", warm_start=None))
+    found = without_prospect(problem.question, plan)
+    assert (found is not None and "hypergraph-flow" in found) is noisy
+
+
 def test_a_solver_of_clauses_takes_the_graph_beyond_small_tables() -> None:
     for rows, formulation in ((200, "sat-depth"), (300, "hypergraph-flow")):
         question = stated(rows).question

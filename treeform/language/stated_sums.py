@@ -25,10 +25,14 @@ if TYPE_CHECKING:
 
 READ = frozenset({"predicted", "correct", "active", "feature", "label"})
 """Ports over which rows are recognised."""
+OF_NODES = frozenset({"active", "feature", "label"})
+"""Those with an entry for each test or leaf."""
 FEW_NODES = (3, 5)
 """Numbers of leaves (and of tests) for which rows are stated, beside that of the shape: a row that differs between them
 is no sum."""
-MOST_NODES = 256
+MOST_NODES = 4096
+"""Leaves of a shape up to which rows over tests and leaves are stated for all of them. In a larger shape a rule over
+some of its leaves could not be told from one over all."""
 MOST_ENTRIES = 10_000_000
 LARGEST = 2**40
 ROUNDING = 1e-6
@@ -45,8 +49,11 @@ def stated_sums(requirement: Requirement, data: Dataset, shape: Shape) -> Totals
     """
     if not requirement.needs <= READ:
         return None
+    leaves = sum(shape.widths) + 1
+    if leaves > MOST_NODES and requirement.needs & OF_NODES:
+        return None
     found = None
-    for nodes in (*FEW_NODES, min(sum(shape.widths) + 1, MOST_NODES)):
+    for nodes in (*FEW_NODES, min(leaves, MOST_NODES)):
         one = _of(requirement, data, shape, nodes)
         if one is None or not (found is None or _alike(found, one)):
             return None

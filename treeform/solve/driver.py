@@ -12,6 +12,7 @@ import numpy as np
 from treeform.backends import Backend
 from treeform.backends.run import CLAUSE, LINEAR
 from treeform.backends.watch import build_beside
+from treeform.data import contradictory_rows
 from treeform.errors import SolverFailed, TreeformWarning
 from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import counted_errors
@@ -231,8 +232,8 @@ def without_prospect(question: Question, plan: Plan) -> str | None:
         return None
     if plan.formulation is None or question.objective.is_depth or not question.shape.reads_columns:
         return None
-    if plan.formulation.name.startswith("sat-"):
-        return None  # without noise, clauses prove larger tables
+    if plan.formulation.name.startswith("sat-") and not contradictory_rows(question.data):
+        return None  # where no errors are left, clauses prove larger tables
     found = (_of_the_graph if plan.formulation.columns_on_demand else _node_by_node)(question, plan.backend)
     stated = f"{plan.formulation.name} without a warm start is not likely to prove anything here"
     return None if found is None else f"{stated}: {found}"
