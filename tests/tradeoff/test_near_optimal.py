@@ -30,6 +30,7 @@ from treeform.testing.normal_forms import (
 )
 from treeform.tradeoff import asking
 from treeform.tradeoff.listing import _countable, _Search
+from treeform.tradeoff.near_optimal import NearOptimal
 from treeform.utils.budget import Limit
 
 
@@ -315,6 +316,22 @@ def test_the_command(tmp_path: Path) -> None:
     assert f"without a: objective {least}, the optimum\n  if " in without.stdout, without.output
     none = CliRunner().invoke(app, [*words, "--without", "nothing"])
     assert none.exit_code == 2 and "is not there" in none.stderr
+
+
+def test_a_solve_without_a_column_shares_the_time_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = table()
+    X.assign(y=y).to_csv(tmp_path / "table.csv", index=False)
+    limits = []
+    whole = NearOptimal.without
+    monkeypatch.setattr(
+        NearOptimal, "without", lambda found, *of: limits.append(of[1]) or whole(found, *of)
+    )
+    words = ["near-optimal", str(tmp_path / "table.csv"), "--target", "y", "--shape", "tree:2"]
+    assert not CliRunner().invoke(app, [*words, "--without", "a"]).exit_code
+    assert not CliRunner().invoke(app, [*words, "--without", "a", "--time-limit", "600"]).exit_code
+    assert limits[0] is None and limits[1] < 600
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -20,10 +20,11 @@ from treeform.data.table_files import check_kind, write_table
 from treeform.language.requirement import Requirement
 from treeform.problem import Problem
 from treeform.requirements.excluded import NoTestOn
-from treeform.solve import Limit, Status
+from treeform.solve import Limit, Status, schedule
 from treeform.tradeoff.axis import find_axis
 from treeform.tradeoff.near_optimal import NearOptimal
 from treeform.tradeoff.near_trees import NearModel
+from treeform.utils.budget import Budget
 from treeform.utils.files import write_text
 from treeform.utils.text import count_of, exact_text
 
@@ -108,11 +109,17 @@ def near_optimal(
         if tightest is not None:
             over.append(requirement_of(problem, tightest))
             find_axis(problem.question, over[0])  # refused before anything is solved
-        if without is not None:
-            NoTestOn(without).bind(problem.data)
-        found = problem.near_optimal(solver, within=within, max_models=max_models, **options)
-        if without is not None and found.limit is not Limit.INTERRUPTED:
-            least.append(found.without(without, options["time_limit"]))
+        if without is None:
+            return problem.near_optimal(solver, within=within, max_models=max_models, **options)
+        NoTestOn(without).bind(problem.data)
+        budget = Budget(options.pop("time_limit"))
+        seconds = schedule.NEAR_MODELS.seconds(budget.remaining)
+        found = problem.near_optimal(
+            solver, within=within, max_models=max_models, time_limit=seconds, **options
+        )
+        if found.limit is not Limit.INTERRUPTED:
+            left = budget.remaining
+            least.append(found.without(without, None if left is None else max(0.1, left)))
         return found
 
     def show(found: NearOptimal, unwritten: Unwritten) -> Exit:

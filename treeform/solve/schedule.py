@@ -112,6 +112,9 @@ NEAR_OPTIMUM = Share(0.3, least=0.1)
 WHOLE_GRAPH = Share(0.25, least=0.1)
 """The graph of all models next to the optimum at once; where it takes longer, they are counted in growing parts."""
 
+NEAR_MODELS = Share(0.8, least=0.1)
+"""All models next to the optimum, before the best one without a column is asked for in the rest."""
+
 # -- a report ---------------------------------------------------------------------------------------
 
 REPORT = Share(0.1, most=10.0, least=1.0, unlimited=10.0)

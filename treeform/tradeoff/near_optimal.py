@@ -120,6 +120,8 @@ class NearOptimal(Printed):
     def without(self, column: str, time_limit: float | None = None) -> CertifiedResult:
         """The best model where no test may read a column: what it costs to do without.
 
+        It is solved for, unless its optimum was found to tell whether the column is indispensable.
+
         Parameters
         ----------
         column : str
@@ -127,6 +129,9 @@ class NearOptimal(Printed):
         time_limit : float, optional
             Seconds.
         """
+        for one in self.indispensable:
+            if one.column == column and one.without is not None and one.without.status is Status.OPTIMAL:
+                return one.without
         rule = NoTestOn(column).bind(self.question.data)
         question = self.question.with_(requirements=(*self.question.requirements, rule))
         return solve_certified(question, SolveOptions(time_limit=time_limit))
