@@ -160,14 +160,28 @@ def test_under_requirements_the_models_are_those_that_satisfy_them(requirement: 
 
 def test_what_needs_a_list_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     found = counted(stated(0), monkeypatch)
-    for asked in (lambda: found.tightest(tf.MinSupport(1)), found.distinct):
-        with pytest.raises(SpecError, match=r"not found"):
-            asked()
+    with pytest.raises(SpecError, match=r"not found"):
+        found.distinct()
     monkeypatch.setattr("treeform.engines.and_or_graph.MOST_TESTS", 0)
     uncounted = stated(0).near_optimal()
     with pytest.raises(SpecError, match="needs a set of models that fits"):
         uncounted.disagreement()
     assert uncounted.columns()["models"].max() == 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "over", [tf.MinSupport(1), tf.StatisticalParity(groups="group", difference=None), tf.Stability(0)]
+)
+def test_the_tightest_of_too_many_for_a_list_is_solved_for(
+    over: tf.Requirement, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = with_groups(seed).near_optimal(within="1/3", max_models=10**6)
+    data, want = listed.question.data, listed.tightest(over)
+    axis = over.bind(data)
+    found = counted(with_groups(seed), monkeypatch, within="1/3").tightest(over)
+    assert axis.measured(found.graph, data) == axis.measured(want.graph, data)
+    assert found.objective == want.objective <= listed.threshold
 
 
 def test_estimators() -> None:
@@ -184,7 +198,7 @@ def test_estimators() -> None:
     assert [one.score(X, y) for one in every] == sorted((one.score(X, y) for one in every), reverse=True)
 
 
-def test_report_and_command(tmp_path: Path) -> None:
+def test_report_and_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = with_groups().near_optimal(within="1/2")
     page = report.html(found.best, near_optimal=found)
     assert 'class="ranges"' in page and "Models that are almost as good" in page
@@ -244,3 +258,8 @@ def test_report_and_command(tmp_path: Path) -> None:
     assert "almost as good" in out.read_text() and "<svg" in (tmp_path / "ranges.svg").read_text()
     wrong = CliRunner().invoke(app, [*words, "--tightest", "nothing:1"])
     assert wrong.exit_code == 2
+    monkeypatch.setattr("treeform.tradeoff.listing.MOST_TREES", 1)
+    many = CliRunner().invoke(app, [*words, "--distinct", "--tightest", "min_support:1"])
+    assert many.exit_code == 0 and "models that predict alike are not found" in many.stderr
+    least = found.tightest(tf.MinSupport(1)).objective
+    assert f"{found.count} models up to" in many.stdout and f"tightest: objective {least}, " in many.stdout

@@ -17,6 +17,7 @@ from treeform.cli.spec import Settings
 from treeform.cli.stating import states_problem
 from treeform.cli.tradeoff import Kept, Shown, requirement_of, run_tradeoff
 from treeform.data.table_files import check_kind, write_table
+from treeform.errors import SpecError
 from treeform.language.requirement import Requirement
 from treeform.problem import Problem
 from treeform.requirements.excluded import NoTestOn
@@ -24,7 +25,6 @@ from treeform.solve import Limit, Status, schedule
 from treeform.tradeoff.axis import find_axis
 from treeform.tradeoff.near_optimal import NearOptimal
 from treeform.tradeoff.near_trees import NearModel
-from treeform.utils.budget import Budget
 from treeform.utils.files import write_text
 from treeform.utils.text import count_of, exact_text
 
@@ -109,30 +109,29 @@ def near_optimal(
         if tightest is not None:
             over.append(requirement_of(problem, tightest))
             find_axis(problem.question, over[0])  # refused before anything is solved
-        if without is None:
-            return problem.near_optimal(solver, within=within, max_models=max_models, **options)
-        NoTestOn(without).bind(problem.data)
-        budget = Budget(options.pop("time_limit"))
-        seconds = schedule.NEAR_MODELS.seconds(budget.remaining)
-        found = problem.near_optimal(
-            solver, within=within, max_models=max_models, time_limit=seconds, **options
-        )
-        if found.limit is not Limit.INTERRUPTED:
-            left = budget.remaining
-            least.append(found.without(without, None if left is None else max(0.1, left)))
+        if without is not None:
+            NoTestOn(without).bind(problem.data)
+        if without is not None or over:
+            options["time_limit"] = schedule.NEAR_MODELS.seconds(options["time_limit"])
+        found = problem.near_optimal(solver, within=within, max_models=max_models, **options)
+        if without is not None and found.limit is not Limit.INTERRUPTED:
+            least.append(found.without(without, left(found)))
         return found
+
+    def left(found: NearOptimal) -> float | None:
+        """Seconds of the command's limit."""
+        limit = settings.time_limit
+        return None if limit is None else schedule.equal_part(max(0.0, limit - found.seconds), 1)
 
     def show(found: NearOptimal, unwritten: Unwritten) -> Exit:
         if distinct and found.trees is not None:
-            found = found.distinct()
+            found = _distinct(found)
         print(found)
         if found.trees is not None and found.count:
             if importance:
                 print(found.importance().to_string(index=False))
             if multiplicity:
                 _show_multiplicity(found)
-            for one in over:
-                _show_tightest(found, one)
             if sparsest:
                 _show("sparsest", found.sparsest())
             for model in found.sample(sample, seed):
@@ -141,8 +140,10 @@ def near_optimal(
                 unwritten.write(_write_disagreement, found, disagreement)
             if plot is not None:
                 unwritten.write(found.plot().save, plot)
-        elif importance or multiplicity or disagreement is not None or over or sparsest or sample or plot is not None:
+        elif importance or multiplicity or disagreement is not None or sparsest or sample or plot is not None:
             print(f"nothing more is shown or written of them: {found.uncounted or 'none was counted'}")
+        for one in over:
+            _show_tightest(found, one, left(found))
         for answer in least:
             _show_without(str(without), answer)
         if report_file is not None:
@@ -151,6 +152,15 @@ def near_optimal(
         return exit_code(found.best)
 
     return run_tradeoff(listed, settings, shown, show, Kept(certificate), plot=plot)
+
+
+def _distinct(found: NearOptimal) -> NearOptimal:
+    """One model for all that predict alike; all models where there are too many to compare."""
+    try:
+        return found.distinct()
+    except SpecError as error:
+        warn(str(error))
+        return found
 
 
 def _show_multiplicity(found: NearOptimal) -> None:
@@ -166,8 +176,12 @@ def _write_disagreement(found: NearOptimal, path: Path) -> None:
     print(f"{path}: {differ:,} of {count_of(len(rows), 'row')} that some model predicts differently")
 
 
-def _show_tightest(found: NearOptimal, over: Requirement | str) -> None:
-    model = found.tightest(over)
+def _show_tightest(found: NearOptimal, over: Requirement | str, seconds: float | None) -> None:
+    try:
+        model = found.tightest(over, seconds)
+    except SpecError as error:  # of this question: what was found is shown
+        warn(str(error))
+        return
     _, axis = find_axis(found.question, over)
     measured = axis.measure.format(exact_text(axis.measured(model.graph, found.question.data)))
     _show("tightest", model, f", {measured}")

@@ -11,15 +11,18 @@ import pandas as pd
 
 from treeform.certify.answer import CertifiedResult, solve_certified
 from treeform.certify.certificate import Certificate, make_certificate
+from treeform.certify.family import with_axis
 from treeform.errors import SpecError
 from treeform.graph.svg import Drawing
+from treeform.language.bounded import Bounded
 from treeform.language.question import Question
 from treeform.requirements.excluded import NoTestOn
 from treeform.solve.result import Number, SolveOptions, Status
+from treeform.solve.schedule import equal_part
 from treeform.tradeoff.axis import find_axis
 from treeform.tradeoff.near_plot import range_plot
 from treeform.tradeoff.near_trees import NearModel, NearTrees
-from treeform.utils.budget import Limit
+from treeform.utils.budget import Budget, Limit
 from treeform.utils.notebook import Printed
 from treeform.utils.text import count_of
 
@@ -36,14 +39,15 @@ class Indispensable:
     @property
     def proved(self) -> bool | None:
         """True: no model without the column is within the threshold; False: one is; None: not known."""
-        if self.without is None:
-            return True
-        objective, bound = self.without.objective, self.without.bound
-        if objective is not None and objective <= self.threshold:
-            return False
-        if str(self.without.status) == "infeasible" or (bound is not None and bound > self.threshold):
-            return True
-        return None
+        return True if self.without is None else _none_within(self.without, self.threshold)
+
+
+def _none_within(answer: CertifiedResult, threshold: Fraction) -> bool | None:
+    """Whether an answer proves that no model has at most this objective; None where that is open."""
+    if answer.objective is not None and answer.objective <= threshold:
+        return False
+    beyond = answer.bound is not None and answer.bound > threshold
+    return True if answer.status is Status.INFEASIBLE or beyond else None
 
 
 @dataclass(frozen=True)
@@ -255,21 +259,49 @@ class NearOptimal(Printed):
         """The model with the fewest tests of all that were counted."""
         return self._counted_trees("the sparsest model").sparsest()
 
-    def tightest(self, over: Any) -> NearModel:
+    def tightest(self, over: Any, time_limit: float | None = None) -> NearModel:
         """The model that satisfies a requirement with the tightest bound: the fairest, the most stable one.
 
-        All models that were counted are measured, so that none of them is better; of equal ones, the first in the
-        list is given. ``over.measured(model.graph, data)`` is its measure.
+        None of the models up to ``threshold`` is better (of those that were counted, where ``counted`` is False). Up to
+        a million are measured one by one. Otherwise solves ask for tighter bounds until none is satisfied within the
+        threshold. Of equal ones it has the least objective. ``over.measured(model.graph, data)`` is its measure.
+
+        Raises SpecError if the time was too short for a proof.
 
         Parameters
         ----------
         over : Requirement or str
             With any bound or none, such as ``tf.StatisticalParity(groups="sex", difference=None)``,
             ``tf.Stability(0)``; or the name of a requirement of the problem.
+        time_limit : float, optional
+            Seconds of the solves.
         """
-        trees = self._counted_trees("the tightest model")
-        _, axis = find_axis(self.question, over, self.sensitive)
-        return trees.tightest(axis)[0]
+        question, axis = find_axis(self.question, over, self.sensitive)
+        measured = None if self.trees is None else self.trees.tightest(axis)
+        if measured is not None:
+            return measured
+        if not self.models or axis.is_continuous:
+            self._counted_trees(f"the tightest model under {axis}")
+        return self._solved(question, axis, Budget(time_limit))
+
+    def _solved(self, question: Question, axis: Bounded, budget: Budget) -> NearModel:
+        """The tightest model, by solves under bounds that each exclude the model before."""
+        data, best = question.data, self.models[0]
+        while (bound := axis.beyond(axis.measured(best.graph, data), data)) is not None:
+            options = SolveOptions(time_limit=equal_part(budget.remaining, 1))
+            answer = solve_certified(with_axis(question, axis, bound), options)
+            is_last = _none_within(answer, self.threshold)
+            if is_last:
+                break
+            if is_last is None or answer.status is not Status.OPTIMAL:
+                raise SpecError(
+                    f"the tightest model under {axis} was not found in the time",
+                    cause=f"whether a near-optimal one satisfies {axis.bound_name} {bound} is open",
+                    fix="give it more time, or use a smaller share (within)",
+                )
+            assert answer.graph is not None and answer.objective is not None
+            best = NearModel(answer.objective, answer.graph)
+        return best
 
     def distinct(self) -> NearOptimal:
         """The same with one model for all that predict the same class for every training row.

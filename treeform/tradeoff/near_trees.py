@@ -111,27 +111,19 @@ class NearTrees:
         values[graph.tests] = 1.0
         return self._model(self.trees.least(values))
 
-    def tightest(self, axis: Bounded) -> tuple[NearModel, Value]:
-        """The tree with the tightest measure, and that measure.
-
-        Raises SpecError if there are too many trees for a list.
-        """
+    def tightest(self, axis: Bounded) -> NearModel | None:
+        """The tree of the tightest measure; None where the trees are no list."""
         if not isinstance(self.trees, TreeList):
-            raise SpecError(
-                f"the tightest model under {axis} is not found",
-                cause=f"its measure is taken of each model, and there are {self.size:,}",
-                fix="use a smaller share (within), or add requirements",
-            )
-        best: tuple[NearModel, Value] | None = None
+            return None
+        best: tuple[int, Value] | None = None
         for index in range(self.size):
             if index % 64 == 0:
                 report_step(index, "models measured")
             graph = self.judge.graph_of(self.trees.tree(index))
             value = axis.measured(graph, self.judge.question.data)
             if best is None or axis.is_tighter(value, best[1]):
-                best = self.model(index), value
-        assert best is not None  # of a set that is not empty
-        return best
+                best = index, value
+        return None if best is None else self.model(best[0])
 
     def distinct(self) -> NearTrees:
         """One tree for each way to predict the points: that of the least objective, and then of the fewest tests."""
