@@ -1,7 +1,8 @@
 """Directives that quote treeform itself, so that the reference cannot drift from the code.
 
 ``.. cli-commands::`` is the help of every command, a section each; ``.. spec-keys::`` the keys of a specification file;
-``.. requirement-names::`` the requirements by name with their parameters; ``.. parameter-names::`` all parameters.
+``.. requirement-names::`` the requirements by name with their parameters; ``.. parameter-names::`` all parameters;
+``.. statements::`` which statements each requirement and objective has.
 """
 
 from __future__ import annotations
@@ -113,6 +114,15 @@ class RequirementNames(Directive):
         return _table(self, rows)
 
 
+class Statements(Directive):
+    """Which statements each requirement and objective has, and what they share."""
+
+    def run(self) -> list[nodes.Node]:
+        from derivation_table import tables
+
+        return [node for rows in tables() for node in _table(self, rows)]
+
+
 class ParameterNames(Directive):
     """The parameters of the public interface by subject."""
 
@@ -159,4 +169,5 @@ def setup(app: Any) -> dict[str, Any]:
     app.add_directive("spec-keys", SpecKeys)
     app.add_directive("requirement-names", RequirementNames)
     app.add_directive("parameter-names", ParameterNames)
+    app.add_directive("statements", Statements)
     return {"parallel_read_safe": True, "version": "1"}

@@ -14,10 +14,14 @@ import treeform as tf
 from treeform.certify import Verdict
 from treeform.errors import SpecError
 from treeform.testing import all_models
+from treeform.testing.samples import samples_of
 
 
 class FalseOmissions(tf.LinearRequirement):
     """Of those who are rejected, at most a share should have been approved."""
+
+    words = "of the rows that are not predicted {positive}, at most {rate} are {positive}"
+    samples = ("false_omissions:0.3,positive=1",)
 
     def __init__(self, rate, positive=None):
         self.rate, self.positive = rate, positive
@@ -32,8 +36,6 @@ class FalseOmissions(tf.LinearRequirement):
             predicted=rejected
         )
 
-    def in_words(self):
-        return f"of the rows that are not predicted {self.positive}, at most {self.rate} are {self.positive}"
 
 
 TABLE = pd.DataFrame({"age": [20, 30, 40, 50, 60, 70], "region": list("nsnsns")})
@@ -52,8 +54,8 @@ def test_all_that_follows() -> None:
     result = problem.solve()
     assert (result.objective, result.solver) == (best, "totals-search")
     assert problem.solve("highs", warm_start=None).objective == best
-    assert tf.check(result.certificate(), TABLE, LABELS).verdict is not Verdict.FALSE
-    assert bound.in_words().startswith("of the rows that are not predicted yes")
+    assert tf.check(result.certificate(), TABLE, LABELS, independent=True).verdict is Verdict.VERIFIED
+    assert bound.in_words() == "of the rows that are not predicted yes, at most 0.3 are yes"
     soft = asked(tf.MaxNodes(1)).minimize(tf.Error() + FalseOmissions("0.3", "yes").soft(2))
     paid = min(
         int((g.predict_codes(data.X) != data.y).sum()) + 2 * bound.violation(g, data)
@@ -66,8 +68,23 @@ def test_all_that_follows() -> None:
 
 
 def test_the_kit_compares_it_with_brute_force() -> None:
-    report = tf.testing.check_requirement(FalseOmissions("0.3", 1), backends=["highs"], cases=1, models=5)
+    (sample,) = samples_of(FalseOmissions)
+    report = tf.testing.check_requirement(sample, backends=["highs"], cases=1, models=5)
     assert report.cases == 1
+
+
+def test_a_false_statement_of_the_search_is_not_verified(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The check reads the inequalities, and nothing that the search derives from them."""
+    true = asked(FalseOmissions("0.4", "yes")).solve()
+
+    def half(self, data):
+        return [(np.eye(2, dtype=np.int64)[data.y], 3)]  # a constant has half of the rows right
+
+    monkeypatch.setattr(FalseOmissions, "prediction_rows", half)
+    monkeypatch.setattr(FalseOmissions, "totals", tf.Requirement.totals)
+    false = asked(FalseOmissions("0.4", "yes")).solve()
+    assert (true.objective, false.objective) == (2, 3) and false.status is tf.Status.OPTIMAL
+    assert tf.check(false.certificate(), TABLE, LABELS, independent=True).verdict is not Verdict.VERIFIED
 
 
 def forms_of(states) -> tf.Requirement:

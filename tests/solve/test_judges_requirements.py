@@ -15,10 +15,11 @@ from treeform.errors import CertificateError, DataError, Infeasible, SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.classes import class_code
 from treeform.language.requirement import Requirement
-from treeform.requirements.amount import Amount, decimal_text
+from treeform.requirements.amount import Amount
 from treeform.requirements.groups import Groups
 from treeform.shape import Limits
 from treeform.testing.differential import questions
+from treeform.utils.text import decimal_text
 
 
 def data_of(weights=None, y=(0, 0, 1, 1, 1, 1)):

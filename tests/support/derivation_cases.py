@@ -18,9 +18,10 @@ from treeform.data.roles import TableOptions
 from treeform.errors import TreeformError
 from treeform.graph import DecisionGraph
 from treeform.language.bounded import Bounded
-from treeform.language.requirement import Requirement
+from treeform.language.requirement import Requirement, registered
 from treeform.shape import Diagram, Shape, Tree
 from treeform.testing import all_models
+from treeform.testing.samples import samples_of
 
 Rng = np.random.Generator
 DECIMALS = ["0", "0.1", "0.2", "0.25", "0.3", "1/3", "0.5", "0.6", "2/3", "0.7", "0.75", "0.9", "1"]
@@ -318,6 +319,19 @@ OF_VALUES: dict[str, Make] = {
             "no_test_on",
         ]
     },
+}
+
+
+def _sampled(kind: type[Requirement]) -> Make:
+    """A requirement without a maker of its own: one of its samples, whose bound is moved if it has one."""
+    some = samples_of(kind)
+    return lambda rng, case: some[int(rng.integers(len(some)))]
+
+
+MAKERS |= {
+    name: _sampled(kind)
+    for name, kind in registered().items()
+    if kind.__module__.startswith("treeform.requirements") and samples_of(kind) and name not in {*MAKERS, *OF_VALUES}
 }
 
 

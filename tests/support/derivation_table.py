@@ -1,7 +1,6 @@
-"""The table of `docs/design/trust.rst`: which statements each requirement and objective has, and what they share.
+"""The tables of `docs/design/trust.rst`: which statements each requirement and objective has, and what they share.
 
-It is read off the classes: which methods they define, and which of these call which. To write it again:
-``python tests/support/derivation_table.py``; a test compares.
+They are read off the classes when the page is built: which methods they define, and which of these call which.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ import ast
 import inspect
 import textwrap
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from treeform.certify.restated import LIMITS, ROWS
@@ -18,14 +16,13 @@ from treeform.certify.restated_paths import PATHS
 from treeform.certify.restated_values import MARKS
 from treeform.language.composed import LargestTerm, RatioTerm, TwoCountTerm
 from treeform.language.costs import ClassCost, SampleCost
+from treeform.language.linear import LinearRequirement
 from treeform.language.objective import Depth, Error, Leaves, Nodes
 from treeform.language.requirement import Requirement, registered
 from treeform.requirements import MeanParity, Monotone, NoTestOn, OnRows
 from treeform.requirements.counted import PayableAtMost
 from treeform.utils.extensions import OBJECTIVES, extensions
 
-PAGE = Path(__file__).parents[2] / "docs" / "design" / "trust.rst"
-BEGIN, END = ".. derivations begin\n", ".. derivations end\n"
 ON_TESTS = {"limits": "limits", "allowed_features": "features", "meetings": "marks", "path_rule": "paths"}
 STATED = ("build", "totals", "prediction_rows", "value_rule", *ON_TESTS)
 PLAIN = frozenset({"_copy", "__str__", "name", "bind", "violation", *STATED})
@@ -91,7 +88,9 @@ def requirement_rows() -> list[tuple[str, ...]]:
 
 def check(kind: type) -> str:
     """What `treeform.certify.restated` states; models are judged one by one in any case."""
-    stated = ["limits"] * (kind in LIMITS) + ["totals"] * (kind in ROWS) + ["features"] * (kind is NoTestOn)
+    as_written = kind.violation is LinearRequirement.violation  # type: ignore[attr-defined]
+    stated = ["limits"] * (kind in LIMITS) + ["totals"] * (kind in ROWS or as_written)
+    stated += ["features"] * (kind is NoTestOn)
     stated += ["paths"] * (kind in PATHS)
     stated += ["marks"] * (kind in MARKS) + ["order"] * (kind in (Monotone, OnRows))
     stated += ["rows"] * (kind in (MeanParity, OnRows))
@@ -118,8 +117,8 @@ def objective_rows() -> list[tuple[str, ...]]:
     return out
 
 
-def table() -> str:
-    """Both tables as reStructuredText."""
+def tables() -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
+    """Both tables, each with its head."""
     heads = (
         "requirement",
         "over samples",
@@ -130,21 +129,4 @@ def table() -> str:
         "shared with ``violation``",
     )
     terms = "objective", "over ports", "engines", "parts", "reference search"
-    return _csv(heads, requirement_rows()) + "\n" + _csv(terms, objective_rows())
-
-
-def _csv(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    lines = [", ".join(f'"{cell}"' for cell in row) for row in rows]
-    head = ", ".join(f'"{cell}"' for cell in heads)
-    return "\n".join(["", ".. csv-table::", f"   :header: {head}", "", *(f"   {line}" for line in lines), ""])
-
-
-def written() -> str:
-    """What the page holds."""
-    return PAGE.read_text().split(BEGIN)[1].split(END)[0]
-
-
-if __name__ == "__main__":
-    text = PAGE.read_text()
-    before, rest = text.split(BEGIN)
-    PAGE.write_text(before + BEGIN + table() + "\n" + END + rest.split(END)[1])
+    return [heads, *requirement_rows()], [terms, *objective_rows()]

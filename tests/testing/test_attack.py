@@ -251,13 +251,15 @@ def test_every_requirement_is_attacked(kind):
     assert rules.CLASSES[kind].name == kind
 
 
-def test_no_requirement_of_treeform_is_left_out():
+def test_no_requirement_that_states_more_than_inequalities_is_left_out():
+    """What is judged by its inequalities alone has them as its definition; how they are read is defined elsewhere."""
     known = {cls.name for cls in rules.CLASSES.values()}
     public = {
         one.name
         for one in (getattr(tf, name) for name in tf.__all__)
         if isinstance(one, type) and issubclass(one, tf.Requirement) and one.name
-    }
+        and one.violation is not tf.LinearRequirement.violation
+    }  # fmt: skip
     assert public <= known
 
 

@@ -1,8 +1,9 @@
 """What requirements say, written again for the check: from their definitions, by code that no search calls.
 
 The check's own provers (counting, the search by prices, the reference searches) read nothing that a requirement states
-of itself but its parameters and `violation`. What has no statement here is judged on models, or left out of a bound,
-which stays a bound. `treeform.testing.derivations` holds these statements against `violation`, model by model.
+of itself but its parameters and `violation`; where that is the excess of inequalities, these are read one by one. What
+has no statement here is judged on models, or left out of a bound, which stays a bound. `treeform.testing.derivations`
+holds these statements against `violation`, model by model.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ from itertools import combinations
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treeform import requirements as known
 from treeform.certify.restated_paths import PATHS
+from treeform.certify.restated_sums import Mask, Table, as_written, is_judged_as_written, one_row
 from treeform.certify.restated_values import MARKS, VALUES
 from treeform.data import Dataset
 from treeform.errors import SpecError
@@ -32,7 +33,7 @@ from treeform.language.ports import Ports
 from treeform.language.question import Question
 from treeform.language.rational import least_at_least
 from treeform.language.requirement import Requirement
-from treeform.language.totals import TotalRow, Totals, joined
+from treeform.language.totals import Totals, joined
 from treeform.language.values import ValueRule
 from treeform.model import Model
 from treeform.objectives import AbstainCost, BalancedError
@@ -41,8 +42,6 @@ from treeform.requirements.amount import Amount
 from treeform.requirements.groups import Groups
 from treeform.requirements.on_rows import BoundedOnRows
 from treeform.shape import Limits
-
-Mask = NDArray[np.bool_]
 
 
 def restated(question: Question) -> Question:
@@ -100,7 +99,7 @@ class Restated(Requirement, listed=False):
         return None if state is None else state(self.judge, data)
 
     def totals(self, data: Dataset) -> Totals | None:
-        state = ROWS.get(self.kind)
+        state = ROWS.get(self.kind) or (as_written if is_judged_as_written(self.judge) else None)
         return None if state is None or data.quantity is not None else state(self.judge, data)
 
     def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
@@ -172,75 +171,32 @@ LIMITS: dict[type, Callable[[Any, Dataset], Limits]] = {
 # -- rows over predictions -----------------------------------------------------------------------------------
 
 
-class _Table:
-    """Samples by predicted class: totals are added column by column."""
-
-    def __init__(self, data: Dataset) -> None:
-        self.data = data
-        self.truth = np.asarray(data.y)
-        self.weights = [int(w) for w in data.weights]
-        self.right = self.truth[:, None] == np.arange(data.n_classes)
-        self.columns: list[NDArray[np.int64]] = []
-        self.rows: list[tuple[dict[int, int], int | None, int | None]] = []
-
-    def total(self, counted: Any) -> int:
-        """A total of what is counted (n, K) of each prediction; its number."""
-        self.columns.append(np.broadcast_to(np.asarray(counted), self.right.shape).astype(np.int64))
-        return len(self.columns) - 1
-
-    def row(self, coef: dict[int, int], hi: int | Fraction, lo: int | Fraction | None = None) -> None:
-        """Whole coefficients; totals are whole numbers, so that a common divisor is taken out and the sides rounded."""
-        step = math.gcd(*coef.values()) or 1
-        reduced = {total: c // step for total, c in coef.items()}
-        low = None if lo is None else math.ceil(Fraction(lo) / step)
-        self.rows.append((reduced, math.floor(Fraction(hi) / step), low))
-
-    def weight(self, rows: Mask) -> int:
-        return sum(w for w, chosen in zip(self.weights, rows.tolist(), strict=True) if chosen)
-
-    def predicted(self, code: int) -> Mask:
-        return np.asarray(np.arange(self.data.n_classes) == code)[None, :]
-
-    def totals(self) -> Totals:
-        width = len(self.columns)
-        rows = (
-            TotalRow(tuple(coef.get(k, 0) for k in range(width)), lo=lo, hi=hi) for coef, hi, lo in self.rows
-        )
-        added = np.stack(self.columns, axis=2)
-        return Totals(tuple(f"total {k + 1}" for k in range(width)), added, tuple(rows))
-
-
-def _one_row(table: _Table, counted: Any, hi: int | Fraction) -> Totals:
-    table.row({table.total(counted): 1}, hi)
-    return table.totals()
-
-
 def _errors(one: known.MaxErrors, data: Dataset) -> Totals:
-    table = _Table(data)
-    return _one_row(table, ~table.right, _units(one.amount, data))
+    table = Table(data)
+    return one_row(table, ~table.right, _units(one.amount, data))
 
 
 def _right_rows(one: known.MustClassifyRight, data: Dataset) -> Totals:
     named = np.array([row in one.rows for row in np.asarray(data.kept_rows).tolist()])
-    table = _Table(data)
-    return _one_row(table, ~table.right & named[:, None], 0)
+    table = Table(data)
+    return one_row(table, ~table.right & named[:, None], 0)
 
 
 def _decided(one: known.MinCoverage, data: Dataset) -> Totals:
     assert data.abstain_code is not None
-    table = _Table(data)
-    return _one_row(table, table.predicted(data.abstain_code), sum(table.weights) - _units(one.amount, data))
+    table = Table(data)
+    return one_row(table, table.predicted(data.abstain_code), sum(table.weights) - _units(one.amount, data))
 
 
 def _close(one: known.StayCloseTo, data: Dataset) -> Totals:
-    table = _Table(data)
+    table = Table(data)
     before = one.decided_before(data)
     changed = before[:, None] != np.arange(data.n_classes)
-    return _one_row(table, changed, one.at_most * sum(table.weights))
+    return one_row(table, changed, one.at_most * sum(table.weights))
 
 
 def _group_errors(one: known.GroupErrorAtMost, data: Dataset) -> Totals:
-    groups, table = Groups.of(one.groups, data), _Table(data)
+    groups, table = Groups.of(one.groups, data), Table(data)
     for g in range(len(groups.labels)):
         own = groups.codes == g
         table.row({table.total(~table.right & own[:, None]): 1}, one.at_most * table.weight(own))
@@ -249,7 +205,7 @@ def _group_errors(one: known.GroupErrorAtMost, data: Dataset) -> Totals:
 
 def _worst_group(one: WorstGroup, data: Dataset) -> Totals:
     # e_o / W_o <= e_g / W_g
-    table, labels = _Table(data), one.groups.labels
+    table, labels = Table(data), one.groups.labels
     errors = [table.total(~table.right & (one.groups.codes == g)[:, None]) for g in range(len(labels))]
     weight = [table.weight(one.groups.codes == g) for g in range(len(labels))]
     for other in range(len(labels)):
@@ -263,17 +219,17 @@ Within = Callable[[Any, Dataset], "list[Mask]"]
 
 def _rates(one: Any, data: Dataset, within: Within) -> Totals:
     """Of each set of samples and group: the weight that is predicted the positive class, over the weight of all."""
-    table = _Table(data)
+    table = Table(data)
     return _compared(one, data, table, table.predicted(class_code(one.positive, data)), within(one, data))
 
 
 def _accuracies(one: known.AccuracyParity, data: Dataset) -> Totals:
     """Of each group: the weight that is predicted right, over the weight of all."""
-    table = _Table(data)
+    table = Table(data)
     return _compared(one, data, table, table.right, _all_samples(one, data))
 
 
-def _compared(one: Any, data: Dataset, table: _Table, event: Mask, sets: list[Mask]) -> Totals:
+def _compared(one: Any, data: Dataset, table: Table, event: Mask, sets: list[Mask]) -> Totals:
     groups = Groups.of(one.groups, data)
     for among in sets:
         weight, counted = [], []
@@ -338,16 +294,16 @@ def _false_positives(one: known.MaxFalsePositiveRate, data: Dataset) -> Totals:
     return _share(table, ~positive & ~predicted, ~positive, 1 - one.rate)
 
 
-def _confusion(one: Any, data: Dataset) -> tuple[_Table, Mask, Mask]:
-    table, code = _Table(data), class_code(one.positive, data, "positive")
+def _confusion(one: Any, data: Dataset) -> tuple[Table, Mask, Mask]:
+    table, code = Table(data), class_code(one.positive, data, "positive")
     return table, (table.truth == code)[:, None], table.predicted(code)
 
 
-def _share(table: _Table, good: Mask, among: Mask, rate: Fraction) -> Totals:
+def _share(table: Table, good: Mask, among: Mask, rate: Fraction) -> Totals:
     """Shares of nothing satisfy every bound; a share has a denominator of at most the whole weight."""
     p, q = least_at_least(rate, sum(table.weights)).as_integer_ratio()
     short = p * np.broadcast_to(among, table.right.shape).astype(np.int64) - q * good.astype(np.int64)
-    return _one_row(table, short, 0)
+    return one_row(table, short, 0)
 
 
 def _costs(one: known.MaxCost, data: Dataset) -> Totals | None:
@@ -373,7 +329,7 @@ def _costs(one: known.MaxCost, data: Dataset) -> Totals | None:
                 entries[t][g] += coefficient * data.weight_unit * price
     scale = math.lcm(*(v.denominator for row in entries for v in row))
     whole = np.array([[int(v * scale) for v in row] for row in entries], dtype=np.int64)
-    return _one_row(_Table(data), whole[np.asarray(data.y)], one.at_most * scale)
+    return one_row(Table(data), whole[np.asarray(data.y)], one.at_most * scale)
 
 
 def _on_rows(one: known.OnRows, data: Dataset) -> Totals | None:

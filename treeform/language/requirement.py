@@ -22,7 +22,7 @@ from treeform.language.component import Component, parameters_of
 from treeform.language.numbers import as_fraction
 from treeform.language.totals import Totals, of_prediction_rows
 from treeform.utils.extensions import OBJECTIVES, REQUIREMENTS, extensions, find
-from treeform.utils.text import count_of
+from treeform.utils.text import count_of, decimal_text
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -67,6 +67,11 @@ class Requirement(Component, ABC):
         What states `totals` or `prediction_rows` over ``predicted`` always can.
     names_rows : bool
         Whether it names single rows by their positions in the table.
+    words : str
+        What it asks, as a clause with places for its parameters: "at most {share} of the rows are predicted yes".
+    samples : tuple of str
+        Texts of it that have a meaning on the tables of `treeform.testing`, whose columns are ``age``, ``owner`` and
+        ``group`` and whose classes are 0 and 1. What is tested for every requirement of treeform is tested with them.
     """
 
     name: ClassVar[str] = ""
@@ -76,6 +81,8 @@ class Requirement(Component, ABC):
     alternatives: ClassVar[tuple[str, ...]] = ()
     of_rows: ClassVar[bool] = False
     names_rows: ClassVar[bool] = False
+    words: ClassVar[str] = ""
+    samples: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, listed: bool = True, **kwargs: Any) -> None:
         """Enter the class under its name; ``listed=False`` for what is a part of something else."""
@@ -351,7 +358,7 @@ class Requirement(Component, ABC):
 
     def in_words(self) -> str:
         """What it asks, as a clause for readers of a report: "each side of every test gets at least 20 rows"."""
-        return str(self)
+        return self.words.format_map({k: _spoken(v) for k, v in parameters_of(self).items()}) or str(self)
 
     def __str__(self) -> str:
         parameters = {k: v for k, v in parameters_of(self).items() if v is not None}
@@ -407,6 +414,11 @@ def _brief(value: Any) -> Any:
     if isinstance(value, np.ndarray | pd.Series):
         value = value.tolist()
     return f"({count_of(len(value), 'value')})" if isinstance(value, list) and len(value) > FEW else value
+
+
+def _spoken(value: Any) -> Any:
+    """A parameter in the words of a requirement."""
+    return decimal_text(value) if isinstance(value, Fraction) else value
 
 
 def _plain(value: Any) -> Any:

@@ -13,7 +13,7 @@ from treeform.errors import SpecError
 from treeform.language.bounded import Bounded, Value
 from treeform.language.numbers import as_fraction
 from treeform.utils.arguments import renamed
-from treeform.utils.text import count_of
+from treeform.utils.text import count_of, decimal_text
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -22,27 +22,6 @@ if TYPE_CHECKING:
 
 MOST_COUNT = 10**9
 """A fraction above 1 may have been meant as a count, below this one."""
-
-
-def decimal_text(value: Fraction | int) -> str:
-    """``0.8`` for 4/5, ``1/3`` for what has no finite decimal form."""
-    number = Fraction(value)  # not negative
-    rest = number.denominator
-    for prime in (2, 5):
-        while rest % prime == 0:
-            rest //= prime
-    if rest != 1:
-        return str(number)
-    digits = 0
-    while (number * 10**digits).denominator != 1:
-        digits += 1
-    text = str(int(number * 10**digits)).zfill(digits + 1)
-    return text if digits == 0 else f"{text[:-digits]}.{text[-digits:]}"
-
-
-def decimal_or_plain(value: Fraction) -> str:
-    """Decimal text where it is finite and not negative, else p/q."""
-    return decimal_text(value) if value >= 0 else str(value)
 
 
 def _written(value: Any) -> str:

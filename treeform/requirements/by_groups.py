@@ -12,9 +12,8 @@ from treeform.data.encode import spelled_alike
 from treeform.language.classes import plain_label
 from treeform.language.component import parameters_of
 from treeform.language.requirement import Requirement
-from treeform.requirements.amount import decimal_or_plain
 from treeform.requirements.groups import Groups, groups_from_json, groups_text, groups_to_json, resolved
-from treeform.utils.text import Caution
+from treeform.utils.text import Caution, decimal_or_plain
 
 if TYPE_CHECKING:
     from treeform.data import Dataset

@@ -18,9 +18,10 @@ from treeform.language.forms import Inequality, Rows, Sum, values_of
 from treeform.language.linear import LinearRequirement
 from treeform.language.numbers import as_fraction
 from treeform.language.rational import least_above
-from treeform.requirements.amount import decimal_text, percent_text
+from treeform.requirements.amount import percent_text
 from treeform.utils.arguments import renamed
 from treeform.utils.rows import worded
+from treeform.utils.text import decimal_text
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -165,6 +166,7 @@ class MinPrecision(RateBound):
     """
 
     name: ClassVar[str] = "min_precision"
+    samples: ClassVar[tuple[str, ...]] = ("min_precision:0.7,positive=1",)
     wording: ClassVar[str] = "of the rows predicted {positive}, at least {share} are {positive}"
 
     def counted_among(self, rows: Rows, yes: Mask) -> tuple[Sum, Any]:
@@ -181,6 +183,7 @@ class MinRecall(RateBound):
     """
 
     name: ClassVar[str] = "min_recall"
+    samples: ClassVar[tuple[str, ...]] = ("min_recall:0.5,positive=1",)
     wording: ClassVar[str] = "of the rows that are {positive}, at least {share} are predicted {positive}"
 
     def counted_among(self, rows: Rows, yes: Mask) -> tuple[Sum, Any]:
@@ -197,6 +200,7 @@ class MinSpecificity(RateBound):
     """
 
     name: ClassVar[str] = "min_specificity"
+    samples: ClassVar[tuple[str, ...]] = ("min_specificity:0.6,positive=0",)
     wording: ClassVar[str] = (
         "of the rows that are not {positive}, at least {share} are not predicted {positive}"
     )
@@ -215,6 +219,7 @@ class MaxFalsePositiveRate(RateBound):
     """
 
     name: ClassVar[str] = "max_false_positive_rate"
+    samples: ClassVar[tuple[str, ...]] = ("max_false_positive_rate:0.3,positive=0",)
     wording: ClassVar[str] = "of the rows that are not {positive}, at most {share} are predicted {positive}"
     least: ClassVar[bool] = False
 

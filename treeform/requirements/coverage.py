@@ -37,6 +37,7 @@ class MinCoverage(AtLeastAmount, LinearRequirement):
     """
 
     name: ClassVar[str] = "min_coverage"
+    samples: ClassVar[tuple[str, ...]] = ("min_coverage:0.7",)
     called: ClassVar[tuple[str, str]] = ("rows decided", "share of rows decided")
 
     def bind(self, data: Dataset, **context: Any) -> MinCoverage:

@@ -34,6 +34,7 @@ class NoTestOn(LinearRequirement):
     """
 
     name: ClassVar[str] = "no_test_on"
+    samples: ClassVar[tuple[str, ...]] = ("no_test_on:age",)
     of_values: ClassVar[bool] = True
     needs = frozenset({"feature"})
 

@@ -68,6 +68,10 @@ class StatisticalParity(RateParity):
     """
 
     name: ClassVar[str] = "statistical_parity"
+    samples: ClassVar[tuple[str, ...]] = (
+        "statistical_parity:groups=group,ratio=0.8,positive=1",
+        "statistical_parity:difference=0.2,positive=0",
+    )
 
 
 class EqualOpportunity(RateParity):
@@ -94,6 +98,7 @@ class EqualOpportunity(RateParity):
     """
 
     name: ClassVar[str] = "equal_opportunity"
+    samples: ClassVar[tuple[str, ...]] = ("equal_opportunity:groups=group,difference=0.2,positive=1",)
     of: ClassVar[str] = "of the rows that are {positive}, "
 
     def among(self, data: Dataset, positive: int) -> Masks:
@@ -118,6 +123,7 @@ class PredictiveEquality(RateParity):
     """
 
     name: ClassVar[str] = "predictive_equality"
+    samples: ClassVar[tuple[str, ...]] = ("predictive_equality:groups=group,ratio=0.8,positive=1",)
     of: ClassVar[str] = "of the rows that are not {positive}, "
 
     def among(self, data: Dataset, positive: int) -> Masks:
@@ -139,6 +145,7 @@ class EqualizedOdds(RateParity):
     """
 
     name: ClassVar[str] = "equalized_odds"
+    samples: ClassVar[tuple[str, ...]] = ("equalized_odds:difference=0.3,positive=0",)
     of: ClassVar[str] = "of the rows that are {positive}, and of those that are not, "
 
     def among(self, data: Dataset, positive: int) -> Masks:
@@ -166,6 +173,7 @@ class AccuracyParity(RateParity):
     """
 
     name: ClassVar[str] = "accuracy_parity"
+    samples: ClassVar[tuple[str, ...]] = ("accuracy_parity:groups=group,difference=0.2",)
     wording: ClassVar[str] = "classified correctly"
     demands_tests: ClassVar[bool] = False
     needs = frozenset({"correct"})
@@ -216,6 +224,7 @@ class ConditionalParity(RateParity):
     """
 
     name: ClassVar[str] = "conditional_parity"
+    samples: ClassVar[tuple[str, ...]] = ("conditional_parity:groups=group,ratio=0.5,positive=1,given=owner",)
 
     @renamed(favourable="positive")
     def __init__(

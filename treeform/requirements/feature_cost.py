@@ -14,10 +14,10 @@ from treeform.errors import SpecError
 from treeform.language.bounded import Value
 from treeform.language.numbers import LARGEST, as_fraction, whole_number
 from treeform.language.paths import ColumnRule, PathRule
-from treeform.requirements.amount import decimal_text
 from treeform.requirements.columns import check_columns, column_groups, features_of, on_paths, reads, tests_on
 from treeform.requirements.counted import AtMostNumber
 from treeform.utils.rows import worded
+from treeform.utils.text import decimal_text
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -59,6 +59,10 @@ class FeatureCost(AtMostNumber):
     """
 
     name: ClassVar[str] = "feature_cost"
+    samples: ClassVar[tuple[str, ...]] = (
+        'feature_cost:"age=1,owner=0.5",at_most=1',
+        'feature_cost:"age=1,owner=0.5",at_most=1,per_path=true',
+    )
     demands_tests: ClassVar[bool] = False
     needs = frozenset({"feature"})
 

@@ -42,6 +42,7 @@ class FeatureBudget(PayableAtMost):
     """
 
     name: ClassVar[str] = "feature_budget"
+    samples: ClassVar[tuple[str, ...]] = ("feature_budget:1",)
     counts: ClassVar[str] = "columns"
     of_values: ClassVar[bool] = True
     needs = frozenset({"feature"})
@@ -110,6 +111,10 @@ class Monotone(Requirement):
     """
 
     name: ClassVar[str] = "monotone"
+    samples: ClassVar[tuple[str, ...]] = (
+        "monotone:age,increasing,positive=1",
+        "monotone:owner,decreasing,positive=0",
+    )
     demands_tests: ClassVar[bool] = False
     of_rows: ClassVar[bool] = True
     of_values: ClassVar[bool] = True

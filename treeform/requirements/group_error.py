@@ -47,6 +47,7 @@ class GroupErrorAtMost(SumsAtMost, ByGroups):
     """
 
     name: ClassVar[str] = "group_error_at_most"
+    samples: ClassVar[tuple[str, ...]] = ("group_error_at_most:groups=group,at_most=0.3",)
     example: ClassVar[str] = "at_most=0.2"
     told: ClassVar[tuple[str, ...]] = ("at_most",)
     needs = frozenset({"correct"})

@@ -53,6 +53,7 @@ class Interaction(Requirement):
     """
 
     name: ClassVar[str] = "interaction"
+    samples: ClassVar[tuple[str, ...]] = ('interaction:"age;owner,group"',)
     demands_tests: ClassVar[bool] = False
     needs = frozenset({"feature", "reaches"})
 

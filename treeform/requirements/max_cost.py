@@ -14,8 +14,8 @@ from treeform.language.costs import LARGEST_COST, ClassCost, Cost, too_large
 from treeform.language.forms import Rows, Sum
 from treeform.language.numbers import as_fraction
 from treeform.language.objective import Error, Objective
-from treeform.requirements.amount import decimal_text
 from treeform.requirements.counted import SumsAtMost
+from treeform.utils.text import decimal_text
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -46,6 +46,7 @@ class MaxCost(SumsAtMost):
     """
 
     name: ClassVar[str] = "max_cost"
+    samples: ClassVar[tuple[str, ...]] = ("max_cost:balanced_error,at_most=0.4",)
 
     def __init__(self, cost: Any, at_most: Fraction | float | str) -> None:
         known = isinstance(cost, str) or hasattr(cost, "terms")

@@ -13,11 +13,11 @@ from treeform.errors import SpecError
 from treeform.language.bounded import Bounded, Value
 from treeform.language.numbers import LARGEST, as_fraction
 from treeform.language.values import ValueRow, ValueRule
-from treeform.requirements.amount import decimal_text
 from treeform.requirements.by_groups import ByGroups
 from treeform.requirements.groups import Groups, of_groups
 from treeform.shape import Tree
 from treeform.utils.rows import worded
+from treeform.utils.text import decimal_text
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -61,6 +61,10 @@ class MeanParity(ByGroups, Bounded):
     """
 
     name: ClassVar[str] = "mean_parity"
+    samples: ClassVar[tuple[str, ...]] = (
+        "mean_parity:groups=group,difference=0.3",
+        "mean_parity:difference=0",
+    )
     example: ClassVar[str] = "difference=1000"
     told: ClassVar[tuple[str, ...]] = ("difference",)
     demands_tests: ClassVar[bool] = False

@@ -72,6 +72,7 @@ class MaxNodes(_OfTests):
     """
 
     name: ClassVar[str] = "max_nodes"
+    samples: ClassVar[tuple[str, ...]] = ("max_nodes:1", "max_nodes:2")
     size: ClassVar[Term | None] = Nodes()
     counts = of = "tests"
     one: ClassVar[str] = "test"
@@ -91,6 +92,7 @@ class MaxLeaves(_OfTests):
     """
 
     name: ClassVar[str] = "max_leaves"
+    samples: ClassVar[tuple[str, ...]] = ("max_leaves:2",)
     size: ClassVar[Term | None] = Leaves()
     more: ClassVar[int] = 1
     counts = of = "leaves"
@@ -113,6 +115,7 @@ class MaxDepth(_OfModel):
     """
 
     name: ClassVar[str] = "max_depth"
+    samples: ClassVar[tuple[str, ...]] = ("max_depth:1",)
     of_values: ClassVar[bool] = True
     counts: ClassVar[str] = "depth"
     of: ClassVar[str] = "tests on a path"

@@ -60,6 +60,7 @@ class MaxTestsPerPath(AtMost):
     """
 
     name: ClassVar[str] = "max_tests_per_path"
+    samples: ClassVar[tuple[str, ...]] = ('max_tests_per_path:"age,owner",at_most=1',)
     counts: ClassVar[str] = "tests on a path"
     needs = frozenset({"feature", "reaches"})
 
@@ -116,6 +117,7 @@ class OncePerPath(Requirement):
     """
 
     name: ClassVar[str] = "once_per_path"
+    samples: ClassVar[tuple[str, ...]] = ("once_per_path",)
     demands_tests: ClassVar[bool] = False
     needs = frozenset({"feature", "reaches"})
 
@@ -181,6 +183,7 @@ class Below(Requirement):
     """
 
     name: ClassVar[str] = "below"
+    samples: ClassVar[tuple[str, ...]] = ("below:owner,above=age",)
     demands_tests: ClassVar[bool] = True
     needs = frozenset({"feature", "reaches"})
 

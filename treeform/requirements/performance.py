@@ -34,6 +34,7 @@ class MaxErrors(AtMostAmount, LinearRequirement):
     """
 
     name: ClassVar[str] = "max_errors"
+    samples: ClassVar[tuple[str, ...]] = ("max_errors:0", "max_errors:1", "max_errors:0.3")
     called: ClassVar[tuple[str, str]] = ("errors", "share of errors")
     needs = frozenset({"correct"})
 
@@ -80,6 +81,7 @@ class MustClassifyRight(LinearRequirement):
     """
 
     name: ClassVar[str] = "must_classify_right"
+    samples: ClassVar[tuple[str, ...]] = ("must_classify_right:0 2",)
     needs = frozenset({"correct"})
     names_rows: ClassVar[bool] = True
 

@@ -20,12 +20,12 @@ from treeform.language.forms import Inequality, Rows, Sum
 from treeform.language.linear import LinearRequirement
 from treeform.language.numbers import as_fraction
 from treeform.language.rational import least_above
-from treeform.requirements.amount import decimal_or_plain
 from treeform.requirements.by_groups import ByGroups
 from treeform.requirements.groups import Groups, of_groups
 from treeform.requirements.rate_cells import RateCells
 from treeform.utils.arguments import renamed
 from treeform.utils.rows import worded
+from treeform.utils.text import decimal_or_plain
 
 if TYPE_CHECKING:
     from treeform.data import Dataset

@@ -101,6 +101,7 @@ class MinSupport(_WeightAtTests):
     """
 
     name: ClassVar[str] = "min_support"
+    samples: ClassVar[tuple[str, ...]] = ("min_support:2", "min_support:0.3")
     limit: ClassVar[str] = "min_support"
     clause: ClassVar[str] = "a side of a test gets {}"
     needs = frozenset({"branch", "active"})
@@ -139,6 +140,7 @@ class Stability(_WeightAtTests):
     """
 
     name: ClassVar[str] = "stability"
+    samples: ClassVar[tuple[str, ...]] = ("stability:0.5",)
     limit: ClassVar[str] = "min_flow"
     source: ClassVar[str] = "(20) "
     clause: ClassVar[str] = "a test is reached by {}"

@@ -39,6 +39,7 @@ class Uses(LinearRequirement):
     """
 
     name: ClassVar[str] = "uses"
+    samples: ClassVar[tuple[str, ...]] = ("uses:age",)
     demands_tests: ClassVar[bool] = True
     needs = frozenset({"feature"})
 
@@ -89,6 +90,7 @@ class Exclusive(Requirement):
     """
 
     name: ClassVar[str] = "exclusive"
+    samples: ClassVar[tuple[str, ...]] = ('exclusive:"age,owner"',)
     demands_tests: ClassVar[bool] = False
     needs = frozenset({"feature"})
 

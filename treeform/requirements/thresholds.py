@@ -53,6 +53,7 @@ class MaxThresholds(AtMost):
     """
 
     name: ClassVar[str] = "max_thresholds"
+    samples: ClassVar[tuple[str, ...]] = ("max_thresholds:age,at_most=1",)
     counts: ClassVar[str] = "thresholds"
     needs = frozenset({"feature", "reaches", "branch"})
 

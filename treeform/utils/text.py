@@ -46,6 +46,27 @@ def exact_text(value: Fraction | int) -> str:
     return f"{short_text(number, 6)} (exactly {number})"
 
 
+def decimal_text(value: Fraction | int) -> str:
+    """``0.8`` for 4/5, ``1/3`` for what has no finite decimal form."""
+    number = Fraction(value)  # not negative
+    rest = number.denominator
+    for prime in (2, 5):
+        while rest % prime == 0:
+            rest //= prime
+    if rest != 1:
+        return str(number)
+    digits = 0
+    while (number * 10**digits).denominator != 1:
+        digits += 1
+    text = str(int(number * 10**digits)).zfill(digits + 1)
+    return text if digits == 0 else f"{text[:-digits]}.{text[-digits:]}"
+
+
+def decimal_or_plain(value: Fraction) -> str:
+    """Decimal text where it is finite and not negative, else p/q."""
+    return decimal_text(value) if value >= 0 else str(value)
+
+
 def short_text(value: Fraction | int, digits: int = 3) -> str:
     """A number with so many digits; it may be larger or smaller than any float.
 
