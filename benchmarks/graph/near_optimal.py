@@ -19,7 +19,9 @@ from typing import Any
 import numpy as np
 
 import treeform as tf
-from benchmarks.harness import Figures, Rows, Shown, in_child, read_set, table
+from benchmarks.deep.other_sets import KEEL_SMALL
+from benchmarks.deep.sets import named_sets, read_rows, two_classes
+from benchmarks.harness import Figures, Rows, Shown, in_child, table
 
 PRICE = Fraction(1, 100)
 """Of a leaf, as a share of the rows."""
@@ -63,6 +65,7 @@ QUESTIONS: tuple[tuple[str, int, str], ...] = (
     ("bank", 4, "0.01"),
     ("raisin", 4, "0.01"),
     ("page", 4, "0.01"),
+    *((name, depth, "0.01") for name in KEEL_SMALL for depth in (2, 3)),
 )
 """Table, depth, and the share of the optimum by which a tree may be worse."""
 DRAWN = {"500 x 5": (500, 5, 0), "1000 x 10": (1000, 10, 0), "1000 x 10, ten values": (1000, 10, 10)}
@@ -80,11 +83,8 @@ def data_of(name: str) -> tuple[np.ndarray, np.ndarray]:
         X = np.floor(X * values) if values else X
         rule = (X[:, 0] > np.median(X[:, 0])) ^ (X[:, 1] > np.quantile(X[:, 1], 0.6))
         return X, (rule ^ (rng.random(rows) < 0.15)).astype(int)
-    family = "fairness" if name in BITS else "continuous"
-    frame, y = read_set(family, name)
-    codes = y.to_numpy()
-    two = codes if len(np.unique(codes)) == 2 else (codes != np.bincount(codes).argmax()).astype(int)
-    return frame.to_numpy(dtype=float), two
+    X, codes = read_rows(f"fairness/{name}" if name in BITS else name)
+    return X, two_classes(codes)
 
 
 def own(name: str, depth: int, within: str) -> dict[str, Any]:
@@ -171,6 +171,8 @@ def main(seconds: float = 60, programs: str = ",".join(PROGRAMS), tables: str = 
     figures = Figures("graph_near_optimal", KEY)
     for name, depth, within in QUESTIONS:
         if tables and name not in tables.split(","):
+            continue
+        if "/" in name and not named_sets(name):
             continue
         for program in programs.split(","):
             if program == "treefarms" and name not in BITS:

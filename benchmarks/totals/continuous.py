@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 
 import treeform as tf
-from benchmarks.harness import Figures, Rows, Shown, read_set, table, user_seconds
+from benchmarks.deep.sets import read_rows, two_classes
+from benchmarks.harness import Figures, Rows, Shown, table, user_seconds
 from treeform.engines import EngineRun
 from treeform.engines.relaxation import relax
 from treeform.utils.budget import Budget
@@ -33,9 +34,9 @@ def data_of(name: str) -> tuple[pd.DataFrame, np.ndarray]:
         from sklearn.datasets import load_breast_cancer
 
         return load_breast_cancer(return_X_y=True, as_frame=True)
-    X, y = read_set("continuous", name)
-    codes = y.to_numpy()
-    return X, (codes != np.bincount(codes).argmax()).astype(int) if len(np.unique(codes)) > 2 else codes
+    rows, codes = read_rows(name)
+    X = pd.DataFrame(rows).rename(columns=str)
+    return X, two_classes(codes)
 
 
 def problem_of(name: str, rule: str, depth: int) -> tf.Problem:
