@@ -1,20 +1,25 @@
 """Deep trees elsewhere: for regression, and on very many columns, beside CART of the same depth.
 
 Each run is a process of its own, of so many user CPU seconds of one thread, from arrays to model. Labels of wide tables
-are noisy sums of ten columns, and of a product of two.
+are noisy sums of ten columns, and of a product of two. Regression is beside LicketySPLIT, too, where that is installed;
+its time is not limited.
 """
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
-from benchmarks.deep.programs import interrupted_after
+from benchmarks.deep.programs import interrupted_after, quantile_columns
 from benchmarks.harness import Figures, Rows, Shown, in_child, read_set, table, user_seconds
 
 REGRESSION = ("continuous/magic", "continuous/bean", "continuous/eeg")
 WIDE = ((1000, 1000), (1000, 10_000), (60, 10_000))
+PEER = "licketysplit"
+THRESHOLDS = {"20 quantiles": 0, "thresholds of 30 trees": 30}
+"""Settings of the peer, and the boosted trees whose thresholds it takes."""
 
 
 def regression(name: str, depth: int, seconds: float) -> dict[str, Any]:
@@ -23,11 +28,31 @@ def regression(name: str, depth: int, seconds: float) -> dict[str, Any]:
 
     import treeform as tf
 
-    X, _ = _table(name, 8000)
-    X, y = np.ascontiguousarray(X[:, :-1]), np.round(X[:, -1] * 10_000)
+    X, y = _numbers(name)
     rest = DecisionTreeRegressor(max_depth=depth, random_state=0).fit(X, y).predict(X) - y
     problem = tf.Problem(X, y, shape=tf.Tree(depth)).minimize(tf.SquaredError())
     return _solved(problem, seconds) | {"CART": round(float((rest**2).sum()), 3)}
+
+
+def of_peer(name: str, setting: str, depth: int, seconds: float) -> dict[str, Any]:
+    """Squared errors of LicketySPLIT; the bound and CART's are those of `regression`."""
+    from licketysplit import LicketySPLITRegressor, ThresholdGuessBinarizer
+
+    X, y = _numbers(name)
+    began = user_seconds()
+    trees = THRESHOLDS[setting]
+    guesser = ThresholdGuessBinarizer(n_estimators=trees, column_elimination=False, task="regression")
+    binary = guesser.fit(X, y).transform(X) if trees else quantile_columns(X, 20)(X)
+    model = LicketySPLITRegressor(lambda_leaf=0.0, depth_budget=depth)
+    model.fit(np.asarray(binary, dtype=np.uint8), y)
+    spent = user_seconds() - began
+    rest = model.predict(np.asarray(binary, dtype=np.uint8)) - y
+    return {"value": f"{float((rest**2).sum()):.10g}", "seconds": round(spent, 2)}
+
+
+def _numbers(name: str) -> tuple[Any, Any]:
+    X, _ = _table(name, 8000)
+    return np.ascontiguousarray(X[:, :-1]), np.round(X[:, -1] * 10_000)
 
 
 def wide(rows: int, columns: int, depth: int, seconds: float) -> dict[str, Any]:
@@ -89,10 +114,24 @@ def _shown(title: str, rows: Rows, kind: str, note: str) -> Shown:
 
 @table("deep_regression", source="deep_elsewhere")
 def of_regression(rows: Rows) -> Shown:
-    """Tables and depths."""
-    return _shown(
-        "Squared errors of deep trees", rows, "regression", "The target is the last feature of the set."
+    """Tables and depths; of the peer the setting with the least errors."""
+    peers: dict[tuple[str, str], list[tuple[float, str, str]]] = {}
+    for setting in THRESHOLDS:
+        for r in _rows(rows, f"{PEER}, {setting}"):
+            found = float(r["value"]), r["seconds"], setting
+            peers.setdefault((r["case"], r["depth"]), []).append(found)
+    note = (
+        "The target is the last feature of the set. LicketySPLIT: the better one of 20 quantiles and the thresholds of "
+        "30 boosted trees, in brackets its CPU seconds, which were not limited."
     )
+    shown = _shown("Squared errors of deep trees", rows, "regression", note)
+    frame = shown.frame
+    best = [min(peers.get((r["table"], r["depth"]), []), default=None) for r in frame.to_dict("records")]
+    if any(best):
+        frame.insert(
+            3, PEER, ["" if one is None else f"{one[0]:,.0f} ({one[1]} s, {one[2]})" for one in best]
+        )
+    return shown
 
 
 @table("deep_wide", source="deep_elsewhere")
@@ -110,6 +149,9 @@ def main(seconds: float = 5, depths: str = "4,6") -> None:
             *(("regression", name, regression, (name,)) for name in REGRESSION),
             *(("wide", f"{rows} x {columns}", wide, (rows, columns)) for rows, columns in WIDE),
         ]
+        if find_spec(PEER):
+            each = [(name, setting) for name in REGRESSION for setting in THRESHOLDS]
+            cases += [(f"{PEER}, {setting}", name, of_peer, (name, setting)) for name, setting in each]
         for kind, case, function, given in cases:
             figures.measure(
                 lambda f=function, g=given, d=depth: in_child(f, *g, d, seconds, seconds=9 * seconds + 60).answer

@@ -267,7 +267,14 @@ def test_deep(folder: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert all(float(line["part of CART's"]) <= 1 for line in lines("deep_weighted", folder))
     monkeypatch.setattr(elsewhere, "REGRESSION", ("continuous/wilt",))
     monkeypatch.setattr(elsewhere, "WIDE", ((60, 300),))
+    monkeypatch.setattr(elsewhere, "find_spec", lambda name: name == "licketysplit")
+    squares = {
+        "20 quantiles": {"value": "30", "seconds": 1.5},
+        "thresholds of 30 trees": {"value": "40", "seconds": 2},
+    }
+    monkeypatch.setattr(elsewhere, "of_peer", lambda name, setting, depth, seconds: squares[setting])
     elsewhere.main(20, "2")
+    assert [line["licketysplit"] for line in lines("deep_regression", folder)] == ["30 (1.5 s, 20 quantiles)"]
     for shown in ("deep_regression", "deep_wide"):
         (line,) = lines(shown, folder)
         ours, others = (float(line[program].replace(",", "")) for program in ("treeform", "CART"))
