@@ -29,8 +29,8 @@ MEMORY = 12_000
 """Megabytes that each run has."""
 IMPORTS = 5
 """CPU seconds that a process has beyond those of its run: imports, reading, predicting."""
-HIGHEST = 1.1
-"""The upper end of the picture in parts of CART's errors."""
+LOWEST, HIGHEST = 0.9, 1.1
+"""The ends of the picture, in parts of the least errors and of CART's."""
 
 
 def run(program: str, name: str, depth: int, limit: float, seed: int) -> dict[str, Any]:
@@ -60,6 +60,8 @@ def draw(frame: Any, path: Any, sets: tuple[str, ...], depth: int) -> None:
     plt.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "treeform", "font.size": 9})
     figure, axes = plt.subplots(1, len(sets), figsize=(3.1 * len(sets), 2.9), squeeze=False)
     frame = frame[(frame["depth"] == str(depth)) & (frame["seed"] == "0") & (frame["errors"] != "")]
+    others = dict.fromkeys(p for p in frame["program"].str.split(",").str[0] if p != OURS)
+    colours = {OURS: "black"} | {program: f"C{number}" for number, program in enumerate(others)}
     lines = {}
     for axis, name in zip(axes[0], sets, strict=True):
         chosen = frame[frame["set"] == name]
@@ -68,16 +70,16 @@ def draw(frame: Any, path: Any, sets: tuple[str, ...], depth: int) -> None:
             points = [p for _, runs in found.groupby("program") for p in curve_of(runs.to_dict("records"))]
             seconds, errors = zip(*sorted(points), strict=True)
             ours = program == OURS
-            style = {"color": "black", "lw": 2, "zorder": 3} if ours else {"lw": 1, "marker": "."}
+            style = {"lw": 2, "zorder": 3} if ours else {"lw": 1, "marker": "."}
             end = found["limit"].astype(float).max() if found["program"].isin(ANYTIME).any() else until
             (lines[program],) = axis.plot(
                 [*np.maximum(seconds, 0.01), max(end, seconds[-1])],
                 [*np.minimum.accumulate(errors), min(errors)],
-                label=program, drawstyle="steps-post", **style,
+                label=program, color=colours[program], drawstyle="steps-post", **style,
             )  # fmt: skip
         greedy = chosen[chosen["program"] == GREEDY]["errors"].astype(int)
         if len(greedy):
-            axis.set_ylim(top=HIGHEST * greedy.min())
+            axis.set_ylim(LOWEST * chosen["errors"].astype(int).min(), HIGHEST * greedy.min())
         axis.set(title=f"{name}, depth {depth}", xlabel="CPU seconds", xscale="log")
     axes[0][0].set_ylabel("training errors")
     figure.legend(lines.values(), lines, loc="lower center", ncols=5, fontsize=7, frameon=False)
