@@ -78,7 +78,7 @@ def draw(frame: Any, path: Any, sets: tuple[str, ...], depth: int) -> None:
                 label=program, color=colours[program], drawstyle="steps-post", **style,
             )  # fmt: skip
         greedy = chosen[chosen["program"] == GREEDY]["errors"].astype(int)
-        if len(greedy):
+        if len(greedy) and greedy.min():
             axis.set_ylim(LOWEST * chosen["errors"].astype(int).min(), HIGHEST * greedy.min())
         axis.set(title=f"{name}, depth {depth}", xlabel="CPU seconds", xscale="log")
     axes[0][0].set_ylabel("training errors")
