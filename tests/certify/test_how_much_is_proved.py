@@ -92,8 +92,8 @@ def test_prices_prove_that_there_is_no_model():
 # -- the court ------------------------------------------------------------------------------------------------
 
 
-def claim(kind, value=None, route=None):
-    metadata = ClaimMetadata(by="somebody", seconds=0.0, relaxation=[], details={})
+def claim(kind, value=None, route=None, by="somebody"):
+    metadata = ClaimMetadata(by=by, seconds=0.0, relaxation=[], details={})
     return ClaimPart(kind=kind, value=None if value is None else str(value), route=route, metadata=metadata)
 
 
@@ -263,7 +263,7 @@ def test_the_bound_by_counting_is_reached():
 def test_a_ratio_whose_parts_are_not_proved_is_searched_as_a_whole(monkeypatch):
     problem = some_rows().minimize(tf.F1Loss(1))
     best = Fraction(problem.solve().objective)
-    monkeypatch.setattr(bounds._Court, "_in_parts", lambda *a: on_trust("lower", "no parts", "somebody"))
+    monkeypatch.setattr(bounds._Case, "_in_parts", lambda *a: on_trust("lower", "no parts", "somebody"))
     row = verdict(problem, claim("lower", best), independent=True)
     assert (row.verdict, row.proved_by) == (Verdict.VERIFIED, bounds.REFERENCE)
     assert verdict(problem, claim("lower", best)).verdict is Verdict.ON_TRUST
@@ -276,6 +276,5 @@ def test_the_same_solver_is_no_second_opinion(monkeypatch, by, names):
     again = SimpleNamespace(status="optimal", bound=best, objective=best, solver="highs")
     monkeypatch.setattr(bounds, "solve", lambda *a: again)
     court = bounds._Court(problem.question, None, Means(confirm="highs"))
-    court.budget = Budget()
-    row, name = court._by_another("lower", by, Fraction(best), [])
-    assert row is None and (name is None) == (names == 1)
+    case = bounds._Case(court, "lower", claim("lower", best, by=by), Fraction(best), Budget())
+    assert case._by_another() is None and len(case.names) == names

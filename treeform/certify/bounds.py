@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
-from typing import TypeVar
 
 from treeform.certify.certificate import with_version
 from treeform.certify.family import IMPOSSIBLE, Proof
@@ -42,7 +41,6 @@ from treeform.utils.budget import Budget, ProcessorBudget, Share
 from treeform.utils.out_of_reach import OutOfReach, Stopped
 from treeform.utils.text import count_of, exact_text
 
-R = TypeVar("R")
 REFERENCE = "the reference search"
 OWN_FORMULATIONS = frozenset({"odd", "odd-paper", "sat-depth", "sat-size"})
 """Those whose clauses are tested against exhaustive enumeration here."""
@@ -88,8 +86,6 @@ class _Court:
         Whether the certificate rests on a restriction. Then other models refute nothing: they may not satisfy it.
     """
 
-    budget: Budget  # of the claim that is proved
-
     def __init__(
         self, question: Question, graph: DecisionGraph | None, means: Means, narrowed: bool = False
     ) -> None:
@@ -100,8 +96,6 @@ class _Court:
         """Of values at leaves, which one family of engines searches: other code comes first."""
         self.means = means
         self.narrowed = narrowed
-        self.unfinished: set[str] = set()
-        """Searches of the check's own that had too little time for the present claim."""
         self.graph: DecisionGraph | None = None
         self.least: Fraction | None = None
         """The value of the best admissible model known."""
@@ -123,7 +117,6 @@ class _Court:
 
     def row(self, claim: ClaimPart) -> CheckRow:
         """The verdict on one claim, for which there is so much time, whatever is tried and in how many parts."""
-        self.budget = ProcessorBudget(self.means.time_limit)
         value = None if claim.value is None else Fraction(claim.value)
         stated = "" if value is None else f" {exact_text(value)}"
         what = f"{CLAIMED[claim.kind]}{stated}, by {claim.metadata.by}"
@@ -133,13 +126,13 @@ class _Court:
             if claim.route is not None or self.worth is None or value is None or self.worth > value:
                 return false(what, self._in_hand)
             return holds(what, self._in_hand)
-        return self.claimed(what, claim, value)
+        return self.claimed(what, claim, value, ProcessorBudget(self.means.time_limit))
 
     @property
     def _in_hand(self) -> str:
         return "no admissible model" if self.worth is None else f"its model has {exact_text(self.worth)}"
 
-    def claimed(self, what: str, claim: ClaimPart, value: Fraction | None) -> CheckRow:
+    def claimed(self, what: str, claim: ClaimPart, value: Fraction | None, budget: Budget) -> CheckRow:
         """The verdict on "no model is below ``value``"; None: on "there is no model"."""
         if self.least is not None and (value is None or value > self.least):
             return false(what, f"refuted by a model of value {self.least}")
@@ -148,7 +141,7 @@ class _Court:
             return holds(what, counted, "counting")
         if self._is_proved(value):
             return holds(what, f"follows from what {self.proved_by} proved", self.proved_by)
-        row = self._prove(what, claim, value)
+        row = _Case(self, what, claim, value, budget).verdict()
         if row.verdict is Verdict.VERIFIED:
             self.proved_by = row.proved_by
             self.impossible |= value is None
@@ -175,64 +168,68 @@ class _Court:
             return "no constant model is admissible"
         return None
 
-    # -- proving again ----------------------------------------------------------------------------
 
-    def _prove(self, what: str, claim: ClaimPart, value: Fraction | None) -> CheckRow:
-        notes: list[str] = []
-        self.unfinished.clear()
-        by = claim.metadata.by
+class _Case:
+    """One claim that is proved again: its time, and what was noted on the way.
+
+    A prover gives a verdict, or None where it cannot tell.
+    """
+
+    def __init__(
+        self, court: _Court, what: str, claim: ClaimPart, value: Fraction | None, budget: Budget
+    ) -> None:
+        self.court, self.question, self.means = court, court.question, court.means
+        self.what, self.claim, self.value, self.budget = what, claim, value, budget
+        self.details = claim.metadata.details
+        self.notes: list[str] = []
+        self.unfinished: set[str] = set()
+        """Searches of the check's own that had too little time."""
+        self.names = [claim.metadata.by]
+        """What the claim rests on, if nothing here proves it."""
+
+    def verdict(self) -> CheckRow:
+        """The first verdict of a prover, or that the claim is taken on trust."""
         if not self.question.objective.is_sum:
-            proved_row = self._in_parts(what, claim, value)
-            if proved_row.verdict is Verdict.VERIFIED or not self.means.independent:
-                return proved_row
-            return self._by_reference(what, value, notes) or proved_row
-        if isinstance(claim.route, ProofRoute):
-            row = self._by_proof(what, claim.route, value, notes)
-            if row is not None:
-                return row
-        if self.means.independent or self.has_loss:
-            row = self._by_reference(what, value, notes) or self._by_values(what, claim, value, notes)
-            if row is not None:
-                return row
-        # A list cannot help a claim that names multipliers: it stands or falls with them.
-        if not isinstance(claim.route, LagrangianRoute):
-            share = schedule.PROVER if self.means.independent else schedule.LISTING
-            if (row := self._by_prices(what, claim, value, notes, share)) is not None:
-                return row
-        row = self._by_engines(what, claim, value, notes)
-        if row is None and not self.means.independent and not self.has_loss:
-            row = self._by_reference(what, value, notes)
-        if row is not None:
-            return row
-        if (row := self._by_count(what, claim, value, notes)) is not None:
-            return row
-        late = BY_PRICES in self.unfinished
-        if late and (row := self._by_prices(what, claim, value, notes, schedule.PROVER)) is not None:
-            return row
-        names = [by]
-        if self.means.confirm is not None:
-            row, confirmed = self._by_another(what, by, value, notes)
-            names += [confirmed] if confirmed else []
-            if row is not None:
-                return row
-        return on_trust(what, "; ".join(notes) or "nothing here can prove it again", *names)
+            row = self._in_parts()
+            proved = row.verdict is Verdict.VERIFIED or not self.means.independent
+            return row if proved else self._by_reference() or row
+        for found in self._provers():
+            if found is not None:
+                return found
+        return on_trust(self.what, "; ".join(self.notes) or "nothing here can prove it again", *self.names)
 
-    def _in_parts(self, what: str, claim: ClaimPart, value: Fraction | None) -> CheckRow:
+    def _provers(self) -> Iterator[CheckRow | None]:
+        route, alone = self.claim.route, self.means.independent
+        if isinstance(route, ProofRoute):
+            yield self._by_proof(route)
+        if alone or self.court.has_loss:
+            yield self._by_reference()
+            yield self._by_values()
+        # A list cannot help a claim that names multipliers: it stands or falls with them.
+        if not isinstance(route, LagrangianRoute):
+            yield self._by_prices(schedule.PROVER if alone else schedule.LISTING)
+        yield self._by_engines()
+        if not alone and not self.court.has_loss:
+            yield self._by_reference()
+        yield self._by_count()
+        if BY_PRICES in self.unfinished:
+            yield self._by_prices(schedule.PROVER)
+        if self.means.confirm is not None:
+            yield self._by_another()
+
+    def _in_parts(self) -> CheckRow:
         """The claim on an objective that is no sum: each of its parts is proved again."""
-        details = claim.metadata.details
-        parts = parts_of_claim(self.question, value, details)
+        parts = parts_of_claim(self.question, self.value, self.details)
         if parts is None:
-            return on_trust(
-                what, "neither its lines, nor its steps, nor its price show it", claim.metadata.by
-            )
+            return on_trust(self.what, "neither its lines, nor its steps, nor its price show it", *self.names)
         names: list[str] = []
-        for part, witness in zip(parts, witnesses(details, len(parts)), strict=True):
-            part_details = {**details, "witness": witness} if witness else details
-            metadata = claim.metadata.model_copy(update={"details": part_details})
-            part_claim = claim.model_copy(update={"metadata": metadata, "route": None})
-            court = _Court(part.question, self.graph, self.means, self.narrowed)
-            court.budget = self.budget  # all parts are needed, so each may have what is left
-            row = court.claimed(what, part_claim, part.target)
+        for part, witness in zip(parts, witnesses(self.details, len(parts)), strict=True):
+            details = {**self.details, "witness": witness} if witness else self.details
+            metadata = self.claim.metadata.model_copy(update={"details": details})
+            claim = self.claim.model_copy(update={"metadata": metadata, "route": None})
+            court = _Court(part.question, self.court.graph, self.means, self.court.narrowed)
+            # All parts are needed, so each may have what is left of the time.
+            row = court.claimed(self.what, claim, part.target, self.budget)
             if row.verdict is not Verdict.VERIFIED:
                 return replace(row, detail=f"{part.question.objective}: {row.detail}")
             names.append(row.proved_by)
@@ -240,31 +237,36 @@ class _Court:
         several = (
             f": {parts[0].question.objective}" if len(parts) == 1 else f" in {count_of(len(parts), 'part')}"
         )
-        shown = "there is no admissible model" if value is None else f"at least {exact_text(value)}"
-        return holds(what, f"proved again by {by}{several}: {shown}", by)
+        shown = "there is no admissible model" if self.value is None else f"at least {exact_text(self.value)}"
+        return holds(self.what, f"proved again by {by}{several}: {shown}", by)
 
-    def _by_proof(
-        self, what: str, route: ProofRoute, value: Fraction | None, notes: list[str]
-    ) -> CheckRow | None:
+    def _by_proof(self, route: ProofRoute) -> CheckRow | None:
         if self.means.proofs is None:
-            notes.append(f"a proof is in {route.file}: name its folder (proofs=, --proof) to verify it")
+            self.notes.append(f"a proof is in {route.file}: name its folder (proofs=, --proof) to verify it")
             return None
         try:
             bound, verification, cnf = verify_proof(
-                route, self.question, value, self.means.proofs, self.means.time_limit, self.means.drat_trim
+                route,
+                self.question,
+                self.value,
+                self.means.proofs,
+                self.means.time_limit,
+                self.means.drat_trim,
             )
         except SolverNotAvailable:
             raise
         except TreeformError as error:
-            return false(what, f"its proof cannot be verified: {error}")
+            return false(self.what, f"its proof cannot be verified: {error}")
         if verification.verdict in ("stopped", "memory"):
-            notes.append(f"its proof was not verified to the end: {verification.detail}")
+            self.notes.append(f"its proof was not verified to the end: {verification.detail}")
             return None
         if not verification.ok:
-            return false(what, f"its proof proves nothing: {verification.detail}")
-        enough = bound is None or (beyond(self.question, bound) if value is None else bound >= value)
+            return false(self.what, f"its proof proves nothing: {verification.detail}")
+        enough = bound is None or (
+            beyond(self.question, bound) if self.value is None else bound >= self.value
+        )
         if not enough:
-            return false(what, f"its proof shows only that nothing is below {bound}")
+            return false(self.what, f"its proof shows only that nothing is below {bound}")
         steps = (
             f"{verification.counters['core_lemmas']:,} lemmas"
             if verification.counters
@@ -272,162 +274,149 @@ class _Court:
         )
         detail = f"proof verified ({steps}) against {cnf.n_clauses:,} clauses derived from the data"
         if route.formulation not in OWN_FORMULATIONS:
-            return on_trust(what, detail, f"the formulation {route.formulation}")
-        if self.means.independent and not self._says_the_same(route, value, cnf):
+            return on_trust(self.what, detail, f"the formulation {route.formulation}")
+        if self.means.independent and not self._says_the_same(route, cnf):
             stated = ", ".join(self.question.labels)
             return on_trust(
-                what, f"{detail}, which state {stated} as the search does", f"the rows of {stated}"
+                self.what, f"{detail}, which state {stated} as the search does", f"the rows of {stated}"
             )
-        return holds(what, detail, "the proof checker")
+        return holds(self.what, detail, "the proof checker")
 
-    def _says_the_same(self, route: ProofRoute, value: Fraction | None, cnf: Cnf) -> bool:
+    def _says_the_same(self, route: ProofRoute, cnf: Cnf) -> bool:
         """Whether the clauses of a proof are those that the check's own statements of the requirements give."""
         if not self.question.requirements:
             return True
         try:
-            return derived_clauses(route, self.stated, value).digest == cnf.digest
+            return derived_clauses(route, self.court.stated, self.value).digest == cnf.digest
         except TreeformError:
             return False
 
-    def _by_reference(self, what: str, value: Fraction | None, notes: list[str]) -> CheckRow | None:
-        def prove(budget: Budget) -> Bound:
+    def _searched(
+        self, by: str, search: Callable[[Budget], Bound | None], share: Share = schedule.PROVER
+    ) -> CheckRow | None:
+        """By a search of the check's own, in its part of the time; a note where it does not end."""
+        try:
+            proved = search(budget := share.of(self.budget))
+        except OutOfReach as error:
+            self.notes.append(f"out of reach of {by}: {error.cause}")
+        except Stopped:
+            self.notes.append(f"{by} was not finished{_within(budget)}")
+            self.unfinished.add(by)
+        else:
+            return None if proved is None else self._decided(proved)
+        return None
+
+    def _by_reference(self) -> CheckRow | None:
+        def search(budget: Budget) -> Bound:
             least = least_value(self.question, budget)
             return Bound(REFERENCE, least, least, True)
 
-        proved = self._tried(REFERENCE, notes, prove)
-        return None if proved is None else self._verdict(what, value, proved)
+        return self._searched(REFERENCE, search)
 
-    def _tried(
-        self,
-        by: str,
-        notes: list[str],
-        prove: Callable[[Budget], R],
-        share: Share = schedule.PROVER,
-    ) -> R | None:
-        """What a search of the check's own shows in its part of the time; None with a note where it does not end."""
-        try:
-            return prove(budget := share.of(self.budget))
-        except OutOfReach as error:
-            notes.append(f"out of reach of {by}: {error.cause}")
-        except Stopped:
-            notes.append(f"{by} was not finished{_within(budget)}")
-            self.unfinished.add(by)
-        return None
-
-    def _by_values(
-        self, what: str, claim: ClaimPart, value: Fraction | None, notes: list[str]
-    ) -> CheckRow | None:
+    def _by_values(self) -> CheckRow | None:
         """The claim under requirements on the values of leaves: no tree with its best values is below it."""
-        if value is None or not self.has_loss:
+        value = self.value
+        if value is None or not self.court.has_loss:
             return None
-        multipliers, unit = multipliers_of(claim.metadata.details.get("witness"))
+        multipliers, unit = multipliers_of(self.details.get("witness"))
         prices = [Fraction(one, unit) for one in multipliers] if unit else []
-        shown = self._tried(BY_VALUES, notes, lambda share: nothing_below(self.stated, value, prices, share))
-        if shown is False:
-            notes.append(f"{BY_VALUES} found a tree that it cannot refute")
-        return self._verdict(what, value, Bound(BY_VALUES, value, None, True)) if shown else None
 
-    def _by_prices(
-        self, what: str, claim: ClaimPart, value: Fraction | None, notes: list[str], share: Share
-    ) -> CheckRow | None:
-        hint = claim.metadata.details.get("witness")
-        proved = self._tried(BY_PRICES, notes, lambda part: by_prices(self.stated, value, hint, part), share)
-        return None if proved is None else self._verdict(what, value, proved)
+        def search(budget: Budget) -> Bound | None:
+            if nothing_below(self.court.stated, value, prices, budget):
+                return Bound(BY_VALUES, value, None, True)
+            self.notes.append(f"{BY_VALUES} found a tree that it cannot refute")
+            return None
 
-    def _by_count(
-        self, what: str, claim: ClaimPart, value: Fraction | None, notes: list[str]
-    ) -> CheckRow | None:
+        return self._searched(BY_VALUES, search)
+
+    def _by_prices(self, share: Share) -> CheckRow | None:
+        stated, hint = self.court.stated, self.details.get("witness")
+        return self._searched(BY_PRICES, lambda budget: by_prices(stated, self.value, hint, budget), share)
+
+    def _by_count(self) -> CheckRow | None:
         """False where the graph that the claim rests on is another one; verified where nothing of it is below the
         claim, by rows that requirements state; else a note on what was counted."""
         try:
-            shown = count_left_out(
-                self.question, value, claim.metadata.details, schedule.PROVER.of(self.budget)
-            )
+            shown = count_left_out(self.question, self.value, self.details, schedule.PROVER.of(self.budget))
         except CertificateError as error:
-            return false(what, error.what)
+            return false(self.what, error.what)
         except OutOfReach as error:
-            notes.append(f"its graph was not counted again: {error.cause}")
+            self.notes.append(f"its graph was not counted again: {error.cause}")
         except Stopped:
-            notes.append(f"its graph was not counted again within {self.means.time_limit} s")
+            self.notes.append(f"its graph was not counted again within {self.means.time_limit} s")
         else:
             if shown is not None and shown.proved and not self.means.independent:
-                return holds(what, f"proved again by {BY_ROWS}: {shown.text}", BY_ROWS)
-            notes += [] if shown is None else [shown.text]
+                return holds(self.what, f"proved again by {BY_ROWS}: {shown.text}", BY_ROWS)
+            self.notes += [] if shown is None else [shown.text]
         return None
 
-    def _by_engines(
-        self, what: str, claim: ClaimPart, value: Fraction | None, notes: list[str]
-    ) -> CheckRow | None:
-        route, budget = claim.route, schedule.PROVER.of(self.budget)
-        maker = claim.metadata.details.get("engine")
+    def _by_engines(self) -> CheckRow | None:
+        route, budget, maker = self.claim.route, schedule.PROVER.of(self.budget), self.details.get("engine")
         strongest: Bound | None = None
         try:
             if isinstance(route, LagrangianRoute):
                 proved = by_multipliers(self.question, route.multipliers, maker, budget)
-                row = self._settled(what, value, proved, notes)
-                if row is not None:
+                if (row := self._settled(proved)) is not None:
                     return row
                 if proved.finished:
-                    return false(what, f"its multipliers prove only {proved.lower}")
-            for proved in by_engines(self.question, value, maker, budget, self.graph):
-                row = self._settled(what, value, proved, notes)
-                if row is not None:
+                    return false(self.what, f"its multipliers prove only {proved.lower}")
+            for proved in by_engines(self.question, self.value, maker, budget, self.court.graph):
+                if (row := self._settled(proved)) is not None:
                     return row
                 strongest = proved
         except OutOfReach as error:
-            notes.append(error.what)
+            self.notes.append(error.what)
             return None
         except (TreeformError, ArithmeticError) as error:
-            return false(what, f"cannot be proved again: {error}")
+            return false(self.what, f"cannot be proved again: {error}")
         if strongest is None:
             return None
         within = "" if strongest.finished else _within(budget)
-        notes.append(f"{strongest.by} proves only {strongest.lower}{within}")
+        self.notes.append(f"{strongest.by} proves only {strongest.lower}{within}")
         return None
 
-    def _settled(self, what: str, value: Fraction | None, proved: Bound, notes: list[str]) -> CheckRow | None:
+    def _settled(self, proved: Bound) -> CheckRow | None:
         """The verdict when the bound proves the claim; on trust where an engine alone is not enough."""
-        row = self._verdict(what, value, proved)
+        row = self._decided(proved)
         if row is not None and row.verdict is Verdict.VERIFIED and self.means.independent:
-            detail = "; ".join([*notes, row.detail])
-            return on_trust(what, detail, f"the native engine {proved.by}")
+            detail = "; ".join([*self.notes, row.detail])
+            return on_trust(self.what, detail, f"the native engine {proved.by}")
         return row
 
-    def _by_another(
-        self, what: str, by: str, value: Fraction | None, notes: list[str]
-    ) -> tuple[CheckRow | None, str | None]:
+    def _by_another(self) -> CheckRow | None:
         """Solve again with another solver: a model may refute the claim; else the solver's name, if it confirms."""
         try:
             seconds = None if (left := self.budget.remaining) is None else max(left, 1e-3)
-            options = SolveOptions(self.means.confirm, warm_start=self.graph, time_limit=seconds)
+            options = SolveOptions(self.means.confirm, warm_start=self.court.graph, time_limit=seconds)
             result = solve(self.question, options)
         except SolverNotAvailable:
             raise
         except TreeformError as error:
-            notes.append(f"not confirmed: {error.what}")
-            return None, None
+            self.notes.append(f"not confirmed: {error.what}")
+            return None
         lower = None if str(result.status) == "infeasible" else Fraction(result.bound or 0)
         best = None if result.objective is None else Fraction(result.objective)
         proved = Bound(result.solver, lower, best, True)
-        if proved.refutes(value) and not self.narrowed:
-            return false(what, f"refuted by a model of {result.solver} of value {best}"), None
-        if not proved.shows(value):
-            notes.append(f"not confirmed: {result.solver} proves only {lower}")
-            return None, None
-        if f" on {result.solver} " in f"{by} ":
-            notes.append(f"{result.solver} proves it once more; that is not independent")
-            return None, None
-        notes.append(f"confirmed by {result.solver}")
-        return None, with_version(result.solver)
+        if proved.refutes(self.value) and not self.court.narrowed:
+            return false(self.what, f"refuted by a model of {result.solver} of value {best}")
+        if not proved.shows(self.value):
+            self.notes.append(f"not confirmed: {result.solver} proves only {lower}")
+            return None
+        if f" on {result.solver} " in f"{self.claim.metadata.by} ":
+            self.notes.append(f"{result.solver} proves it once more; that is not independent")
+            return None
+        self.notes.append(f"confirmed by {result.solver}")
+        self.names.append(with_version(result.solver))
+        return None
 
-    def _verdict(self, what: str, value: Fraction | None, proved: Bound) -> CheckRow | None:
+    def _decided(self, proved: Bound) -> CheckRow | None:
         """Verified or false, where the bound decides; else None."""
-        if proved.refutes(value) and not self.narrowed:
-            return false(what, f"refuted by a model of value {proved.best}, found by {proved.by}")
-        if proved.shows(value):
+        if proved.refutes(self.value) and not self.court.narrowed:
+            return false(self.what, f"refuted by a model of value {proved.best}, found by {proved.by}")
+        if proved.shows(self.value):
             least = "there is no admissible model"
             shown = least if proved.lower is None else f"at least {exact_text(proved.lower)}"
-            return holds(what, f"proved again by {proved.by}: {shown}", proved.by)
+            return holds(self.what, f"proved again by {proved.by}: {shown}", proved.by)
         return None
 
 
