@@ -21,11 +21,14 @@ from treeform.data.labels import refuse_missing
 from treeform.data.roles import MISSING, TableOptions, in_row_order, one_of, row_labels
 from treeform.data.table import as_pandas, refuse_repeated_names
 from treeform.errors import SpecError
+from treeform.estimators.complexity import with_penalty
 from treeform.estimators.parameters import ELSEWHERE, PREFIX, nested_parameters
 from treeform.estimators.refusals import in_our_words
 from treeform.graph import DecisionGraph
-from treeform.language.named import with_parameters
+from treeform.language.named import listed, with_parameters
+from treeform.language.objective import Objective
 from treeform.problem import Problem
+from treeform.requirements import MinSupport
 from treeform.result import Result
 from treeform.shape import Shape
 from treeform.solve import Limit, Status
@@ -34,7 +37,7 @@ from treeform.utils.arguments import unknown_parameter
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class OptimalEstimator(BaseEstimator):  # type: ignore[misc]
-    """Base of the estimators; a subclass names its shape, states its problem and adds parameters."""
+    """Base of the estimators; a subclass names its shape and objective, and adds parameters."""
 
     regresses: ClassVar[bool] = False
     parameters_elsewhere: ClassVar[dict[str, str]] = ELSEWHERE
@@ -136,8 +139,17 @@ class OptimalEstimator(BaseEstimator):  # type: ignore[misc]
         """The model where all rows have one target, else None."""
         raise AssertionError("each estimator knows its constant model")
 
+    def _objective(self) -> Objective:
+        """What is minimised, without the complexity penalty."""
+        raise AssertionError("each estimator has an objective")
+
     def _problem(self, data: Dataset, sensitive_features: Any) -> Problem:
-        raise AssertionError("each estimator states its problem")
+        problem = Problem(data, None, shape=self._shape(), sensitive_features=sensitive_features)
+        problem.minimize(with_penalty(self._objective(), self.ccp_alpha, data))
+        problem.add(listed(self.requirements))
+        if self.min_weight_fraction_leaf:
+            problem.add(MinSupport(self.min_weight_fraction_leaf))
+        return problem
 
     def _settle(self, data: Dataset, sensitive_features: Any) -> None:
         """The best model of these rows; without a search where all of them have one target."""
@@ -210,7 +222,7 @@ class OptimalEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _targets(self, y: Any) -> Any:
         """The targets as scikit-learn's checks want them."""
-        raise AssertionError("each estimator checks its targets")
+        return np.asarray(y)
 
     def _validated(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any, pd.Index | None]:
         """Table, targets and weights, and the labels of the rows, which the arrays among them have lost."""

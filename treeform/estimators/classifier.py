@@ -14,15 +14,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from treeform.data import Dataset
 from treeform.errors import SpecError, TreeformWarning
 from treeform.estimators.base import OptimalEstimator
-from treeform.estimators.complexity import with_penalty
 from treeform.estimators.importances import impurity_importances
 from treeform.estimators.parameters import monotone_of, weights_of
 from treeform.estimators.refusals import in_our_words
 from treeform.graph import DecisionGraph
 from treeform.language.named import listed
-from treeform.language.objective import Error
+from treeform.language.objective import Error, Objective
 from treeform.problem import Problem
-from treeform.requirements import MinSupport
 from treeform.utils.arguments import clear_call
 from treeform.utils.text import count_of
 
@@ -91,14 +89,11 @@ class OptimalClassifier(ClassifierMixin, OptimalEstimator):  # type: ignore[misc
         self.graph_ = graph
         self.feature_importances_ = impurity_importances(graph, data)
 
+    def _objective(self) -> Objective:
+        return Objective.of(Error() if self.objective is None else self.objective)
+
     def _problem(self, data: Dataset, sensitive_features: Any) -> Problem:
-        problem = Problem(data, None, shape=self._shape(), sensitive_features=sensitive_features)
-        problem.minimize(
-            with_penalty(Error() if self.objective is None else self.objective, self.ccp_alpha, data)
-        )
-        problem.add(listed(self.requirements))
-        if self.min_weight_fraction_leaf:
-            problem.add(MinSupport(self.min_weight_fraction_leaf))
+        problem = super()._problem(data, sensitive_features)
         problem.add(monotone_of(self.monotonic_cst, data.table.names, None))
         return problem
 
@@ -166,4 +161,4 @@ class OptimalClassifier(ClassifierMixin, OptimalEstimator):  # type: ignore[misc
                     cause="a classifier learns labels, and these are fractional numbers, or numbers mixed with text",
                     fix="for quantities use tf.OptimalTreeRegressor; for labels pass text or whole numbers, one column",
                 ) from error
-        return np.asarray(y)
+        return super()._targets(y)

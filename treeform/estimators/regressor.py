@@ -15,17 +15,14 @@ from treeform.data import Dataset
 from treeform.data.exact import AUTO
 from treeform.errors import SpecError
 from treeform.estimators.base import OptimalEstimator
-from treeform.estimators.complexity import price_of, with_penalty
+from treeform.estimators.complexity import price_of
 from treeform.estimators.importances import variance_importances
 from treeform.estimators.parameters import depth_of
 from treeform.estimators.refusals import in_our_words
 from treeform.graph import DecisionGraph
 from treeform.language.losses import leaf_loss, loss_of
-from treeform.language.named import listed
 from treeform.language.objective import Objective
 from treeform.objectives import AbsoluteError, SquaredError
-from treeform.problem import Problem
-from treeform.requirements import MinSupport
 from treeform.shape import Shape, Tree
 from treeform.utils.arguments import clear_call
 
@@ -167,17 +164,6 @@ class OptimalTreeRegressor(RegressorMixin, OptimalEstimator):  # type: ignore[mi
             raise SpecError(f"loss={self.loss!r} is not known", fix=f"use one of {', '.join(LOSSES)}")
         return Objective.of(LOSSES[self.loss](grid=self.grid))
 
-    def _problem(self, data: Dataset, sensitive_features: Any) -> Problem:
-        objective = with_penalty(self._objective(), self.ccp_alpha, data)
-        problem = Problem(data, None, shape=self._shape()).minimize(objective)
-        problem.add(listed(self.requirements))
-        if self.min_weight_fraction_leaf:
-            problem.add(MinSupport(self.min_weight_fraction_leaf))
-        return problem
-
     def _keep(self, graph: DecisionGraph, data: Dataset) -> None:
         self.graph_ = graph
         self.feature_importances_ = variance_importances(graph, data)
-
-    def _targets(self, y: Any) -> Any:
-        return np.asarray(y)
