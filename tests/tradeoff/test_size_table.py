@@ -64,11 +64,9 @@ def test_trees_at_a_price_bound_every_row(seed: int) -> None:
     for price in (Fraction(1, 3), Fraction(1), Fraction(2)):
         table = SizeBounds(problem.question)
         solve_trees_at_price(table, price * table.question.scale, Budget(20))
-        scale = table.question.scale
-        lower = [Fraction(low, scale) for low in table.lower]
+        lower = [row.lower for row in table.rows]
         assert all(low <= row.upper for low, row in zip(lower, exact.rows, strict=True))
-        models = zip(table.upper, table.graph, strict=True)
-        best = min(Fraction(u, scale) + price * g.n_nodes for u, g in models if g is not None)
+        best = min(row.upper + price * row.graph.n_nodes for row in table.rows if row.graph is not None)
         assert exact.at(price).objective == best
         assert min(low + price * m for m, low in enumerate(lower)) == best
 

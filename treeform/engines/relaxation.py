@@ -83,6 +83,10 @@ class Relaxation:
         """Whether the engine's optimum is the question's."""
         return not self.dropped
 
+    def named(self, engine: str) -> str:
+        """An engine with what its bound holds even without."""
+        return engine if self.exact else f"{engine} (even without {', '.join(self.dropped)})"
+
     @property
     def loss_task(self) -> RegressionTask:
         """The task, where leaves hold values."""

@@ -32,7 +32,6 @@ from treeform.tradeoff.size_table import (
     SizeTable,
     checked_price,
     price_of_alpha,
-    row_of,
 )
 from treeform.tradeoff.trees_at_price import close_price
 from treeform.tradeoff.view import known_from
@@ -174,8 +173,7 @@ class SizeTableSearch(Work):
             self._phase, self._pace = phase, Pace()
         if self.on_progress is None:
             return
-        most = self.bounds.most
-        row = row_of(self.bounds.family, self.bounds.place(most), most)
+        row = self.bounds.row(self.bounds.most)
         now, pace = self.budget.seconds, self._pace
         self.on_progress(
             Progress(now, row.upper, row.lower, phase, self.budget.limit, pace.step, pace.rate, self._proved())
@@ -225,7 +223,7 @@ class SizeTableSearch(Work):
         """Models without a test, and the model that is given."""
         for k in range(self.question.data.n_classes):
             self.bounds.submit(DecisionGraph.leaf(k, self.question.data))
-        self.bounds.raise_lower(0, self.bounds.upper[0], "constant models")
+        self.bounds.raise_lower(0, self.bounds.scaled(self.bounds.row(0).upper), "constant models")
         if self.plan is not None and self.plan.start is not None:
             self.bounds.submit(self.plan.start)
 

@@ -55,12 +55,12 @@ def solve_row(
     """Solve for at most ``m`` tests with a formulation and a solver, and enter what is found."""
     question = question_of_row(bounds.question, m)
     ledger = Ledger(question, budget, on_progress)
-    graph, lower = bounds.graph[m], bounds.lower[m]
+    row = bounds.row(m)
     ledger.most = target - 1
-    if graph is not None:
-        ledger.submit(graph, "the size table")
-    if lower is not None:
-        ledger.prove_lower(lower, bounds.by[m])
+    if row.graph is not None:
+        ledger.submit(row.graph, "the size table")
+    if (lower := bounds.scaled(row.lower)) is not None:
+        ledger.prove_lower(lower, row.by)
     sized = formulation.for_size(question.shape, question.objective, question.requirements)
     stated = sized or formulation.tuned_for(backend.capabilities.forms)
     part = (schedule.ROW_OF_ONE if m == 1 else schedule.EACH_ROW).of(budget)

@@ -63,7 +63,7 @@ def enter_rows(
         min_support=task.min_support,
         min_flow=task.min_flow,
         max_nodes=task.max_nodes,
-        start=list({id(graph): graph for graph in bounds.graph if graph is not None}.values()),
+        start=list({id(row.graph): row.graph for row in bounds.rows if row.graph is not None}.values()),
         lower=_refuted(bounds, relaxation),
         time_limit=seconds,
         stop=stop,
@@ -71,9 +71,7 @@ def enter_rows(
     for graph in outcome.graphs:
         if graph is not None:
             bounds.submit(graph)
-    by = engine.name
-    if not relaxation.exact:
-        by += f" (even without {', '.join(relaxation.dropped)})"
+    by = relaxation.named(engine.name)
     most = ceiling(bounds.question)
     for m in range(bounds.most + 1):
         lower = relaxation.lower(outcome.lower_of(m))

@@ -7,12 +7,13 @@ AAAI 2023, price tests by alpha in (18)).
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from treeform.certify.family import IMPOSSIBLE, Family, Known, Place, Proof
+from treeform.certify.family import IMPOSSIBLE, Family, Place
 from treeform.graph import DecisionGraph
 from treeform.language.losses import leaf_loss, without_tests
 from treeform.language.numbers import not_negative
@@ -50,6 +51,16 @@ def row_of(family: Family, place: Place, tests: int) -> SizeRow:
     lower = None if proof.lower == IMPOSSIBLE else as_number(Fraction(proof.lower))
     upper, graph = (None, None) if known is None else (known.value, known.graph)
     return SizeRow(tests, lower, upper, graph, proof.by)
+
+
+def best_at(rows: Sequence[SizeRow], each: Fraction, free: int) -> tuple[Fraction, DecisionGraph] | None:
+    """The best known model and its value when a test costs ``each``, the first ``free`` ones nothing."""
+    priced = [
+        (Fraction(row.upper + each * max(0, row.graph.n_nodes - free)), row.graph)
+        for row in rows
+        if row.graph is not None and row.upper is not None
+    ]
+    return min(priced, key=lambda pair: pair[0], default=None)
 
 
 @dataclass(frozen=True)
@@ -109,18 +120,10 @@ class SizeTable(View):
             If the price is negative or no finite number.
         """
         each = checked_price(price)
-        best: Fraction | None = None
-        graph = None
-        bounds = []
-        for row in self.rows:
-            if row.graph is not None and row.upper is not None:
-                value = row.upper + each * max(0, row.graph.n_nodes - free_root)
-                if best is None or value < best:
-                    best, graph = Fraction(value), row.graph
-            if row.lower is not None:
-                bounds.append(Fraction(row.lower + each * max(0, row.tests - free_root)))
-        bound = min(bounds, default=None)
-        objective = None if best is None else as_number(best)
+        value, graph = best_at(self.rows, each, free_root) or (None, None)
+        priced = (row.lower + each * max(0, row.tests - free_root) for row in self.rows if row.lower is not None)
+        bound = min(map(Fraction, priced), default=None)
+        objective = None if value is None else as_number(value)
         return PriceOptimum(each, graph, objective, None if bound is None else as_number(bound))
 
     def at_alpha(self, alpha: Fraction | float | str) -> PriceOptimum:
@@ -195,35 +198,23 @@ class SizeBounds:
         """The problems of this question alone, with the models and bounds found so far."""
         return self.family.of_depth(self.question.shape.depth) if self.family.by_depth else self.family
 
-    def _proofs(self) -> list[Proof]:
-        found = [self.family.lower(self.place(m)) for m in range(self.most + 1)]
-        return [proof for proof in found if proof is not None]  # one for each row: that of identical rows at least
+    def row(self, m: int) -> SizeRow:
+        """The models with at most ``m`` tests: their bounds and the best one, in the user's units."""
+        return row_of(self.family, self.place(m), m)
 
-    def _models(self) -> list[Known | None]:
-        return [self.family.best(self.place(m)) for m in range(self.most + 1)]
+    @property
+    def rows(self) -> list[SizeRow]:
+        """All rows."""
+        return [self.row(m) for m in range(self.most + 1)]
 
-    def _scaled(self, value: Number | float) -> int:
-        return math.ceil(Fraction(value) * self.question.scale)
+    def scaled(self, value: Number | None) -> int | None:
+        """A value of a row as a whole number."""
+        return None if value is None else math.ceil(Fraction(value) * self.question.scale)
 
     @property
     def lower(self) -> list[int | None]:
         """What is proved of each row; None: there is no admissible model."""
-        return [None if p.lower == IMPOSSIBLE else self._scaled(p.lower) for p in self._proofs()]
-
-    @property
-    def by(self) -> list[str]:
-        """Who proved it."""
-        return [proof.by for proof in self._proofs()]
-
-    @property
-    def upper(self) -> list[int | None]:
-        """The value of the best model known of each row; None without one."""
-        return [None if known is None else self._scaled(known.value) for known in self._models()]
-
-    @property
-    def graph(self) -> list[DecisionGraph | None]:
-        """That model."""
-        return [None if known is None else known.graph for known in self._models()]
+        return [self.scaled(row.lower) for row in self.rows]
 
     def enter_models(self, table: SizeTable) -> None:
         """Enter the models of a table, of this shape or a smaller one."""
@@ -251,9 +242,8 @@ class SizeBounds:
 
     def best(self, price: Fraction, free: int) -> Fraction | None:
         """The least scaled value of a known model when a test costs ``price``, the first ``free`` ones nothing."""
-        pairs = zip(self.upper, self.graph, strict=True)
-        values = (u + price * max(0, g.n_nodes - free) for u, g in pairs if u is not None and g is not None)
-        return min(values, default=None)
+        found = best_at(self.rows, price / self.question.scale, free)
+        return None if found is None else found[0] * self.question.scale
 
     def targets(self, price: Fraction | None, free: int = 0) -> list[int | None]:
         """The lower bound that each row needs for ``price`` to be proved; None where it has it.
@@ -268,13 +258,12 @@ class SizeBounds:
         ]
 
     def _target(self, m: int, price: Fraction | None, asked: Fraction | None) -> int | None:
-        proof, known = self.family.lower(self.place(m)), self.family.best(self.place(m))
-        assert proof is not None
-        if proof.lower == IMPOSSIBLE:
+        row, scale = self.row(m), Fraction(self.question.scale)
+        if row.lower is None:
             return None
-        lower = Fraction(proof.lower) * self.question.scale
-        if price is None and known is not None:
-            asked = known.value * Fraction(self.question.scale)
+        lower = row.lower * scale
+        if price is None and row.upper is not None:
+            asked = row.upper * scale
         if asked is None:
             return max(math.floor(ceiling(self.question)), math.ceil(lower)) + 1
         return math.ceil(asked) if asked > lower else None

@@ -10,7 +10,7 @@ from treeform.engines import ConTree, EngineRun
 from treeform.engines.relaxation import relax
 from treeform.language.objective import Nodes
 from treeform.solve import schedule
-from treeform.tradeoff.size_table import SizeBounds
+from treeform.tradeoff.size_table import SizeBounds, best_at
 from treeform.utils.budget import Budget
 
 
@@ -77,22 +77,12 @@ def solve_trees_at_price(bounds: SizeBounds, each: Fraction, budget: Budget) -> 
     relaxation = relax(at_price, engine)
     if relaxation is None:
         return
-    best = bounds.best(each, 0)
-    start = next(
-        (g for u, g in zip(bounds.upper, bounds.graph, strict=True) if _value_at(u, g, each) == best), None
-    )
-    run = EngineRun(budget, start=start if relaxation.exact else None)
+    best = best_at(bounds.rows, price, 0) if relaxation.exact else None
+    run = EngineRun(budget, start=None if best is None else best[1])
     outcome = engine.answer(question.data, relaxation.task, run)
     if outcome.graph is not None:
         bounds.submit(outcome.graph)
-    by = engine.name
-    if not relaxation.exact:
-        by += f" (even without {', '.join(relaxation.dropped)})"
+    by = relaxation.named(engine.name)
     proved = at_price.to_units(relaxation.lower(outcome.lower)) * question.scale
     for m in range(bounds.most + 1):
         bounds.raise_lower(m, math.ceil(proved - each * m), by)
-
-
-def _value_at(upper: int | None, graph: object, each: Fraction) -> Fraction | None:
-    tests = getattr(graph, "n_nodes", None)
-    return None if upper is None or tests is None else upper + each * tests
