@@ -22,7 +22,7 @@ from treeform.cli.messages import Exit, command, exit_code, warn
 from treeform.cli.predictions import predictions
 from treeform.cli.problems import How, choose_how, load_problem
 from treeform.cli.progress import ProgressDisplay, err_console, shown_as
-from treeform.cli.report import FORMATS, format_of, report_model
+from treeform.cli.report import check_report, report_model, save_report
 from treeform.cli.solvers import list_solvers
 from treeform.cli.spec import Settings
 from treeform.cli.stating import states_problem
@@ -106,8 +106,7 @@ def fit(
     130 interrupted by Ctrl-C, 143 by SIGTERM (the best model found is still written; a second one ends at once).
     """
     check_writable([settings.model, settings.certificate, settings.report], inputs=[*settings.inputs, about])
-    if settings.report is not None:
-        format_of(settings.report)
+    check_report(settings.report)
     about_model = report.read_about(about)
     unwritten = Unwritten()
     with ProgressDisplay(err_console(), enabled=not quiet, log=verbose) as display:
@@ -219,7 +218,7 @@ def _write(
         else:
             warn(f"{settings.certificate} is not written: nothing was found or proved")
     if settings.report is not None:
-        unwritten.write(write_text, settings.report, FORMATS[format_of(settings.report)](facts))
+        unwritten.write(save_report, facts, settings.report)
     return facts
 
 

@@ -16,14 +16,13 @@ from treeform.cli.files import Unwritten, check_writable
 from treeform.cli.messages import Exit, warn
 from treeform.cli.problems import load_rows, state
 from treeform.cli.progress import shown_as
-from treeform.cli.report import FORMATS, format_of
+from treeform.cli.report import check_report, save_report
 from treeform.cli.spec import Settings
 from treeform.cli.stating import states_problem
 from treeform.cli.stored import columns_read, own_shape, read_model
 from treeform.language.objective import Objective
 from treeform.report.crossing import crossings
 from treeform.report.facts import of_model
-from treeform.utils.files import write_text
 
 
 @states_problem("formulation", "solver", "warm_start", "time_limit", "threads", "isolate")
@@ -52,8 +51,7 @@ def judge_model(
     satisfied, 7 one is violated or the shape does not fit, 2 bad input.
     """
     check_writable([certificate, report_file], inputs=[*settings.inputs, model, about])
-    if report_file is not None:
-        format_of(report_file)
+    check_report(report_file)
     described = report.read_about(about)
     with shown_as(f"judging {model}", enabled=not quiet):
         rows = load_rows(settings, columns_read(model), learnt=True)
@@ -64,27 +62,16 @@ def judge_model(
         warn(text)
     _show(judgement, quiet)
     unwritten = Unwritten()
-    _write(judgement, settings, certificate, report_file, described, unwritten)
-    return unwritten.end(Exit.DONE if judgement.ok else Exit.VIOLATED)
-
-
-def _write(
-    judgement: Judgement,
-    settings: Settings,
-    certificate: Path | None,
-    report_file: Path | None,
-    about: report.About,
-    unwritten: Unwritten,
-) -> None:
     body = judgement.certificate().with_weight(settings.weight)
     if certificate is not None:
         unwritten.write(body.save, certificate)
     if report_file is not None:
         source = None if settings.data is None else settings.data.name
         facts = of_model(
-            judgement.graph, judgement.question, certificate=body, source=source, about=about, rows_of="given"
+            judgement.graph, judgement.question, certificate=body, source=source, about=described, rows_of="given"
         )
-        unwritten.write(write_text, report_file, FORMATS[format_of(report_file)](facts))
+        unwritten.write(save_report, facts, report_file)
+    return unwritten.end(Exit.DONE if judgement.ok else Exit.VIOLATED)
 
 
 def _show(judgement: Judgement, quiet: bool) -> None:

@@ -12,7 +12,7 @@ from treeform.certify.answer import CertifiedResult
 from treeform.cli import options as opt
 from treeform.cli.files import Unwritten, check_writable
 from treeform.cli.messages import Exit, exit_code, warn
-from treeform.cli.report import FORMATS, format_of
+from treeform.cli.report import check_report, save_report
 from treeform.cli.spec import Settings
 from treeform.cli.stating import states_problem
 from treeform.cli.tradeoff import Kept, Shown, requirement_of, run_tradeoff
@@ -25,7 +25,6 @@ from treeform.solve import Limit, Status, schedule
 from treeform.tradeoff.axis import find_axis
 from treeform.tradeoff.near_optimal import NearOptimal
 from treeform.tradeoff.near_trees import NearModel
-from treeform.utils.files import write_text
 from treeform.utils.text import count_of, exact_text
 
 
@@ -98,8 +97,7 @@ def near_optimal(
     if limit is not None:
         warn("the option --limit is called --max-models now")
         max_models = limit
-    if report_file is not None:
-        format_of(report_file)
+    check_report(report_file)
     if disagreement is not None:
         check_kind(disagreement)
     over: list[Requirement | str] = []
@@ -147,8 +145,7 @@ def near_optimal(
         for answer in least:
             _show_without(str(without), answer)
         if report_file is not None:
-            facts = report.of_result(found.best, near_optimal=found)
-            unwritten.write(write_text, report_file, FORMATS[format_of(report_file)](facts))
+            unwritten.write(save_report, report.of_result(found.best, near_optimal=found), report_file)
         return exit_code(found.best)
 
     return run_tradeoff(listed, settings, shown, show, Kept(certificate), plot=plot)

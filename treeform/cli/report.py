@@ -50,6 +50,17 @@ def format_of(path: Path) -> str:
     return suffix
 
 
+def check_report(path: Path | None) -> None:
+    """Refuse a file name of another kind, before the work begins."""
+    if path is not None:
+        format_of(path)
+
+
+def save_report(facts: Facts, path: Path) -> None:
+    """Write a report of the kind that the file name says."""
+    write_text(path, FORMATS[format_of(path)](facts))
+
+
 def report_model(
     model: Annotated[
         Path, typer.Argument(help="Model or certificate file that fit wrote.", show_default=False)

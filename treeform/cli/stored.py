@@ -23,6 +23,7 @@ from treeform.data.table_files import read_table
 from treeform.errors import CertificateError, DataError, SpecError, listing
 from treeform.graph import DecisionGraph
 from treeform.graph.gaps import checked_policy
+from treeform.graph.structure import levels
 from treeform.language.objective import Error, Objective
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
@@ -326,9 +327,5 @@ def own_shape(graph: DecisionGraph) -> Shape:
     splits = "univariate" if graph.is_univariate else "multivariate"
     if graph.is_tree or graph.depth == 0:
         return Tree(max(1, graph.depth), splits)
-    layer = {0: 0}
-    for node in np.flatnonzero(graph.feature >= 0).tolist():
-        for child in (int(graph.left[node]), int(graph.right[node])):
-            layer[child] = max(layer.get(child, 0), layer[node] + 1)
-    widths = np.bincount([layer[node] for node in np.flatnonzero(graph.feature >= 0).tolist()])
-    return Diagram(*map(int, widths), splits=splits)
+    layers = levels(graph.feature, graph.left, graph.right)[graph.feature >= 0]
+    return Diagram(*map(int, np.bincount(layers)), splits=splits)

@@ -36,21 +36,7 @@ _AGAIN = {
 
 def claims_of_result(result: SolveResult, floor: Fraction) -> tuple[ClaimFact, ...]:
     """The claims of a solve; ``floor`` as in `_claim`."""
-    return tuple(
-        _claim(
-            {
-                "kind": claim.kind,
-                "value": claim.value,
-                "by": claim.by,
-                "seconds": claim.seconds,
-                "relaxation": claim.relaxation,
-                "recheck": claim.recheck,
-                "counters": claim.counters,
-            },
-            floor,
-        )
-        for claim in result.claims
-    )
+    return tuple(_claim(vars(claim), floor) for claim in result.claims)
 
 
 def claims_of_certificate(certificate: Mapping[str, Any], floor: Fraction | None) -> tuple[ClaimFact, ...]:

@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from treeform.data import Dataset
 from treeform.data.columns import BOOLEAN, CATEGORY, Column
-from treeform.errors import TreeformError
 from treeform.graph.evaluate import members, predictions
 from treeform.graph.rules import amount_text, branches, class_text, leaves_in_order, question_text
 from treeform.graph.svg import PALETTE, Picture
-from treeform.report.fairness import Attribute
+from treeform.report.fairness import Attribute, groups_on
 from treeform.report.residuals import figure_text, figures
 from treeform.requirements.groups import Groups
 
@@ -49,7 +48,7 @@ def explore_values(
     picture = Picture(shown)
     reached = members(graph, data)
     tested = graph.tested(data.X)
-    known = _groups(data, attributes)
+    known = [(name, groups) for name, groups in groups_on(attributes, data) if isinstance(groups, Groups)]
     of_group = group_facts(graph, data) if graph.is_regression else _selected(graph, data, positive)
     rule = {leaf: number for number, leaf in enumerate(leaves_in_order(shown), start=1)}
     nodes = []
@@ -96,16 +95,6 @@ def _arcs(picture: Picture, shown: DecisionGraph, node: int) -> list[list[Any]]:
         [answer, child, [round(x, 1) for x in picture.layout.bends[node, side]]]
         for side, (answer, child) in enumerate(branches(shown, node))
     ]
-
-
-def _groups(data: Dataset, attributes: Sequence[tuple[str, Attribute]]) -> list[tuple[str, Groups]]:
-    groups = []
-    for name, attribute in attributes:
-        try:
-            groups.append((name, Groups.of(attribute, data)))
-        except TreeformError:
-            continue
-    return groups
 
 
 def _selected(

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from treeform.tradeoff.prices import Prices
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Facts:
     """Everything in a report. What is not known is None or empty."""
 
@@ -50,22 +50,22 @@ class Facts:
     about: About
     problem: tuple[tuple[str, str], ...]
     outcome: tuple[tuple[str, str], ...]
-    model_size: str | None
-    svg: str | None
-    wide: bool
+    model_size: str | None = None
+    svg: str | None = None
+    wide: bool = False
     """Whether the drawing is too wide to print."""
-    outline: str
-    rules: tuple[str, ...]
+    outline: str = ""
+    rules: tuple[str, ...] = ()
     rows: str
     classes: tuple[str, ...]
-    confusion: tuple[tuple[int, ...], ...]
-    held_out: tuple[tuple[str, str], ...]
-    later: str
+    confusion: tuple[tuple[int, ...], ...] = ()
+    held_out: tuple[tuple[str, str], ...] = ()
+    later: str = ""
     """What its rows are called: held-out, unless all are equal to rows of training."""
-    held_out_confusion: tuple[tuple[int, ...], ...]
-    requirements: tuple[RequirementFact, ...]
-    groups: tuple[GroupTable, ...]
-    proxies: tuple[Proxy, ...]
+    held_out_confusion: tuple[tuple[int, ...], ...] = ()
+    requirements: tuple[RequirementFact, ...] = ()
+    groups: tuple[GroupTable, ...] = ()
+    proxies: tuple[Proxy, ...] = ()
     guarantee: Guarantee
     trace: str | None
     claims: tuple[ClaimFact, ...]
@@ -282,11 +282,7 @@ def _facts(
     if certificate is not None:
         digests.append(("certificate", str(certificate["digest"])))
     attributes = attributes_of(question, about.sensitive)
-    model: dict[str, Any] = {
-        "model_size": None, "svg": None, "wide": False, "outline": "", "rules": (), "confusion": (),
-        "held_out": (), "later": "", "held_out_confusion": (), "requirements": (), "groups": (), "proxies": (),
-        "crossings": (),
-    }  # fmt: skip
+    model: dict[str, Any] = {}
     counted, misfit = "", None
     if graph is not None:
         # On other rows than those of a judgement, a test may well send all rows one way.
@@ -300,19 +296,20 @@ def _facts(
             if graph.is_regression
             else f"{errors(graph, data)} of {_rows_counted(data.n_samples, rows_of)}"
         )
+    judged = model.get("requirements", ())
     guarantee = guarantee_of(
         question,
         status=status,
         counted=counted,
-        judged=model["requirements"],
+        judged=judged,
         rows_of=_ROWS[rows_of],
         claims=claims,
         compared=bool(attributes),
-        held_out=model["later"] == "the held-out rows" or rows_of == "held-out",
+        held_out=model.get("later") == "the held-out rows" or rows_of == "held-out",
     )
     return Facts(
         headline=f"A {what} for {data.target}" if data.target else f"A {what}",
-        verdict=_verdict(status, model["requirements"], misfit, _ROWS[rows_of]),
+        verdict=_verdict(status, judged, misfit, _ROWS[rows_of]),
         status=None if status is None else str(status),
         limit=limit,
         about=about,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -87,6 +87,17 @@ def attributes_of(question: Question, named: Iterable[str] = ()) -> tuple[tuple[
     return tuple(found.items())
 
 
+def groups_on(
+    attributes: Sequence[tuple[str, Attribute]], data: Dataset
+) -> Iterator[tuple[str, Groups | TreeformError]]:
+    """The groups of each attribute on some rows, or why it has none there."""
+    for name, attribute in attributes:
+        try:
+            yield name, Groups.of(attribute, data)
+        except TreeformError as error:
+            yield name, error
+
+
 def positive_of(question: Question) -> int:
     """The positive class: that of a fairness requirement, else the greater label, as the requirements take it."""
     labels = question.data.classes.tolist()
@@ -108,13 +119,10 @@ def group_tables(
     label = str(data.classes[positive])
     predicted = predictions(graph, data)
     found, made = [], []
-    for name, attribute in attributes:
-        try:
-            groups = Groups.of(attribute, data)
-        except TreeformError as error:
-            made.append(
-                GroupTable(name, rows_of, label, (), f"{error.what}; {error.cause or ''}".strip("; "))
-            )
+    for name, groups in groups_on(attributes, data):
+        if isinstance(groups, TreeformError):
+            why = f"{groups.what}; {groups.cause or ''}".strip("; ")
+            made.append(GroupTable(name, rows_of, label, (), why))
             continue
         found.append((name, groups))
         made.append(GroupTable(name, rows_of, label, _rows(groups, data, predicted, positive)))

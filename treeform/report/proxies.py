@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from treeform.data import Dataset
 from treeform.data.columns import CATEGORY
 from treeform.errors import TreeformError
-from treeform.report.fairness import Attribute
+from treeform.report.fairness import Attribute, groups_on
 from treeform.requirements.groups import Groups
 
 if TYPE_CHECKING:
@@ -50,10 +50,8 @@ def proxies(
     """One entry for each pair of a tested column and an attribute, those that tell most first."""
     pairs = []
     tested = dict.fromkeys(graph.columns[feature].source for feature in sorted(graph.features_used()))
-    for name, attribute in attributes:
-        try:
-            groups = Groups.of(attribute, data)
-        except TreeformError:
+    for name, groups in groups_on(attributes, data):
+        if isinstance(groups, TreeformError):
             continue
         base = float(np.bincount(groups.codes).max() / len(groups.codes))
         for source in tested:

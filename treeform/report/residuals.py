@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from treeform.data import Dataset
 from treeform.errors import TreeformError
 from treeform.graph.values import value_text
-from treeform.report.fairness import Attribute
-from treeform.requirements.groups import Groups
+from treeform.report.fairness import Attribute, groups_on
 from treeform.utils.text import rounded_text
 
 if TYPE_CHECKING:
@@ -59,14 +58,9 @@ def residual_tables(
         for k, node in enumerate(np.flatnonzero(graph.feature < 0).tolist(), 1)
     )
     tables = [ResidualTable("leaf", rows_of, tuple(_rows(graph, data, leaf, parts)))]
-    for name, attribute in attributes:
-        try:
-            groups = attribute if isinstance(attribute, Groups) else Groups.of(attribute, data)
-        except TreeformError as error:
-            tables.append(ResidualTable(name, rows_of, (), str(error).splitlines()[0]))
-            continue
-        if len(groups.codes) != data.n_samples:
-            tables.append(ResidualTable(name, rows_of, (), "the groups were given for other rows"))
+    for name, groups in groups_on(attributes, data):
+        if isinstance(groups, TreeformError):
+            tables.append(ResidualTable(name, rows_of, (), str(groups).splitlines()[0]))
             continue
         of = ((str(label), groups.codes == k) for k, label in enumerate(groups.labels))
         tables.append(ResidualTable(name, rows_of, tuple(_rows(graph, data, leaf, of))))
