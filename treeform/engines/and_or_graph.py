@@ -229,6 +229,7 @@ class GraphOfTrees:
         seconds: float | None = None,
         stop: Callable[[], bool] | None = None,
         short_by: int = 0,
+        undominated: bool = False,
     ) -> AndOrGraph | None:
         """All alternatives of trees of at most this cost that satisfy the rows, after `relax` or `price`.
 
@@ -243,8 +244,16 @@ class GraphOfTrees:
         short_by : int
             By how much the limit on prices stays below that of the cost, less than the ``unit`` of `Priced`: of the
             trees of that cost, only those that are cheap at the multipliers are in the graph then.
+        undominated : bool
+            Whether tests over two leaves are left out in whose place another one adds the same to all rows, at no more
+            cost. Where the rows are all that trees have to satisfy, a cheapest tree is still in the graph.
         """
-        return self._written(cost, short_by, most, _limits_of(seconds, stop))
+        return self._written(cost, short_by, most, _limits_of(seconds, stop), undominated)
+
+    @property
+    def tells_dominated(self) -> bool:
+        """Whether it can leave out tests that are dominated: where they are listed, and rules on paths have no part."""
+        return not self._searches and not self.path_levels and self.n_rows > 0 and not self.n_sets
 
     def count(
         self, cost: int, seconds: float | None = None, stop: Callable[[], bool] | None = None
@@ -270,10 +279,13 @@ class GraphOfTrees:
         """What the native search priced, as it counts for these trees."""
         return priced
 
-    def _written(self, cost: int | None, short_by: int, most: int, limits: Limits) -> AndOrGraph | None:
-        given = self._native.up_to(EVERYTHING if cost is None else cost, short_by, most, *limits)
+    def _written(
+        self, cost: int | None, short_by: int, most: int, limits: Limits, undominated: bool = False
+    ) -> AndOrGraph | None:
+        given = self._native.up_to(EVERYTHING if cost is None else cost, short_by, most, undominated, *limits)
         complete = cost if cost is None or not short_by else cost - 1
-        return None if given is None else self._graph(given, complete)
+        graph = None if given is None else self._graph(given, complete)
+        return graph and replace(graph, undominated=undominated)
 
     def _graph(self, given: dict[str, Any], cost: int | None) -> AndOrGraph:
         nodes, points = len(given["depth"]), len(self.table.bits)

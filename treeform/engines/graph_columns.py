@@ -123,7 +123,9 @@ class GraphOverColumnSets(GraphOfTrees):
         self.least: NDArray[np.int64] = np.zeros(len(sets), dtype=np.int64)
         self.made: dict[int, GraphOfTrees] = {}
 
-    def _written(self, cost: int | None, short_by: int, most: int, limits: Limits) -> AndOrGraph | None:
+    def _written(
+        self, cost: int | None, short_by: int, most: int, limits: Limits, undominated: bool = False
+    ) -> AndOrGraph | None:
         graphs, total = [], 0
         wanted = np.flatnonzero(self.least < EMPTY if cost is None else self.least <= cost)
         for index in wanted.tolist() or [int(self.least.argmin())]:  # one that is empty tells it, too

@@ -61,6 +61,8 @@ class AndOrGraph:
     """(A, 1 + R) int: what a leaf or a test adds by itself: to the cost, then to each linear constraint over sums."""
     up_to: int | None = None
     """Every tree of at most this cost that satisfies the requirements is in the graph; None: every tree is."""
+    undominated: bool = False
+    """Whether tests over two leaves are left out that another one can replace (`treeform.engines.and_or_graph`)."""
 
     @property
     def n_nodes(self) -> int:

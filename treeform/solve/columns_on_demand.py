@@ -39,6 +39,7 @@ from treeform.solve.ledger import Ledger
 from treeform.solve.part_ledger import SomeModels
 from treeform.solve.row_prices import RowPrices, rest_of
 from treeform.solve.search import CompiledSearch, StatedPart
+from treeform.solve.written_graphs import AT_FIRST, WrittenGraphs
 from treeform.utils.budget import Budget, Limit, Share
 
 LISTED, LISTED_BELOW = 5000, 1000
@@ -54,10 +55,8 @@ OF_FEATURES = frozenset({"feature", "falling"})
 """Ports that tell tests of different features apart."""
 BY_ROW = frozenset({"reaches", "branch", "leaf"})
 """Ports with an entry for each row and node."""
-AT_FIRST = 300_000
-"""Alternatives that are written out while a step is looked for; where even the least step has more, all that fit."""
 WHILE_FEW = 75_000
-"""The same, while better models may be found over few thresholds: they make the steps smaller."""
+"""Alternatives that are written out while better models may be found over few thresholds: they make steps smaller."""
 FIRST_PART = 1 / 64
 """Of the trees of a cost, those of the lowest prices, that are looked at first; of a unit of cost."""
 FIRST_OF_COLUMN, MOST_OF_COLUMN = 8, 64
@@ -155,11 +154,11 @@ class GraphSearch:
         self.dropped = self._dropped()
         self.by_row = bool(BY_ROW & needs)
         self.many, self.written = MANY, AT_FIRST
-        self.widest: AndOrGraph | None = None
-        self.too_large: dict[int, int] = {}
-        """By the number of alternatives that may be written: a cost whose graph has more."""
         self.most = ceiling(question)
         self.ahead, self.reached = 1, -1
+        self.graphs = WrittenGraphs(
+            self.trees, relaxation.exact and not self.dropped, self.budget, self._stop
+        )
         self.row_prices = RowPrices(relaxation, self.trees.table.lo, self.trees.table.hi)
 
     def _dropped(self) -> tuple[str, ...]:
@@ -318,27 +317,12 @@ class GraphSearch:
         return search.limit
 
     def _made(self, cost: int, priced: Priced, short_by: int = 0) -> Stated | None:
-        graph = self._written(cost, short_by)
+        graph = self.graphs.up_to(cost, self.written, short_by)
         if graph is None:
             return None
         counts = counts_of(graph, self.trees.path_levels, self.trees.n_sets)
         made = Stated(fixed(self.trees, graph, priced, cost, self._stop), counts)
         return None if self.by_row and self._entries(made.graph) > MOST_ENTRIES else made
-
-    def _written(self, cost: int, short_by: int) -> AndOrGraph | None:
-        """What trees of a cost use; the search is not asked again for what it answered at another cost."""
-        widest = self.widest
-        if widest is not None and widest.up_to is not None and cost <= widest.up_to and not short_by:
-            return widest.within(cost)
-        # Short of a unit of cost, the graph still has all of the cost before.
-        if cost - (short_by > 0) >= self.too_large.get(self.written, cost + 1):
-            return None
-        graph = self.trees.up_to(cost, self.written, self.budget.remaining, self._stop, short_by)
-        if graph is not None and not short_by:
-            self.widest = graph
-        elif not short_by and not self._stop():
-            self.too_large[self.written] = cost
-        return graph
 
     def _entries(self, graph: AndOrGraph) -> int:
         """Of a port with an entry for each row and node."""
@@ -440,7 +424,7 @@ def _is_budget(requirement: Requirement, question: Question) -> bool:
 
 def counts_of(graph: AndOrGraph, path_levels: int = 0, column_sets: int = 0) -> dict[str, Any]:
     """What a claim says of the graph that was stated, so that a check can count it again."""
-    extra = {"path_levels": path_levels, "column_sets": column_sets}
+    extra = {"path_levels": path_levels, "column_sets": column_sets, "undominated": graph.undominated}
     return {name: number for name, number in extra.items() if number} | {
         "up_to": graph.up_to,
         "nodes": graph.n_nodes,

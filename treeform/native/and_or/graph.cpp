@@ -17,6 +17,7 @@
 #include "../totals/prices.hpp"
 #include "../totals/tree.hpp"
 #include "levels.hpp"
+#include "undominated.hpp"
 
 namespace treeform::and_or {
 
@@ -62,9 +63,9 @@ public:
 
     Relaxed price(const std::vector<Amount>& multipliers, Amount unit) { return priced(multipliers, unit, true); }
 
-    Alternatives up_to(Amount cost, Amount short_by, std::size_t most) {
+    Alternatives up_to(Amount cost, Amount short_by, std::size_t most, bool undominated) {
         Alternatives out;
-        out.words = rows_.words;
+        out.words = rows_.words, undominated_ = undominated;
         const Amount limit = minima_.prices().limit(cost) - short_by;
         const int depth = settings_.depth;
         levels_.assign(depth + 1, {});
@@ -143,14 +144,17 @@ private:
         return sum;
     }
 
+    Amount price_of(const std::vector<Amount>& total, int label) const {
+        Amount price = minima_.prices().label[label];
+        for (int k = 0; k < table_.kinds; ++k) price += total[k] * minima_.prices().leaf[k * table_.labels + label];
+        return price;
+    }
     void leaf(const std::vector<Amount>& total, Amount budget, Amount limit, Alternatives& out) const {
         Amount weight = 0;
         for (int k = 0; k < table_.kinds; ++k) weight += total[k] * table_.unit[k];
         if (weight < settings_.min_support) return;
         for (int c = 0; c < table_.labels; ++c) {
-            Amount price = minima_.prices().label[c];
-            for (int k = 0; k < table_.kinds; ++k)
-                price += total[k] * minima_.prices().leaf[k * table_.labels + c];
+            const Amount price = price_of(total, c);
             if (price > budget) continue;
             add(-1, c, -1, -1, limit - (budget - price), out);
             add_sums_of_leaf(table_, total.data(), c, out);
@@ -208,7 +212,30 @@ private:
             if (!sides(subset, depth, j, budget, cut.least)) continue;
             if (cut.least[0] + cut.least[1] + minima_.test(j) <= budget) out.push_back(cut);
         }
+        if (undominated_ && depth == 1) leave_out_dominated(subset, budget, out);
         return out;
+    }
+    void leave_out_dominated(const Subset& subset, Amount budget, std::vector<Cut>& cuts) {
+        best_.begin();
+        if (subset.weight >= settings_.min_support)
+            for (int c = 0; c < table_.labels; ++c)
+                if (price_of(subset.total, c) <= budget) best_.leaf(subset.total.data(), c);
+        std::vector<Amount> low;
+        for (const Cut& cut : cuts) {
+            totals_of(subset, cut.column, 0);
+            low = total_;
+            totals_of(subset, cut.column, 1);
+            for (int a = 0; a < table_.labels; ++a) {
+                const Amount left = budget - minima_.test(cut.column) - price_of(low, a);
+                for (int b = 0; b < table_.labels; ++b)
+                    if (price_of(total_, b) <= left)
+                        best_.test(rows_.original[cut.column], low.data(), a, total_.data(), b);
+            }
+            best_.end_of_test();
+        }
+        std::size_t next = 0;
+        const auto& kept = best_.kept();
+        std::erase_if(cuts, [&](const Cut&) { return kept[next++] == 0; });
     }
 
     /// Whether no test of the same group has parted these rows in the same way.
@@ -311,6 +338,8 @@ private:
     std::vector<std::pair<int, std::int32_t>> path_;
     std::vector<Subset> subsets_;
     std::vector<Amount> total_;
+    bool undominated_ = false;
+    Undominated best_{table_};
 };
 
 Graph::Graph(const Table& table, const Settings& settings, Control& control, const std::vector<std::int32_t>& group)
@@ -319,6 +348,8 @@ Graph::~Graph() = default;
 void Graph::keep_to(PathStates states) { search_->keep_to(std::move(states)); }
 Relaxed Graph::relax(Amount upper) { return search_->relax(upper); }
 Relaxed Graph::price(const std::vector<Amount>& m, Amount unit) { return search_->price(m, unit); }
-Alternatives Graph::up_to(Amount cost, Amount short_by, std::size_t most) { return search_->up_to(cost, short_by, most); }
+Alternatives Graph::up_to(Amount cost, Amount short_by, std::size_t most, bool undominated) {
+    return search_->up_to(cost, short_by, most, undominated);
+}
 
 }  // namespace treeform::and_or

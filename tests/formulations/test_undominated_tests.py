@@ -1,0 +1,131 @@
+"""Graphs without tests that others dominate still have a cheapest admissible tree: against brute force."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+
+import treeform as tf
+from benchmarks.graph.requirements import FewPositiveLeaves, FewTests
+from tests.support.graph_cases import optimum_agrees, under_rules
+from treeform.certify.left_out import count_left_out
+from treeform.engines.and_or_graph import GraphOfTrees
+from treeform.language.alternatives import AndOrGraph
+from treeform.solve import Status
+from treeform.solve.columns_on_demand import priced_part
+from treeform.solve.written_graphs import WrittenGraphs
+from treeform.testing.cases import GROUP, Case, draw_cases
+from treeform.utils.budget import Budget
+
+TREES = (tf.Tree(2), tf.Tree(1), tf.Tree(3))
+RULES: tuple[tuple[tf.Requirement, ...], ...] = (
+    (FewPositiveLeaves(1),),
+    (tf.MinSupport(2), FewTests(2)),
+    (tf.EqualOpportunity(groups=GROUP, ratio="0.7", positive=1),),
+    (FewPositiveLeaves(2), tf.MinSupport(3)),
+    (tf.StatisticalParity(groups=GROUP, difference="0.1", positive=1),),
+)
+
+
+def rules_of(case: Case) -> list[tf.Requirement]:
+    return list(RULES[case.data.n_samples % len(RULES)])
+
+
+def drawn(seed: int, trees: tuple[tf.Tree, ...]) -> Iterator[Case]:
+    """Cases of which both classes of the rules are there."""
+    return (case for case in draw_cases(2000, seed, trees) if {0, 1} <= set(case.data.classes))
+
+
+def cheapest(graph: AndOrGraph) -> dict[tuple[int, ...], int]:
+    """By what a tree adds to the rows: the least cost of one."""
+    of: list[dict[tuple[int, ...], int]] = [{} for _ in range(graph.n_nodes)]
+    for node in reversed(range(graph.n_nodes)):
+        for a in range(graph.begin[node], graph.begin[node + 1]):
+            sides = [of[graph.left[a]], of[graph.right[a]]] if graph.feature[a] >= 0 else []
+            for chosen in product(*(side.items() for side in sides)):
+                cost = int(graph.sums[a, 0]) + sum(cost for _, cost in chosen)
+                rows = tuple(
+                    map(sum, zip(graph.sums[a, 1:].tolist(), *(rows for rows, _ in chosen), strict=True))
+                )
+                of[node][rows] = min(cost, of[node].get(rows, cost))
+    return of[0] if of else {}
+
+
+def only_without_dominated(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """From here on graphs are written out in that way where it is possible; whether each was."""
+    written: list[bool] = []
+    asked = WrittenGraphs._asked
+
+    def left_out(
+        self: WrittenGraphs, cost: int, most: int, short_by: int, undominated: bool
+    ) -> AndOrGraph | None:
+        if self.leaves_out and not undominated:
+            return None
+        written.append(undominated)
+        return asked(self, cost, most, short_by, undominated)
+
+    monkeypatch.setattr(WrittenGraphs, "_asked", left_out)
+    return written
+
+
+def test_admissible_totals_have_their_least_cost(nightly: bool) -> None:
+    fewer = 0
+    for case, question in under_rules(drawn(11, TREES), 300 if nightly else 15, rules_of):
+        part = priced_part(question)
+        assert part is not None
+        trees = GraphOfTrees(question.data, part.task, "partition")
+        at = trees.relax()
+        if at is None or at.infeasible or not trees.tells_dominated:
+            continue
+        most = at.lower + 3
+        whole, some = trees.up_to(most), trees.up_to(most, undominated=True)
+        assert whole is not None
+        assert some is not None
+        assert some.undominated and not whole.undominated
+        table = trees.table
+        expected, found = (
+            {
+                rows: cost
+                for rows, cost in cheapest(graph).items()
+                if cost <= most and (rows >= table.lo).all() and (rows <= table.hi).all()
+            }
+            for graph in (whole, some)
+        )
+        assert found == expected, case.code(*question.requirements)
+        fewer += some.n_alternatives < whole.n_alternatives
+    assert fewer
+
+
+def test_what_was_left_out_is_on_trust(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(14)
+    X, group = rng.integers(0, 2, (200, 4)), rng.integers(0, 2, 200)
+    y = (X[:, 0] & X[:, 1]) ^ (rng.random(200) < 0.2)
+    problem = tf.Problem(X, y.astype(int), shape=tf.Tree(2), sensitive_features=group).minimize(tf.Error())
+    problem += [tf.StatisticalParity(difference="0.05", positive=1), FewTests(1)]
+    only_without_dominated(monkeypatch)
+    result = problem.solve("highs", formulation="hypergraph-flow", warm_start=None)
+    claims = [c for c in result.certificate()["claims"] if "graph" in c["metadata"]["details"]]
+    assert claims
+    for claim in claims:
+        shown = count_left_out(
+            problem.question, Fraction(claim["value"]), claim["metadata"]["details"], Budget()
+        )
+        assert shown is not None
+        assert not shown.proved
+    report = tf.check(result.certificate(), X, y.astype(int), sensitive_features=group)
+    assert report.ok, str(report)
+
+
+@pytest.mark.parametrize("solver", ["highs", "cp-sat"])
+def test_optima_are_those_of_brute_force(solver: str, monkeypatch: pytest.MonkeyPatch, nightly: bool) -> None:
+    written = only_without_dominated(monkeypatch)
+    statuses = [
+        optimum_agrees(case, question, solver)
+        for case, question in under_rules(drawn(12, TREES[:2]), 200 if nightly else 6, rules_of)
+    ]
+    assert Status.OPTIMAL in statuses
+    assert any(written)

@@ -1,0 +1,54 @@
+"""Graphs of trees that are written out for one cost after the other, none of them twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from treeform.engines.and_or_graph import GraphOfTrees
+from treeform.language.alternatives import AndOrGraph
+from treeform.utils.budget import Budget
+
+AT_FIRST = 300_000
+"""Alternatives that are written out while a step is looked for; where even the least step has more, all that fit."""
+
+
+class WrittenGraphs:
+    """What trees of a cost use, as `GraphOfTrees.up_to` writes it out; what it answered at another cost is not asked.
+
+    Parameters
+    ----------
+    sums_only : bool
+        Whether a cheapest tree is wanted under nothing but the rows that have multipliers. What has too many
+        alternatives is then written out without tests that others dominate.
+    """
+
+    def __init__(
+        self, trees: GraphOfTrees, sums_only: bool, budget: Budget, stop: Callable[[], bool]
+    ) -> None:
+        self.trees, self.budget, self.stop = trees, budget, stop
+        self.leaves_out = sums_only and trees.tells_dominated
+        self._widest: AndOrGraph | None = None
+        self._too_large: dict[tuple[int, bool], int] = {}
+        """A cost whose graph has more alternatives than so many, without or with dominated tests left out."""
+
+    def up_to(self, cost: int, most: int, short_by: int = 0) -> AndOrGraph | None:
+        """The graph of a cost; None when it was stopped, or has more than ``most`` alternatives."""
+        widest = self._widest
+        if widest is not None and widest.up_to is not None and cost <= widest.up_to and not short_by:
+            return widest.within(cost)
+        graph = self._asked(cost, most, short_by, False)
+        if graph is None and self.leaves_out:
+            graph = self._asked(cost, max(most, AT_FIRST), short_by, True)
+        if graph is not None and not short_by:
+            self._widest = graph
+        return graph
+
+    def _asked(self, cost: int, most: int, short_by: int, undominated: bool) -> AndOrGraph | None:
+        # Short of a unit of cost, the graph still has all of the cost before.
+        reach = cost - (short_by > 0)
+        if self.stop() or reach >= self._too_large.get((most, undominated), cost + 1):
+            return None
+        graph = self.trees.up_to(cost, most, self.budget.remaining, self.stop, short_by, undominated)
+        if graph is None and not short_by and not self.stop():
+            self._too_large[most, undominated] = cost
+        return graph
