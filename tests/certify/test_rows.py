@@ -151,6 +151,19 @@ def test_missing_and_exchanged_cells_and_columns_are_named() -> None:
         tf.check(certificate, frame, sample_weight=[2] * N)
 
 
+def test_an_order_of_levels_that_a_file_lost_is_the_reason() -> None:
+    """A .csv file holds text where a .parquet file holds ordered categories."""
+    frame = table(2)
+    ordered = frame.assign(job=pd.Categorical(frame["job"], ordered=True))
+    for one, other, what in (
+        (ordered, frame, "column 'job' has levels without an order here, and numbers or ordered levels there"),
+        (frame, ordered, "column 'job' is ordered here, and has levels without an order there"),
+    ):
+        with pytest.raises(CertificateError) as caught:
+            tf.check(solved(one), other)
+        assert str(caught.value.cause).startswith(what)
+
+
 def test_positions_that_are_not_known_are_refused_in_another_order() -> None:
     frame, weights = table(3), [0, *[1] * (N - 1)]
     certificate = solved(frame, sample_weight=weights)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from treeform.certify.groups import digest_with
 from treeform.certify.schema import DataPart, RowsPart
 from treeform.data import Dataset
+from treeform.data.columns import CATEGORY
 from treeform.data.prints import Prints, order_like, prints_of, shared
 from treeform.errors import CertificateError
 from treeform.requirements.groups import Groups
@@ -102,6 +103,7 @@ def changes(stated: DataPart, data: Dataset) -> list[str]:
     here, there = ({name.removeprefix("column ") for name in one} for one in (prints.columns, rows.columns))
     out += [f"{name} is only there" for name in sorted(there - here)]
     out += [f"{name} is only here" for name in sorted(here - there)]
+    out += _read_otherwise(stated.features, data)
     if out:
         return out
     new = np.flatnonzero(~shared(prints.rows, words_of(rows)))
@@ -114,6 +116,19 @@ def changes(stated: DataPart, data: Dataset) -> list[str]:
     elif odd:
         out.append(f"other values of {_listed(odd)}")
     return out
+
+
+def _read_otherwise(features: Collection[str], data: Dataset) -> Iterator[str]:
+    """Columns that are one feature here and one for each level there, or the other way round."""
+    for source in data.encoder.sources:
+        whole = source.name in features or f"{source.name} (missing below)" in features
+        if whole and source.kind == CATEGORY:
+            yield (
+                f"column {source.name!r} has levels without an order here, and numbers or ordered levels there: a .csv "
+                "file keeps no order of levels, .parquet and .feather do"
+            )
+        elif not whole and source.kind != CATEGORY:
+            yield f"column {source.name!r} is {source.kind} here, and has levels without an order there"
 
 
 def _listed(names: list[str]) -> str:

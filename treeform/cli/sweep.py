@@ -62,7 +62,7 @@ def sweep(
         typer.Option("--output", "-o", help="Write the table of all runs here (.csv, .csv.gz, .parquet or .feather)."),
     ] = None,
     report: Annotated[
-        Path | None, typer.Option(help="Write a page with heat maps and the best settings (.html).")
+        Path | None, typer.Option(help="Write a page with the best settings and tables of means (.html).")
     ] = None,
     quiet: opt.Quiet = False,
 ) -> Exit:

@@ -1,7 +1,7 @@
 """The trees of several depths and sizes that are learnt from one table.
 
-Each depth is solved from the best tree of the depth before. Where that is proved early, the size table of the depth
-gives the optimum of every size; in any case each tree is pruned at all prices of a test. Prunings of a tree that was
+Each depth is solved from the best tree of the depth before. Where that is proved early, the best tree of every size is
+found, too; in any case each tree is pruned at all prices of a test. Prunings of a tree that was
 learnt for few errors are not the best small trees, so the greatest depth is solved at several prices, too. A tree of
 one depth serves all greater ones. CART's tree is pruned as well: where several trees have no errors, its prunings are
 often the smallest.
@@ -26,22 +26,21 @@ from treeform.estimators.complexity import lower_hull, simplest_between, slope, 
 from treeform.graph import DecisionGraph
 from treeform.language.objective import Leaves, Nodes, Objective
 from treeform.language.question import Question
-from treeform.problem import Problem
 from treeform.result import Result
 from treeform.shape import Tree
-from treeform.solve import Limit, Status
+from treeform.solve import Limit, SolveOptions, Status, solve
 from treeform.solve.verification import judge_candidate
+from treeform.tradeoff.one_row import question_of_row
 from treeform.utils.budget import Budget
 
 MOST_PRICES = 12
 """Prices of a test that are tried for each depth."""
-DEEPEST_SIZE_TABLE = 3
-"""Greater depths are seldom proved in time, and their size tables take several times as long. Under requirements,
-rows of a table may need a solver."""
+DEEPEST_OF_EVERY_SIZE = 3
+"""Greater depths are seldom proved in time, and have many sizes. Under requirements, a size may need a solver."""
 LEAST_SECONDS = 0.1
 """For the tree of one price, where the greatest depth took less."""
 SOLVED_PRICES = 6
-"""At which trees of the greatest depth are learnt, where no size table is."""
+"""At which trees of the greatest depth are learnt, where not all sizes are."""
 MOST_CELLS = 2_000_000
 """Of a table for which CART's tree is grown, which takes up to two seconds then and cannot be stopped."""
 
@@ -124,7 +123,7 @@ def learn(
     """
     trees: list[Candidate] = []
     deepest = max(estimators)
-    priced = deepest > DEEPEST_SIZE_TABLE
+    priced = deepest > DEEPEST_OF_EVERY_SIZE
     given = estimators[deepest].warm_start
     own_starts = isinstance(given, str) and given == "auto"
     for place, depth in enumerate(sorted(estimators)):
@@ -170,9 +169,9 @@ def _of_depth(
     result = _solved(estimator, data, sensitive_features, start, budget)
     found = [] if result.graph is None else [result.graph]
     problem = estimator._problem(data, sensitive_features)
-    native = not problem.requirements and depth <= DEEPEST_SIZE_TABLE
+    native = not problem.requirements and depth <= DEEPEST_OF_EVERY_SIZE
     if native and result.status is Status.OPTIMAL and not budget.stop():
-        found += _of_every_size(problem, budget)
+        found += _of_every_size(problem.question, result.graph, budget)
     for graph in found:
         yield from _pruned(problem.question, graph, depth)
 
@@ -290,11 +289,18 @@ def _simplified(question: Question, make: Callable[[], DecisionGraph], depth: in
     return graph
 
 
-def _of_every_size(problem: Problem, budget: Budget) -> list[DecisionGraph]:
-    table = problem.size_table(time_limit=_positive(budget))
-    if table.limit is Limit.INTERRUPTED:
-        raise KeyboardInterrupt
-    return [row.graph for row in table.rows if row.graph is not None]
+def _of_every_size(question: Question, largest: DecisionGraph, budget: Budget) -> Iterator[DecisionGraph]:
+    """The best trees of fewer tests, the largest first: a search for one size takes less time than one for all."""
+    tests = largest.n_nodes
+    while tests > 1 and not budget.stop():
+        options = SolveOptions(time_limit=_positive(_part_of(budget, tests - 1)))
+        result = solve(question_of_row(question, tests - 1), options)
+        if result.limit is Limit.INTERRUPTED:
+            raise KeyboardInterrupt
+        if result.graph is None:
+            return
+        yield result.graph
+        tests = min(tests - 1, result.graph.n_nodes)
 
 
 def _admissible(question: Question, graph: DecisionGraph, depth: int) -> Iterator[Candidate]:
