@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from treeform.errors import SpecError
+from treeform.utils.arguments import whole_number
 from treeform.utils.text import count_of
 
 MAX_DEPTH = 30
@@ -37,16 +38,14 @@ class Tree:
 
     def __post_init__(self) -> None:
         _check_splits(self.splits)
-        if (
-            isinstance(self.depth, bool)
-            or not isinstance(self.depth, int)
-            or not 1 <= self.depth <= MAX_DEPTH
-        ):
+        depth = whole_number(self.depth)
+        if depth is None or not 1 <= depth <= MAX_DEPTH:
             raise SpecError(
                 f"a tree of depth {self.depth!r} is not possible",
                 cause=f"the depth counts tests on a path and is a whole number from 1 to {MAX_DEPTH}",
                 fix="use for example tf.Tree(depth=3), as text tree:3",
             )
+        object.__setattr__(self, "depth", depth)
 
     @property
     def widths(self) -> tuple[int, ...]:
@@ -104,14 +103,14 @@ class Diagram:
 
     def _check(self) -> None:
         text = ",".join(map(str, self.widths))
-        if not self.widths or any(
-            isinstance(w, bool) or not isinstance(w, int) or w < 1 for w in self.widths
-        ):
+        widths = tuple(whole_number(width) or 0 for width in self.widths)
+        if not widths or min(widths) < 1:
             raise SpecError(
                 f"a diagram with layer widths ({text}) is not possible",
                 cause="each width is a whole number of nodes, at least 1",
                 fix="use for example tf.Diagram(1, 2, 4, 4, 4), as text diagram:1,2,4,4,4",
             )
+        object.__setattr__(self, "widths", widths)
         if self.widths[0] != 1:
             raise SpecError(
                 f"the first layer of a diagram has {count_of(self.widths[0], 'node')}",

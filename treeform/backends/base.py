@@ -23,6 +23,7 @@ from treeform.backends.watch import Watch
 from treeform.bridges import route
 from treeform.errors import ModelError, SolverNotAvailable, SpecError
 from treeform.model import Block, Model, Watermark
+from treeform.utils.arguments import whole_number
 from treeform.utils.budget import Limit
 from treeform.utils.extensions import SOLVERS, find
 from treeform.utils.text import count_of
@@ -145,9 +146,9 @@ def check_threads(threads: Any, chosen_by: str | None = None) -> int:
     SpecError
         If it is no possible number of threads.
     """
-    whole = isinstance(threads, int) and not isinstance(threads, bool)
-    if whole and threads >= (chosen_by is None):
-        return int(threads)
+    whole = whole_number(threads)
+    if whole is not None and whole >= (chosen_by is None):
+        return whole
     choose = "of at least 1" if chosen_by is None else f"of at least 1, or 0 to let {chosen_by} choose"
     raise SpecError(f"threads={threads!r} is not possible", fix=f"give a whole number {choose}")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -72,7 +73,9 @@ def _check_one(path: Path, real: Path) -> None:
     folder = real.parent
     if not folder.is_dir():
         raise SpecError(
-            f"{path} cannot be written", cause=f"there is no folder {folder}", fix=f"mkdir -p {folder}"
+            f"{path} cannot be written",
+            cause=f"there is no folder {folder}",
+            fix=f"mkdir -p {shlex.quote(str(folder))}",
         )
     if real.exists() and not os.access(real, os.W_OK):
         raise SpecError(f"{path} cannot be written", cause="the file is read-only", fix="choose another name")

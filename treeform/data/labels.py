@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from treeform.data.exact import plain
+from treeform.data.text_dates import date_orders
 from treeform.errors import DataError
 from treeform.utils.rows import row_text, rows_note, setting_text
 from treeform.utils.text import count_of
@@ -157,7 +159,12 @@ def refuse_quantities(classes: NDArray[Any], n_rows: int) -> None:
 
 
 def many_classes_note(classes: NDArray[Any]) -> list[str]:
-    """Whether the labels are so many numbers, or texts of numbers, that they may be a quantity."""
+    """Whether the labels are dates, or so many numbers or texts of numbers that they may be a quantity."""
+    if _are_dates(classes):
+        return [
+            f"each of the {len(classes)} dates in the target is a class of its own; to predict moments make them "
+            "numbers, such as days, and minimise tf.SquaredError() or tf.AbsoluteError()"
+        ]
     as_text = len(classes) > _FEW_CLASSES and all(map(_is_number_text, classes.tolist()))
     if not _many_numbers(classes) and not as_text:
         return []
@@ -166,6 +173,13 @@ def many_classes_note(classes: NDArray[Any]) -> list[str]:
         f"each of the {len(classes)} numbers in the target is a class of its own; to predict quantities minimise "
         f"tf.SquaredError() or tf.AbsoluteError(){convert}"
     ]
+
+
+def _are_dates(classes: NDArray[Any]) -> bool:
+    labels = list(classes) if classes.dtype.kind in "OUM" else []
+    if labels and all(isinstance(label, str) for label in labels):
+        return bool(date_orders(labels, 1.0))
+    return bool(labels) and all(isinstance(label, date | np.datetime64) for label in labels)
 
 
 def _is_number_text(label: Any) -> bool:

@@ -225,7 +225,9 @@ def recognise(values: Any, name: str, options: TableOptions, rows: NDArray[np.in
         raise DataError(
             f"column {name!r} holds durations or periods ({dtype})",
             cause="a test on one depends on the unit that you mean",
-            fix=f"make it a number, for example X[{name!r}].dt.days",
+            fix=f"make it dates: X[{name!r}].dt.to_timestamp()"
+            if isinstance(dtype, pd.PeriodDtype)
+            else f"make it a number, for example X[{name!r}].dt.days",
         )
     if types.is_complex_dtype(dtype):
         raise DataError(f"column {name!r} holds complex numbers", fix="split it into two real columns")

@@ -170,7 +170,7 @@ def _of_depth(
     found = [] if result.graph is None else [result.graph]
     problem = estimator._problem(data, sensitive_features)
     native = not problem.requirements and depth <= DEEPEST_OF_EVERY_SIZE
-    if native and result.status is Status.OPTIMAL and not budget.stop():
+    if native and result.graph is not None and result.status is Status.OPTIMAL:
         found += _of_every_size(problem.question, result.graph, budget)
     for graph in found:
         yield from _pruned(problem.question, graph, depth)

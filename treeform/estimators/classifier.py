@@ -154,11 +154,12 @@ class OptimalClassifier(ClassifierMixin, OptimalEstimator):  # type: ignore[misc
     def _targets(self, y: Any) -> Any:
         with in_our_words():
             try:
-                check_classification_targets(y)
+                with np.errstate(invalid="ignore"):  # some numbers are too large to be compared with whole ones
+                    check_classification_targets(y)
             except ValueError as error:
                 raise SpecError(
                     str(error).split(". ")[0],
-                    cause="a classifier learns labels, and these are fractional numbers, or numbers mixed with text",
-                    fix="for quantities use tf.OptimalTreeRegressor; for labels pass text or whole numbers, one column",
+                    cause="a classifier learns labels: text, whole numbers or booleans, in one column",
+                    fix="for quantities use tf.OptimalTreeRegressor; make labels text, for example with astype(str)",
                 ) from error
         return super()._targets(y)

@@ -13,7 +13,7 @@ import numpy as np
 from treeform.data.columns import CATEGORY, LARGEST_PRESENT, NUMERIC, Column, number_text
 from treeform.graph.graph import FlatGraph
 from treeform.graph.values import value_text
-from treeform.utils.text import rounded_text
+from treeform.utils.text import one_line, rounded_text
 
 MAX_PATHS = 32  # paths to one terminal of a diagram that a rule spells out
 Step = tuple[int, float, bool]  # feature, threshold, went right
@@ -36,7 +36,7 @@ def rules(graph: FlatGraph) -> list[str]:
             parts = paths[:MAX_PATHS] if len(paths) == 1 else [f"({path})" for path in paths[:MAX_PATHS]]
             more = " or ..." if len(paths) > MAX_PATHS else ""
             lines.append(f"if {' or '.join(parts)}{more} {outcome}")
-    return lines
+    return [one_line(line) for line in lines]
 
 
 def outline(graph: FlatGraph) -> str:
@@ -57,9 +57,9 @@ def outline(graph: FlatGraph) -> str:
         written.add(node)
         support = f"  ({support_text(graph, node)})" if known else ""
         if graph.feature[node] < 0:
-            lines.append(f"{lead}{mark}{class_text(graph, node)}{support}")
+            lines.append(one_line(f"{lead}{mark}{class_text(graph, node)}{support}"))
             continue
-        lines.append(f"{lead}{mark}{question_text(graph, node)}{support}")
+        lines.append(one_line(f"{lead}{mark}{question_text(graph, node)}{support}"))
         waiting += [
             (child, indent + 1, f"{arc}: ".ljust(width)) for arc, child in branches(graph, node)[::-1]
         ]

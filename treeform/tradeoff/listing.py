@@ -29,6 +29,7 @@ from treeform.solve.result import USUAL, Progress, SolveOptions, Status
 from treeform.tradeoff.asking import Asking, with_model
 from treeform.tradeoff.near_optimal import Indispensable, NearOptimal
 from treeform.tradeoff.near_trees import Judge, NearModel, NearTrees
+from treeform.utils.arguments import whole_number
 from treeform.utils.budget import Budget, Pace, Step, interruptible, observe_steps, report_step
 from treeform.utils.out_of_reach import OutOfReach, Stopped
 from treeform.utils.rows import setting_text
@@ -219,10 +220,10 @@ def _checked(within: Any, max_models: Any) -> Fraction:
         cause="no model is better than the optimum",
         fix=f"use for example {setting_text('within', 0.01)}",
     )
-    if isinstance(max_models, bool) or not isinstance(max_models, int) or max_models < 1:
+    if (whole_number(max_models) or 0) < 1:
         raise SpecError(
             f"max_models={max_models!r} is no number of models",
-            cause="it is at least 1",
+            cause="it is a whole number of at least 1",
             fix="use for example max_models=1000",
         )
     return share

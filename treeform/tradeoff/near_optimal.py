@@ -22,6 +22,7 @@ from treeform.solve.schedule import equal_part
 from treeform.tradeoff.axis import find_axis
 from treeform.tradeoff.near_plot import range_plot
 from treeform.tradeoff.near_trees import NearModel, NearTrees
+from treeform.utils.arguments import whole_number
 from treeform.utils.budget import Budget, Limit
 from treeform.utils.notebook import Printed
 from treeform.utils.text import count_of
@@ -251,9 +252,12 @@ class NearOptimal(Printed):
         seed : int, optional
             The same seed draws the same models.
         """
-        if isinstance(n, bool) or not isinstance(n, int) or n < 0:
-            raise SpecError(f"n={n!r} is no number of models", cause="it is 0 or more", fix="use sample(10)")
-        return tuple(self._counted_trees("a sample").sample(n, seed))
+        count = whole_number(n)
+        if count is None or count < 0:
+            raise SpecError(
+                f"n={n!r} is no number of models", cause="it is a whole number, 0 or more", fix="use sample(10)"
+            )
+        return tuple(self._counted_trees("a sample").sample(count, seed))
 
     def sparsest(self) -> NearModel:
         """The model with the fewest tests of all that were counted."""

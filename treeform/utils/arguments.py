@@ -7,6 +7,7 @@ import functools
 import inspect
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from numbers import Integral
 from typing import Any, ParamSpec, TypeVar
 
 from treeform.errors import CallError, FormerName, TreeformError, did_you_mean
@@ -17,6 +18,11 @@ R = TypeVar("R")
 T = TypeVar("T")
 K = TypeVar("K", bound=type)
 _BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+
+
+def whole_number(value: object) -> int | None:
+    """A whole number of Python or NumPy as an int; None if it is none, as True is not."""
+    return int(value) if isinstance(value, Integral) and not isinstance(value, bool) else None
 
 
 def clear_call(function: Callable[P, R]) -> Callable[P, R]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from fractions import Fraction
 
 _THINGS = {"leaf": "leaves", "class": "classes", "entry": "entries"}
 _VERBS = {"are": "is", "were": "was", "have": "has", "reach": "reaches"}
+_BREAKS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _LARGEST_PLAIN = 1000
 """Denominators up to here are read as they are."""
 
@@ -32,6 +34,15 @@ def plural(thing: str) -> str:
     """The plural of a thing: ``leaves``, ``training rows``."""
     *before, last = thing.split(" ")
     return " ".join([*before, _THINGS.get(last, f"{last}s")])
+
+
+def one_line(text: str) -> str:
+    r"""Text whose line breaks and other control characters are written as escapes, so that a name cannot end a line.
+
+    >>> one_line("if a\nb <= 3")
+    'if a\\nb <= 3'
+    """
+    return _BREAKS.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 def exact_text(value: Fraction | int) -> str:
