@@ -170,6 +170,21 @@ def test_an_attribute_that_is_not_there_is_said_and_not_counted(fitted):
     assert "no column 'nothing'" in only.note
 
 
+def test_a_hyperplane_over_missing_levels_is_asked():
+    X = pd.DataFrame({"job": ["a", None, "b", None, "a", "b"], "age": [1.0, 2, 3, 4, 5, 6]})
+    problem = tf.Problem(X, [0, 1, 0, 1, 1, 0], shape=tf.Tree(1, "multivariate"))
+    named = {(column.source, column.category): f for f, column in enumerate(problem.data.columns)}
+    nodes = [
+        {"weights": {named["job", None]: 2.0, named["age", None]: 0.1}, "threshold": 1.0, "left": 1, "right": 2},
+        {"label": 0},
+        {"label": 1},
+    ]
+    facts = report.of_model(tf.DecisionGraph.build(nodes, problem.data), problem.question)
+    terms = facts.ask["nodes"]["0"]["sum"]["terms"]
+    assert {"weight": 2.0, "column": "job", "of": "level", "level": None} in terms
+    assert '"level": null' in report.render_html(facts) or '"level":null' in report.render_html(facts)
+
+
 def test_about_files(tmp_path: Path):
     file = tmp_path / "about.toml"
     file.write_text(
