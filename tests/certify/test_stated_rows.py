@@ -10,7 +10,7 @@ from own_rules import AtMost, OneFeature, noisy_table
 
 import treeform as tf
 from treeform.certify import reference, stated_rows
-from treeform.certify.left_out import BY_ROWS, Written, write_out
+from treeform.certify.left_out import BY_ROWS, Reach, Written, write_out
 from treeform.certify.prices import Table
 from treeform.certify.stated_rows import LeftByRows, left_by_rows
 from treeform.certify.verdicts import CheckRow, Verdict
@@ -47,7 +47,7 @@ def counted(case: Case, question: Question, value: Fraction) -> tuple[Written, L
     assert part is not None
     cost = part.upper(int(-(-value * question.scale // 1)))
     rows = [0] * len(part.task.totals.rows) if part.task.totals else []
-    written = write_out(Table(case.data, part.task), part.task, cost, rows, 1, True, Budget())
+    written = write_out(Table(case.data, part.task), part.task, Reach(cost, rows, 1, True), Budget())
     if not written.n_alternatives:
         return written, None
     sides = written.table.lo, written.table.hi
@@ -88,7 +88,7 @@ def test_it_proves_nothing_where_trees_of_the_graph_stand_for_others() -> None:
         question = Question(case.data, case.shape, case.goal, (rule().bind(case.data),))
         part = priced_part(question)
         assert part is not None
-        written = write_out(Table(case.data, part.task), part.task, 10, [], 1, by_feature, Budget())
+        written = write_out(Table(case.data, part.task), part.task, Reach(10, [], 1, by_feature), Budget())
         graph, sides = written.graph(case.data, 10), (written.table.lo, written.table.hi)
         assert left_by_rows(question, part, graph, sides, Fraction(2), Budget()) is None
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import treeform as tf
-from treeform.certify.left_out import count_alternatives
+from treeform.certify.left_out import Reach, count_alternatives
 from treeform.engines import TreeTask, and_or_graph
 from treeform.engines.and_or_graph import GraphOfTrees, Priced, takes_intervals
 from treeform.engines.enumeration import Enumeration
@@ -141,9 +141,8 @@ def test_nothing_is_left_out_that_a_cheap_tree_of_depth_three_uses(seed: int) ->
     cost = priced.lower + 2
     graph = trees.up_to(cost)
     assert graph is not None
-    counted = count_alternatives(
-        problem.data, relaxation.task, cost, priced.multipliers, priced.unit, True, Budget()
-    )
+    reach = Reach(cost, priced.multipliers, priced.unit, True)
+    counted = count_alternatives(problem.data, relaxation.task, reach, Budget())
     assert (graph.n_nodes, graph.n_alternatives) == counted
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import treeform as tf
-from treeform.certify.left_out import count_alternatives, count_left_out
+from treeform.certify.left_out import Reach, count_alternatives, count_left_out
 from treeform.engines import TreeTask
 from treeform.engines.and_or_graph import GraphOfTrees
 from treeform.engines.graph_fixing import fixed
@@ -62,15 +62,8 @@ def test_the_graph_is_that_of_a_search_of_its_own(seed: int, nightly: bool) -> N
             _, priced, graph = graph_of(question, reach, by_feature)
             if priced.infeasible:
                 continue
-            counted = count_alternatives(
-                case.data,
-                part.task,
-                priced.lower + reach,
-                priced.multipliers,
-                priced.unit,
-                by_feature,
-                Budget(),
-            )
+            asked = Reach(priced.lower + reach, priced.multipliers, priced.unit, by_feature)
+            counted = count_alternatives(case.data, part.task, asked, Budget())
             assert (graph.n_nodes, graph.n_alternatives) == counted, case.code(*question.requirements)
 
 

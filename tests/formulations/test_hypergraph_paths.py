@@ -12,7 +12,7 @@ from path_cases import RULES, cases
 
 import treeform as tf
 from treeform.certify import left_out
-from treeform.certify.left_out import count_alternatives
+from treeform.certify.left_out import Reach, count_alternatives
 from treeform.engines import graph_paths
 from treeform.engines.and_or_graph import GraphOfTrees
 from treeform.engines.graph_paths import PathStates
@@ -58,11 +58,12 @@ def test_an_automaton_that_adds_to_a_rule_is_noticed(name: str, monkeypatch: pyt
         if not trees.path_levels:
             continue
         none = (0,) * trees.n_rows
-        counted = partial(count_alternatives, case.data, part.task, 100, none, 1, True, Budget())
-        counted(trees.path_levels)
+        reach = Reach(100, none, 1, True, trees.path_levels)
+        counted = partial(count_alternatives, case.data, part.task, reach, Budget())
+        counted()
         monkeypatch.setattr(left_out, "states_of", narrower)
         with pytest.raises(CertificateError, match="leaves out paths"):
-            counted(trees.path_levels)
+            counted()
         monkeypatch.undo()
         noticed += 1
     assert noticed

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import treeform as tf
+from treeform.certify.left_out import Reach
 from treeform.engines.and_or_graph import Priced
 from treeform.engines.relaxation import Relaxation
 from treeform.language.question import Question
@@ -55,10 +56,8 @@ def counts_agree(
     """The nodes of a graph, which a count of its own finds, too."""
     graph = trees.up_to(at.lower + reach)
     assert graph is not None
-    given = (at.multipliers, at.unit, True, Budget(), trees.path_levels)
-    assert (graph.n_nodes, graph.n_alternatives) == count(case.data, task, at.lower + reach, *given), (
-        case.code()
-    )
+    asked = Reach(at.lower + reach, at.multipliers, at.unit, True, trees.path_levels)
+    assert (graph.n_nodes, graph.n_alternatives) == count(case.data, task, asked, Budget()), case.code()
     return int(graph.n_nodes)
 
 

@@ -53,6 +53,21 @@ class Counted:
     """Whether nothing of what was counted is a model below the claim."""
 
 
+@dataclass(frozen=True)
+class Reach:
+    """The trees whose alternatives are counted: those of at most ``cost``, if they keep the sum constraints."""
+
+    cost: int
+    """In units of the task."""
+    multipliers: Sequence[int]
+    """One for each row, in 1 / ``unit`` of a unit of cost."""
+    unit: int
+    by_feature: bool
+    """Whether tests of different features that part a node's points alike are different alternatives."""
+    path_levels: int = 0
+    """The number of tests above, from which on rules on paths do not count."""
+
+
 def count_left_out(
     question: Question, value: Fraction | None, details: Mapping[str, Any], budget: Budget
 ) -> Counted | None:
@@ -76,9 +91,9 @@ def count_left_out(
     relaxation = priced_part(question)
     if relaxation is None or value is None or relaxation.task.max_features == 0:
         return None
-    reach = question.to_units(relaxation.lower(named["up_to"] + 1))
-    if value > reach:
-        raise CertificateError(f"the graph states models below {reach} only")
+    below = question.to_units(relaxation.lower(named["up_to"] + 1))
+    if value > below:
+        raise CertificateError(f"the graph states models below {below} only")
     numbers, unit = multipliers_of(details.get("witness"))
     levels, sets = named.get("path_levels", 0), named.get("column_sets", 0)
     if not (is_whole(levels) and is_whole(sets)):
@@ -88,19 +103,19 @@ def count_left_out(
         return Counted("tests that others dominate are left out of its graph, on trust", False)
     if sets and len(_sets_of_columns(question.data, task)) != sets:
         raise CertificateError("the graph is over other sets of columns, the claim names others")
-    arguments = task, named["up_to"], numbers, unit, named["by_feature"], budget, levels
-    written = None if sets else write_out(Table(question.data, task), *arguments)
+    reach = Reach(named["up_to"], numbers, unit, named["by_feature"], levels)
+    written = None if sets else write_out(Table(question.data, task), task, reach, budget)
     if written is None:
-        counted = count_alternatives(question.data, *arguments, over_sets=True)
+        counted = count_alternatives(question.data, task, reach, budget, over_sets=True)
     else:
         counted = written.n_nodes, written.n_alternatives
     if counted != (named["nodes"], named["alternatives"]):
         raise CertificateError(
             f"the graph has {counted[0]:,} nodes and {counted[1]:,} alternatives, the claim names others"
         )
-    stated = f"models below {reach} use no others than {count_of(counted[1], 'alternative')}, counted again"
+    stated = f"models below {below} use no others than {count_of(counted[1], 'alternative')}, counted again"
     if not counted[1]:
-        return Counted(f"no tree costs so little, counted again below {reach}", True)
+        return Counted(f"no tree costs so little, counted again below {below}", True)
     left = None
     if written is not None:
         graph, sides = written.graph(question.data, named["up_to"]), (written.table.lo, written.table.hi)
@@ -117,42 +132,20 @@ def count_left_out(
 
 
 def count_alternatives(
-    data: Dataset,
-    task: TreeTask,
-    cost: int,
-    multipliers: Sequence[int],
-    unit: int,
-    by_feature: bool,
-    budget: Budget,
-    path_levels: int = 0,
-    over_sets: bool = False,
+    data: Dataset, task: TreeTask, reach: Reach, budget: Budget, over_sets: bool = False
 ) -> tuple[int, int]:
-    """Nodes and alternatives of the graph that trees of at most ``cost`` use, if they satisfy the sum constraints.
+    """Nodes and alternatives of the graph of a reach; ``budget`` ends the search with `Stopped`.
 
     Raises OutOfReach if the graph has too many nodes or sets, or numbers would leave the exact range.
 
     Parameters
     ----------
-    cost : int
-        In units of the task.
-    multipliers : sequence of int
-        One for each row, in 1 / ``unit`` of a unit of cost.
-    by_feature : bool
-        Whether tests of different features that part a node's points alike are different alternatives.
-    budget : Budget
-        Ends the search with `Stopped`.
-    path_levels : int
-        The number of tests above, from which on rules on paths do not count.
     over_sets : bool
         Whether the columns that a tree may test are chosen at the root, among all sets that the task allows.
     """
     if over_sets:
-
-        def counted(table: Table, part: TreeTask) -> Written:
-            return write_out(table, part, cost, multipliers, unit, by_feature, budget, path_levels)
-
-        return _over_sets(data, task, counted)
-    written = write_out(Table(data, task), task, cost, multipliers, unit, by_feature, budget, path_levels)
+        return _over_sets(data, task, lambda table, part: write_out(table, part, reach, budget))
+    written = write_out(Table(data, task), task, reach, budget)
     return written.n_nodes, written.n_alternatives
 
 
@@ -255,30 +248,23 @@ class Written:
         return np.packbits(there[self.table.at], bitorder="little")
 
 
-def write_out(
-    table: Table,
-    task: TreeTask,
-    cost: int,
-    multipliers: Sequence[int],
-    unit: int,
-    by_feature: bool,
-    budget: Budget,
-    path_levels: int = 0,
-) -> Written:
+def write_out(table: Table, task: TreeTask, reach: Reach, budget: Budget) -> Written:
     """The graph over the tests of a table; as for `count_alternatives`."""
-    followed = states_of(task, _Sides(table), path_levels) if path_levels and task.paths else None
+    levels = reach.path_levels
+    followed = states_of(task, _Sides(table), levels) if levels and task.paths else None
     read = read_by(task, table.feature)
     states = _Rules(read)
     if followed is not None:
         states.follow(followed.allowed > 0, followed.next, followed.may_end > 0)
     if followed is not None and not admits(states, Followed(task.paths, table.tests, read), task.depth):
         raise CertificateError("the graph leaves out paths that the rules allow")
-    prices, out = Prices(table, task, multipliers, unit, budget, states), Written(table, by_feature)
-    limit = float(prices.limit(cost))
+    prices = Prices(table, task, reach.multipliers, reach.unit, budget, states)
+    out = Written(table, reach.by_feature)
+    limit = float(prices.limit(reach.cost))
     everything = np.arange(len(table.weight))
     if prices.least(everything, task.depth, states.start) > limit:
         return out
-    group = table.feature if by_feature else np.zeros(len(table.feature), dtype=np.int64)
+    group = table.feature if reach.by_feature else np.zeros(len(table.feature), dtype=np.int64)
     level: Level = {(everything.tobytes(), states.start): (everything, limit)}
     for depth in range(task.depth, -1, -1):
         below: Level = {}
