@@ -303,3 +303,15 @@ def test_explain_shows_rows_and_writes_the_model(tmp_path: Path) -> None:
     assert "min\n" in lp.read_text() and "ROWS\n" in mps.read_text()
     wrong = CliRunner().invoke(app, [*words, "--lp", str(tmp_path / "odd.txt")])
     assert wrong.exit_code == 2 and "does not end in .lp" in wrong.stderr
+
+
+def test_a_penalty_that_cross_validation_chose_is_no_number_of_many_digits(tmp_path: Path) -> None:
+    """It is a float as text: two and a half of 399 rows, and not its 16 digits."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=399).round(2), "z": rng.normal(size=399).round(2)})
+    frame["y"] = np.where((frame["x"] > 0) ^ (rng.random(399) < 0.2), "good", "bad")
+    path = tmp_path / "table.csv"
+    frame.to_csv(path, index=False)
+    done = run("fit", path, "--target", "y", "--shape", "tree:1", "--ccp-alpha", repr(2.5 / 399))
+    assert done.exit_code == 0, done.output
+    assert "minimize error + 5/2*nodes" in done.output and "contree" in done.output

@@ -32,7 +32,8 @@ def price_of(alpha: Any, data: Dataset) -> Fraction:
     """The price of a test in units of the objective, ``alpha`` times the total weight.
 
     Of all prices that stand for the same float, one that is a simple multiple of the unit of weights is taken where
-    there is one: searches count in whole numbers, and are faster with smaller ones.
+    there is one: searches count in whole numbers, and are faster with smaller ones. A float may be text, too, as the
+    command line has it.
 
     Raises SpecError if ``alpha`` is negative or no finite number.
     """
@@ -45,8 +46,8 @@ def price_of(alpha: Any, data: Dataset) -> Fraction:
     )
     in_units = share * data.total_weight
     simple = in_units.limit_denominator(MOST_DENOMINATOR)
-    is_float = isinstance(alpha, Real) and not isinstance(alpha, Fraction)
-    kept = simple if is_float and float(simple / data.total_weight) == float(alpha) else in_units
+    is_float = isinstance(alpha, Real | str) and not isinstance(alpha, Fraction)
+    kept = simple if is_float and float(simple / data.total_weight) == float(share) else in_units
     return kept * data.weight_unit
 
 
