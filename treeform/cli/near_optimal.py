@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -130,18 +132,18 @@ def near_optimal(
                 print(found.importance().to_string(index=False))
             if multiplicity:
                 _show_multiplicity(found)
-            if sparsest:
-                _show("sparsest", found.sparsest())
             for model in found.sample(sample, seed):
                 _show("drawn", model)
             if disagreement is not None:
                 unwritten.write(_write_disagreement, found, disagreement)
             if plot is not None:
                 unwritten.write(found.plot().save, plot)
-        elif importance or multiplicity or disagreement is not None or sparsest or sample or plot is not None:
+        elif importance or multiplicity or disagreement is not None or sample or plot is not None:
             print(f"nothing more is shown or written of them: {found.uncounted or 'none was counted'}")
         for one in over:
             _show_tightest(found, one, left(found))
+        if sparsest:
+            _show_found("sparsest", partial(found.sparsest, left(found)))
         for answer in least:
             _show_without(str(without), answer)
         if report_file is not None:
@@ -174,14 +176,25 @@ def _write_disagreement(found: NearOptimal, path: Path) -> None:
 
 
 def _show_tightest(found: NearOptimal, over: Requirement | str, seconds: float | None) -> None:
-    try:
-        model = found.tightest(over, seconds)
-    except SpecError as error:  # of this question: what was found is shown
-        warn(str(error))
-        return
     _, axis = find_axis(found.question, over)
-    measured = axis.measure.format(exact_text(axis.measured(model.graph, found.question.data)))
-    _show("tightest", model, f", {measured}")
+
+    def measured(model: NearModel) -> str:
+        measure = exact_text(axis.measured(model.graph, found.question.data))
+        return f", {axis.measure.format(measure)}"
+
+    _show_found("tightest", partial(found.tightest, over, seconds), measured)
+
+
+def _show_found(
+    what: str, ask: Callable[[], NearModel], more: Callable[[NearModel], str] = lambda model: ""
+) -> None:
+    """Show the answer to a question about all models; what was found before is shown where it has none."""
+    try:
+        model = ask()
+    except SpecError as error:
+        warn(str(error))
+    else:
+        _show(what, model, more(model))
 
 
 def _show_without(column: str, answer: CertifiedResult) -> None:

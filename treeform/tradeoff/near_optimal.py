@@ -17,6 +17,7 @@ from treeform.graph.svg import Drawing
 from treeform.language.bounded import Bounded
 from treeform.language.question import Question
 from treeform.requirements.excluded import NoTestOn
+from treeform.requirements.parsimony import MaxNodes
 from treeform.solve.result import Number, SolveOptions, Status
 from treeform.solve.schedule import equal_part
 from treeform.tradeoff.axis import find_axis
@@ -259,9 +260,9 @@ class NearOptimal(Printed):
             )
         return tuple(self._counted_trees("a sample").sample(count, seed))
 
-    def sparsest(self) -> NearModel:
-        """The model with the fewest tests of all that were counted."""
-        return self._counted_trees("the sparsest model").sparsest()
+    def sparsest(self, time_limit: float | None = None) -> NearModel:
+        """The model with the fewest tests; where no models were counted it is solved for, as in `tightest`."""
+        return self.tightest(MaxNodes(1), time_limit) if self.trees is None else self.trees.sparsest()
 
     def tightest(self, over: Any, time_limit: float | None = None) -> NearModel:
         """The model that satisfies a requirement with the tightest bound: the fairest, the most stable one.
