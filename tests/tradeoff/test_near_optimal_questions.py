@@ -163,10 +163,15 @@ def test_what_needs_a_list_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SpecError, match=r"not found"):
         found.distinct()
     monkeypatch.setattr("treeform.engines.and_or_graph.MOST_TESTS", 0)
-    uncounted = stated(0).near_optimal()
+    uncounted = stated(0).near_optimal(within=WITHIN)
     with pytest.raises(SpecError, match="needs a set of models that fits"):
         uncounted.disagreement()
     assert uncounted.columns()["models"].max() == 1
+    every = found.models
+    assert uncounted.sparsest().graph.n_nodes == min(model.graph.n_nodes for model in every)
+    supports = [tf.MinSupport(1).bind(found.question.data).measured(m.graph, found.question.data) for m in every]
+    widest = uncounted.tightest(tf.MinSupport(1)).graph
+    assert tf.MinSupport(1).bind(found.question.data).measured(widest, found.question.data) == max(supports)
 
 
 @pytest.mark.parametrize("seed", range(3))
