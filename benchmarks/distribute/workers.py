@@ -19,6 +19,7 @@ import psutil
 
 from benchmarks.distribute.cases import case_of
 from benchmarks.harness import Figures, Rows, Shown, table, user_seconds
+from treeform.distribute.pairs import PairBounds
 from treeform.distribute.workers import Work, started
 from treeform.engines import EngineRun
 
@@ -53,7 +54,8 @@ def measure(case: str, workers: int) -> dict[str, Any]:
         pool.seconds.clear()
         before = _used()
         here, wall = time.process_time(), time.perf_counter()
-        outcome = engine.run(data, task, EngineRun(ask=ask, callers=workers))
+        asked = PairBounds().before(ask) if engine.bounded else ask
+        outcome = engine.run(data, task, EngineRun(ask=asked, callers=workers))
         here, wall = time.process_time() - here, time.perf_counter() - wall
         seconds, used = np.array(pool.seconds), _used()
     return {

@@ -13,6 +13,7 @@ from journals import check_journal
 
 import treeform as tf
 from treeform.data import Dataset
+from treeform.distribute.pairs import PairBounds
 from treeform.engines import DL85, EngineRun, TreeTask
 from treeform.errors import SpecError
 
@@ -62,19 +63,24 @@ def test_a_root_test_stopped_early_leaves_a_bound() -> None:
     assert stopped.lower <= alone.upper <= stopped.upper
 
 
-WORK, MOST_PAIRED = 12, 600
-"""The place of the work in a reply, and the tests up to which bounds of pairs travel (``binary/parts.cpp``)."""
+MOST_PAIRED = 600
+"""The tests up to which bounds of pairs travel (``binary/parts.cpp``)."""
 
 
-def _asked(engine: DL85, data: Dataset, task: TreeTask) -> list[tuple[Any, Any]]:
-    """The questions of a search with one worker, and their replies."""
+def work_of(reply: Any) -> int:
+    """The work that a reply states: the last but one of its counters, which follow two lists."""
+    return int(reply[3 + int(reply[2]) + 3 + 10])
+
+
+def _asked(engine: DL85, data: Dataset, task: TreeTask, most: int = 10**9) -> list[tuple[Any, Any]]:
+    """The questions of a search with one worker, and their replies; the search stops after so many."""
     evaluator, asked = engine.evaluator(data, task), []
 
     def ask(question: Any) -> Any:
         asked.append((question, evaluator.evaluate(question, never)))
-        return asked[-1][1]
+        return asked[-1][1] if len(asked) < most else None
 
-    engine.run(data, task, EngineRun(ask=ask))
+    engine.run(data, task, EngineRun(ask=PairBounds().before(ask)))
     return asked
 
 
@@ -84,16 +90,16 @@ def test_what_a_worker_remembers_and_what_others_tell_changes_no_cost(seed: int)
     data, task = Dataset.from_user(frame.drop(columns="y"), frame["y"]), TreeTask(4, node_penalty=seed % 2)
     engine = DL85(exact_depth=2)
     asked = _asked(engine, data, task)
-    assert any(question[1] > 0 and question[2:-1].any() for question, _ in asked)
+    assert any(question[1] > 0 and question[2:-2].any() for question, _ in asked)
     fresh_work = 0
     for question, reply in asked:
-        plain = np.concatenate([question[:1], [0], question[-1:]])
+        plain = np.array([question[0], 0, 1, question[-1]])
         fresh = engine.evaluator(data, task).evaluate(plain, never)
         assert fresh is not None
         assert cost_of(fresh) == cost_of(reply)
         assert min(fresh[0], question[0]) >= min(reply[0], question[0])
-        fresh_work += int(fresh[WORK])
-    assert sum(int(reply[WORK]) for _, reply in asked) < fresh_work
+        fresh_work += work_of(fresh)
+    assert sum(work_of(reply) for _, reply in asked) < fresh_work
 
 
 def test_a_test_and_its_opposite_are_asked_about_once() -> None:
@@ -110,10 +116,9 @@ def test_messages_with_many_tests_are_small() -> None:
     y = rng.integers(0, 2, 150)
     for tests in (MOST_PAIRED, MOST_PAIRED + 1):
         data = Dataset.from_user(rng.integers(0, 2, (150, tests)), y)
-        questions: list[Any] = []
-        DL85(exact_depth=2).run(data, TreeTask(3), EngineRun(ask=questions.append))
-        assert questions
-        assert all(question.nbytes < 19_400 for question in questions)
+        asked = _asked(DL85(exact_depth=2), data, TreeTask(3), 2)
+        assert [len(question) > 4 for question, _ in asked] == [False, tests == MOST_PAIRED]
+        assert all(message.nbytes < 20_000 for pair in asked for message in pair)
 
 
 def test_messages_that_do_not_fit_are_refused() -> None:
@@ -132,3 +137,25 @@ def test_problems_and_journals(tmp_path: Path) -> None:
     assert problem.solve(executor="threading", workers=2).bound == whole.bound  # the usual engine
     with pytest.raises(SpecError, match="one budget of tests"):
         problem.add(tf.MaxNodes(6)).solve(engine, executor="threading")
+
+
+def test_bounds_of_pairs_are_known_from_both_tests() -> None:
+    unknown = -9
+    asked: list[list[int]] = []
+
+    def ask(question: Any) -> Any:
+        asked.append(question.tolist())
+        pairs = [unknown] + [unknown] * 12
+        if question[-2] == 0:  # of the first of three tests: its side 1 with side 0 of the last one
+            pairs[1 + (1 * 3 + 2) * 2 + 0] = 7
+        return np.array([1, 1, len(pairs), *pairs])
+
+    pool = PairBounds().before(ask)
+    for test, price in ((0, 5), (2, 5), (2, 6)):
+        pool(np.array([50, 0, 2, test, price]))
+    first, second, third = asked
+    assert first == [50, 0, 2, 0, 5]
+    hints = [unknown] * 12
+    hints[(0 * 3 + 0) * 2 + 1] = 7  # of the last test: its side 0 with side 1 of the first one
+    assert second == [50, 12, *hints, 2, 2, 5]
+    assert third == [50, 0, 2, 2, 6]  # at other prices nothing is known

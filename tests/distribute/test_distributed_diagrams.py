@@ -61,7 +61,7 @@ def test_parts_cover_the_search_and_their_bounds_are_true() -> None:
 
     outcome = ENGINE.run(data, task, EngineRun(ask=ask))
     assert outcome.proved
-    last = [question for question in questions if question[2] == questions[-1][2]]
+    last = [question for question in questions if question[3] == questions[-1][3]]
     least = []
     for question in last:
         open_question = question.copy()
@@ -78,7 +78,7 @@ def test_parts_cover_the_search_and_their_bounds_are_true() -> None:
             assert again is not None
             assert (cost_of(again) == cost) is (upper > cost)
             assert again[0] <= cost
-    tests = int(last[0][2])
+    tests = int(last[0][3])
     alone = ENGINE.run(data, TreeTask(3, widths=(1, 2, 3), max_nodes=tests), EngineRun())
     of_equal_rows = int(data.points.weights.min(axis=1).sum())  # parts leave out what every model costs
     assert min(least) + of_equal_rows == alone.upper
@@ -93,6 +93,6 @@ def test_problems_and_journals(tmp_path: Path) -> None:
 def test_a_message_that_does_not_fit_is_refused() -> None:
     data = Dataset.from_user(table(0).drop(columns="y"), table(0)["y"])
     evaluator = ENGINE.evaluator(data, TreeTask(3, widths=(1, 2, 3)))
-    for wrong in ([0], [5, 0, 4, 5, 5], [5, 0, 99, 0, 1], [5, 0, 4, 0, 999]):
+    for wrong in ([0], [5, 0, 3, 4, 5, 5], [5, 0, 3, 99, 0, 1], [5, 0, 3, 4, 0, 999]):
         with pytest.raises(ValueError, match="does not fit"):
             evaluator.evaluate(np.array(wrong, dtype=np.int64), never)

@@ -99,7 +99,7 @@ def test_problems_journals_and_messages(tmp_path: Path) -> None:
 
 def test_replies_that_were_kept_answer_with_other_bounds(tmp_path: Path) -> None:
     journal = Journal(tmp_path, "s", bounded=True)
-    question = np.array([50, 2, 7, 7, 3, 9])
+    question = np.array([50, 2, 7, 7, 2, 3, 9])
     assert part_of(question).tolist() == [3, 9]
     journal.write(question, np.array([50, NOTHING, 4]))
     lower, higher = question.copy(), question.copy()
@@ -116,7 +116,7 @@ def test_replies_that_were_kept_answer_with_other_bounds(tmp_path: Path) -> None
 def test_a_message_that_does_not_fit_is_refused() -> None:
     data, task = task_of(problem(0))
     evaluator = TotalsSearch().evaluator(data, task)
-    for wrong in ([0], [10, 1], [10, 0, 0, 99, 4, 1], [10, 5, 99, 0, 0, 0, 0, 0, 0, 4, 1, 0, 0]):
+    for wrong in ([0], [10, 1], [10, 0, 4, 0, 99, 4, 1], [10, 5, 99, 0, 0, 0, 0, 6, 0, 4, 1, 0, 0, 0]):
         with pytest.raises(ValueError, match="does not fit"):
             evaluator.evaluate(np.array(wrong, dtype=np.int64), never)
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from treeform.data import Dataset
+from treeform.distribute.pairs import PairBounds
 from treeform.distribute.workers import Work, started
 from treeform.engines import EngineOutcome, EngineRun, TreeTask
 from treeform.engines.distributed import NOTHING, Distributable
@@ -34,13 +35,12 @@ def solve_in_parts(
 ) -> EngineOutcome:
     """What ``engine`` answers with ``workers`` threads; at least one part was asked."""
     with started("threading", workers, Work(engine, data, task, f"search {next(_NUMBERS)}")) as pool:
-        found = engine.run(
-            data,
-            task,
-            replace(
-                run or EngineRun(), ask=lambda question: pool.ask(question, lambda: False), callers=pool.size
-            ),
-        )
+
+        def ask(question: Message) -> Message | None:
+            return pool.ask(question, never)
+
+        asked = PairBounds().before(ask) if engine.bounded else ask
+        found = engine.run(data, task, replace(run or EngineRun(), ask=asked, callers=pool.size))
     assert pool.seconds
     return found
 

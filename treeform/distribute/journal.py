@@ -8,7 +8,6 @@ may write at once.
 from __future__ import annotations
 
 import hashlib
-import os
 import threading
 import zlib
 from pathlib import Path
@@ -18,15 +17,6 @@ import numpy as np
 from treeform.engines.distributed import part_of, settles
 from treeform.engines.task import Ask, Message
 from treeform.utils.files import making, write_bytes
-
-
-def make_folder(path: str | os.PathLike[str]) -> None:
-    """Make a folder of a journal, if it is not there.
-
-    Raises SpecError if it cannot be made.
-    """
-    with making(f"the journal {path} cannot be used", "name a folder that may be written to"):
-        Path(path).mkdir(parents=True, exist_ok=True)
 
 
 class Journal:
@@ -52,7 +42,8 @@ class Journal:
         self.path = folder / search[:24]
         self.found = 0
         self._lock = threading.Lock()
-        make_folder(self.path)
+        with making(f"the journal {folder} cannot be used", "name a folder that may be written to"):
+            self.path.mkdir(parents=True, exist_ok=True)
 
     def before(self, answer: Ask) -> Ask:
         """The same answers, from the journal where it has them; a reply that settles its question is stored."""

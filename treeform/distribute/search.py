@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from treeform import __version__
 from treeform.distribute.cluster import CutShort
-from treeform.distribute.journal import Journal, make_folder
+from treeform.distribute.journal import Journal
+from treeform.distribute.pairs import PairBounds
 from treeform.distribute.workers import Work, Workers, check_executor, started
 from treeform.engines import Engine, EngineOutcome, EngineRun, TreeTask
 from treeform.engines.distributed import Distributable
@@ -57,20 +58,8 @@ class Distribution:
                 fix=f"add {setting_text('executor', 'loky')}",
             )
 
-    def begin(self) -> None:
-        """Make the folder of the journal, if there is to be one.
-
-        Raises SpecError if it cannot be made.
-        """
-        if self.journal is not None:
-            make_folder(self.journal)
-
     def of(self, engine: Engine) -> Engine:
-        """The engine with its search shared out.
-
-        Raises SpecError if it cannot be.
-        """
-        self.check(engine)
+        """The engine with its search shared out; see `check`."""
         return _Distributed(engine, self)
 
     def check(self, engine: Engine) -> None:
@@ -117,6 +106,8 @@ class _Distributed(Engine):
         try:
             with started(executor, workers, work, stop) as pool:
                 answered = ask if journal is None else journal.before(ask)
+                if engine.bounded:
+                    answered = PairBounds().before(answered)
                 outcome = engine.run(data, task, replace(run, ask=answered, callers=pool.size))
         except CutShort:
             return EngineOutcome(None, None, 0, False, "time")

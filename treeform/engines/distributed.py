@@ -7,7 +7,8 @@ an answer that was kept is as good as a new one.
 Engines differ in what they ask. The questions of ConTree say all that a reply depends on. Those of the others are
 *bounded*. They begin with an upper bound, only what costs less is wanted, and hints, which save work and change
 nothing that is found. The reply begins with `settled` and `cost`. Either `cost` is the least cost in the part, or it is
-at least `NOTHING`, and nothing in the part costs less than `settled`.
+at least `NOTHING`, and nothing in the part costs less than `settled`. Bounds of pairs of tests may follow, which are
+hints of later questions (`treeform.distribute.pairs`).
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ NOTHING = (2**63 - 1) // 4
 
 def part_of(question: Message) -> Message:
     """What a bounded question is about, whatever its bound and its hints."""
-    return question[2 + int(question[1]) :]
+    return question[3 + int(question[1]) :]
 
 
 def settles(reply: Message, question: Message) -> bool:

@@ -132,7 +132,7 @@ class TotalsSearch(NativeSettings, Distributable):
 
         room, table = Room(self.memory_limit), TableOfTotals(data, task)
         evaluator: Evaluator = _core.TotalsEvaluator(
-            table.arrays(), **self._keywords(data, task), memory_limit=room.left()
+            table.arrays(), **self._keywords(data, task) | {"threads": 1}, memory_limit=room.left()
         )
         return evaluator
 

@@ -52,8 +52,6 @@ def _solve(question: Question, options: SolveOptions) -> SolveResult:
     question = as_asked(question, options)
     with interruptible(budget):  # the choice, too: Ctrl-C there leaves the best constant model
         plan = with_outlook(question, choose(question, options))
-        if plan.distribution is not None:
-            plan.distribution.begin()
         ledger = Ledger(question, budget, options.on_progress)
         node = Node(ledger, plan, options)
         with observe_steps(ledger.on_step):

@@ -156,8 +156,10 @@ MOST_ROWS = 6
 def run_engine(engine: Engine, relaxation: Relaxation, ledger: Ledger, budget: Budget) -> EngineOutcome:
     """Run the engine on its part of the question and enter its claims in the ledger."""
 
-    most = ceiling(ledger.question)
+    most, start = ceiling(ledger.question), ledger.graph
     last: tuple[DecisionGraph, Fraction] | None = None
+    if relaxation.exact and start is not None and ledger.upper is not None:
+        last = start, Fraction(ledger.upper)  # an engine that takes it up has nothing new to judge
 
     def submit(graph: DecisionGraph) -> None:
         nonlocal last
@@ -168,7 +170,7 @@ def run_engine(engine: Engine, relaxation: Relaxation, ledger: Ledger, budget: B
             submit_repaired(ledger, graph, engine.name, budget)
 
     def on_incumbent(seconds: float, upper: int, lower: int, graph: DecisionGraph | None) -> None:
-        if graph is not None:
+        if graph is not None and (last is None or graph is not last[0]):
             submit(graph)
         value = relaxation.claim(lower)
         if value <= most:  # beyond, there is no model: that is said at the end, with the rows that show it
@@ -182,7 +184,7 @@ def run_engine(engine: Engine, relaxation: Relaxation, ledger: Ledger, budget: B
     run = EngineRun(
         budget.until(lambda: ledger.closed),
         upper=upper,
-        start=ledger.graph,
+        start=start,
         on_incumbent=on_incumbent,
     )
     ledger.runners.append(engine.name)

@@ -3,7 +3,7 @@
 
 #include "../common/binding.hpp"
 #include "engine.hpp"
-#include "parts.hpp"
+#include "search.hpp"
 
 namespace treeform::binary {
 namespace {
@@ -74,24 +74,26 @@ nb::dict binary(const Array<std::uint8_t, 2>& x, const Values& value, const Weig
 }
 
 /// Answers the parts of a search; holds the arrays that it is given.
-class Evaluator : public PartAnswers<Control, PartSearch> {
+class Evaluator : public PartAnswers<Control> {
 public:
     Evaluator(Array<std::uint8_t, 2> x, Values value, Weights weight, const nb::kwargs& given)
         : x_(std::move(x)), value_(std::move(value)), weight_(std::move(weight)) {
         Keywords keywords(given);
-        const Points points = points_of(x_, value_, weight_);
-        const Settings settings = settings_of(keywords, points);
+        points_ = points_of(x_, value_, weight_);
+        settings_ = settings_of(keywords, points_);
         control_.limit_memory(keywords.integer_as<std::size_t>("memory_limit"));
         keywords.finish();
-        require(settings.depth > settings.exact_depth, "the search is not deep enough for parts");
-        require(settings.max_nodes >= full(settings.depth), "both sides of the root draw on one budget of tests");
-        search_ = std::make_unique<PartSearch>(points, settings, control_);
+        require(settings_.depth > settings_.exact_depth, "the search is not deep enough for parts");
+        require(settings_.max_nodes >= full(settings_.depth), "both sides of the root draw on one budget of tests");
+        search_ = part_search(points_, settings_, control_);
     }
 
 private:
     Array<std::uint8_t, 2> x_;
     Values value_;
     Weights weight_;
+    Points points_;
+    Settings settings_;
 };
 
 }  // namespace

@@ -15,4 +15,9 @@ Outcome solve(const Points& points, const Settings& settings, Control& control, 
     return out;
 }
 
+PartSearch part_search(const Points& points, const Settings& settings, Control& control) {
+    const auto search = std::make_shared<Restarts>(points, settings, control, Away{});
+    return [search](const Message& question) { return search->evaluate(question); };
+}
+
 }  // namespace treeform::binary

@@ -8,5 +8,6 @@ namespace treeform::binary {
 
 /// `away`: tests at the root of DL8.5 may be asked of it.
 Outcome solve(const Points& points, const Settings& settings, Control& control, const Away& away = {});
+PartSearch part_search(const Points& points, const Settings& settings, Control& control);
 
 }  // namespace treeform::binary

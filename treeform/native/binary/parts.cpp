@@ -1,44 +1,36 @@
-#include "parts.hpp"
-
+// The proof in parts, one for each test at the root, that are answered in another process (common/away.hpp). A reply
+// states the least cost of a tree that begins with the test. Of several tests that attain the least cost the first one
+// of the order counts; its tree is found again at last, below exactly that cost and without what was found before, so
+// that it does not depend on who answered.
 #include <algorithm>
 #include <limits>
 #include <set>
 
+#include "restarts.hpp"
+
 namespace treeform::binary {
-namespace {
 
-/// Tests up to which bounds of pairs travel: four numbers of 32 bits for each test, below ten thousand bytes.
+/// Tests up to which bounds of pairs travel: four numbers for each test, below twenty thousand bytes.
 constexpr std::size_t kMostPaired = 600;
-constexpr Cost kMostOfPair = std::numeric_limits<std::int32_t>::max();
 
-}  // namespace
-
-PartSearch::PartSearch(const Points& points, const Settings& settings, Control& control)
-    : settings_(settings), control_(control) {
-    settings_.threads = 1;
-    auto row_sets = make_row_sets(points, settings_);
-    row_sets->limits = &control_;
-    shared_ = std::make_unique<SharedIncumbent>(*row_sets, settings_, control_);
-    search_ = std::make_unique<Search>(std::move(row_sets), settings_, *shared_, control_, settings_.memory);
-}
-
-Message PartSearch::evaluate(const Message& question) {
-    return answered(question, search_->counters, [&](const Question& asked, auto& reply) {
-        const std::size_t features = search_->row_sets().literal.size();
+/// The cache and the bounds of the root tests stay from one part to the next: what they state holds whatever the upper
+/// bound was.
+Message Restarts::evaluate(const Message& question) {
+    Search& search = *workers_[0];
+    return answered(question, search.counters, [&](const Question& asked, auto& reply) {
+        const std::size_t features = search.row_sets().literal.size();
         Numbers::require(asked.about.size() == 1 && asked.about[0] >= 0 && std::size_t(asked.about[0]) < features
                          && (asked.hints.empty() || asked.hints.size() == 4 * features));
-        RootTest part{int(asked.about[0]), asked.upper, {0, 0}, kNever, nullptr, asked.hints};
-        try {
-            solve(part);
-        } catch (const Stopped&) {  // what it has proved by then is valid
-            if (control_.out_of_memory()) throw;
-        }
+        RootTest part{int(asked.about[0]), asked.upper};
+        if (features <= kMostPaired) part.pairs = asked.hints, part.pairs.resize(4 * features);
+        search.solve_root_test(part);
         control_.take();
         reply.settled = part.bound(settings_.node_penalty);
         if (part.plan && part.cost <= reply.settled && part.cost < part.upper)
-            reply.cost = part.cost, reply.tree = search_->write(part.plan);
+            reply.cost = part.cost, reply.tree = search.write(part.plan);
         reply.more = {part.lower[0], part.lower[1]};
-        for (const Cost low : part.pairs) reply.pairs.push_back(std::min(low, kMostOfPair));
+        if (!part.pairs.empty()) reply.pairs = {0};
+        reply.pairs.insert(reply.pairs.end(), part.pairs.begin(), part.pairs.end());
     });
 }
 
@@ -57,48 +49,45 @@ std::vector<RootTest> Search::root_tests() {
     return all;
 }
 
-void prove_in_parts(const Away& away, const Points& points, const Settings& settings, Control& control, Search& search,
-                    SharedIncumbent& shared) {
+void Restarts::prove_in_parts() {
+    Search& search = *workers_[0];
     std::vector<RootTest> parts = search.root_tests();
-    const Cost penalty = settings.node_penalty;
+    const Cost penalty = settings_.node_penalty;
     const auto look = [&](RootTest& part) {  // its bounds without a search
         const Counters kept = search.counters;
         part.upper = 0;
         search.solve_root_test(part);
         search.counters = kept;
     };
-    PairBounds pairs;
-    pairs.begin(search.row_sets().literal.size(), kMostPaired, 0);
-    LeastCost least{shared.limit()};
+    LeastCost least{shared_->limit()};
     const auto question = [&](std::size_t i) -> std::optional<Question> {
         look(parts[i]);
-        parts[i].upper = least.upper({i, 0});
+        parts[i].upper = least.upper(i);
         if (parts[i].bound(penalty) >= parts[i].upper) return {};
-        return Question{parts[i].upper, pairs.of(std::size_t(parts[i].feature)), {parts[i].feature}};
+        return Question{parts[i].upper, {}, {parts[i].feature}};
     };
     const auto lower = [&] {
         Cost all = least.cost;
         for (const RootTest& one : parts) all = std::min(all, one.bound(penalty));
         return all;
     };
-    ask_all(away, control, search.counters, parts.size(), question, [&](std::size_t i, const auto& reply) {
+    ask_all(away_, control_, search.counters, parts.size(), question, [&](std::size_t i, const auto& reply) {
         Numbers::require(reply.more.size() == 2);
         for (int s = 0; s < 2; ++s) parts[i].lower[s] = std::max(parts[i].lower[s], reply.more[s]);
         look(parts[i]);
-        pairs.note(std::size_t(parts[i].feature), reply.pairs);
-        Numbers::require(reply.cost >= kNever || reply.tree.fits(points.features, points.labels));
-        if (least.take(reply.cost, {i, 0})) search.follow(reply.tree);
-        shared.prove(lower());
+        Numbers::require(reply.cost >= kNever || reply.tree.fits(points_.features, points_.labels));
+        if (least.take(reply.cost, i)) search.follow(reply.tree);
+        shared_->prove(lower());
     });
-    shared.prove(least.cost = lower());  // tests that were left out are settled, too
-    if (!least.tied || !shared.settled()) return;
-    Settings below = settings;
-    below.upper = shared.upper() + search.row_sets().offset;  // only cheaper trees are wanted
+    shared_->prove(least.cost = lower());  // tests that were left out are settled, too
+    if (least.key < 0 || !shared_->settled()) return;
+    Settings below = settings_;
+    below.upper = shared_->upper() + search.row_sets().offset;  // only cheaper trees are wanted
     search.release();
-    RootTest first{parts[std::size_t(least.key.first)].feature, shared.upper() + 1};
-    PartSearch(points, below, control).solve(first);
-    if (first.cost != shared.upper()) throw std::logic_error("a tree differs from its part");
-    shared.replace(first.plan);
+    RootTest first{parts[std::size_t(least.key)].feature, shared_->upper() + 1};
+    Restarts(points_, below, control_, {}).workers_[0]->solve_root_test(first);
+    if (first.cost != shared_->upper()) throw std::logic_error("a tree differs from its part");
+    shared_->replace(first.plan);
 }
 
 }  // namespace treeform::binary

@@ -16,15 +16,14 @@
 #include "restarts.hpp"
 
 #include "../common/workers.hpp"
-#include "parts.hpp"
 
 namespace treeform::binary {
 
 constexpr std::uint64_t kFirstShare = 300'000'000;  // of work: some tenths of a second
 constexpr std::uint64_t kShort = 4'000'000;  // a pass that is not worth a thread
 
-Restarts::Restarts(const Points& points, const Settings& settings, Control& control, const Away& away)
-    : points_(points), settings_(settings), control_(control), away_(away), workers_(std::max(1, settings.threads)) {
+Restarts::Restarts(const Points& points, const Settings& settings, Control& control, Away away)
+    : points_(points), settings_(settings), control_(control), away_(std::move(away)), workers_(std::max(1, settings.threads)) {
     auto row_sets = make_row_sets(points, settings);
     row_sets->limits = &control;
     shared_ = std::make_unique<SharedIncumbent>(*row_sets, settings, control);
@@ -86,7 +85,7 @@ void Restarts::guided() {
     }
     if (!shared_->settled()) local_search(kFirstShare);
     if (away_) {
-        if (!shared_->settled()) prove_in_parts(away_, points_, settings_, control_, *workers_[0], *shared_);
+        if (!shared_->settled()) prove_in_parts();
         return;
     }
     std::uint64_t share = kFirstShare;

@@ -7,9 +7,11 @@ namespace treeform::binary {
 
 class Restarts {
 public:
-    Restarts(const Points& points, const Settings& settings, Control& control, const Away& away);
+    Restarts(const Points& points, const Settings& settings, Control& control, Away away);
     /// Runs to the end of the proof, or until the control says stop.
     void run(Outcome& out);
+    /// In place of `run`: the reply to what another run on the same points asked; see parts.cpp.
+    Message evaluate(const Message& question);
 
 private:
     static constexpr std::uint64_t kAll = ~std::uint64_t(0);
@@ -21,6 +23,8 @@ private:
     bool local_search(std::uint64_t most);
     bool turn(Guide& guide, std::uint64_t most);
     void guided();
+    /// The proof, from the replies of callers.
+    void prove_in_parts();
     bool pass(const Rules* rules, std::uint64_t most);
     void work(std::size_t worker, const Rules* rules, std::uint64_t most);
     void collect();
@@ -30,7 +34,7 @@ private:
     const Points& points_;
     const Settings& settings_;
     Control& control_;
-    const Away& away_;  // may be empty
+    const Away away_;  // may be empty
     std::vector<std::unique_ptr<Search>> workers_;
     std::unique_ptr<SharedIncumbent> shared_;
     std::vector<Cost> root_lower_;   // per root test, over all passes and workers

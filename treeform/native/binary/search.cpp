@@ -97,20 +97,12 @@ void Search::solve_root_test(RootTest& part) {
     const Rules::States none{};
     const Rules::States* const states[2] = {&none, &none};
     Sides sides{{}, {most, most}, {false, false}, true};
-    const auto take = [&] {
-        for (int s = 0; s < 2; ++s) {
-            Cost& lower = part.lower[s == one];
-            lower = std::max(lower, sides.known[s].lower);
-        }
-        part.cost = frame.known.upper, part.plan = frame.known.plan;
-    };
-    try {
-        split(root_, 0, settings_.depth, column, sides, part.upper, states);
-    } catch (const Stopped&) {
-        take();
-        throw;
+    split(root_, 0, settings_.depth, column, sides, part.upper, states);
+    for (int s = 0; s < 2; ++s) {
+        Cost& lower = part.lower[s == one];
+        lower = std::max(lower, sides.known[s].lower);
     }
-    take();
+    part.cost = frame.known.upper, part.plan = frame.known.plan;
 }
 
 /// What others have proved of pairs of tests: the same rows are met below either of them.

@@ -35,8 +35,8 @@ public:
     void follow(const FlatTree& start);
     /// Replace the subtrees of `tree` that have at most `exact` levels by the best there are. Pauses like pass().
     void local_search(const PlanPtr& tree, int exact, std::uint64_t most);
-    /// All trees that begin with a test of the root; what earlier calls have found or were given stays. When it is
-    /// stopped, what it has proved by then is in `part`. Without a search where nothing costs less than its upper bound.
+    /// All trees that begin with a test of the root; what earlier calls have found or were given stays. Without a search
+    /// where nothing costs less than its upper bound.
     void solve_root_test(RootTest& part);
     /// The tests at the root, in the order of the search.
     std::vector<RootTest> root_tests();

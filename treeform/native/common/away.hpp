@@ -1,11 +1,11 @@
 #pragma once
 // Parts of a search that are answered elsewhere: in another process, or on another machine. A question and its reply
 // are whole numbers. Both sides hold the same table, so that a test is named by its column.
-#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -40,7 +40,9 @@ public:
         exchange(io);
         require(io.at_ == message.size());
     }
-    static void require(bool holds);
+    static void require(bool holds) {
+        if (!holds) throw std::invalid_argument("a message of a part does not fit the problem");
+    }
     template <class... Values>
     void all(Values&... values) {
         (one(values), ...);
@@ -53,13 +55,8 @@ public:
     void list(std::vector<Value>& values) {
         std::size_t count = values.size();
         one(count);
-        rest(values, count);
-    }
-    /// The next `count` values, or all that remain.
-    template <class Value>
-    void rest(std::vector<Value>& values, std::optional<std::size_t> count = {}) {
-        require(!reads_ || count.value_or(0) <= message_.size() - at_);
-        if (reads_) values.resize(count.value_or(message_.size() - at_));
+        require(!reads_ || count <= message_.size() - at_);
+        values.resize(count);
         each(values);
     }
     template <class Counters>
@@ -83,27 +80,27 @@ private:
     }
 };
 
-/// A question with a bound: only what costs less than `upper` is wanted. Hints save work, and change nothing that is
-/// found. See treeform/engines/distributed.py.
+/// A question with a bound: only what costs less than `upper` is wanted. Hints are bounds of pairs as replies state
+/// them, entered on the way; they save work, and change nothing that is found. See treeform/engines/distributed.py.
 struct Question {
     std::int64_t upper = 0;
     Message hints, about;
 
-    void exchange(Numbers& io) { io.all(upper), io.list(hints), io.rest(about); }
+    void exchange(Numbers& io) { io.all(upper), io.list(hints), io.list(about); }
 };
 
 /// Its reply: `cost` is the least in the part if that is below the bound, else kNoBound, and then nothing in the part
-/// costs less than `settled`.
+/// costs less than `settled`. `pairs` has bounds of what lies on one side of its test and one of another, at
+/// (value * tests + other test) * 2 + value of the other; before them stands the bound of what is not known.
 template <class Counters>
 struct Reply {
     std::int64_t settled = 0, cost = kNoBound;
+    Message pairs, more;  // may be empty; what else the engine states
     Counters counters{};
-    Message more, pairs;  // what else the engine states, bounds of pairs of tests
     FlatTree tree;
 
     void exchange(Numbers& io) {
-        io.all(settled, cost), io.counts(counters);
-        io.list(more), io.list(pairs);
+        io.all(settled, cost), io.list(pairs), io.list(more), io.counts(counters);
         io.list(tree.feature), io.list(tree.left), io.list(tree.right), io.list(tree.label);
     }
 };
@@ -111,35 +108,17 @@ struct Reply {
 /// The least cost of the parts that have answered; of several that attain it the one with the least key counts, whoever
 /// answers first.
 struct LeastCost {
-    using Key = std::pair<std::int64_t, std::int64_t>;
     std::int64_t cost;  // at first, what parts have to cost less than
-    bool tied = false;  // whether it is of a part
-    Key key{};
+    std::int64_t key = -1;  // of the part; -1: of none
 
     /// What a part is to cost less than.
-    std::int64_t upper(Key own) const { return cost + (tied && own < key); }
+    std::int64_t upper(std::int64_t own) const { return cost + (own < key); }
     /// Take a part over if it counts.
-    bool take(std::int64_t found, Key own) {
+    bool take(std::int64_t found, std::int64_t own) {
         if (found >= kNoBound || found >= upper(own)) return false;
-        cost = found, key = own, tied = true;
+        cost = found, key = own;
         return true;
     }
-};
-
-/// Bounds of what lies on one side of a test and one of another: the same rows are met from both. Of a test they stand
-/// at (value * tests + other test) * 2 + value of the other. There are none where messages would be too long.
-class PairBounds {
-public:
-    void begin(std::size_t tests, std::size_t most, std::int64_t unknown) {
-        tests_ = tests <= most ? tests : 0;
-        known_.assign(4 * tests_ * tests_, unknown);
-    }
-    Message of(std::size_t test) const;
-    void note(std::size_t test, const Message& found);
-
-private:
-    std::size_t tests_ = 0;
-    Message known_;
 };
 
 /// Asks about all parts, in order as far as callers are free. `question` makes one from the replies so far, if one is
@@ -165,6 +144,9 @@ void ask_all(const Away& away, const Stoppable& control, Counters& counters, std
         read(i, reply);
     });
 }
+
+/// What answers parts of one table; not for two threads at a time. A stop, and memory that runs out, are exceptions.
+using PartSearch = std::function<Message(const Message&)>;
 
 /// The reply to a question that came as a message: `find(question, reply)`, which counts in `counters`.
 template <class Counters, class Find>

@@ -149,18 +149,18 @@ Away away_to(const nb::object& ask, int callers);
 nb::object answer_part(Stoppable& control, const nb::object& question, const nb::object& poll,
                        const std::function<Message(const Message&)>& answer);
 
-/// Answers the parts of a search to Python; who derives from it makes the search, and holds the arrays that it reads.
-template <class Control, class Search>
+/// Answers the parts of a search to Python; who derives from it makes the search, and holds what it reads.
+template <class Control>
 class PartAnswers {
 public:
     /// The reply; None once `poll` returned true, or memory ran out. Not for two threads at a time.
     nb::object evaluate(const nb::object& question, const nb::object& poll) {
-        return answer_part(control_, question, poll, [&](const Message& asked) { return search_->evaluate(asked); });
+        return answer_part(control_, question, poll, search_);
     }
 
 protected:
     Control control_;
-    std::unique_ptr<Search> search_;
+    PartSearch search_;
 };
 
 /// What a call says about the run of its search; the last of its keywords.

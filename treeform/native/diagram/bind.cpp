@@ -139,16 +139,19 @@ nb::dict diagram(const Matrix& x, const Values& value, const Weights& weight, co
 }
 
 /// Answers the parts that `diagram` asks for.
-class Evaluator : public PartAnswers<Control, PartSearch> {
+class Evaluator : public PartAnswers<Control> {
 public:
     Evaluator(const Matrix& x, const Values& value, const Weights& weight, const nb::kwargs& given) {
         Keywords keywords(given);
         const Points points = points_of(x, value, weight);
-        const Settings settings = settings_of(keywords, points);
+        settings_ = settings_of(keywords, points);
         control_.limit_memory(keywords.integer_as<std::size_t>("memory_limit"));
         keywords.finish();
-        search_ = std::make_unique<PartSearch>(points, settings, control_);
+        search_ = part_search(points, settings_, control_);
     }
+
+private:
+    Settings settings_;
 };
 
 /// True costs, and what every row takes, by point and class.

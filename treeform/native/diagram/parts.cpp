@@ -18,34 +18,39 @@ Answer solve_in_parts(const Away& away, const Instance& in, const Control& contr
     LeastCost best{need};
     Cost least = kNever;
     const auto question = [&](std::size_t i) {
-        return std::optional(Question{best.upper({i, 0}), {}, {tests, ranges[i].first, ranges[i].second}});
+        return std::optional(Question{best.upper(i), {}, {tests, ranges[i].first, ranges[i].second}});
     };
     ask_all(away, control, counters, ranges.size(), question, [&](std::size_t i, const auto& reply) {
         least = std::min(least, reply.settled);
-        best.take(reply.cost, {i, 0});
+        best.take(reply.cost, i);
     });
-    if (!best.tied) return {std::min(need, least), nullptr};
-    const auto& [begin, end] = ranges[std::size_t(best.key.first)];
+    if (best.key < 0) return {std::min(need, least), nullptr};
+    const auto& [begin, end] = ranges[std::size_t(best.key)];
     Answer answer = search.solve_range(tests, begin, end, best.cost + 1);
     if (!answer.plan || answer.value != best.cost) throw std::logic_error("a diagram differs from its part");
     return answer;
 }
 
-PartSearch::PartSearch(const Points& points, const Settings& settings, Control& control) : settings_(settings) {
-    in_.build(points, settings.min_support, settings.memory, settings.simd, control);
-    search_ = std::make_unique<Search>(in_, settings_, control, counters_);
-}
-
-Message PartSearch::evaluate(const Message& question) {
-    return answered(question, counters_, [&](const Question& asked, auto& reply) {
-        int tests = 0, begin = 0, end = 0;
-        Numbers::read(asked.about, [&](Numbers& io) { io.all(tests, begin, end); });
-        Numbers::require(asked.hints.empty() && tests >= 1 && tests <= settings_.max_nodes && begin >= Plan::kPass
-                         && begin < end && end <= in_.view.splits);
-        const Answer answer = search_->solve_range(tests, begin, end, asked.upper);
-        reply.settled = answer.value;
-        if (answer.plan) reply.cost = answer.value;
-    });
+PartSearch part_search(const Points& points, const Settings& settings, const Control& control) {
+    struct Here {
+        Instance in;
+        Counters counters;
+        std::unique_ptr<Search> search;
+    };
+    const auto here = std::make_shared<Here>();
+    here->in.build(points, settings.min_support, settings.memory, settings.simd, control);
+    here->search = std::make_unique<Search>(here->in, settings, control, here->counters);
+    return [here, &settings](const Message& question) {
+        return answered(question, here->counters, [&](const Question& asked, auto& reply) {
+            int tests = 0, begin = 0, end = 0;
+            Numbers::read(asked.about, [&](Numbers& io) { io.all(tests, begin, end); });
+            Numbers::require(asked.hints.empty() && tests >= 1 && tests <= settings.max_nodes && begin >= Plan::kPass
+                             && begin < end && end <= here->in.view.splits);
+            const Answer answer = here->search->solve_range(tests, begin, end, asked.upper);
+            reply.settled = answer.value;
+            if (answer.plan) reply.cost = answer.value;
+        });
+    };
 }
 
 }  // namespace treeform::diagram

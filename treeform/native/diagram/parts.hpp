@@ -12,18 +12,6 @@ namespace treeform::diagram {
 Answer solve_in_parts(const Away& away, const Instance& in, const Control& control, Search& search, Counters& counters,
                       int tests, Cost need);
 
-/// Answers parts of one table; not for two threads at a time.
-class PartSearch {
-public:
-    PartSearch(const Points& points, const Settings& settings, Control& control);
-    /// The reply; a stop, and memory that runs out, are exceptions.
-    Message evaluate(const Message& question);
-
-private:
-    Settings settings_;
-    Instance in_;
-    Counters counters_;
-    std::unique_ptr<Search> search_;
-};
+PartSearch part_search(const Points& points, const Settings& settings, const Control& control);
 
 }  // namespace treeform::diagram

@@ -70,19 +70,20 @@ nb::dict totals(const nb::tuple& given_arrays, const nb::kwargs& given) {
 }
 
 /// Answers the parts that `totals` asks for; holds the arrays that it is given.
-class Evaluator : public PartAnswers<Control, PartSearch> {
+class Evaluator : public PartAnswers<Control> {
 public:
     Evaluator(const nb::tuple& given_arrays, const nb::kwargs& given) : arrays_(given_arrays), table_(arrays_.table()) {
         Keywords keywords(given);
-        const Settings settings = settings_of(keywords, table_);
+        settings_ = settings_of(keywords, table_);
         control_.limit_memory(keywords.integer_as<std::size_t>("memory_limit"));
         keywords.finish();
-        search_ = std::make_unique<PartSearch>(table_, settings, control_);
+        search_ = part_search(table_, settings_, control_);
     }
 
 private:
     Arrays arrays_;
     Table table_;
+    Settings settings_;
 };
 
 }  // namespace

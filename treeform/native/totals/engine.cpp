@@ -35,7 +35,7 @@ public:
     Search(const Table& table, const Settings& settings, Control& control, Outcome& out, const Away& away)
         : table_(table), settings_(settings), control_(control), out_(out), pricing_(table, settings),
           team_(table, settings_, control, known_), rows_(team_.first().rows), minima_(team_.first().minima),
-          parts_(away, table, settings_, control, team_, root_) {
+          parts_{away, table, settings_, control, team_.first()} {
         rows_.root(root_);
         out_.simd = rows_.simd, out_.columns = rows_.columns;
         out_.multiplier_unit = pricing_.largest_unit();
@@ -106,7 +106,7 @@ private:
         point.value = Wide(minimum) - prices.constant;
         point.row.assign(table_.rows, 0);
         if (minimum >= kNone) return true;
-        const FlatTree tree = parts_.travel(depth) ? parts_.best_tree() : minima_.best_tree(root_, depth);
+        const FlatTree tree = parts_.travel(depth) ? parts_.tree : minima_.best_tree(root_, depth);
         const Valued v = value_of(tree, table_, settings_);
         point.row = v.row;
         offer(tree, v);
@@ -164,7 +164,7 @@ private:
         return minimum(depth);
     }
     Amount minimum(int depth) {
-        return parts_.travel(depth) ? parts_.minimum(depth) : minimum_of_root(team_, root_, depth);
+        return parts_.travel(depth) ? parts_.minimum(root_, depth) : minimum_of_root(team_, root_, depth);
     }
     Amount unit() const { return settings_.multipliers.empty() ? pricing_.largest_unit() : settings_.multiplier_unit; }
 
@@ -212,9 +212,8 @@ private:
         if (final_) out_.relaxed = lower_;
         std::vector<Active> active = first_active();
         while (lower_ < wanted()) {
-            const FrontInput input{table_, settings_, team_, control_, root_, depth, minimum, main_row(active)};
-            const std::unique_ptr<Fronts> fronts =
-                parts_.travel(depth) ? parts_.fronts(input, active) : make_fronts(input, active);
+            const std::unique_ptr<Fronts> fronts = make_fronts(
+                {table_, settings_, team_, control_, root_, depth, minimum, main_row(active), parts_.price}, active);
             if (!fronts) throw std::bad_alloc();
             if (!relaxation(*fronts, depth)) break;
             note(fronts->cost());

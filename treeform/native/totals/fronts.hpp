@@ -14,11 +14,6 @@ public:
     virtual ~Fronts() = default;
     /// Whether some tree that satisfies the active rows costs less than `upper`; the cheapest is kept.
     virtual bool below(Amount upper) = 0;
-    /// As `below`, for trees without a test only.
-    virtual bool constant_below(Amount upper) = 0;
-    /// As `below`, for trees with that test at the root only. `loss` gets what the test loses at least, kNone if it
-    /// loses more than leaves a tree below `upper`.
-    virtual bool below_with(int column, Amount upper, Amount& loss) = 0;
     virtual Amount cost() const = 0;
     /// The tree found, or one as cheap that satisfies the active rows as well. Tests are columns of the table.
     virtual FlatTree tree() = 0;
@@ -33,6 +28,7 @@ struct FrontInput {
     int depth;
     Amount root_minimum;
     int main;  // position of the active row by which the root's pairs are sorted; -1: none is active
+    std::vector<Amount> price{};  // as in `Parts`
 };
 
 constexpr int kFewActive = 16, kMostActive = 256;

@@ -298,21 +298,8 @@ public:
     TREEFORM_COLD bool below(Amount upper) override {
         Best best = constant(upper);
         if (may_split(upper)) search(choices(slack(upper)), best);
-        return take(best, upper);
-    }
-    TREEFORM_COLD bool constant_below(Amount upper) override { return take(constant(upper), upper); }
-    TREEFORM_COLD bool below_with(int column, Amount upper, Amount& loss) override {
-        const Amount limit = slack(upper);
-        loss = kNone;
-        if (may_split(upper))
-            loss = of_worker_[0]->choices().loss(in_.root, in_.depth, in_.root_minimum, limit, column);
-        if (loss > limit) {
-            loss = kNone;
-            return false;
-        }
-        Best best;
-        best.cost = upper, best.column = column;
-        return of_worker_[0]->query(column, loss, limit, best.cost, best.pair) && take(best, upper);
+        if (best.cost < upper) best_ = best;
+        return best.cost < upper;
     }
     Amount cost() const override { return best_.cost; }
     TREEFORM_COLD FlatTree tree() override {
@@ -337,10 +324,6 @@ private:
         }
         return best;
     }
-    bool take(const Best& best, Amount upper) {
-        if (best.cost < upper) best_ = best;
-        return best.cost < upper;
-    }
     bool may_split(Amount upper) const {
         return in_.depth > 0 && slack(upper) >= 0 && in_.team.first().minima.splits(in_.root.weight);
     }
@@ -352,6 +335,7 @@ private:
         std::vector<std::pair<Amount, int>> out;
         std::vector<Amount> loss(rows.columns, kNone);
         in_.team.each(loss.size(), [&](int w, std::size_t j) {
+            if (!in_.price.empty() && in_.price[j] - in_.root_minimum > slack) return;
             loss[j] = of_worker_[w]->choices().loss(in_.root, in_.depth, in_.root_minimum, slack, int(j));
         });
         for (int j = 0; j < rows.columns; ++j)
