@@ -74,7 +74,7 @@ def test_the_search_is_the_same_whoever_does_it(seed: int) -> None:
 
 
 def test_what_cannot_be_satisfied_is_proved_in_parts() -> None:
-    data, task = task_of(problem(0, tf.MinSupport(45), tf.MinRecall("0.9"), tf.MinSpecificity("0.9")))
+    data, task = task_of(problem(0, tf.MinSupport(30), tf.MinRecall("0.9"), tf.MinSpecificity("0.9")))
     alone = TotalsSearch().run(data, task, EngineRun())
     assert alone.proved
     assert alone.graph is None
