@@ -11,7 +11,7 @@ from treeform.engines.task import Ask, Message
 
 
 class PairBounds:
-    """What is known of each side of one test together with each side of another.
+    """Bounds of each side of one test together with each side of another.
 
     It holds for questions about the same but for the test, which stands first.
     """
