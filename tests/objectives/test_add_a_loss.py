@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
 import treeform as tf
+from treeform.certify import Verdict
+from treeform.language.composed import UnstatedTerm
 from treeform.language.costs import ClassCost
+from treeform.language.objective import Objective
+from treeform.language.question import Question
+from treeform.solve.part_ledger import Part, PartLedger, Reduction
+from treeform.utils import extensions
 
 
 @dataclass(frozen=True)
@@ -48,3 +56,69 @@ def test_engines_and_solvers_minimise_it(seed: int) -> None:
     assert native.objective == stated.objective == brute_force(X, y)
     predicted = native.graph.predict(X)
     assert native.objective == sum(map(cost, y, predicted))
+
+
+# -- a loss that is no sum: the term and its reduction, and nothing else -------------------------------------------
+
+
+class EffortTerm(UnstatedTerm):
+    """A new kind of term: the square of the number of errors."""
+
+    name: ClassVar[str] = "effort_of_a_test"
+
+    def evaluate(self, graph: tf.DecisionGraph, data: tf.Dataset) -> Fraction:
+        return tf.Error().evaluate(graph, data) ** 2
+
+    def largest(self, data: tf.Dataset, shape: Any) -> Fraction:
+        return Fraction(data.total_weight * data.weight_unit) ** 2
+
+    @classmethod
+    def from_text(cls, inside: str | None) -> EffortTerm:
+        return cls()
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ByRoots(Reduction, of=EffortTerm):
+    """One part: errors. A model has a square below v exactly if it has fewer errors than the root of v, rounded up."""
+
+    @classmethod
+    def parts(cls, question: Question, value: Fraction | None) -> list[Part]:
+        part = question.with_(objective=Objective.of(tf.Error()))
+        if value is None:
+            return [Part(part, None)]
+        weight, _ = question.objective.terms[0]
+        unit = question.data.weight_unit
+        below = math.isqrt(math.ceil(value / weight / unit**2) - 1) if value > 0 else -1
+        return [Part(part, (below + 1) * unit)]
+
+    def run(self) -> Any:
+        (part,) = self.parts(self.question, None)
+        inner = PartLedger(part, self.ledger, "errors")
+        limit = self.searched(inner)
+        if inner.bound is None:
+            self.none_at_all([inner])
+        else:
+            self.at_least(self.question.objective.terms[0][0] * inner.bound**2, [inner])
+        return limit
+
+
+@pytest.mark.parametrize("weight", [1, "2.5"])
+def test_a_loss_that_is_no_sum_is_its_term_and_its_reduction(
+    weight: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(extensions._REGISTERED[extensions.OBJECTIVES], EffortTerm.name, EffortTerm)
+    rng = np.random.default_rng(3)
+    X, y, half = rng.integers(0, 12, (40, 4)).astype(float), rng.integers(0, 2, 40), [0.5] * 40
+    errors = tf.Problem(X, y, shape=tf.Tree(2), sample_weight=half)
+    errors += tf.MaxNodes(2)
+    least = errors.solve().objective
+    effort = errors.minimize(Fraction(weight) * EffortTerm())
+    for solver in (None, "highs"):
+        result = effort.solve(solver, formulation=solver and "odd", time_limit=250)
+        assert (result.status, result.objective) == (tf.Status.OPTIMAL, Fraction(weight) * least**2)
+    stored = json.loads(json.dumps(result.certificate()))
+    assert tf.check(stored, X, y, sample_weight=half, independent=True).verdict is Verdict.VERIFIED
+    monkeypatch.setattr(ByRoots, "parts", classmethod(lambda cls, question, value: None))
+    assert tf.check(stored, X, y, sample_weight=half, independent=True).verdict is not Verdict.VERIFIED

@@ -125,12 +125,12 @@ def test_a_step_that_stays_open_has_the_bound_of_looser_ones(monkeypatch):
     X, y = rng.integers(0, 2, (60, 5)), rng.integers(0, 2, 60)
     problem = tf.Problem(X, y, shape=tf.Tree(2)).minimize(tf.Error() + tf.MaxNodes(1).soft("1/10"))
     without = tf.Problem(X, y, shape=tf.Tree(2)).solve().objective
-    searched = in_parts._Several.searched
+    searched = in_parts.CaseByCase.searched
 
     def open_but_for_the_loosest(self, inner):
         return searched(self, inner) if inner.title.startswith("part 1 ") else Limit.TIME
 
-    monkeypatch.setattr(in_parts._Several, "searched", open_but_for_the_loosest)
+    monkeypatch.setattr(in_parts.CaseByCase, "searched", open_but_for_the_loosest)
     monkeypatch.setattr(tf.MaxNodes, "size", None)  # no price proves it at once
     result = problem.solve()
     assert without > 0

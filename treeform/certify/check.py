@@ -30,7 +30,7 @@ from treeform.errors import CallError, CertificateError, TreeformError
 from treeform.graph import DecisionGraph
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
-from treeform.objectives import Soft
+from treeform.objectives.soft import Soft
 from treeform.requirements.groups import Groups
 from treeform.requirements.on_rows import OnRows
 from treeform.solve.result import SolveResult

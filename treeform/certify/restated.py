@@ -36,7 +36,8 @@ from treeform.language.requirement import Requirement
 from treeform.language.totals import Totals, joined
 from treeform.language.values import ValueRule
 from treeform.model import Model
-from treeform.objectives import AbstainCost, BalancedError
+from treeform.objectives.abstain import AbstainCost
+from treeform.objectives.balanced import BalancedError
 from treeform.objectives.group_error import WorstGroup
 from treeform.requirements.amount import Amount
 from treeform.requirements.groups import Groups

@@ -27,7 +27,7 @@ from treeform.graph.structure import levels
 from treeform.language.objective import Error, Objective
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
-from treeform.objectives import SquaredError
+from treeform.objectives.regression import SquaredError
 from treeform.shape import Diagram, Shape, Tree, shape_from_json
 from treeform.utils.files import parse_json, read_text, reading
 from treeform.utils.text import count_of

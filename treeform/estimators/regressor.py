@@ -22,7 +22,7 @@ from treeform.estimators.refusals import in_our_words
 from treeform.graph import DecisionGraph
 from treeform.language.losses import leaf_loss, loss_of
 from treeform.language.objective import Objective
-from treeform.objectives import AbsoluteError, SquaredError
+from treeform.objectives.regression import AbsoluteError, SquaredError
 from treeform.shape import Shape, Tree
 from treeform.utils.arguments import clear_call
 

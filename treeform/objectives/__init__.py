@@ -1,21 +1,20 @@
-"""Objectives beyond counting errors: by class, by group, the F1 score, Matthews' correlation, losses of regression."""
+"""Objectives beyond counting errors: by class, by group, the F1 score, Matthews' correlation, losses of regression.
 
-from treeform.objectives.abstain import AbstainCost
-from treeform.objectives.balanced import BalancedError
-from treeform.objectives.f1 import F1Loss
-from treeform.objectives.group_error import GroupError, MaxGroupError
-from treeform.objectives.matthews import MatthewsLoss
-from treeform.objectives.regression import AbsoluteError, SquaredError
-from treeform.objectives.soft import Soft
+They are listed once, in `treeform.utils.extensions`, and imported on first use.
+"""
 
-__all__ = [
-    "AbsoluteError",
-    "AbstainCost",
-    "BalancedError",
-    "F1Loss",
-    "GroupError",
-    "MatthewsLoss",
-    "MaxGroupError",
-    "Soft",
-    "SquaredError",
-]
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from treeform.utils.extensions import BUILT_IN, OBJECTIVES
+
+_HOMES = {name: home for home, _, name in (target.partition(":") for target in BUILT_IN[OBJECTIVES].values())}
+__all__ = sorted(name for name, home in _HOMES.items() if home.startswith(f"{__name__}."))
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -36,7 +36,6 @@ from treeform.graph import DecisionGraph
 from treeform.language.composed import (
     CasesTerm,
     RatioTerm,
-    TwoCountTerm,
     cases_of,
     others_of,
     sums_of,
@@ -46,8 +45,8 @@ from treeform.language.question import Question
 from treeform.language.requirement import Requirement
 from treeform.solve import schedule
 from treeform.solve.ledger import Ledger
-from treeform.solve.part_ledger import Part, PartLedger, Reduction, Search, Whole, part_at
-from treeform.solve.two_counts import TwoCounts
+from treeform.solve.part_ledger import Part, PartLedger, Reduction, Search, Whole, part_at, reduction_of
+from treeform.solve.two_counts import TwoCounts as TwoCounts  # entered where it is imported
 from treeform.utils.budget import Limit
 
 MOST_PRICES = 12
@@ -156,18 +155,12 @@ def parts_of(question: Question, value: Fraction | None) -> list[Part]:
     value : Fraction or None
         In the user's units.
     """
-    return _reduction(question).parts(question, value)
+    return reduction_of(question).parts(question, value)
 
 
 def parts_of_claim(question: Question, value: Fraction | None, details: dict[str, Any]) -> list[Part] | None:
     """The same by what a claim of a certificate names; None where what it names does not show it."""
-    return _reduction(question).parts_of_claim(question, value, details)
-
-
-def _reduction(question: Question) -> type[Reduction]:
-    """How an objective that is no sum is reduced to sums: by what its first such term is."""
-    _, term = others_of(question.objective)[0]
-    return next(kind for base, kind in REDUCTIONS.items() if isinstance(term, base))
+    return reduction_of(question).parts_of_claim(question, value, details)
 
 
 class _Choice(NamedTuple):
@@ -213,7 +206,7 @@ def _part(question: Question, chosen: Sequence[_Choice], value: Fraction | None)
 
 def first_part(question: Question) -> Question:
     """A part in place of the whole: what engines and formulations can do for it, they can do for all."""
-    return _reduction(question).first_part(question)
+    return reduction_of(question).first_part(question)
 
 
 def stated_whole(question: Question) -> bool:
@@ -235,10 +228,10 @@ def too_many_parts(question: Question) -> bool:
 
 def search_in_parts(question: Question, ledger: Ledger, search: Search) -> Limit | None:
     """Answer ``question`` in ``ledger`` through its parts."""
-    return _reduction(question)(question, ledger, search).run()
+    return reduction_of(question)(question, ledger, search).run()
 
 
-class _Ratio(Reduction):
+class Dinkelbach(Reduction, of=RatioTerm):
     """Dinkelbach's iterations."""
 
     @staticmethod
@@ -280,7 +273,7 @@ class _Ratio(Reduction):
         return limit
 
 
-class _Several(Reduction):
+class CaseByCase(Reduction, of=CasesTerm):
     """One part for each combination of sums and steps."""
 
     @classmethod
@@ -344,7 +337,3 @@ class _Several(Reduction):
 
 def _includes(looser: Sequence[_Choice], tighter: Sequence[_Choice]) -> bool:
     return all(one.includes(other) for one, other in zip(looser, tighter, strict=True))
-
-
-REDUCTIONS: dict[Any, type[Reduction]] = {RatioTerm: _Ratio, TwoCountTerm: TwoCounts, CasesTerm: _Several}
-"""How each kind of term that is no sum is minimised through sums."""

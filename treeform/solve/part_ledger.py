@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from treeform.graph import DecisionGraph
+from treeform.language.composed import others_of
 from treeform.language.question import Question
 from treeform.solve.engines import NOTHING_FITS
 from treeform.solve.ledger import Ledger
@@ -165,7 +166,14 @@ class Whole:
 
 
 class Reduction(Whole, ABC):
-    """How an objective that is no sum is minimised through questions whose objectives are sums."""
+    """How an objective that is no sum is minimised through questions whose objectives are sums.
+
+    ``class ByRounds(Reduction, of=MyTerm)`` serves every term of that kind: planning, search and check find it there.
+    """
+
+    def __init_subclass__(cls, of: type[Any], **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        _REDUCTIONS[of] = cls
 
     @classmethod
     @abstractmethod
@@ -187,6 +195,15 @@ class Reduction(Whole, ABC):
     @abstractmethod
     def run(self) -> Limit | None:
         """Answer the question; why it stopped early."""
+
+
+_REDUCTIONS: dict[type[Any], type[Reduction]] = {}
+
+
+def reduction_of(question: Question) -> type[Reduction]:
+    """How an objective that is no sum is reduced to sums: by what its first such term is."""
+    _, term = others_of(question.objective)[0]
+    return next(_REDUCTIONS[kind] for kind in type(term).__mro__ if kind in _REDUCTIONS)
 
 
 def _last(inner: PartLedger | None) -> Any:

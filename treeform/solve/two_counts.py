@@ -162,7 +162,7 @@ def _direction(a: int, b: int) -> tuple[int, int]:
     return a // step, b // step
 
 
-class TwoCounts(Reduction):
+class TwoCounts(Reduction, of=TwoCountTerm):
     """The search for the least loss.
 
     A claim names, beside the witness of each part, its ``lines`` (a, b, c) or its ``steps`` (x, y): no model with at

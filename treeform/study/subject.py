@@ -24,7 +24,7 @@ from treeform.language.numbers import as_fraction
 from treeform.language.objective import Nodes, Objective
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
-from treeform.objectives import SquaredError
+from treeform.objectives.regression import SquaredError
 from treeform.problem import Problem
 from treeform.requirements.groups import Groups
 from treeform.result import Result

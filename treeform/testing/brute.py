@@ -21,7 +21,7 @@ from treeform.graph import DecisionGraph, LinearForm
 from treeform.language.costs import ClassCost
 from treeform.language.objective import Error, Leaves, Nodes, Objective
 from treeform.language.requirement import Requirement
-from treeform.objectives import AbsoluteError
+from treeform.objectives.regression import AbsoluteError
 from treeform.requirements import MaxErrors, MaxNodes, MinSupport, Stability, StatisticalParity
 from treeform.shape import UNIVARIATE, Shape, Tree
 from treeform.testing.dichotomies import Dichotomies

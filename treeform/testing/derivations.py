@@ -25,7 +25,8 @@ from treeform.language.paths import PathRule, PathTests
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
 from treeform.language.values import ValueRule
-from treeform.objectives import AbsoluteError, Soft
+from treeform.objectives.regression import AbsoluteError
+from treeform.objectives.soft import Soft
 from treeform.requirements.counted import PayableAtMost
 from treeform.shape import UNIVARIATE, Limits, Shape, Tree
 from treeform.testing.fixed_ports import FixedPorts, State, is_whole

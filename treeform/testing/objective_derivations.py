@@ -23,7 +23,7 @@ from treeform.language.composed import LargestTerm, RatioTerm, SteppedTerm, Unst
 from treeform.language.losses import leaf_loss, loss_of
 from treeform.language.objective import Depth, Objective
 from treeform.language.question import Question
-from treeform.objectives import AbsoluteError
+from treeform.objectives.regression import AbsoluteError
 from treeform.shape import Shape, Tree
 from treeform.solve.in_parts import parts_of
 from treeform.testing.fixed_ports import FixedPorts, is_whole
