@@ -6,11 +6,17 @@ relaxation.
 
 from __future__ import annotations
 
-from abc import abstractmethod
+import math
+from collections.abc import Iterable
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from treeform.errors import SpecError
+from treeform.language.component import parameters_of
+from treeform.language.forms import Rows, Sum, values_of
+from treeform.language.linear import LinearRequirement
+from treeform.language.numbers import as_fraction
+from treeform.language.rational import common_divisor
 from treeform.language.requirement import Requirement
 
 if TYPE_CHECKING:
@@ -23,18 +29,30 @@ Value = int | Fraction
 class Bounded(Requirement, listed=False):
     """A requirement that bounds one number of a model, and states how the bound is moved.
 
+    Attributes
+    ----------
+    moves : str
+        The parameter that is the bound, if it is kept in an attribute of the same name. A class with ``forms`` needs
+        nothing else, where these multiply no sum by it; other classes define `measured`, and `beyond` if what is
+        measured is no whole number.
+
     Examples
     --------
     >>> import treeform as tf
     >>> class AtMostFeatures(tf.Bounded):
-    ...     needs = frozenset({"feature"})
-    ...     def __init__(self, k): self.k = k
+    ...     needs, moves = frozenset({"feature"}), "k"
+    ...     def __init__(self, k): self.k = int(k)
     ...     def build(self, model, ports): ...
     ...     def violation(self, graph, data): return max(0, len(graph.features_used()) - self.k)
-    ...     bound = property(lambda self: self.k)
-    ...     def with_bound(self, bound): return AtMostFeatures(int(bound))
     ...     def measured(self, graph, data): return len(graph.features_used())
+    >>> class MostApproved(tf.LinearRequirement, tf.Bounded):
+    ...     moves = "share"
+    ...     def __init__(self, share): self.share = share
+    ...     def forms(self, rows):
+    ...         yield rows.weight(predicted="yes") / rows.weight() <= self.share
     """
+
+    moves: ClassVar[str] = ""
 
     @property
     def is_upper(self) -> bool:
@@ -42,9 +60,12 @@ class Bounded(Requirement, listed=False):
         return True
 
     @property
-    @abstractmethod
     def bound(self) -> Value | None:
         """The bound; None when it is left open, which only a frontier takes."""
+        if not self.moves:
+            raise self._stays("the class does not name the parameter that is the bound")
+        value = getattr(self, self.moves)
+        return value if isinstance(value, int) else as_fraction(value, f"the bound of {self.name}")
 
     @property
     def is_continuous(self) -> bool:
@@ -54,14 +75,13 @@ class Bounded(Requirement, listed=False):
     @property
     def bound_name(self) -> str:
         """What the number is called in tables."""
-        return "bound"
+        return self.moves.replace("_", " ") or "bound"
 
     @property
     def measure(self) -> str:
         """The measure of a model, as a clause with a place for the number: "rates differ by {}"."""
         return f"{self.bound_name} {{}}"
 
-    @abstractmethod
     def with_bound(self, bound: Value) -> Requirement:
         """The same requirement with another bound.
 
@@ -74,8 +94,8 @@ class Bounded(Requirement, listed=False):
         SpecError
             If the bound is not possible.
         """
+        return type(self)(**{**parameters_of(self), self.moves: bound})
 
-    @abstractmethod
     def measured(self, graph: DecisionGraph, data: Dataset) -> Value:
         """The tightest bound that ``graph`` satisfies on ``data``, exactly.
 
@@ -84,11 +104,13 @@ class Bounded(Requirement, listed=False):
         graph : DecisionGraph
         data : Dataset
         """
+        return self._tightest(values_of((side for side, _ in self._sides(data)), graph, data))
 
     def beyond(self, value: Value, data: Dataset) -> Value | None:
         """The loosest bound that excludes a model of measure ``value``; None if nothing is tighter than ``value``.
 
-        No model's measure is strictly between the two. The default is for whole numbers that are not negative.
+        No model's measure is strictly between the two. Without ``forms`` the default is for whole numbers that are not
+        negative.
 
         Parameters
         ----------
@@ -96,12 +118,63 @@ class Bounded(Requirement, listed=False):
             What `measured` gave.
         data : Dataset
         """
-        step = int(value) - 1 if self.is_upper else int(value) + 1
-        return step if step >= 0 else None
+        if not isinstance(self, LinearRequirement):
+            step = int(value) - 1 if self.is_upper else int(value) + 1
+            return step if step >= 0 else None
+        following = []
+        for side, (low, high) in self._sides(data):
+            # A constant, and a multiple of the common divisor of the coefficients.
+            unit = common_divisor(side.terms.values()) or Fraction(1)
+            steps = (Fraction(value) - side.constant) / unit
+            other = side.constant + unit * (math.ceil(steps) - 1 if self.is_upper else math.floor(steps) + 1)
+            if other < low if self.is_upper else other > high:
+                return None  # no model has less, or more
+            following.append(min(other, high) if self.is_upper else max(other, low))
+        return self._tightest(following)
 
     def is_tighter(self, a: Value, b: Value) -> bool:
         """Whether the bound ``a`` is stricter than the bound ``b``."""
         return a < b if self.is_upper else a > b
+
+    def _tightest(self, bounds: Iterable[Fraction]) -> Fraction:
+        return max(bounds) if self.is_upper else min(bounds)
+
+    def _sides(self, data: Dataset) -> list[tuple[Sum, tuple[Fraction, Fraction]]]:
+        """What each inequality with the bound in it compares with the bound, and the least and the most of that."""
+        if not isinstance(self, LinearRequirement):
+            raise self._stays("the class does not say what the bound is compared with")
+        at = [[one.excess for one in self._at(Fraction(b)).forms(Rows(data))] for b in range(3)]
+        if len(set(map(len, at))) > 1:
+            raise self._stays(f"how many inequalities there are depends on {self.moves}")
+        sides = []
+        for without, plus, twice in zip(*at, strict=True):
+            if not without.is_like(plus):
+                raise self._stays(f"{self.moves} multiplies a sum that depends on what is predicted")
+            slope = plus.constant - without.constant
+            if twice.constant - plus.constant != slope:
+                raise self._stays(f"the inequalities are not linear in {self.moves}")
+            if slope and (slope < 0) != self.is_upper:
+                strict = "stricter" if self.is_upper else "looser"
+                raise self._stays(f"is_upper is {self.is_upper}, and a greater {self.moves} is the {strict} one")
+            if slope:
+                side = without / -slope
+                sides.append((side, self.reach(side, data)))
+        if not sides:
+            raise self._stays(f"no inequality has {self.moves} in it")
+        return sides
+
+    def _at(self, bound: Fraction) -> Self:
+        """The same requirement with another bound, whether or not that is possible."""
+        if not self.moves:
+            raise self._stays("the class does not name the parameter that is the bound")
+        return self._copy(**{self.moves: bound})
+
+    def _stays(self, cause: str) -> SpecError:
+        return SpecError(
+            f"the bound of {self} cannot be moved",
+            cause=cause,
+            fix='name it, as in moves = "at_most", or define bound, with_bound, measured and beyond in the class',
+        )
 
 
 def closed(requirement: Requirement) -> Requirement:

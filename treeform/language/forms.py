@@ -43,6 +43,13 @@ class Total:
     per_test: NDArray[np.int64] | None = None
     """(F,) int64 or None: what each test of an encoded feature adds; None: nothing."""
 
+    def is_like(self, other: Total) -> bool:
+        """Whether the other one counts the same."""
+        parts = [
+            [*one.columns(), [code for _, code in one.where], one.table, one.per_test] for one in (self, other)
+        ]
+        return len(parts[0]) == len(parts[1]) and all(map(np.array_equal, *parts))
+
     def columns(self) -> list[NDArray[np.int64]]:
         """Columns of shape (n,): rows of a class that agree in all of them add the same."""
         return [codes for codes, _ in self.where] + ([] if self.amount is None else [self.amount])
@@ -132,6 +139,13 @@ class Sum:
             "an equation of sums over rows is two inequalities",
             cause="a requirement states what is at most 0",
             fix="yield a <= b, and yield a >= b",
+        )
+
+    def is_like(self, other: Sum) -> bool:
+        """Whether two sums, made in the same way, have the same totals and coefficients; constants may differ."""
+        pairs = list(zip(self.terms.items(), other.terms.items(), strict=False))
+        return len(self.terms) == len(other.terms) and all(
+            c == d and a.is_like(b) for (a, c), (b, d) in pairs
         )
 
     def value(self, graph: DecisionGraph, data: Dataset) -> Fraction:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from treeform.data.views import first_of_each, with_columns
 from treeform.errors import Infeasible, SpecError
-from treeform.language.forms import Inequality, Rows, Total, values_of
+from treeform.language.forms import Inequality, Rows, Sum, Total, values_of
 from treeform.language.numbers import LARGEST
 from treeform.language.rational import least_at_least
 from treeform.language.requirement import Requirement
@@ -88,6 +88,21 @@ class LinearRequirement(Requirement, listed=False):
 
     def shortfall(self, data: Dataset) -> Totals:
         return self._derived(data).shortfall()
+
+    def reach(self, side: Sum, data: Dataset) -> tuple[Fraction, Fraction]:
+        """The least and the most of a sum, if each total could be what it is by itself.
+
+        Parameters
+        ----------
+        side : Sum
+        data : Dataset
+        """
+        derived = Derived([Inequality(side)], data, self)
+        ends: list[tuple[Any, Any]] = []
+        for t, c in side.terms.items():
+            most = derived.most[t] if t.per_test is None else math.inf  # there can be any number of tests
+            ends.append((c * derived.least[t], c * most))
+        return sum(map(min, ends), side.constant), sum(map(max, ends), side.constant)
 
     def prediction_rows(self, data: Dataset) -> list[tuple[np.ndarray, int]]:
         totals = self.totals(data)

@@ -1,7 +1,9 @@
-"""Fractions with bounded denominators: the neighbours of a number among them."""
+"""Fractions with bounded denominators: the neighbours of a number among them; common divisors."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from fractions import Fraction
 
 
@@ -32,3 +34,10 @@ def least_above(value: Fraction, largest: int) -> Fraction:
     """The least fraction greater than ``value`` with a denominator of at most ``largest``."""
     # Two different fractions are at least 1 / (product of their denominators) apart.
     return least_at_least(value + Fraction(1, 2 * value.denominator * largest), largest)
+
+
+def common_divisor(numbers: Iterable[Fraction]) -> Fraction:
+    """The largest fraction of which all of some fractions are whole multiples."""
+    exact = list(numbers)
+    below = math.lcm(*(number.denominator for number in exact))
+    return Fraction(math.gcd(*(int(number * below) for number in exact)), below)

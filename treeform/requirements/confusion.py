@@ -48,6 +48,7 @@ class RateBound(LinearRequirement, Bounded, listed=False):
     """
 
     name: ClassVar[str] = "rate_bound"
+    moves: ClassVar[str] = "at_least"
     least: ClassVar[bool] = True
     """Whether the rate is at least the bound; else at most."""
     wording: ClassVar[str] = ""
@@ -116,15 +117,8 @@ class RateBound(LinearRequirement, Bounded, listed=False):
         return not self.least
 
     @property
-    def bound(self) -> Fraction:
-        return self.rate
-
-    @property
     def bound_name(self) -> str:
         return self.name.split("_", 1)[1].replace("_", " ")
-
-    def with_bound(self: R, bound: Value) -> R:
-        return type(self)(bound, self.positive)
 
     def measured(self, graph: DecisionGraph, data: Dataset) -> Fraction:
         value = self.value(graph, data)
@@ -222,6 +216,7 @@ class MaxFalsePositiveRate(RateBound):
     samples: ClassVar[tuple[str, ...]] = ("max_false_positive_rate:0.3,positive=0",)
     wording: ClassVar[str] = "of the rows that are not {positive}, at most {share} are predicted {positive}"
     least: ClassVar[bool] = False
+    moves: ClassVar[str] = "at_most"
 
     @renamed(rate="at_most")
     def __init__(self, at_most: Fraction | float | str, positive: Any = None) -> None:

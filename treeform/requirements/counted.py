@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from numbers import Integral
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar
 
 from treeform.errors import SpecError
 from treeform.language.bounded import Bounded, Value
-from treeform.language.component import parameters_of
-from treeform.language.forms import Inequality, Rows, Sum, values_of
+from treeform.language.forms import Inequality, Rows, Sum
 from treeform.language.linear import LinearRequirement
 from treeform.language.numbers import whole_number
 from treeform.language.requirement import Requirement
@@ -44,22 +42,17 @@ def whole_count(count: object, least: int, refused: str, example: str) -> int:
 class AtMostNumber(Bounded):
     """What `measured` gives is at most ``at_most``. A subclass takes ``at_most`` and states the rows."""
 
+    moves: ClassVar[str] = "at_most"
     at_most: int | Fraction
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> int | Fraction:
         return max(type(self.at_most)(0), self.measured(graph, data) - self.at_most)
 
-    @property
-    def bound(self) -> Value:
-        return self.at_most
 
-    def with_bound(self, bound: Value) -> Self:
-        return type(self)(**{**parameters_of(self), "at_most": bound})
-
-
-class SumsAtMost(AtMostNumber, LinearRequirement):
+class SumsAtMost(LinearRequirement, Bounded):
     """Each of some nonnegative sums over rows is at most ``at_most``."""
 
+    moves: ClassVar[str] = "at_most"
     at_most: Fraction
 
     @abstractmethod
@@ -69,20 +62,6 @@ class SumsAtMost(AtMostNumber, LinearRequirement):
     def forms(self, rows: Rows) -> Iterator[Inequality]:
         for one in self.sums(rows):
             yield one <= self.at_most
-
-    def measured(self, graph: DecisionGraph, data: Dataset) -> Fraction:
-        return max(values_of(self.sums(Rows(data)), graph, data))
-
-    def beyond(self, value: Value, data: Dataset) -> Fraction | None:
-        # A sum without a constant is a multiple of the common divisor of its coefficients.
-        steps = [_common_divisor(one.terms.values()) for one in self.sums(Rows(data))]
-        return max(step * (math.ceil(value / step) - 1) for step in steps) if value else None
-
-
-def _common_divisor(numbers: Iterable[Fraction]) -> Fraction:
-    exact = list(numbers)
-    below = math.lcm(*(number.denominator for number in exact))
-    return Fraction(math.gcd(*(int(number * below) for number in exact)), below)
 
 
 class AtMost(AtMostNumber):
@@ -103,7 +82,7 @@ class AtMost(AtMostNumber):
     def measure(self) -> str:
         return f"{{}} {self.counts}"
 
-    def with_bound(self, bound: Value) -> Self:
+    def with_bound(self, bound: Value) -> Requirement:
         return super().with_bound(whole_bound(bound))
 
     def beyond(self, value: Value, data: Dataset) -> Value | None:

@@ -71,6 +71,7 @@ class MeanParity(ByGroups, Bounded):
     of_rows: ClassVar[bool] = True
     of_values: ClassVar[bool] = True
     needs = frozenset({"value"})
+    moves: ClassVar[str] = "difference"
 
     def __init__(
         self,
@@ -196,10 +197,6 @@ class MeanParity(ByGroups, Bounded):
     # -- the bound ----------------------------------------------------------------------------------
 
     @property
-    def bound(self) -> Fraction:
-        return self.difference
-
-    @property
     def is_continuous(self) -> bool:
         return self.whole is False
 
@@ -210,9 +207,6 @@ class MeanParity(ByGroups, Bounded):
     @property
     def measure(self) -> str:
         return "mean predictions differ by {}"
-
-    def with_bound(self, bound: Value) -> MeanParity:
-        return MeanParity(self.groups, bound, self.whole)
 
     def measured(self, graph: DecisionGraph, data: Dataset) -> Fraction:
         means = self.means(graph, data).values()
