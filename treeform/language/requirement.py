@@ -68,7 +68,7 @@ class Requirement(Component, ABC):
     names_rows : bool
         Whether it names single rows by their positions in the table.
     words : str
-        What it asks, as a clause with places for its parameters: "at most {share} of the rows are predicted yes".
+        What it asks, as a clause with places for its attributes: "at most {share} of the rows are predicted yes".
     samples : tuple of str
         Texts of it that have a meaning on the tables of `treeform.testing`, whose columns are ``age``, ``owner`` and
         ``group`` and whose classes are 0 and 1. What is tested for every requirement of treeform is tested with them.
@@ -358,7 +358,7 @@ class Requirement(Component, ABC):
 
     def in_words(self) -> str:
         """What it asks, as a clause for readers of a report: "each side of every test gets at least 20 rows"."""
-        return self.words.format_map({k: _spoken(v) for k, v in parameters_of(self).items()}) or str(self)
+        return self.words.format_map({k: _spoken(v) for k, v in vars(self).items()}) or str(self)
 
     def __str__(self) -> str:
         parameters = {k: v for k, v in parameters_of(self).items() if v is not None}
@@ -417,7 +417,7 @@ def _brief(value: Any) -> Any:
 
 
 def _spoken(value: Any) -> Any:
-    """A parameter in the words of a requirement."""
+    """An attribute in the words of a requirement."""
     return decimal_text(value) if isinstance(value, Fraction) else value
 
 

@@ -37,6 +37,7 @@ class MinCoverage(AtLeastAmount, LinearRequirement):
     """
 
     name: ClassVar[str] = "min_coverage"
+    words: ClassVar[str] = "the model decides at least {amount.words}, and abstains on the others"
     samples: ClassVar[tuple[str, ...]] = ("min_coverage:0.7",)
     called: ClassVar[tuple[str, str]] = ("rows decided", "share of rows decided")
 
@@ -59,6 +60,3 @@ class MinCoverage(AtLeastAmount, LinearRequirement):
 
     def weight_of(self, graph: DecisionGraph, data: Dataset) -> int:
         return int(data.weights[graph.predict_codes(data.X) != data.abstain_code].sum())
-
-    def in_words(self) -> str:
-        return f"the model decides at least {self.amount.words}, and abstains on the others"

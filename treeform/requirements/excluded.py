@@ -34,6 +34,7 @@ class NoTestOn(LinearRequirement):
     """
 
     name: ClassVar[str] = "no_test_on"
+    words: ClassVar[str] = "no test reads {column}"
     samples: ClassVar[tuple[str, ...]] = ("no_test_on:age",)
     of_values: ClassVar[bool] = True
     needs = frozenset({"feature"})
@@ -66,6 +67,3 @@ class NoTestOn(LinearRequirement):
 
     def __str__(self) -> str:
         return f"{self.name}:{self.column}"
-
-    def in_words(self) -> str:
-        return f"no test reads {self.column}"

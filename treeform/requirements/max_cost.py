@@ -46,6 +46,7 @@ class MaxCost(SumsAtMost):
     """
 
     name: ClassVar[str] = "max_cost"
+    words: ClassVar[str] = "the predictions cost at most {at_most} together, counted as {cost}"
     samples: ClassVar[tuple[str, ...]] = ("max_cost:balanced_error,at_most=0.4",)
 
     def __init__(self, cost: Any, at_most: Fraction | float | str) -> None:
@@ -104,6 +105,3 @@ class MaxCost(SumsAtMost):
 
     def __str__(self) -> str:
         return f'{self.name}:"{self.cost}",at_most={decimal_text(self.at_most)}'
-
-    def in_words(self) -> str:
-        return f"the predictions cost at most {decimal_text(self.at_most)} together, counted as {self.cost}"

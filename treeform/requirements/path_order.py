@@ -183,6 +183,7 @@ class Below(Requirement):
     """
 
     name: ClassVar[str] = "below"
+    words: ClassVar[str] = "{column} is tested only below a test of {above}"
     samples: ClassVar[tuple[str, ...]] = ("below:owner,above=age",)
     demands_tests: ClassVar[bool] = True
     needs = frozenset({"feature", "reaches"})
@@ -236,9 +237,6 @@ class Below(Requirement):
 
     def __str__(self) -> str:
         return f"{self.name}:{self.column},above={self.above}"
-
-    def in_words(self) -> str:
-        return f"{self.column} is tested only below a test of {self.above}"
 
 
 class _AFewTimes(PathRule):

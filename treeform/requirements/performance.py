@@ -34,6 +34,7 @@ class MaxErrors(AtMostAmount, LinearRequirement):
     """
 
     name: ClassVar[str] = "max_errors"
+    words: ClassVar[str] = "the model misclassifies at most {amount.words}"
     samples: ClassVar[tuple[str, ...]] = ("max_errors:0", "max_errors:1", "max_errors:0.3")
     called: ClassVar[tuple[str, str]] = ("errors", "share of errors")
     needs = frozenset({"correct"})
@@ -60,9 +61,6 @@ class MaxErrors(AtMostAmount, LinearRequirement):
 
     def limits(self, data: Dataset) -> Limits:
         return Limits(max_errors=self.amount.at_most(data))
-
-    def in_words(self) -> str:
-        return f"the model misclassifies at most {self.amount.words}"
 
 
 class MustClassifyRight(LinearRequirement):

@@ -101,6 +101,7 @@ class MinSupport(_WeightAtTests):
     """
 
     name: ClassVar[str] = "min_support"
+    words: ClassVar[str] = "each side of every test gets at least {amount.words}"
     samples: ClassVar[tuple[str, ...]] = ("min_support:2", "min_support:0.3")
     limit: ClassVar[str] = "min_support"
     clause: ClassVar[str] = "a side of a test gets {}"
@@ -118,9 +119,6 @@ class MinSupport(_WeightAtTests):
         visits = graph.route(data.points.X)[:, tests]
         left = graph.goes_left(data.points.X)[:, tests]
         return min(int((weight @ (visits & left)).min()), int((weight @ (visits & ~left)).min()))
-
-    def in_words(self) -> str:
-        return f"each side of every test gets at least {self.amount.words}"
 
 
 class Stability(_WeightAtTests):
@@ -140,6 +138,7 @@ class Stability(_WeightAtTests):
     """
 
     name: ClassVar[str] = "stability"
+    words: ClassVar[str] = "each test is reached by at least {amount.words}"
     samples: ClassVar[tuple[str, ...]] = ("stability:0.5",)
     limit: ClassVar[str] = "min_flow"
     source: ClassVar[str] = "(20) "
@@ -154,6 +153,3 @@ class Stability(_WeightAtTests):
         tests = np.flatnonzero(graph.feature >= 0)
         reaching = data.points.weights.sum(axis=1) @ graph.route(data.points.X)[:, tests]
         return int(reaching.min()) if len(tests) else data.total_weight
-
-    def in_words(self) -> str:
-        return f"each test is reached by at least {self.amount.words}"
