@@ -10,7 +10,10 @@ from derivation_cases import MAKERS, Drawn, Rng, _label, _matrix, _share
 
 import treeform as tf
 from treeform.graph import DecisionGraph
+from treeform.language.costs import ClassCost
 from treeform.language.objective import Objective, Term
+from treeform.utils.extensions import OBJECTIVES as REGISTERED
+from treeform.utils.extensions import extensions
 
 ZERO = Fraction(0)
 Row = tuple[Fraction, Any, Any, int]
@@ -72,6 +75,9 @@ def value_of(term: Term, case: Drawn, graph: DecisionGraph) -> Fraction:
         return _of_class(term, rows)
     if isinstance(term, tf.Soft):
         return Fraction(term.requirement.lacking(graph, case.data))
+    if isinstance(term, ClassCost):  # its entries are the definition
+        labels = case.data.classes.tolist()
+        return sum((w * term.entry(case.data, labels.index(y), labels.index(g)) for w, y, g, _ in rows), ZERO)
     raise AssertionError(f"there is no definition of {term!r} here")
 
 
@@ -133,6 +139,11 @@ OBJECTIVES: dict[str, Any] = {
     ),
     "squared_error": lambda rng, case: tf.SquaredError(),
     "absolute_error": lambda rng, case: tf.AbsoluteError(),
+}
+OBJECTIVES |= {
+    one.name: lambda rng, case, kind=kind: kind()
+    for one in extensions(REGISTERED)
+    if one.name not in OBJECTIVES and issubclass(kind := one.load(), ClassCost)
 }
 OF_VALUES = ("squared_error", "absolute_error")
 ALONE = ("depth", "f1_loss", "matthews_loss")
