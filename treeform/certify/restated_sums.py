@@ -64,7 +64,7 @@ def one_row(table: Table, counted: Any, hi: int | Fraction) -> Totals:
 
 def is_judged_as_written(one: Requirement) -> bool:
     """Whether `violation` is the excess of the inequalities that the requirement is made of."""
-    return isinstance(one, LinearRequirement) and type(one).violation is LinearRequirement.violation
+    return getattr(one.violation, "__func__", None) is LinearRequirement.violation
 
 
 def as_written(one: Any, data: Dataset) -> Totals | None:

@@ -201,9 +201,9 @@ _REDUCTIONS: dict[type[Any], type[Reduction]] = {}
 
 
 def reduction_of(question: Question) -> type[Reduction]:
-    """How an objective that is no sum is reduced to sums: by what its first such term is."""
+    """How an objective that is no sum is reduced to sums: by what its first such term is; of several ways the last."""
     _, term = others_of(question.objective)[0]
-    return next(_REDUCTIONS[kind] for kind in type(term).__mro__ if kind in _REDUCTIONS)
+    return next(way for of, way in reversed(_REDUCTIONS.items()) if isinstance(term, of))
 
 
 def _last(inner: PartLedger | None) -> Any:
