@@ -117,7 +117,8 @@ class SizeTableSearch(Work):
         solver, formulation, warm_start = options.solver, options.formulation, options.warm_start
         named_solver = None if solver is None else find_solver(solver)
         unstated = None if self.engine is None else why_unstated(self.question, options)
-        if isinstance(named_solver, Engine):
+        names_engine = isinstance(named_solver, Engine)
+        if named_solver is not None and names_engine:
             self.notes = [f"solver: {named_solver.name}"]
         elif self.engine is not None and unstated is not None:
             self.notes = [unstated, f"first: {self.engine.name}"]
@@ -127,7 +128,7 @@ class SizeTableSearch(Work):
             self.plan = choose(self.question, stated)
             self.notes = [*self.plan.notes, *([f"first: {self.engine.name}"] if self.engine else [])]
         self.warm = isinstance(warm_start, str) and warm_start != "none"
-        self.alone = isinstance(named_solver, Engine) or (solver is None and formulation is None)
+        self.alone = names_engine or (solver is None and formulation is None)
 
     def run(self) -> SizeTable:
         """Run the stages; the table as far as it is proved then."""
