@@ -19,7 +19,12 @@ from treeform.errors import SpecError
 from treeform.formulations.odd import OneHyperplane, paper_objective
 from treeform.shape import shrunk
 from treeform.tradeoff.size_table import SizeBounds
-from treeform.tradeoff.trees_at_price import close_price, price_to_solve, solve_trees_at_price
+from treeform.tradeoff.trees_at_price import (
+    close_price,
+    enter_largest_tree,
+    price_to_solve,
+    solve_trees_at_price,
+)
 from treeform.utils.budget import Budget
 
 ALPHAS = ["0.01", "0.1", "0.2", "0.5", "1"]
@@ -332,3 +337,19 @@ def test_without_a_model_a_row_is_asked_for_all_values_at_once() -> None:
     problem = tf.Problem(X, [0, 1, 1, 1, 1], shape=tf.Tree(1), sample_weight=[1, 10**6, 1, 1, 1])
     curve = (problem + tf.AccuracyParity(groups=[1, 0, 1, 0, 0], ratio=1)).pareto()
     assert curve.proved
+
+
+def test_the_largest_tree_and_its_prunings_are_models_of_all_sizes() -> None:
+    """Before a search for all sizes: the proved tree is the last row, and no row is left with the constant model."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(80, 3)).round(1)
+    y = ((X[:, 0] > 0) ^ (X[:, 1] > 0.5) ^ (rng.random(80) < 0.1)).astype(int)
+    problem = tf.Problem(X, y, shape=tf.Tree(2))
+    bounds = SizeBounds(problem.question)
+    enter_largest_tree(bounds, Budget())
+    known = [row.upper for row in bounds.rows]
+    exact = [row.upper for row in problem.size_table().rows]
+    assert known[-1] == exact[-1] == bounds.rows[-1].lower
+    assert all(one is not None and one >= least for one, least in zip(known[1:], exact[1:], strict=True))
+    limited = problem.size_table(time_limit=60)
+    assert [row.upper for row in limited.rows] == exact

@@ -33,7 +33,7 @@ from treeform.tradeoff.size_table import (
     checked_price,
     price_of_alpha,
 )
-from treeform.tradeoff.trees_at_price import close_price
+from treeform.tradeoff.trees_at_price import close_price, enter_largest_tree
 from treeform.tradeoff.view import known_from
 from treeform.utils.budget import Budget, Limit, Pace, Step, interruptible, observe_steps, report_step
 from treeform.utils.text import count_of
@@ -234,6 +234,8 @@ class SizeTableSearch(Work):
         self._runners.append(self.engine.name)
         self._report(self.engine.name)
         try:
+            if self.budget.remaining is not None and self.wanted[0].each is None and self.question.shape.own_leaves:
+                enter_largest_tree(self.bounds, schedule.TABLE_ENGINE_FIRST.of(self.budget))
             self._by_engine(self.engine, self.wanted)
         except BREAKDOWNS as error:
             if self.plan is None or not is_breakdown(error):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from treeform.engines import ConTree, EngineRun
+from treeform.engines.pruning import prunings
 from treeform.engines.relaxation import relax
 from treeform.language.objective import Nodes
 from treeform.solve import schedule
@@ -86,3 +87,11 @@ def solve_trees_at_price(bounds: SizeBounds, each: Fraction, budget: Budget) -> 
     proved = at_price.to_units(relaxation.lower(outcome.lower)) * question.scale
     for m in range(bounds.most + 1):
         bounds.raise_lower(m, math.ceil(proved - each * m), by)
+
+
+def enter_largest_tree(bounds: SizeBounds, budget: Budget) -> None:
+    """Solve trees of any size and enter the best with its prunings: models of all sizes before a search for each."""
+    solve_trees_at_price(bounds, Fraction(0), budget)
+    largest = bounds.rows[-1].graph
+    for pruned in () if largest is None else prunings(bounds.question, largest):
+        bounds.submit(pruned.make())
