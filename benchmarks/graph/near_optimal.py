@@ -157,7 +157,7 @@ def counts(rows: Rows) -> Shown:
             line += ["", ""] if row is None else [row["trees"] or "not counted", row["CPU s"] or _ended(row)]
         lines.append(line)
     note = (
-        "CPU seconds, one thread; *time*: ended after so many wall seconds. Trees: here in normal form. ArborEnum "
+        "CPU seconds, one thread; *time*: ended after so many. Trees: here in normal form. ArborEnum "
         "0.2.6 also counts tests with two leaves of one class, and several thresholds that part the rows of a node "
         "alike, and rounds the largest objective; TreeFARMS 0.2.4 omits some trees."
     )
