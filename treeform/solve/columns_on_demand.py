@@ -27,6 +27,7 @@ from treeform.engines.and_or_graph import (
 from treeform.engines.few_thresholds import few_thresholds
 from treeform.engines.graph_columns import graph_of
 from treeform.engines.graph_fixing import fixed
+from treeform.engines.graph_meetings import ConstantSides
 from treeform.engines.relaxation import Relaxation, relax
 from treeform.engines.table_of_totals import Tests
 from treeform.engines.totals import OfGraphs, OfIntervals
@@ -142,7 +143,7 @@ class GraphSearch:
         self.ledger, self.budget, self.relaxation = ledger, budget, relaxation
         self.limit: Limit | None = None
         # Components that were added to the formulation read ports as requirements do.
-        added = (c for c in formulation.components if formulation.is_added(c))
+        added = [c for c in formulation.components if formulation.is_added(c)]
         needs = question.objective.needs.union(*(r.needs for r in (*question.requirements, *added)))
         apart: Apart = "feature" if OF_FEATURES & needs or relaxation.task.paths else "partition"
         self.apart, self.trees = apart, graph_of(question.data, relaxation.task, apart, tests)
@@ -152,13 +153,17 @@ class GraphSearch:
         elif takes_intervals(question.data, relaxation.task) or self._are_listed():
             self.tests_of_column = FIRST_OF_COLUMN
         self.dropped = self._dropped()
+        priced = relaxation.part.objective.terms
+        plain = not added and all(term in priced for term in question.objective.terms)
+        self.sides = ConstantSides.of(question, relaxation.task, self.dropped if plain else ())
+        self.in_rows = () if self.sides.labels else self.dropped
+        """The requirements that the graph does not know, either: rows state them."""
         self.by_row = bool(BY_ROW & needs)
         self.many, self.written = MANY, AT_FIRST
         self.most = ceiling(question)
         self.ahead, self.reached = 1, -1
-        self.graphs = WrittenGraphs(
-            self.trees, relaxation.exact and not self.dropped, self.budget, self._stop
-        )
+        sums_only = plain and relaxation.exact and not self.dropped
+        self.graphs = WrittenGraphs(self.trees, sums_only, self.budget, self._stop)
         self.row_prices = RowPrices(relaxation, self.trees.table.lo, self.trees.table.hi)
 
     def _dropped(self) -> tuple[str, ...]:
@@ -175,7 +180,8 @@ class GraphSearch:
         alone = {
             label for label, one in pairs if label in relaxation.on_columns and _is_budget(one, question)
         }
-        return frozenset((*relaxation.narrowed, *relaxation.on_paths, *alone)) - frozenset(self.dropped)
+        kept = frozenset((*relaxation.narrowed, *relaxation.on_paths, *alone)) - frozenset(self.dropped)
+        return kept.union(self.sides.labels)
 
     def run(self) -> None:
         """Price the graph, and state more of it until the answer is proved or the budget spent."""
@@ -206,7 +212,7 @@ class GraphSearch:
                 if step is None and self.written < AT_FIRST:
                     self.written = AT_FIRST
                     continue
-                if step is None or not self.dropped:
+                if step is None or not self.in_rows:
                     self._try_parts(priced)
                 if self.ledger.stop():
                     return
@@ -290,7 +296,7 @@ class GraphSearch:
 
     def _prove(self, below: int, recheck: dict[str, Any]) -> None:
         """A bound by the prices of the graph."""
-        self.ledger.prove_lower(below, PRICES, self.dropped, recheck)
+        self.ledger.prove_lower(below, PRICES, self.in_rows if "graph" in recheck else self.dropped, recheck)
 
     def _try_parts(self, priced: Priced) -> None:
         """Look for a model of the least cost that is not settled, in growing parts of what trees of that cost use.
@@ -321,6 +327,7 @@ class GraphSearch:
         if graph is None:
             return None
         counts = counts_of(graph, self.trees.path_levels, self.trees.n_sets)
+        graph = self.sides.states(graph)
         made = Stated(fixed(self.trees, graph, priced, cost, self._stop), counts)
         return None if self.by_row and self._entries(made.graph) > MOST_ENTRIES else made
 
@@ -355,7 +362,7 @@ class GraphSearch:
         recheck = self._recheck(priced) | {"graph": step.counts}
         graph, most = self._needed(step)
         if (
-            self.dropped and graph.n_alternatives > FEW
+            self.in_rows and graph.n_alternatives > FEW
         ):  # prices of rows leave much of it: the next step is smaller
             self.ahead = max(1, (step.up_to - self.reached) // 2)
         below = self.relaxation.lower(step.up_to + 1)
@@ -377,7 +384,7 @@ class GraphSearch:
         """
         graph, question = step.graph, self.question
         below = self.relaxation.lower(step.up_to + 1)
-        if not self.dropped or step.size < FEW or question.objective.is_squared:
+        if not self.in_rows or step.size < FEW or question.objective.is_squared:
             return graph, below - 1
         better = self.ledger.better
         most = below - 1 if better is None else min(below - 1, better)
