@@ -103,9 +103,8 @@ def _stated(graph: AndOrGraph, one_sided: NDArray[np.bool_], lower: Ints) -> And
     of = np.concatenate([twice, np.maximum(leaves, 0)])
     none = np.full(len(leaves), -1)
 
-    def each(name: str) -> NDArray[Any]:
-        return np.asarray(getattr(graph, name)[of])
-
+    kept = ("feature", "threshold", "label", "least", "test", "sums")
+    each: dict[str, Any] = {name: getattr(graph, name)[of] for name in kept}
     at_leaves = graph.node[np.maximum(leaves, 0)]
     whole = replace(
         graph,
@@ -114,6 +113,6 @@ def _stated(graph: AndOrGraph, one_sided: NDArray[np.bool_], lower: Ints) -> And
         node=np.concatenate([graph.node[twice], graph.n_nodes + np.arange(len(leaves))]),
         left=np.concatenate([left, none]),
         right=np.concatenate([right, none]),
-        **{name: each(name) for name in ("feature", "threshold", "label", "least", "test", "sums")},
+        **each,
     )
     return whole.part(whole.used(np.concatenate([there, leaves >= 0])))
