@@ -13,7 +13,7 @@ from treeform.engines.task import Ask, Message
 class PairBounds:
     """Bounds of each side of one test together with each side of another.
 
-    It holds for questions about the same but for the test, which stands first.
+    They hold for questions about the same but for the test, which stands first.
     """
 
     def __init__(self) -> None:
