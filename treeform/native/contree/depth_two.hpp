@@ -55,9 +55,10 @@ public:
     TREEFORM_COLD ~DepthTwo() = default;
 
     /// The best tree of depth at most two and at most task.budget tests that costs less than task.upper.
-    /// `by_feature` receives lower bounds per root feature, whatever the support.
-    Answer<Cost> solve(const Task& task, Cost gap, Cost* by_feature) {
-        laid_out_ = false;
+    /// `by_feature` receives lower bounds per root feature, whatever the support. With `guess` it is a good tree: what a
+    /// side with a test costs with the support counts as a bound for neighbours, which is certain without one only.
+    Answer<Cost> solve(const Task& task, Cost gap, Cost* by_feature, bool guess = false) {
+        laid_out_ = false, guess_ = guess;
         if (task.support == 0) return search(task, gap, by_feature);
         Task loose = task;
         loose.support = loose.supported = 0;
@@ -87,6 +88,7 @@ protected:
     ScanTable<Key, Sum> scans_;
     Cost penalty_, support_ = 0, supported_whole_ = 0;
     bool laid_out_ = false;  // the node is in the lanes
+    bool guess_ = false;  // see `solve`
     std::uint64_t work_ = 0;  // of the scans
     Lanes<W> lanes_;
     Prefixes<W> prefixes_;
@@ -179,7 +181,8 @@ protected:
 
     void search_feature(const Task& task, int f, Cost whole, Cost gap, Answer<Cost>& best) {
         search_.cuts.take(table_, task.node, f, task.support);
-        search_.begin(rules_, table_.features, task.node.total_mass, whole, supported_whole_, whole_.data());
+        const Cost least = guesses() ? supported_whole_ : whole;
+        search_.begin(rules_, table_.features, task.node.total_mass, least, supported_whole_, whole_.data());
         if (search_.cuts.empty()) return;
         lanes_.forget_keys();
         prefixes_.begin(task.node, f);
@@ -188,7 +191,7 @@ protected:
         while (search_.next(best.value - penalty_ - gap, pick, by_left_.data(), by_right_.data(), counters_, wish)) {
             wish = 0;
             control_.check();
-            if (support_ > 0 && task.budget > 2 && drop_interval(task, f, gap, pick, best)) continue;
+            if (support_ > 0 && !guess_ && task.budget > 2 && drop_interval(task, f, gap, pick, best)) continue;
             const Found found = evaluate(task, f, gap, pick, best);
             search_.settle(pick, best.value - penalty_ - gap, found, by_left_.data(), by_right_.data(), counters_);
         }
@@ -277,8 +280,14 @@ protected:
                                   ? std::min(left_.leaf + out.supported_right, out.supported_left + right_.leaf)
                                   : out.supported_left + out.supported_right;
         if (support_ == 0 || hold) take(f, cut, task.budget, best_left, best_right, best);
+        if (guesses()) {  // leaves aside: a row more may allow a test
+            if (!left_is_leaf) out.left = out.supported_left;
+            if (!right_is_leaf) out.right = out.supported_right;
+            out.total = std::max(out.total, out.left + out.right);
+        }
         return out;
     }
+    bool guesses() const { return guess_ && support_ > 0; }
     /// Second features may be scanned for the sides that may have a test.
     void open_sides(bool left_is_leaf, bool right_is_leaf) {
         open_left_ = by_left_, open_right_ = by_right_;
@@ -324,8 +333,13 @@ protected:
             lanes_.need_keys(f, g, counters_);
             if (supported) {
                 Cost value = kInf;
-                supported_scan(g, by_left ? keys.left : keys.right, by_left ? keys.left_weight : keys.right_weight,
-                               by_left, (by_left ? best_left : best_right) - penalty_, value);
+                const Cost least =
+                    supported_scan(g, by_left ? keys.left : keys.right, by_left ? keys.left_weight : keys.right_weight,
+                                   by_left, (by_left ? best_left : best_right) - penalty_, value);
+                if (guess_) {
+                    Cost& bound = (by_left ? by_left_ : by_right_)[g];
+                    bound = std::max(bound, std::min<Cost>(by_left ? left_.leaf : right_.leaf, penalty_ + least));
+                }
                 by_left ? lower(best_left, best_feature_left_, value, g)
                         : lower(best_right, best_feature_right_, value, g);
                 (by_left ? open_left_ : open_right_)[g] = kInf;
@@ -337,13 +351,14 @@ protected:
     }
 
     /// The best single test on feature g for one side of the split, with the minimum support, which is counted
-    /// on the side of `weight_key`; `value` stays if there is none.
-    void supported_scan(int g, Key key, Key weight_key, bool left, Cost beat, Cost& value) {
-        if (!lanes_.confine(lanes_[g], weight_key, left, support_, confined_)) return;
+    /// on the side of `weight_key`; `value` stays if there is none. Returns a lower bound.
+    Cost supported_scan(int g, Key key, Key weight_key, bool left, Cost beat, Cost& value) {
+        if (!lanes_.confine(lanes_[g], weight_key, left, support_, confined_)) return kInf;
         auto in = lanes_.input(lanes_[g], key, left, !left);
         in.valid = confined_.data();
         Cost lower = 0, ignored = 0;
         scan(in, beat, beat, left ? value : ignored, lower, left ? ignored : value, lower);
+        return lower;
     }
 
     void scan_feature(int g, Key key, Cost& best_left, Cost& best_right, bool may_left = true, bool may_right = true) {

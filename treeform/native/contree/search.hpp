@@ -111,13 +111,13 @@ public:
     TREEFORM_COLD void release() { frames_.clear(), two_.release(); }
 
     /// Solve a subproblem; `by_feature` receives lower bounds per root feature, whatever the support. With a minimum
-    /// support the problem is first solved without (see depth_two.hpp).
-    Reply solve(int level, Task task, Cost* by_feature, Cost gap = 0) {
+    /// support the problem is first solved without (see depth_two.hpp). `gap` and `guess` are for depth two at most.
+    Reply solve(int level, Task task, Cost* by_feature, Cost gap = 0, bool guess = false) {
         task.depth = static_cast<int>(std::min<std::int64_t>(task.depth, task.budget));
         task.budget = std::min(task.budget, full_tree(task.depth));
         const Cost few = few_classes_.bound(task.node.weight, task.depth, task.budget);
         task.lower = std::max(task.lower, few), task.supported = std::max(task.supported, few);
-        if (task.depth <= 2) return two_.solve(task, gap, by_feature);
+        if (task.depth <= 2) return two_.solve(task, gap, by_feature, guess);
         if (task.support == 0) return solve_one(level, task, by_feature);
         Task loose = task;
         loose.support = loose.supported = 0;

@@ -63,12 +63,13 @@ public:
                                                              left->tests + right->tests + 1, left, right});
     }
 
-    /// The best tree of that depth if it costs less than `cutoff`; else null. `hint` is a root test to try first.
+    /// The best tree of that depth if it costs less than `cutoff`; else null. `hint` is a root test to try first. With a
+    /// minimum support, a good tree in place of the best one of depth two, except of all rows.
     Ptr solve(const Rows& rows, int depth, Cost cutoff, Test hint) {
         const auto budget = contree::full_tree(depth);
         const Rows& whole = listed_.whole(rows);
-        const auto reply =
-            search_.solve(0, {whole, depth, budget, cutoff, support_, 0, 0, nullptr, hint}, by_.data());
+        const contree::Subproblem<W> task{whole, depth, budget, cutoff, support_, 0, 0, nullptr, hint};
+        const auto reply = search_.solve(0, task, by_.data(), 0, is_part(rows));
         Ptr tree;
         if (reply.found)
             tree = reply.plan || reply.kind != contree::Plan::split
@@ -82,8 +83,8 @@ public:
     /// a leaf.
     Test root_test(const Rows& rows, Cost gap) {
         const Rows& whole = listed_.whole(rows);
-        const Test test =
-            search_.solve(0, {whole, 2, 3, kInf, support_, 0, 0, nullptr, {}}, by_.data(), gap).as_test();
+        const contree::Subproblem<W> task{whole, 2, 3, kInf, support_, 0, 0, nullptr, {}};
+        const Test test = search_.solve(0, task, by_.data(), gap, is_part(rows)).as_test();
         if (is_large(whole)) search_.release(), listed_.release();
         return test;
     }
@@ -280,6 +281,7 @@ private:
         const std::size_t cells = table.n * static_cast<std::size_t>(table.features);
         return has_lists(table.n) ? std::min(kMost, cells / 32) : kMost;
     }
+    bool is_part(const Rows& rows) const { return rows.n < table_.n; }
     bool is_large(const Rows& rows) const { return rows.n * static_cast<std::size_t>(table_.features) > kept_; }
     Ptr leaf_of(const std::vector<Cost>& weight) const {
         int label = 0;
