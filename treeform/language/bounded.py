@@ -33,8 +33,8 @@ class Bounded(Requirement, listed=False):
     ----------
     moves : str
         The parameter that is the bound, if it is kept in an attribute of the same name. A class with ``forms`` needs
-        nothing else, where these multiply no sum by it; other classes define `measured`, and `beyond` if what is
-        measured is no whole number.
+        nothing else, where each inequality has it in it and none multiplies a sum by it; other classes define
+        `measured`, and `beyond` if what is measured is no whole number of at least 0.
 
     Examples
     --------
@@ -119,6 +119,8 @@ class Bounded(Requirement, listed=False):
         data : Dataset
         """
         if not isinstance(self, LinearRequirement):
+            if value < 0 or value != int(value):
+                raise self._stays(f"a model measures {value}, and the class does not say which measure is next")
             step = int(value) - 1 if self.is_upper else int(value) + 1
             return step if step >= 0 else None
         following = []
@@ -159,6 +161,8 @@ class Bounded(Requirement, listed=False):
             if slope:
                 side = without / -slope
                 sides.append((side, self.reach(side, data)))
+            elif self.reach(without, data)[1] > 0:
+                raise self._stays(f"an inequality without {self.moves} in it is a requirement of its own")
         if not sides:
             raise self._stays(f"no inequality has {self.moves} in it")
         return sides

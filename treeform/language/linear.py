@@ -97,6 +97,8 @@ class LinearRequirement(Requirement, listed=False):
         side : Sum
         data : Dataset
         """
+        if not side.terms:
+            return side.constant, side.constant
         derived = Derived([Inequality(side)], data, self)
         ends: list[tuple[Any, Any]] = []
         for t, c in side.terms.items():
