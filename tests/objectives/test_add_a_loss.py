@@ -13,11 +13,13 @@ import pytest
 
 import treeform as tf
 from treeform.certify import Verdict
+from treeform.errors import SpecError
 from treeform.language.composed import UnstatedTerm
 from treeform.language.costs import ClassCost
 from treeform.language.objective import Objective
 from treeform.language.question import Question
-from treeform.solve.part_ledger import Part, PartLedger, Reduction
+from treeform.solve import part_ledger
+from treeform.solve.part_ledger import Part, PartLedger, Reduction, reduction_of
 from treeform.utils import extensions
 
 
@@ -122,3 +124,24 @@ def test_a_loss_that_is_no_sum_is_its_term_and_its_reduction(
     assert tf.check(stored, X, y, sample_weight=half, independent=True).verdict is Verdict.VERIFIED
     monkeypatch.setattr(ByRoots, "parts", classmethod(lambda cls, question, value: None))
     assert tf.check(stored, X, y, sample_weight=half, independent=True).verdict is not Verdict.VERIFIED
+
+
+def test_the_reduction_of_the_nearest_class_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever was defined first; and a term without one is refused."""
+    monkeypatch.setattr(part_ledger, "_REDUCTIONS", dict(part_ledger._REDUCTIONS))
+
+    class Nearer(EffortTerm):
+        name: ClassVar[str] = "nearer_effort_of_a_test"
+
+    class ForNearer(ByRoots, of=Nearer):
+        pass
+
+    class ForAll(ByRoots, of=EffortTerm):
+        pass
+
+    asked = tf.Problem([[0], [1], [2]], [0, 1, 0], shape=tf.Tree(1))
+    assert reduction_of(asked.minimize(Nearer()).question) is ForNearer
+    assert reduction_of(asked.minimize(EffortTerm()).question) is ForAll
+    part_ledger._REDUCTIONS.clear()
+    with pytest.raises(SpecError, match="nothing says how it is reduced"):
+        asked.minimize(EffortTerm()).solve()

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.composed import others_of
 from treeform.language.question import Question
@@ -201,9 +202,19 @@ _REDUCTIONS: dict[type[Any], type[Reduction]] = {}
 
 
 def reduction_of(question: Question) -> type[Reduction]:
-    """How an objective that is no sum is reduced to sums: by what its first such term is; of several ways the last."""
+    """How an objective that is no sum is reduced to sums: by the class of its first such term, or the nearest base.
+
+    Raises SpecError if there is no reduction.
+    """
     _, term = others_of(question.objective)[0]
-    return next(way for of, way in reversed(_REDUCTIONS.items()) if isinstance(term, of))
+    way = next((_REDUCTIONS[kind] for kind in type(term).__mro__ if kind in _REDUCTIONS), None)
+    if way is None:
+        raise SpecError(
+            f"{term} is not minimised",
+            cause="it is no sum, and nothing says how it is reduced to sums",
+            fix=f"define class MyReduction(Reduction, of={type(term).__name__}) beside it (treeform.solve.part_ledger)",
+        )
+    return way
 
 
 def _last(inner: PartLedger | None) -> Any:
