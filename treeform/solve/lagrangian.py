@@ -94,6 +94,13 @@ class Lagrangian:
         self._kind_weight = np.zeros(len(self._kinds), dtype=np.int64)
         np.add.at(self._kind_weight, self._kind_of, data.weights)
 
+    def leave_out(self, features: frozenset[int]) -> None:
+        """Search trees without tests of some features from here on: L is then no bound of the whole."""
+        task = self.relaxation.task
+        sets = task.features or (frozenset(range(self.question.data.n_features)),)
+        narrowed = tuple(dict.fromkeys(one - features for one in sets))
+        self.relaxation = replace(self.relaxation, task=replace(task, features=narrowed))
+
     def solve(
         self, multipliers: tuple[Fraction, ...], budget: Budget
     ) -> tuple[Fraction, DecisionGraph | None, bool]:

@@ -8,6 +8,8 @@ runs before and after the proof; after it alone on tables of few tests:
   leaves relabelled if need be;
 * in the last part of a limited run the search goes on for longer and longer at these prices, and small subtrees of the
   best model are solved again by the engine itself, with what the rest of the tree leaves of each total;
+* where a tree violates a requirement over tests that the search does not know, such as `Monotone`, the columns at fault
+  (`treeform.solve.columns_at_fault`) are left out of the search from then on; small subtrees may still test them;
 * with a minimum support a fifth of that time goes to the same search for trees of one level less, with prices and a
   best model of its own: it is often the better one.
 
@@ -25,6 +27,7 @@ from treeform.engines.relaxation import Relaxation, relax
 from treeform.graph import DecisionGraph
 from treeform.language.question import Question
 from treeform.solve import schedule
+from treeform.solve.columns_at_fault import columns_at_fault
 from treeform.solve.engines import submit_repaired
 from treeform.solve.lagrangian import Lagrangian, rows_of
 from treeform.solve.ledger import Ledger
@@ -140,7 +143,20 @@ class DeepTrees:
         def submit(graph: DecisionGraph) -> None:
             submit_repaired(self.ledger, graph, engine.name, part)
 
-        return self.dual.tree(engine, tuple(prices), part, submit)
+        graph = self.dual.tree(engine, tuple(prices), part, submit)
+        while graph is not None and self._narrowed(graph, part):
+            graph = self.dual.tree(engine, tuple(prices), part, submit)
+        return graph
+
+    def _narrowed(self, graph: DecisionGraph, part: Budget) -> bool:
+        """Whether a tree shows columns that are better left out: then they are."""
+        found = columns_at_fault(self.question, graph, self.dual.ignored, part)
+        if found is None:
+            return False
+        features, without = found
+        submit_repaired(self.ledger, without, DeepTreeSearch.name, part)
+        self.dual.leave_out(features)
+        return True
 
 
 def first_deep_trees(node: Node, budget: Budget) -> None:
