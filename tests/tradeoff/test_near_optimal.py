@@ -318,20 +318,29 @@ def test_the_command(tmp_path: Path) -> None:
     assert none.exit_code == 2 and "is not there" in none.stderr
 
 
-def test_a_solve_without_a_column_shares_the_time_limit(
+def test_all_questions_share_the_time_limit_and_none_is_asked_after_an_interrupt(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     X, y = table()
     X.assign(y=y).to_csv(tmp_path / "table.csv", index=False)
-    limits = []
-    whole = NearOptimal.without
-    monkeypatch.setattr(
-        NearOptimal, "without", lambda found, *of: limits.append(of[1]) or whole(found, *of)
-    )
+    limits: list[float | None] = []
+
+    def noted(whole):
+        return lambda found, *of: limits.append(of[-1]) or whole(found, *of)
+
+    for name in ("without", "tightest", "sparsest"):
+        monkeypatch.setattr(NearOptimal, name, noted(getattr(NearOptimal, name)))
     words = ["near-optimal", str(tmp_path / "table.csv"), "--target", "y", "--shape", "tree:2"]
-    assert not CliRunner().invoke(app, [*words, "--without", "a"]).exit_code
-    assert not CliRunner().invoke(app, [*words, "--without", "a", "--time-limit", "600"]).exit_code
-    assert limits[0] is None and limits[1] < 600
+    words += ["--without", "a", "--tightest", "min_support:1", "--sparsest"]
+    assert not CliRunner().invoke(app, words).exit_code
+    assert not CliRunner().invoke(app, [*words, "--time-limit", "600"]).exit_code
+    assert limits[:3] == [None] * 3
+    assert 600 > limits[3] > limits[4] > limits[5] > 0  # each has what the ones before it left
+    whole = tf.Problem.near_optimal
+    monkeypatch.setattr(
+        tf.Problem, "near_optimal", lambda *of, **more: replace(whole(*of, **more), limit=Limit.INTERRUPTED)
+    )
+    assert CliRunner().invoke(app, words).exit_code == 130 and len(limits) == 6
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -27,6 +27,7 @@ from treeform.solve import Limit, Status, schedule
 from treeform.tradeoff.axis import find_axis
 from treeform.tradeoff.near_optimal import NearOptimal
 from treeform.tradeoff.near_trees import NearModel
+from treeform.utils.budget import Budget
 from treeform.utils.text import count_of, exact_text
 
 
@@ -104,6 +105,7 @@ def near_optimal(
         check_kind(disagreement)
     over: list[Requirement | str] = []
     least: list[CertifiedResult] = []
+    clock: list[Budget] = []
 
     def listed(problem: Problem, solver: Any, *, warm_start: Any, start: Any, **options: Any) -> NearOptimal:
         if tightest is not None:
@@ -111,17 +113,17 @@ def near_optimal(
             find_axis(problem.question, over[0])  # refused before anything is solved
         if without is not None:
             NoTestOn(without).bind(problem.data)
-        if without is not None or over:
+        clock.append(Budget(options["time_limit"]))
+        if without is not None or over or sparsest:
             options["time_limit"] = schedule.NEAR_MODELS.seconds(options["time_limit"])
         found = problem.near_optimal(solver, within=within, max_models=max_models, **options)
         if without is not None and found.limit is not Limit.INTERRUPTED:
-            least.append(found.without(without, left(found)))
+            least.append(found.without(without, left()))
         return found
 
-    def left(found: NearOptimal) -> float | None:
-        """Seconds of the command's limit."""
-        limit = settings.time_limit
-        return None if limit is None else schedule.equal_part(max(0.0, limit - found.seconds), 1)
+    def left() -> float | None:
+        """Seconds of the command's limit, of which each question takes its own."""
+        return schedule.equal_part(clock[0].remaining, 1)
 
     def show(found: NearOptimal, unwritten: Unwritten) -> Exit:
         if distinct and found.trees is not None:
@@ -140,10 +142,11 @@ def near_optimal(
                 unwritten.write(found.plot().save, plot)
         elif importance or multiplicity or disagreement is not None or sample or plot is not None:
             print(f"nothing more is shown or written of them: {found.uncounted or 'none was counted'}")
-        for one in over:
-            _show_tightest(found, one, left(found))
-        if sparsest:
-            _show_found("sparsest", partial(found.sparsest, left(found)))
+        if found.limit is not Limit.INTERRUPTED:
+            for one in over:
+                _show_tightest(found, one, left())
+            if sparsest:
+                _show_found("sparsest", partial(found.sparsest, left()))
         for answer in least:
             _show_without(str(without), answer)
         if report_file is not None:
