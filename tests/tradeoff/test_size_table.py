@@ -137,6 +137,21 @@ def test_requirements_that_rule_out_constants() -> None:
     assert table.at(Fraction(1, 4)).objective == Fraction(3, 4)
 
 
+def test_rows_of_many_tests_are_proved_one_by_one() -> None:
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(120, 6))
+    y = (X[:, 0] * X[:, 1] + 0.5 * rng.normal(size=120) > 0).astype(int)
+    problem = tf.Problem(X, y, shape=tf.Tree(2))
+    assert problem.data.n_tests > 500
+    table, known = problem.size_table(), problem.size_table("diagram-search")
+    assert table.proved and known.proved
+    assert [row.upper for row in table.rows] == [row.upper for row in known.rows]
+    assert [row.by for row in table.rows[1:]] == ["contree"] * 3
+    assert "native search" not in [run.name for run in table.plan]
+    priced = problem.size_table(prices=[1])
+    assert "each row as a question" not in [run.name for run in priced.plan]
+
+
 def test_skeletons_shrink() -> None:
     assert shrunk(tf.Diagram(1, 2, 4, 8), 3) == tf.Diagram(1, 2, 1)
     assert shrunk(tf.Diagram(1, 2, 4, 8), 7) == tf.Diagram(1, 2, 4, 3)

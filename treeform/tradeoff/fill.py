@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -23,28 +23,20 @@ from treeform.language.question import Question, ceiling
 from treeform.shape import smaller_shapes
 from treeform.solve import schedule
 from treeform.solve.choice import choose, refuse_restriction, why_unstated
+from treeform.solve.engines import FEW_TESTS
 from treeform.solve.node import Stage, Work, run_stages
 from treeform.solve.result import USUAL, Progress, SolveOptions, StageRun
-from treeform.tradeoff.one_row import AnsweredRows, is_answered, solve_row
+from treeform.tradeoff.one_row import AnsweredRows, is_answered, is_proved_by_engine, solve_row
 from treeform.tradeoff.rows_by_engine import engine_for, enter_models_of_one_feature, enter_rows
 from treeform.tradeoff.size_table import (
     SizeBounds,
     SizeTable,
-    checked_price,
-    price_of_alpha,
 )
 from treeform.tradeoff.trees_at_price import close_price, enter_largest_tree
 from treeform.tradeoff.view import known_from
-from treeform.utils.budget import Budget, Limit, Pace, Step, interruptible, observe_steps, report_step
+from treeform.tradeoff.wanted_prices import EVERY_ROW, Price, wanted_prices
+from treeform.utils.budget import Budget, Limit, Pace, Share, Step, interruptible, observe_steps, report_step
 from treeform.utils.text import count_of
-
-
-@dataclass(frozen=True)
-class Price:
-    """A price per test in scaled units, and how many tests are free."""
-
-    each: Fraction | None
-    free: int
 
 
 def fill_size_table(
@@ -81,7 +73,7 @@ def fill_size_table(
         search = SizeTableSearch(question, options, budget, family)
         for place, answer in known_from(start, SizeTable, search.bounds.family):
             enter_answer(search.bounds.family, place, answer)
-        search.wanted = search.wanted_prices(prices, alphas)
+        search.wanted = wanted_prices(search.question, prices, alphas)
         if family is None:
             search.enter_smaller_shapes()
         return search.run()
@@ -95,7 +87,7 @@ class SizeTableSearch(Work):
     ) -> None:
         self.bounds = SizeBounds(question, family)
         self.question = self.bounds.question
-        self.wanted = [Price(None, 0)]
+        self.wanted = [EVERY_ROW]
         self.ran: list[StageRun] = []
         self._budget, self._runners = budget, list[str]()
         self.options, self.on_progress = options, options.on_progress
@@ -156,15 +148,6 @@ class SizeTableSearch(Work):
             table = search.run()
         if table is not None:
             self.bounds.enter_models(table)
-
-    def wanted_prices(self, prices: Sequence[Any] | None, alphas: Sequence[Any] | None) -> list[Price]:
-        """What has to be proved, the most expensive price first; without any, every row."""
-        scale = self.question.scale
-        wanted = [Price(checked_price(p) * scale, 0) for p in _several(prices, "prices")]
-        wanted += [Price(price_of_alpha(self.question, a) * scale, 1) for a in _several(alphas, "alphas")]
-        if prices is None and alphas is None:
-            return [Price(None, 0)]
-        return sorted(wanted, key=lambda price: -(price.each or 0))
 
     # -- progress ---------------------------------------------------------------------------------
 
@@ -228,14 +211,22 @@ class SizeTableSearch(Work):
         if self.plan is not None and self.plan.start is not None:
             self.bounds.submit(self.plan.start)
 
+    def by_largest_tree(self, budget: Budget) -> None:
+        """The best tree of any size, and its prunings."""
+        self._report("trees of any size")
+        enter_largest_tree(self.bounds, budget)
+
+    def has_largest_tree(self) -> bool:
+        """Whether every row is wanted within a time that may not suffice to search each."""
+        is_tree = self.engine is not None and self.question.shape.own_leaves
+        return is_tree and self.budget.remaining is not None and self.wanted[0].each is None
+
     def by_native(self, budget: Budget) -> None:
         """Let the engine fill the rows; where a solver follows, what it breaks down with is a note."""
         assert self.engine is not None
         self._runners.append(self.engine.name)
         self._report(self.engine.name)
         try:
-            if self.budget.remaining is not None and self.wanted[0].each is None and self.question.shape.own_leaves:
-                enter_largest_tree(self.bounds, schedule.TABLE_ENGINE_FIRST.of(self.budget))
             self._by_engine(self.engine, self.wanted)
         except BREAKDOWNS as error:
             if self.plan is None or not is_breakdown(error):
@@ -338,12 +329,23 @@ class SizeTableSearch(Work):
         """Whether rows are solved like other questions."""
         return self.rows_alone if self.plan is None else is_answered(self.question, self.options, self.plan.formulation)
 
+    def has_rows_first(self) -> bool:
+        """Whether an engine proves one row sooner than the search over tests of one feature fills all of them."""
+        shape, data = self.question.shape, self.question.data
+        every = self.engine is not None and self.plan is not None and self.wanted[0].each is None
+        many = every and shape.own_leaves and data.has_more_tests_than(FEW_TESTS)
+        return many and is_proved_by_engine(self.question, self.options)
+
+    def by_questions_first(self, budget: Budget) -> None:
+        """Solve each row like other questions, in equal parts of the time."""
+        self._answer_rows(None, budget)
+
     def by_questions(self, budget: Budget) -> None:
         """Solve the open rows like other questions."""
-        first = None if self.rows_alone else schedule.EACH_ROW
-        rows = AnsweredRows(
-            self.bounds, self.options, first, self.budget, self.open_rows, self.progress_of_row
-        )
+        self._answer_rows(None if self.rows_alone else schedule.EACH_ROW, self.budget)
+
+    def _answer_rows(self, first: Share | None, budget: Budget) -> None:
+        rows = AnsweredRows(self.bounds, self.options, first, budget, self.open_rows, self.progress_of_row)
         rows.run()
         self.limit = rows.limit or self.limit
         self.notes += rows.notes
@@ -392,6 +394,18 @@ STAGES: tuple[Stage[SizeTableSearch], ...] = (
         applies=lambda table: not table.rows_alone,
     ),
     Stage(
+        "trees of any size",
+        SizeTableSearch.by_largest_tree,
+        share=schedule.TABLE_ENGINE_FIRST,
+        applies=SizeTableSearch.has_largest_tree,
+    ),
+    Stage(
+        "each row as a question",
+        SizeTableSearch.by_questions_first,
+        share=schedule.ROWS_FIRST,
+        applies=SizeTableSearch.has_rows_first,
+    ),
+    Stage(
         "native search",
         SizeTableSearch.by_native,
         needed=True,
@@ -429,16 +443,3 @@ STAGES: tuple[Stage[SizeTableSearch], ...] = (
     ),
 )
 """What is done for a table of sizes, in this order; each row is a question of its own."""
-
-
-def _several(given: Any, name: str) -> Sequence[Any]:
-    """The numbers of an argument that takes several of them."""
-    if given is None:
-        return ()
-    if isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping):
-        return list(given)
-    raise SpecError(
-        f"{name}={given!r} is not several numbers",
-        cause="it is a list of them, also for a single one",
-        fix=f"write {name}=[{given}]",
-    )

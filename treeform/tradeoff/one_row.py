@@ -86,12 +86,22 @@ def is_answered(question: Question, options: SolveOptions, formulation: Formulat
     """Whether rows are solved like other questions: an engine supports them, or what states them has to be priced."""
     if options.formulation is not None:
         return formulation is not None and formulation.columns_on_demand
-    row = question_of_row(question, max(0, sum(question.shape.widths) - 1))
-    engine = None
-    if options.solver is None and options.warm_start == "auto":
-        engine = usual_engine(row)
+    return is_proved_by_engine(question, options) or is_usual(_largest_row(question))
+
+
+def is_proved_by_engine(question: Question, options: SolveOptions) -> bool:
+    """Whether everything was left open, and an engine supports rows."""
+    if options.solver is not None or options.formulation is not None or options.warm_start != "auto":
+        return False
+    row = _largest_row(question)
+    engine = usual_engine(row)
     part = None if engine is None else lowered(row, engine)
-    return (part is not None and part.exact) or is_usual(row)
+    return part is not None and part.exact
+
+
+def _largest_row(question: Question) -> Question:
+    """That with a bound on tests."""
+    return question_of_row(question, max(0, sum(question.shape.widths) - 1))
 
 
 class AnsweredRows(Answers):
