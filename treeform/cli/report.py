@@ -51,7 +51,7 @@ def format_of(path: Path) -> str:
 
 
 def check_report(path: Path | None) -> None:
-    """Refuse a file name of another kind, before the work begins."""
+    """Refuse a file name of an unknown kind before the solve begins."""
     if path is not None:
         format_of(path)
 

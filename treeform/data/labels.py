@@ -162,8 +162,8 @@ def many_classes_note(classes: NDArray[Any]) -> list[str]:
     """Whether the labels are dates, or so many numbers or texts of numbers that they may be a quantity."""
     if _are_dates(classes):
         return [
-            f"each of the {len(classes)} dates in the target is a class of its own; to predict moments make them "
-            "numbers, such as days, and minimise tf.SquaredError() or tf.AbsoluteError()"
+            f"each of the {len(classes)} dates in the target is a class of its own; to predict a date, make it "
+            "a number, such as days, and minimise tf.SquaredError() or tf.AbsoluteError()"
         ]
     as_text = len(classes) > _FEW_CLASSES and all(map(_is_number_text, classes.tolist()))
     if not _many_numbers(classes) and not as_text:

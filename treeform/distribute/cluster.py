@@ -132,7 +132,7 @@ def last_call(call: Callable[[], object]) -> None:
 
 
 def is_cancelled() -> bool:
-    """In a task of Dask: whether nobody waits for it any more, because it was cancelled or its client is gone."""
+    """In a task of Dask: whether it was cancelled, or its client is gone."""
     import distributed
 
     worker = distributed.get_worker()

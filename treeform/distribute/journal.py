@@ -1,8 +1,8 @@
-"""The journal of searches: replies that have come, so that a search that was killed goes on from them.
+"""The journal of searches: the replies received, from which a search that was killed continues.
 
-A journal is a folder with a folder for each search, named by the digest of all that its replies depend on. There each
-reply is a file, whole or not there, named by the digest of its question: so problems may share a journal, and searches
-may write at once.
+A journal is a folder with a folder for each search, named by the digest of all that its replies depend on. Each reply
+is a file, written as a whole and named by the digest of its question. So problems may share a journal, and searches
+may write at the same time.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Journal:
         return ask
 
     def read(self, question: Message) -> Message | None:
-        """The reply to a question that was answered before; None where there is none, or a disk has spoilt it."""
+        """The reply to a question that was answered before; None if there is none, or its file is damaged."""
         try:
             numbers = zlib.decompress(self._file(question).read_bytes())
         except (FileNotFoundError, zlib.error):

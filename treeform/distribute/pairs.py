@@ -1,4 +1,4 @@
-"""Bounds of pairs of tests, which replies state and later questions bring: the same rows are met from both tests."""
+"""Bounds of pairs of tests: replies state them, and later questions contain them. Both tests lead to the same rows."""
 
 from __future__ import annotations
 

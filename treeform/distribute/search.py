@@ -59,7 +59,7 @@ class Distribution:
             )
 
     def of(self, engine: Engine) -> Engine:
-        """The engine with its search shared out; see `check`."""
+        """The engine, with its search divided among workers; see `check`."""
         return _Distributed(engine, self)
 
     def check(self, engine: Engine) -> None:

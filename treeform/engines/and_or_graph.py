@@ -218,7 +218,24 @@ class GraphOfTrees:
         seconds: float | None = None,
         stop: Callable[[], bool] | None = None,
     ) -> Priced | None:
-        """The bound at given multipliers, which count from here on; None when it was stopped before it had any."""
+        """The bound at given multipliers, which count from here on.
+
+        Parameters
+        ----------
+        multipliers : tuple of int
+            One for each linear constraint, in 1 / ``unit`` of a unit of cost.
+        unit : int
+            The denominator of the multipliers.
+        seconds : float, optional
+            The time limit.
+        stop : callable, optional
+            Called about twenty times a second.
+
+        Returns
+        -------
+        Priced or None
+            None when it was stopped before it had a bound.
+        """
         limits = _limits_of(seconds, stop)
         return self._bounded(_priced(self._native.price(list(multipliers), unit, *limits)), limits)
 
@@ -252,7 +269,7 @@ class GraphOfTrees:
 
     @property
     def tells_dominated(self) -> bool:
-        """Whether it can leave out tests that are dominated: where they are listed, and rules on paths have no part."""
+        """Whether it can omit dominated tests: under sum constraints, with tests listed, without rules on paths."""
         return not self._searches and not self.path_levels and self.n_rows > 0 and not self.n_sets
 
     def count(

@@ -72,4 +72,17 @@ class Distributable(Engine):
 
     @abstractmethod
     def evaluator(self, data: Dataset, task: TreeTask) -> Evaluator:
-        """What answers the questions of a run, in this or another process."""
+        """What answers the questions of a run, in this or another process.
+
+        Parameters
+        ----------
+        data : Dataset
+            The table of the run.
+        task : TreeTask
+            The task of the run.
+
+        Returns
+        -------
+        Evaluator
+            It may keep what it found for later questions; its replies have to be true for every question.
+        """

@@ -84,7 +84,7 @@ class Relaxation:
         return not self.dropped
 
     def named(self, engine: str) -> str:
-        """An engine with what its bound holds even without."""
+        """An engine, with the requirements without which its bound holds, too."""
         return engine if self.exact else f"{engine} (even without {', '.join(self.dropped)})"
 
     @property

@@ -41,7 +41,19 @@ class SomeThresholds:
 
     @classmethod
     def chosen(cls, full: Dataset, model: DecisionGraph | None, even_ones: int, turn: int) -> SomeThresholds:
-        """The thresholds of one round."""
+        """The rows with the thresholds of one round.
+
+        Parameters
+        ----------
+        full : Dataset
+            The table with all thresholds.
+        model : DecisionGraph or None
+            The best model known; thresholds around its own are chosen.
+        even_ones : int
+            Thresholds of a column that part its rows evenly.
+        turn : int
+            The number of the round, the seed by which the even ones are shifted.
+        """
         shift = np.random.default_rng(turn).random()
         cuts = tuple(chosen_ranks(full, even_ones, NEAR, model, shift))
         codes = full.ranks.codes

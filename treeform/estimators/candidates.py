@@ -40,7 +40,7 @@ DEEPEST_OF_EVERY_SIZE = 3
 LEAST_SECONDS = 0.1
 """For the tree of one price, where the greatest depth took less."""
 SOLVED_PRICES = 6
-"""At which trees of the greatest depth are learnt, where not all sizes are."""
+"""Prices at which trees of the greatest depth are learnt, if not all of its sizes are."""
 MOST_CELLS = 2_000_000
 """Of a table for which CART's tree is grown, which takes up to two seconds then and cannot be stopped."""
 

@@ -26,7 +26,7 @@ Ints = NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Nodes(ABC):
-    """The arrays that rows are moved by, and what they mean; see `DecisionGraph`."""
+    """The arrays by which rows are routed; see `DecisionGraph`."""
 
     feature: Ints
     threshold: Floats

@@ -62,7 +62,7 @@ class AndOrGraph:
     up_to: int | None = None
     """Every tree of at most this cost that satisfies the requirements is in the graph; None: every tree is."""
     undominated: bool = False
-    """Whether tests over two leaves are left out that another one can replace (`treeform.engines.and_or_graph`)."""
+    """Whether tests over two leaves are omitted if another test can replace them (`treeform.engines.and_or_graph`)."""
 
     @property
     def n_nodes(self) -> int:

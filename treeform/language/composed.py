@@ -149,7 +149,13 @@ class TwoCountTerm(UnstatedTerm):
         """
 
     def point(self, graph: DecisionGraph, data: Dataset) -> tuple[int, int]:
-        """(x, y) of a model, in units of weight."""
+        """The counts of a model.
+
+        Returns
+        -------
+        x, y : int
+            In units of weight.
+        """
         x, y = map(int, _values(self.counts(Rows(data)), graph, data))
         return x, y
 
@@ -190,7 +196,19 @@ class CasesTerm(Term):
 
     @abstractmethod
     def cases(self, data: Dataset, shape: Shape) -> Sequence[Case]:
-        """The cases; every model of the shape is one of some case that costs it what the term does."""
+        """The cases of the term.
+
+        Parameters
+        ----------
+        data : Dataset
+        shape : Tree or Diagram
+            The shape of the models.
+
+        Returns
+        -------
+        sequence of Case
+            Every model of the shape belongs to at least one case that costs it what the term does.
+        """
 
     def counted(self, data: Dataset) -> tuple[Term, int] | None:
         """A sum and what is free of it, where the amount is the sum's value beyond that, or 0; None where it is not."""
@@ -247,7 +265,17 @@ class SteppedTerm(CasesTerm):
 
     @abstractmethod
     def steps(self, data: Dataset, shape: Shape) -> Sequence[tuple[Requirement | None, Fraction]]:
-        """The requirements from the loosest to the tightest, each with the amount paid; None: any model of the shape.
+        """The requirements from the loosest to the tightest, each with the amount paid.
 
-        A model that satisfies one of them satisfies all before it, and the amounts fall to 0.
+        Parameters
+        ----------
+        data : Dataset
+        shape : Tree or Diagram
+            The shape of the models.
+
+        Returns
+        -------
+        sequence of (Requirement or None, Fraction)
+            None: any model of the shape. A model that satisfies one of them satisfies all before it, and the amounts
+            fall to 0.
         """

@@ -44,7 +44,7 @@ class Total:
     """(F,) int64 or None: what each test of an encoded feature adds; None: nothing."""
 
     def is_like(self, other: Total) -> bool:
-        """Whether the other one counts the same."""
+        """Whether both count the same."""
         parts = [
             [*one.columns(), [code for _, code in one.where], one.table, one.per_test] for one in (self, other)
         ]
@@ -55,14 +55,34 @@ class Total:
         return [codes for codes, _ in self.where] + ([] if self.amount is None else [self.amount])
 
     def added(self, rows: NDArray[np.int64], truth: NDArray[np.int64]) -> NDArray[np.int64]:
-        """(m, K) what a unit of weight of some rows adds, by predicted class; ``truth`` has their classes."""
+        """What a unit of weight of some rows adds, by predicted class.
+
+        Parameters
+        ----------
+        rows : (m,) int64 array
+            The positions of these rows.
+        truth : (m,) int64 array
+            The codes of their true classes.
+
+        Returns
+        -------
+        (m, K) array
+        """
         each = self.table[truth]
         for codes, code in self.where:
             each = each * (codes[rows] == code)[:, None]
         return np.asarray(each if self.amount is None else each * self.amount[rows][:, None])
 
     def value(self, graph: DecisionGraph, data: Dataset, predicted: NDArray[np.int64]) -> int:
-        """The total of a finished model, which predicts these codes."""
+        """The total of a finished model.
+
+        Parameters
+        ----------
+        graph : DecisionGraph
+        data : Dataset
+        predicted : (n,) int64 array
+            The codes of the classes that the model predicts for the rows.
+        """
         each = self.table[np.asarray(data.y), predicted]
         for codes, code in self.where:
             each = each * (codes == code)

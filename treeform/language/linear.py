@@ -90,7 +90,7 @@ class LinearRequirement(Requirement, listed=False):
         return self._derived(data).shortfall()
 
     def reach(self, side: Sum, data: Dataset) -> tuple[Fraction, Fraction]:
-        """The least and the most of a sum, if each total could be what it is by itself.
+        """The least and the largest value of a sum, if each total could take its own extremes.
 
         Parameters
         ----------

@@ -107,13 +107,37 @@ class LeafLoss(Term):
         return self.of_best(data, np.arange(data.n_samples)) * self.per_unit(data)
 
     def of_best(self, data: Dataset, rows: NDArray[np.int64]) -> Fraction:
-        """The least loss of one value for these rows, as `per_unit` counts."""
+        """The least loss of one value for some rows.
+
+        Parameters
+        ----------
+        data : Dataset
+        rows : (m,) int64 array
+            The positions of these rows.
+
+        Returns
+        -------
+        Fraction
+            In the whole numbers of `per_unit`.
+        """
         quantity = quantity_of(data, self)
         deviations, weights = quantity.deviations[rows], data.weights[rows]
         return self.of_rows(deviations, weights, self.best(deviations, weights))
 
     def best_value(self, data: Dataset, rows: NDArray[np.int64]) -> Fraction:
-        """The value with the least loss for these rows, exactly."""
+        """The value with the least loss for some rows, exactly.
+
+        Parameters
+        ----------
+        data : Dataset
+        rows : (m,) int64 array
+            The positions of these rows.
+
+        Returns
+        -------
+        Fraction
+            In the units of the target.
+        """
         quantity = quantity_of(data, self)
         return quantity.to_value(self.best(quantity.deviations[rows], data.weights[rows]))
 

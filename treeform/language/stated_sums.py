@@ -31,8 +31,8 @@ FEW_NODES = (3, 5)
 """Numbers of leaves (and of tests) for which rows are stated, beside that of the shape: a row that differs between them
 is no sum."""
 MOST_NODES = 4096
-"""Leaves of a shape up to which rows over tests and leaves are stated for all of them. In a larger shape a rule over
-some of its leaves could not be told from one over all."""
+"""The most leaves of a shape for which rows over tests and leaves are stated for all of them. In a larger shape a rule
+over some of its leaves could be mistaken for one over all."""
 MOST_ENTRIES = 10_000_000
 LARGEST = 2**40
 ROUNDING = 1e-6

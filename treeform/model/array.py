@@ -182,7 +182,15 @@ class AffineArray:
         )
 
     def entry_text(self, entry: int, limit: int = 6) -> str:
-        """One entry written out, for messages: ``2 z[0] - b[3] + 1``."""
+        """One entry written out, for messages: ``2 z[0] - b[3] + 1``.
+
+        Parameters
+        ----------
+        entry : int
+            Its place in the flattened array.
+        limit : int
+            Terms to write; more are left out.
+        """
         rows = csr.coalesce(csr.take_rows(self.rows, np.array([entry])))
         name = self.owner.column_name if self.owner is not None else str
         return affine_text(rows.cols, rows.vals, float(self.const[entry]), name, limit)

@@ -157,7 +157,7 @@ class GraphSearch:
         plain = not added and all(term in priced for term in question.objective.terms)
         self.sides = ConstantSides.of(question, relaxation.task, self.dropped if plain else ())
         self.in_rows = () if self.sides.labels else self.dropped
-        """The requirements that the graph does not know, either: rows state them."""
+        """The requirements that neither prices nor the graph state: rows do."""
         self.by_row = bool(BY_ROW & needs)
         self.many, self.written = MANY, AT_FIRST
         self.most = ceiling(question)

@@ -159,7 +159,7 @@ def run_engine(engine: Engine, relaxation: Relaxation, ledger: Ledger, budget: B
     most, start = ceiling(ledger.question), ledger.graph
     last: tuple[DecisionGraph, Fraction] | None = None
     if relaxation.exact and start is not None and ledger.upper is not None:
-        last = start, Fraction(ledger.upper)  # an engine that takes it up has nothing new to judge
+        last = start, Fraction(ledger.upper)  # a model that an engine returns unchanged was judged before
 
     def submit(graph: DecisionGraph) -> None:
         nonlocal last

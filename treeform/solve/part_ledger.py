@@ -179,13 +179,41 @@ class Reduction(Whole, ABC):
     @classmethod
     @abstractmethod
     def parts(cls, question: Question, value: Fraction | None) -> list[Part]:
-        """What has to be shown for "no model has a value below ``value``"; None: for "there is no model"."""
+        """The parts that together prove that no model has a value below ``value``.
+
+        Parameters
+        ----------
+        question : Question
+            The whole; its objective is no sum.
+        value : Fraction or None
+            In the user's units. None: the parts have to prove that there is no model.
+
+        Returns
+        -------
+        list of Part
+            Questions whose objectives are sums. The claim holds if no model of any of them is below its target.
+        """
 
     @classmethod
     def parts_of_claim(
         cls, question: Question, value: Fraction | None, details: dict[str, Any]
     ) -> list[Part] | None:
-        """The same by what a claim of a certificate names; None where what it names does not show it."""
+        """The parts that a check proves for a claim of a certificate.
+
+        Parameters
+        ----------
+        question : Question
+            The whole.
+        value : Fraction or None
+            The claim: no model has a smaller value, in the user's units; None: there is no model.
+        details : dict
+            Those of the claim: the witness of each part, and ``shown_by`` of `at_least`.
+
+        Returns
+        -------
+        list of Part or None
+            As for `parts`; None if what the claim names does not show it.
+        """
         return cls.parts(question, value)
 
     @classmethod
@@ -195,7 +223,7 @@ class Reduction(Whole, ABC):
 
     @abstractmethod
     def run(self) -> Limit | None:
-        """Answer the question; why it stopped early."""
+        """Search for the optimum, and enter models and bounds in the ledger; returns why it stopped early, or None."""
 
 
 _REDUCTIONS: dict[type[Any], type[Reduction]] = {}

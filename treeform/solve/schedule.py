@@ -118,7 +118,7 @@ WHOLE_GRAPH = Share(0.25, least=0.1)
 """The graph of all models next to the optimum at once; where it takes longer, they are counted in growing parts."""
 
 NEAR_MODELS = Share(0.8, least=0.1)
-"""All models next to the optimum, before the best one without a column is asked for in the rest."""
+"""All near-optimal models; the rest is for the best model without a column."""
 
 # -- a report ---------------------------------------------------------------------------------------
 

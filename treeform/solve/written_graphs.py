@@ -1,4 +1,4 @@
-"""Graphs of trees that are written out for one cost after the other, none of them twice."""
+"""Graphs of trees that are written out for one cost after another, each once."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from treeform.language.alternatives import AndOrGraph
 from treeform.utils.budget import Budget
 
 AT_FIRST = 300_000
-"""Alternatives that are written out while a step is looked for; where even the least step has more, all that fit."""
+"""The most alternatives while a step is sought; if the least step has more, all that fit are written out."""
 
 
 class WrittenGraphs:
-    """What trees of a cost use, as `GraphOfTrees.up_to` writes it out; what it answered at another cost is not asked.
+    """What trees of a cost use, by `GraphOfTrees.up_to`; what its answers at other costs show is not asked again.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class WrittenGraphs:
         self.leaves_out = sums_only and trees.tells_dominated
         self._widest: AndOrGraph | None = None
         self._too_large: dict[tuple[int, bool], int] = {}
-        """A cost whose graph has more alternatives than so many, without or with dominated tests left out."""
+        """By the most alternatives, and whether dominated tests are omitted: a cost whose graph has more."""
 
     def up_to(self, cost: int, most: int, short_by: int = 0) -> AndOrGraph | None:
         """The graph of a cost; None when it was stopped, or has more than ``most`` alternatives."""

@@ -104,7 +104,19 @@ def brute_force(
 def all_models(
     data: Dataset, shape: Shape, *, limit: int = LARGEST, rng: np.random.Generator | None = None
 ) -> Iterator[DecisionGraph]:
-    """Every model that `brute_force` enumerates; in a random order with ``rng``, for a sample of them."""
+    """Every model that `brute_force` enumerates.
+
+    Raises SpecError if there are too many.
+
+    Parameters
+    ----------
+    data : Dataset
+    shape : Tree or Diagram
+    limit : int
+        The largest number of models.
+    rng : numpy.random.Generator, optional
+        Draws a random order, from which the first ones are a sample.
+    """
     worlds = Worlds(data, None, shape.splits)
     if worlds.count(shape) > limit:
         raise SpecError(f"{shape} has more than {limit:,} models on these data")

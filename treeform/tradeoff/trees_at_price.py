@@ -90,7 +90,7 @@ def solve_trees_at_price(bounds: SizeBounds, each: Fraction, budget: Budget) -> 
 
 
 def enter_largest_tree(bounds: SizeBounds, budget: Budget) -> None:
-    """Solve trees of any size and enter the best with its prunings: models of all sizes before a search for each."""
+    """Solve for the best tree of any size, and enter it and its prunings, before each size is searched."""
     solve_trees_at_price(bounds, Fraction(0), budget)
     largest = bounds.rows[-1].graph
     for pruned in () if largest is None else prunings(bounds.question, largest):

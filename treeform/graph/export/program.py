@@ -56,7 +56,7 @@ class Condition:
         return (self.source,)
 
     def to_json(self) -> dict[str, Any]:
-        """As lists of rules and pages hold it."""
+        """Its JSON in lists of rules and in reports."""
         value = list(self.value) if isinstance(self.value, tuple) else self.value
         return {"column": self.source, "is": self.kind.value, "value": value, "or_missing": self.or_missing}
 

@@ -46,7 +46,7 @@ class Term:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """As lists of rules and pages hold it."""
+        """Its JSON in lists of rules and in reports."""
         read: dict[str, Any] = {"weight": self.weight, "column": self.column.source, "of": self.what}
         if self.what == "level":
             read["level"] = self.column.category
@@ -98,7 +98,7 @@ class Sum:
         return tuple(dict.fromkeys(term.column.source for term in self.terms))
 
     def to_json(self) -> dict[str, Any]:
-        """As lists of rules hold it."""
+        """Its JSON in lists of rules."""
         return {"sum": [term.to_json() for term in self.terms], "is": "at most", "value": self.threshold}
 
     @cached_property

@@ -46,8 +46,8 @@ public:
     Relaxed price(const std::vector<Amount>& multipliers, Amount unit);
     /// All alternatives of trees that may cost at most `cost` and satisfy the rows; not complete beyond `most` of them.
     /// `short_by`: by how much the limit on prices, in 1 / unit, stays below that: less than a unit of cost leaves out
-    /// some trees of that cost, and no cheaper one. `undominated`: without tests over two leaves in whose place another
-    /// one adds the same to all rows at no more cost; rules on paths leave them all.
+    /// some trees of that cost, and no cheaper one. `undominated`: omit a test over two leaves if another one adds the
+    /// same to all rows at no more cost; under rules on paths none is omitted.
     Alternatives up_to(Amount cost, Amount short_by, std::size_t most, bool undominated);
 
 private:

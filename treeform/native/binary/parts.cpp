@@ -10,7 +10,7 @@
 
 namespace treeform::binary {
 
-/// Tests up to which bounds of pairs travel: four numbers for each test, below twenty thousand bytes.
+/// The most tests for which messages have bounds of pairs: four numbers for each test, below twenty thousand bytes.
 constexpr std::size_t kMostPaired = 600;
 
 /// The cache and the bounds of the root tests stay from one part to the next: what they state holds whatever the upper

@@ -149,7 +149,7 @@ Away away_to(const nb::object& ask, int callers);
 nb::object answer_part(Stoppable& control, const nb::object& question, const nb::object& poll,
                        const std::function<Message(const Message&)>& answer);
 
-/// Answers the parts of a search to Python; who derives from it makes the search, and holds what it reads.
+/// Answers the parts of a search to Python. A subclass makes the search, and holds what it reads.
 template <class Control>
 class PartAnswers {
 public:

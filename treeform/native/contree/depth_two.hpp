@@ -55,8 +55,8 @@ public:
     TREEFORM_COLD ~DepthTwo() = default;
 
     /// The best tree of depth at most two and at most task.budget tests that costs less than task.upper.
-    /// `by_feature` receives lower bounds per root feature, whatever the support. With `guess` it is a good tree: what a
-    /// side with a test costs with the support counts as a bound for neighbours, which is certain without one only.
+    /// `by_feature` receives lower bounds per root feature, whatever the support. With `guess` it is a good tree: the
+    /// cost of a side with a test under the support is used as a bound for neighbours, which is valid only without one.
     Answer<Cost> solve(const Task& task, Cost gap, Cost* by_feature, bool guess = false) {
         laid_out_ = false, guess_ = guess;
         if (task.support == 0) return search(task, gap, by_feature);
