@@ -32,6 +32,15 @@ def problem(depth: int, rows: int = 400, fair: bool = False) -> tf.Problem:
     return made
 
 
+def with_missing_values() -> tf.Problem:
+    """Some values of a column with a requirement are missing: no finite threshold is below or above all of them."""
+    of = problem(6).question.data
+    X = np.array(of.X)
+    X[np.sin(2.5 * X[:, 0]) < -0.9, 0] = np.nan
+    made = tf.Problem(X, of.y, shape=tf.Tree(6))
+    return made.add([tf.Monotone("x0"), tf.Monotone("x1", "decreasing")])
+
+
 def plain_tree(of: Question) -> tf.DecisionGraph:
     found = tf.Problem(of.data.X, of.data.y, shape=of.shape).solve(tf.DeepTreeSearch(work_limit=1)).graph
     return found.reclassified(of.data)
@@ -59,6 +68,14 @@ def test_nothing_is_left_out_where_nothing_is_violated_or_no_column_helps() -> N
     used = problem(6)
     used += tf.Uses("x0")
     assert columns_at_fault(used.question, graph, used.question.labels, Budget()) is None
+
+
+def test_missing_values() -> None:
+    of = with_missing_values().question
+    ledger = Ledger(of, Budget())
+    constants(of, ledger)
+    first_deep_trees(Node(ledger, PLAN), Budget())
+    assert ledger.graph is not None and ledger.graph.depth > 3
 
 
 @pytest.mark.parametrize("fair", [False, True], ids=["monotone", "with parity"])

@@ -81,10 +81,9 @@ def _by_weight(question: Question, graph: DecisionGraph) -> list[str]:
 def _without(question: Question, graph: DecisionGraph, columns: Collection[str]) -> DecisionGraph:
     """Every test of these columns gives way to that of its sides which more samples reach."""
     data, reached = question.data, np.asarray(graph.counts).sum(axis=1)
-    threshold = graph.threshold.copy()
+    left, right = graph.left.copy(), graph.right.copy()
     for test in graph.tests():
         if test.columns and data.columns[test.columns[0]].source in columns:
-            values, node = data.X[:, test.columns[0]], test.node
-            left = reached[graph.left[node]] >= reached[graph.right[node]]
-            threshold[node] = values.max() if left else np.nextafter(values.min(), -np.inf)
-    return replace(graph, threshold=threshold).simplified(data)
+            sides = left[test.node], right[test.node]
+            left[test.node] = right[test.node] = max(sides, key=lambda side: reached[side])
+    return replace(graph, left=left, right=right).simplified(data)
