@@ -300,7 +300,7 @@ class NearOptimal(Printed):
                 break
             if is_last is None or answer.status is not Status.OPTIMAL:
                 raise SpecError(
-                    f"the tightest model under {axis} was not found in the time",
+                    f"the tightest model under {axis} was not found within the time limit",
                     cause=f"whether a near-optimal one satisfies {axis.bound_name} {bound} is open",
                     fix="give it more time, or use a smaller share (within)",
                 )
