@@ -262,3 +262,38 @@ def test_a_program_may_take_seconds_to_print_its_version(
     session.close()
     assert "timed out" not in str(failed.value)
     assert "did not exit normally" in str(failed.value)
+
+
+@pytest.mark.parametrize("ending", ["exit 127", "exit 126"])
+def test_a_program_that_cannot_be_started_is_not_available(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, ending: str
+) -> None:
+    made = tmp_path / "glpsol"
+    made.write_text(f"#!/bin/sh\necho 'libglpk.so.40: cannot open shared object file' >&2\n{ending}\n")
+    made.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path) + os.pathsep + os.environ["PATH"])
+    row = next(row for row in tf.solvers() if row.name == "pyomo:glpk")
+    assert not row.available and "cannot be started (libglpk.so.40" in row.reason
+    with pytest.raises(SolverNotAvailable, match="pyomo:glpk") as refused:
+        by_name("pyomo:glpk")
+    assert "cannot be started" in refused.value.cause
+    made.write_text("#!/no/such/shell\n")
+    os.utime(made, ns=(0, 10**9))
+    assert "cannot be started (" in Pyomo.availability("pyomo:glpk").reason
+    made.write_text("#!/bin/sh\nexit 0\n")
+    os.utime(made, ns=(0, 2 * 10**9))
+    assert Pyomo.availability("pyomo:glpk").available
+
+
+def test_a_program_without_a_version_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    made = tmp_path / "glpsol"
+    made.write_text("#!/bin/sh\nexit 1\n")
+    made.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path) + os.pathsep + os.environ["PATH"])
+    model = Model()
+    model.add(model.bool("x", 2).sum() >= 1)
+    session = by_name("pyomo:glpk").open(model)
+    with pytest.raises(SolverFailed) as failed:
+        session.solve(Run())
+    session.close()
+    assert "does not print its version" in str(failed.value)

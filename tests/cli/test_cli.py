@@ -116,6 +116,7 @@ def test_predict(fitted: Path, tmp_path: Path) -> None:
     assert lines[0] == "prediction"
     assert len(lines) == 1001
     assert set(lines[1:]) <= {"yes", "no"}
+    assert run("predict", fitted / "model.json", CREDIT, "-o", "-").stdout == done.stdout
     out = tmp_path / "p.csv"
     assert run("predict", fitted / "model.json", CREDIT, "--proba", "-o", out).exit_code == 0
     table = pd.read_csv(out)

@@ -16,7 +16,7 @@ from treeform.backends.base import Backend, Session
 from treeform.backends.highs import HiGHS
 from treeform.backends.memory import check_memory_limit
 from treeform.backends.packages import HIGHSPY, Availability, load, probe
-from treeform.backends.programs import find_program
+from treeform.backends.programs import find_program, why_not_started
 from treeform.backends.run import (
     IN_FLOATS,
     LINEAR,
@@ -29,7 +29,7 @@ from treeform.backends.run import (
     with_cutoff,
 )
 from treeform.backends.watch import Watch
-from treeform.errors import SolverNotAvailable, SpecError
+from treeform.errors import SolverFailed, SolverNotAvailable, SpecError
 from treeform.model import Linear, Model
 
 #: Solver names of Pyomo, and the program that each one starts.
@@ -106,9 +106,8 @@ class Pyomo(Backend):
             return package
         if solver in PACKAGES and not (needed := HiGHS.availability()).available:
             return Availability(False, package.version, needed.reason)
-        if solver in PROGRAMS and find_program(PROGRAMS[solver]) is None:
-            return Availability(False, package.version, f"the program {PROGRAMS[solver]} is not on the path")
-        return package
+        missing = _why_missing(PROGRAMS[solver]) if solver in PROGRAMS else None
+        return package if missing is None else Availability(False, package.version, missing)
 
     @classmethod
     def install_for(cls, variant: str) -> str:
@@ -155,13 +154,22 @@ class PyomoSession(Session):
             _limit(name, left, options)
         if run.hint is not None and bool(getattr(solver, "warm_start_capable", lambda: False)()):
             options["warmstart"] = True
-        verdict, reason, x = _read(pyo, model, solver.solve(model, load_solutions=False, **options))
+        verdict, reason, x = _read(pyo, model, _solved(solver, name, model, options))
         # Not all of them report why they stopped.
         late = watch.remaining is not None and watch.remaining < 0.1
         # A bound is only taken from a finished proof: what solvers print before that differs.
         proved = verdict is Verdict.OPTIMAL and x is not None
         bound = goal.value(x) if proved and x is not None else None
         return Answer(verdict, x, bound, "time" if reason == "solver" and late else reason)
+
+
+def _why_missing(name: str) -> str | None:
+    """Why a program cannot be used; None where it can."""
+    program = find_program(name)
+    if program is None:
+        return f"the program {name} is not on the path"
+    failure = why_not_started(program)
+    return None if failure is None else f"the program {program} cannot be started ({failure})"
 
 
 def _program(solver: str) -> dict[str, str]:
@@ -171,6 +179,20 @@ def _program(solver: str) -> dict[str, str]:
         return {}
     program = find_program(name)
     return {} if program is None else {"executable": program}
+
+
+def _solved(solver: Any, name: str, model: Any, options: dict[str, Any]) -> Any:
+    """The results of Pyomo's ``solve``, which breaks down on a version that it could not read."""
+    try:
+        return solver.solve(model, load_solutions=False, **options)
+    except TypeError as error:
+        if solver.version() is not None:
+            raise
+        raise SolverFailed(
+            f"the program of {name} does not work",
+            cause="it does not print its version",
+            fix=f"run {PROGRAMS.get(name, name)} --version to see why",
+        ) from error
 
 
 def _limit(solver: str, seconds: float, options: dict[str, Any]) -> None:

@@ -287,6 +287,8 @@ def predict(
 
     The output is CSV, or what its name ends in: .csv, .csv.gz, .parquet or .feather.
     """
+    if output == Path("-"):
+        output = None
     if output is not None:
         check_writable([output], inputs=[model, data])
         check_kind(output)

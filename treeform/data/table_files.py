@@ -376,10 +376,11 @@ def check_kind(path: Path) -> None:
     if is_special(path.resolve()):
         return
     if not name.endswith(SUFFIXES):
+        named = path.with_suffix(".csv") if path.stem.strip("-") else "table.csv"
         raise SpecError(
             f"{path} is not a kind of table that treeform writes",
             cause=f"the name ends in none of {', '.join(SUFFIXES)}",
-            fix=f"write to {path.with_suffix('.csv')}",
+            fix=f"write to {named}",
         )
     if name.endswith((".parquet", ".feather")) and not (find_spec("pyarrow") or find_spec("fastparquet")):
         raise SpecError(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 from treeform.errors import SpecError
+from treeform.utils.arguments import whole_number
 
 PATHS = ("auto", "avx512", "avx2", "plain")
 """Instruction sets of the native core; the answer is the same with each."""
@@ -19,6 +20,14 @@ LARGEST_SEED = 2**62
 
 MOST_THREADS = 1024
 """Of a native search (``treeform/native/common/checks.hpp``)."""
+
+
+def take_plain_numbers(settings: Any) -> None:
+    """Make whole numbers of NumPy in a frozen dataclass those of Python: they are printed and written to files."""
+    for field in fields(settings):
+        whole = whole_number(getattr(settings, field.name))
+        if whole is not None:
+            object.__setattr__(settings, field.name, whole)
 
 
 def one_of(engine: str, name: str, value: object, allowed: Sequence[Any]) -> None:
@@ -187,6 +196,7 @@ class NativeSettings:
     """The instruction sets that the search has kernels for."""
 
     def __post_init__(self) -> None:
+        take_plain_numbers(self)
         title = type(self).__name__
         check_threads(title, self.threads)
         check_memory(title, self.memory_limit)

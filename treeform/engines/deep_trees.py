@@ -15,6 +15,7 @@ from treeform.engines.checks import (
     check_memory,
     check_seed,
     check_simd,
+    take_plain_numbers,
 )
 from treeform.engines.contree import ConTree
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask
@@ -56,6 +57,7 @@ class DeepTreeSearch(Engine):
     understands: ClassVar[frozenset[str]] = ConTree.understands
 
     def __post_init__(self) -> None:
+        take_plain_numbers(self)
         check_memory("DeepTreeSearch", self.memory_limit)
         check_simd("DeepTreeSearch", self.simd, SCAN_PATHS)
         check_seed("DeepTreeSearch", self.seed)

@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from treeform.engines import some_thresholds
-from treeform.engines.checks import NativeSettings, check_memory, is_whole
+from treeform.engines.checks import NativeSettings, check_memory, is_whole, take_plain_numbers
 from treeform.engines.diagram_core import USUAL_MEMORY, CoreCall, DiagramSession, known_costs
 from treeform.engines.distributed import Distributable
 from treeform.engines.native_call import admissible_diagram
@@ -233,6 +233,7 @@ class DiagramHeuristic(Engine):
     understands: ClassVar[frozenset[str]] = DiagramSearch.understands
 
     def __post_init__(self) -> None:
+        take_plain_numbers(self)
         for name, value, ok, cause in (
             (
                 "seconds",

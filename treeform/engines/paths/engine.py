@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from threadpoolctl import threadpool_limits
 
-from treeform.engines.checks import check_memory, not_exact
+from treeform.engines.checks import check_memory, not_exact, take_plain_numbers
 from treeform.engines.native_call import LEAST, Room, Watched, refused
 from treeform.engines.paths.pairs import Node
 from treeform.engines.paths.search import Search
@@ -64,6 +64,7 @@ class PathSearch(Engine):
     )
 
     def __post_init__(self) -> None:
+        take_plain_numbers(self)
         check_memory("PathSearch", self.memory_limit)
 
     def plain(self) -> PathSearch:
