@@ -154,6 +154,15 @@ def test_problems_may_share_a_journal(tmp_path: Path) -> None:
         problem().solve("contree", journal=tmp_path / "file")
 
 
+def test_a_reply_that_cannot_be_read_is_no_journal(tmp_path: Path) -> None:
+    problem().solve("contree", journal=tmp_path / "j")
+    for reply in (tmp_path / "j").glob("*/*"):
+        reply.unlink()
+        reply.mkdir()
+    with pytest.raises(SpecError, match="cannot be used"):
+        problem().solve("contree", journal=tmp_path / "j")
+
+
 def test_a_journal_that_cannot_be_written_ends_the_search(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import threading
 import zlib
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import numpy as np
@@ -42,7 +43,7 @@ class Journal:
         self.path = folder / search[:24]
         self.found = 0
         self._lock = threading.Lock()
-        with making(f"the journal {folder} cannot be used", "name a folder that may be written to"):
+        with self._usable():
             self.path.mkdir(parents=True, exist_ok=True)
 
     def before(self, answer: Ask) -> Ask:
@@ -59,10 +60,18 @@ class Journal:
         return ask
 
     def read(self, question: Message) -> Message | None:
-        """The reply to a question that was answered before; None if there is none, or its file is damaged."""
+        """The reply to a question that was answered before; None if there is none, or its file is damaged.
+
+        Raises SpecError if the file cannot be read.
+        """
+        file = self._file(question)
+        if not file.exists():
+            return None
+        with self._usable():
+            content = file.read_bytes()
         try:
-            numbers = zlib.decompress(self._file(question).read_bytes())
-        except (FileNotFoundError, zlib.error):
+            numbers = zlib.decompress(content)
+        except zlib.error:
             return None
         reply = np.frombuffer(numbers, "<i8").astype(np.int64)
         if not self._settles(reply, question):
@@ -77,6 +86,11 @@ class Journal:
         Raises SpecError if it cannot be written.
         """
         write_bytes(self._file(question), zlib.compress(reply.astype("<i8").tobytes()))
+
+    def _usable(self) -> AbstractContextManager[None]:
+        return making(
+            f"the journal {self.path.parent} cannot be used", "name a folder that may be read and written to"
+        )
 
     def _settles(self, reply: Message, question: Message) -> bool:
         return not self._bounded or settles(reply, question)
