@@ -16,6 +16,7 @@ from treeform.engines.leaf_values.convex import Convex, least_sum, of_targets
 from treeform.engines.leaf_values.fit import LeafFits
 from treeform.engines.leaf_values.moved import moved_targets
 from treeform.engines.leaf_values.problem import product
+from treeform.engines.leaf_values.search import depth_two
 from treeform.engines.leaf_values.squares import least_squares
 from treeform.engines.leaf_values.whole import least_whole_sum
 from treeform.engines.priced_tests import PricedSamples
@@ -297,3 +298,27 @@ def test_moved_targets_pay_the_loss_and_the_prices_of_rows(seed: int) -> None:
         theirs = moved.data
         again = tf.DecisionGraph.constant(value * unit, theirs)
         assert loss.evaluate(again, theirs) / loss.per_unit(question.data) + constant == direct
+
+
+def test_pairs_of_subtrees_are_not_listed_once_the_search_has_to_stop(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("treeform.engines.leaf_values.search.MOST_PAIRS", 10)
+    problem = tf.Problem(np.arange(8.0)[:, None], np.arange(8.0) % 3, shape=tf.Tree(2)).minimize(
+        tf.SquaredError()
+    )
+    problem += tf.Monotone("x0")
+    part, rule = value_part(problem.question, tf.RegressionSearch())
+    asked = 0
+
+    def stop() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked > 3
+
+    costs = [(np.zeros(40), np.zeros(50))]
+    for until, found in ((lambda: False, 2000), (stop, 0)):
+        search = depth_two(part, LeafFits(problem.question, rule), np.zeros(len(rule.rows)), None, until)
+        lower, upper = search._promising(costs, 0.0)
+        assert len(lower) == len(upper) == found
+    assert asked == 4

@@ -238,7 +238,7 @@ class DepthTwo:
             )
 
     def _promising(self, costs: list[tuple[Floats, Floats]], base: float) -> tuple[Ints, Ints]:
-        """The pairs whose costs are below the best tree's, under one of several costs."""
+        """The pairs whose costs are below the best tree's, under one of several costs; none once it has to stop."""
         limit, size = self._limit() - base, len(costs[0][1])
         found: list[Ints] = []
         for left, right in costs:
@@ -246,6 +246,8 @@ class DepthTwo:
             others = np.flatnonzero(right + left.min() < limit)
             each = max(1, MOST_PAIRS // max(1, len(others)))
             for start in range(0, len(rows), each):
+                if self.stop():
+                    return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
                 part = rows[start : start + each]
                 i, j = np.nonzero(left[part][:, None] + right[others] < limit)
                 found.append(part[i] * size + others[j])

@@ -79,8 +79,8 @@ public:
         return tree;
     }
 
-    /// The root test of a tree of depth two that costs at most `gap` more than the best one; without a feature if that is
-    /// a leaf.
+    /// The root test of a tree of depth two that costs at most `gap` more than the best one, or with a minimum support
+    /// and of a part of the rows of a good one; without a feature if that is a leaf.
     Test root_test(const Rows& rows, Cost gap) {
         const Rows& whole = listed_.whole(rows);
         const contree::Subproblem<W> task{whole, 2, 3, kInf, support_, 0, 0, nullptr, {}};
