@@ -56,6 +56,7 @@ def test_all_that_follows() -> None:
     assert problem.solve("highs", warm_start=None).objective == best
     assert tf.check(result.certificate(), TABLE, LABELS, independent=True).verdict is Verdict.VERIFIED
     assert bound.in_words() == "of the rows that are not predicted yes, at most 0.3 are yes"
+    assert "at most -1/20 are" in FalseOmissions(Fraction(-1, 20), "yes").in_words()
     soft = asked(tf.MaxNodes(1)).minimize(tf.Error() + FalseOmissions("0.3", "yes").soft(2))
     paid = min(
         int((g.predict_codes(data.X) != data.y).sum()) + 2 * bound.violation(g, data)

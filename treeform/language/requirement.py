@@ -22,7 +22,7 @@ from treeform.language.component import Component, parameters_of
 from treeform.language.numbers import as_fraction
 from treeform.language.totals import Totals, of_prediction_rows
 from treeform.utils.extensions import OBJECTIVES, REQUIREMENTS, extensions, find
-from treeform.utils.text import count_of, decimal_text
+from treeform.utils.text import count_of, decimal_or_plain
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -418,7 +418,7 @@ def _brief(value: Any) -> Any:
 
 def _spoken(value: Any) -> Any:
     """An attribute in the words of a requirement."""
-    return decimal_text(value) if isinstance(value, Fraction) else value
+    return decimal_or_plain(value) if isinstance(value, Fraction) else value
 
 
 def _plain(value: Any) -> Any:
