@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,8 +14,9 @@ import pytest
 import treeform as tf
 from benchmarks.graph.requirements import FewPositiveLeaves, FewTests
 from tests.support.graph_cases import optimum_agrees, under_rules
-from treeform.certify.left_out import count_left_out
+from treeform.certify.left_out import Counted, Reach, count_alternatives, count_left_out
 from treeform.engines.and_or_graph import GraphOfTrees
+from treeform.errors import CertificateError
 from treeform.language.alternatives import AndOrGraph
 from treeform.solve import Status
 from treeform.solve.columns_on_demand import priced_part
@@ -100,7 +103,31 @@ def test_admissible_totals_have_their_least_cost(nightly: bool) -> None:
     assert fewer
 
 
-def test_what_was_left_out_is_on_trust(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_count_of_its_own_leaves_out_the_same(nightly: bool) -> None:
+    fewer = 0
+    for case, question in under_rules(drawn(13, TREES), 400 if nightly else 15, rules_of):
+        part = priced_part(question)
+        assert part is not None
+        for apart in ("partition", "feature"):
+            trees = GraphOfTrees(question.data, part.task, apart)
+            at = trees.relax()
+            if at is None or at.infeasible or not trees.tells_dominated:
+                continue
+            reach = Reach(at.lower + 3, at.multipliers, at.unit, apart == "feature", undominated=True)
+            some = trees.up_to(reach.cost, undominated=True)
+            assert some is not None
+            assert (some.n_nodes, some.n_alternatives) == count_alternatives(
+                question.data, part.task, reach, Budget()
+            ), case.code(*question.requirements)
+            whole = count_alternatives(
+                question.data, part.task, replace(reach, undominated=False), Budget()
+            )
+            fewer += some.n_alternatives < whole[1]
+    assert fewer
+
+
+def solved(monkeypatch: pytest.MonkeyPatch, *more: tf.Requirement) -> tuple[tf.Problem, list[dict[str, Any]]]:
+    """A problem, and the claims on a graph without dominated tests that a solve makes."""
     rng = np.random.default_rng(14)
     X, group = rng.integers(0, 2, (200, 4)), rng.integers(0, 2, 200)
     y = (X[:, 0] & X[:, 1]) ^ (rng.random(200) < 0.2)
@@ -108,16 +135,39 @@ def test_what_was_left_out_is_on_trust(monkeypatch: pytest.MonkeyPatch) -> None:
     problem += [tf.StatisticalParity(difference="0.05", positive=1), FewTests(1)]
     only_without_dominated(monkeypatch)
     result = problem.solve("highs", formulation="hypergraph-flow", warm_start=None)
-    claims = [c for c in result.certificate()["claims"] if "graph" in c["metadata"]["details"]]
-    assert claims
-    for claim in claims:
-        shown = count_left_out(
-            problem.question, Fraction(claim["value"]), claim["metadata"]["details"], Budget()
-        )
-        assert shown is not None
-        assert not shown.proved
     report = tf.check(result.certificate(), X, y.astype(int), sensitive_features=group)
     assert report.ok, str(report)
+    claims = [c for c in result.certificate()["claims"] if "graph" in c["metadata"]["details"]]
+    assert claims
+    assert all(claim["metadata"]["details"]["graph"]["undominated"] for claim in claims)
+    return problem.add(more), claims
+
+
+def shown_of(problem: tf.Problem, claim: dict[str, Any], **edited: Any) -> Counted:
+    details = claim["metadata"]["details"]
+    named = details | {"graph": details["graph"] | edited}
+    shown = count_left_out(problem.question, Fraction(claim["value"]), named, Budget())
+    assert shown is not None
+    return shown
+
+
+def test_what_was_left_out_is_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, claims = solved(monkeypatch)
+    for claim in claims:
+        shown = shown_of(problem, claim)
+        assert shown.proved, shown.text
+        number = claim["metadata"]["details"]["graph"]["alternatives"]
+        with pytest.raises(CertificateError, match="the claim names others"):
+            shown_of(problem, claim, alternatives=number - 1)
+        with pytest.raises(CertificateError):
+            shown_of(problem, claim | {"value": str(Fraction(claim["value"]) + 1)})
+
+
+def test_a_dominated_test_may_be_needed_by_other_requirements(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, claims = solved(monkeypatch, tf.Monotone("x0"))
+    for claim in claims:
+        with pytest.raises(CertificateError, match="may be needed"):
+            shown_of(problem, claim)
 
 
 @pytest.mark.parametrize("solver", ["highs", "cp-sat"])

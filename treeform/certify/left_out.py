@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.certify.dominated_tests import may_be_left_out, undominated
 from treeform.certify.path_states import Followed, States, read_by
 from treeform.certify.prices import Prices, Table
 from treeform.certify.provers import multipliers_of
@@ -66,6 +67,8 @@ class Reach:
     """Whether tests of different features that part a node's points alike are different alternatives."""
     path_levels: int = 0
     """The number of tests above, from which on rules on paths do not count."""
+    undominated: bool = False
+    """Whether tests over two leaves are left out that others dominate (`treeform.certify.dominated_tests`)."""
 
 
 def count_left_out(
@@ -99,11 +102,12 @@ def count_left_out(
     if not (is_whole(levels) and is_whole(sets)):
         return None
     task = replace(relaxation.task, paths=relaxation.task.paths if levels else ())
-    if named.get("undominated"):
-        return Counted("tests that others dominate are left out of its graph, on trust", False)
+    fewer = bool(named.get("undominated"))
+    if fewer and (sets or levels or not may_be_left_out(question.data, relaxation)):
+        raise CertificateError("tests that others dominate may be needed, and its graph is without them")
     if sets and len(_sets_of_columns(question.data, task)) != sets:
         raise CertificateError("the graph is over other sets of columns, the claim names others")
-    reach = Reach(named["up_to"], numbers, unit, named["by_feature"], levels)
+    reach = Reach(named["up_to"], numbers, unit, named["by_feature"], levels, fewer)
     written = None if sets else write_out(Table(question.data, task), task, reach, budget)
     if written is None:
         counted = count_alternatives(question.data, task, reach, budget, over_sets=True)
@@ -113,7 +117,8 @@ def count_left_out(
         raise CertificateError(
             f"the graph has {counted[0]:,} nodes and {counted[1]:,} alternatives, the claim names others"
         )
-    stated = f"models below {below} use no others than {count_of(counted[1], 'alternative')}, counted again"
+    use = "a cheapest model below {} uses" if fewer else "models below {} use"
+    stated = f"{use.format(below)} no others than {count_of(counted[1], 'alternative')}, counted again"
     if not counted[1]:
         return Counted(f"no tree costs so little, counted again below {below}", True)
     left = None
@@ -280,7 +285,8 @@ def write_out(table: Table, task: TreeTask, reach: Reach, budget: Budget) -> Wri
                 for label in np.flatnonzero(prices.of_leaves(points) <= room).tolist():
                     out.alternatives.append((node, -1, label, -1, -1))
             if depth:
-                for t, *sides in _tests(prices, state, points, depth, room, group, below):
+                fewer = reach.undominated and depth == 1
+                for t, *sides in _tests(prices, state, points, depth, room, group, below, fewer):
                     low, high = (
                         numbers.setdefault(side, first + len(level) + len(numbers)) for side in sides
                     )
@@ -356,12 +362,14 @@ def _tests(
     budget: float,
     group: NDArray[np.int64],
     below: Level,
+    fewer: bool,
 ) -> Iterator[tuple[int, tuple[bytes, int], tuple[bytes, int]]]:
     """The tests of a node within its budget, with both sides, which are added to the nodes below."""
     table, seen = prices.table, set[tuple[int, frozenset[bytes]]]()
     by_test = prices.by_test(points, depth, state)
     after = prices.states.after(state)
-    for t in np.flatnonzero(by_test <= budget).tolist():
+    within = np.flatnonzero(by_test <= budget)
+    for t in (undominated(prices, points, within, budget) if fewer else within).tolist():
         right = table.side[points, t] == 1
         sides = points[~right], points[right]
         key = int(group[t]), frozenset(side.tobytes() for side in sides)
