@@ -18,6 +18,7 @@ from treeform.engines.tree_lists import TreeList
 from treeform.errors import SpecError
 from treeform.estimators.importances import impurity_importances
 from treeform.tradeoff import NearOptimal
+from treeform.utils.budget import Budget
 
 WITHIN = "1/4"
 
@@ -156,6 +157,20 @@ def test_under_requirements_the_models_are_those_that_satisfy_them(requirement: 
     assert tf.MinSupport(1).bind(data).measured(stable.graph, data) == max(
         tf.MinSupport(1).bind(data).measured(m.graph, data) for m in want
     )
+
+
+def test_models_that_cannot_be_measured_in_the_time_are_solved_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = with_groups().near_optimal(within="1/3", max_models=10**6)
+    over = tf.StatisticalParity(groups="group", difference=None)
+    axis, whole = over.bind(found.question.data), found.tightest(over, 600)
+    assert found.trees.tightest(axis, Budget()).graph == whole.graph
+    past = Budget(1.0, over=lambda: True)
+    assert found.trees.tightest(axis, past) is None
+    monkeypatch.setattr(type(found.trees), "tightest", lambda trees, axis, budget: None)
+    solved = found.tightest(over)
+    data = found.question.data
+    assert axis.measured(solved.graph, data) == axis.measured(whole.graph, data)
+    assert solved.objective == whole.objective
 
 
 def test_what_needs_a_list_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -268,8 +268,9 @@ class NearOptimal(Printed):
         """The model that satisfies a requirement with the tightest bound: the fairest, the most stable one.
 
         None of the models up to ``threshold`` is better (of those that were counted, where ``counted`` is False). Up to
-        a million are measured one by one. Otherwise solves ask for tighter bounds until none is satisfied within the
-        threshold. Of equal ones it has the least objective. ``over.measured(model.graph, data)`` is its measure.
+        a million are measured one by one, if half of the time is enough. Otherwise solves ask for tighter bounds until
+        none is satisfied within the threshold. Of equal ones it has the least objective.
+        ``over.measured(model.graph, data)`` is its measure.
 
         Raises SpecError if the time was too short for a proof.
 
@@ -279,15 +280,17 @@ class NearOptimal(Printed):
             With any bound or none, such as ``tf.StatisticalParity(groups="sex", difference=None)``,
             ``tf.Stability(0)``; or the name of a requirement of the problem.
         time_limit : float, optional
-            Seconds of the solves.
+            Seconds.
         """
         question, axis = find_axis(self.question, over, self.sensitive)
-        measured = None if self.trees is None else self.trees.tightest(axis)
+        budget = Budget(time_limit)
+        half = budget.share(equal_part(budget.remaining, 2))
+        measured = None if self.trees is None else self.trees.tightest(axis, half)
         if measured is not None:
             return measured
         if not self.models or axis.is_continuous:
             self._counted_trees(f"the tightest model under {axis}")
-        return self._solved(question, axis, Budget(time_limit))
+        return self._solved(question, axis, budget)
 
     def _solved(self, question: Question, axis: Bounded, budget: Budget) -> NearModel:
         """The tightest model, by solves under bounds that each exclude the model before."""

@@ -18,7 +18,7 @@ from treeform.language.bounded import Bounded, Value
 from treeform.language.question import Question
 from treeform.solve.result import Number, as_number
 from treeform.solve.verification import verify
-from treeform.utils.budget import report_step
+from treeform.utils.budget import Budget, report_step
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -111,13 +111,15 @@ class NearTrees:
         values[graph.tests] = 1.0
         return self._model(self.trees.least(values))
 
-    def tightest(self, axis: Bounded) -> NearModel | None:
-        """The tree of the tightest measure; None where the trees are no list."""
+    def tightest(self, axis: Bounded, budget: Budget) -> NearModel | None:
+        """The tree of the tightest measure; None where the trees are no list, or the time is over."""
         if not isinstance(self.trees, TreeList):
             return None
         best: tuple[int, Value] | None = None
         for index in range(self.size):
             if index % 64 == 0:
+                if budget.stop():
+                    return None
                 report_step(index, "models measured")
             graph = self.judge.graph_of(self.trees.tree(index))
             value = axis.measured(graph, self.judge.question.data)
