@@ -190,8 +190,12 @@ def run_engine(engine: Engine, relaxation: Relaxation, ledger: Ledger, budget: B
     ledger.runners.append(engine.name)
     outcome = engine.answer(ledger.question.data, relaxation.task, run)
     ledger.notes += outcome.notes
-    if outcome.graph is not None and (last is None or outcome.graph != last[0]):  # it is mostly the last one
-        submit(outcome.graph)
+    if outcome.graph is not None:
+        if last is None or outcome.graph != last[0]:  # it is mostly the last one
+            submit(outcome.graph)
+        if last is not None and last[1] == ledger.upper and ledger.graph not in (start, outcome.graph):
+            # As good as what was shown on the way, which depends on time and workers.
+            ledger.replace(outcome.graph)
     if outcome.nothing:
         ledger.prove_infeasible(engine.name, relaxation.dropped, recheck_of(engine))
         return outcome
