@@ -64,6 +64,8 @@ def errors_of(case: Case, program: str, limit: float) -> int | None:
 def _compared(rows: Rows, title: str, *families: str) -> Shown:
     """Sets and depths by limit: ours, the greedy tree, the best of the others."""
     lines, ratios = [], {}
+    ours = [r for *_, case in cases(rows, *families) for r in case if r["program"] == OURS]
+    longer = any(float(r["limit"]) >= LONG for r in ours)
     for depth, name, case in cases(rows, *families):
         greedy = errors_of(case, GREEDY, 1e9)
         line: dict[str, Any] = {
@@ -78,7 +80,8 @@ def _compared(rows: Rows, title: str, *families: str) -> Shown:
             if own is not None and other and greedy is not None:
                 pair = (own + 1) / (other[0] + 1), (own + 1) / (greedy + 1), own > other[0]
                 ratios.setdefault((depth, limit), []).append(pair)
-        line[f"{LONG:g} s"] = _least([r for r in case if r["program"] == OURS], LONG)
+        if longer:
+            line[f"{LONG:g} s"] = _least([r for r in case if r["program"] == OURS], LONG)
         lines.append(line)
     means = "; ".join(
         f"depth {depth} after {limit:g} s {geometric_mean(r[0] for r in found):.2f} and "
@@ -89,10 +92,7 @@ def _compared(rows: Rows, title: str, *families: str) -> Shown:
         "Errors on the rows that were learnt from, 70 % of each set. Seconds are user CPU seconds of one thread. "
         f"Geometric mean of (errors + 1) in parts of the best other program's and of CART's: {means}."
     )
-    frame = pd.DataFrame(lines)
-    if not any(float(r["limit"]) >= LONG for _, _, case in cases(rows, *families) for r in case):
-        frame = frame.drop(columns=f"{LONG:g} s")
-    return Shown(title, frame, note)
+    return Shown(title, pd.DataFrame(lines), note)
 
 
 @table("deep")

@@ -232,6 +232,7 @@ def test_deep(folder: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None
     for shown in ("deep", "deep_other", "deep_keel"):
         (line,) = lines(shown, folder)
         assert line["20 s"] <= line["CART"] and line["best other, 20 s"] == f"{line['CART']} (CART, gini)"
+    assert made("deep_binary", folder).frame.empty  # no set of that kind was measured
     monkeypatch.setattr("benchmarks.deep.published.DEPTH", 3)
     (line,) = lines("deep_published", folder)
     assert (line["published, CA-ConTree"], line["CA-ConTree"]) == ("2.3", "")
