@@ -197,10 +197,10 @@ def of_programs(rows: Rows) -> Shown:
         depths.add(depth)
         for program in dict.fromkeys(r["program"] for r in case):
             runs = [r for r in case if r["program"] == program]
-            late.setdefault(program, []).append(not any(in_time(r, limit) for r in runs))
+            errors = errors_of(case, program, limit)
+            late.setdefault(program, []).append(errors is None)
             integrals.setdefault(program, []).append(integral(curve_of(runs), best, limit))
             longest[program] = max(longest.get(program, 0), *(float(r["seconds"] or 0) for r in runs))
-            errors = errors_of(case, program, limit)
             if errors is not None:
                 ratios.setdefault(program, {}).setdefault(depth, []).append((errors + 1) / (own + 1))
     lines = [
@@ -220,8 +220,9 @@ def of_programs(rows: Rows) -> Shown:
     ]
     note = (
         f"Geometric mean of (errors + 1) after {limit:g} CPU seconds in parts of treeform's, and on how many tables; "
-        f"mean of the primal integrals over {limit:g} seconds (0: the best there is, 1: no tree); runs "
-        f"without a tree after {SLACK * limit:g} seconds."
+        f"mean of the primal integrals over {limit:g} seconds (0: the best there is, 1: no tree; close to 1 also where "
+        "a program was run with this limit only and used all of it), each on the tables that the program was run on; "
+        f"runs without a tree after {SLACK * limit:g} seconds; the longest run, whatever its limit."
     )
     return Shown("Programs for deep trees", pd.DataFrame(lines), note)
 
