@@ -119,9 +119,7 @@ def test_a_count_of_its_own_leaves_out_the_same(nightly: bool) -> None:
             assert (some.n_nodes, some.n_alternatives) == count_alternatives(
                 question.data, part.task, reach, Budget()
             ), case.code(*question.requirements)
-            whole = count_alternatives(
-                question.data, part.task, replace(reach, undominated=False), Budget()
-            )
+            whole = count_alternatives(question.data, part.task, replace(reach, undominated=False), Budget())
             fewer += some.n_alternatives < whole[1]
     assert fewer
 
@@ -179,3 +177,22 @@ def test_optima_are_those_of_brute_force(solver: str, monkeypatch: pytest.Monkey
     ]
     assert Status.OPTIMAL in statuses
     assert any(written)
+
+
+def test_graphs_of_smaller_costs_are_those_that_a_check_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    only_without_dominated(monkeypatch)
+    fewer = 0
+    for _, question in under_rules(drawn(11, TREES), 15, rules_of):
+        part = priced_part(question)
+        assert part is not None
+        trees = GraphOfTrees(question.data, part.task, "partition")
+        at = trees.relax()
+        if at is None or at.infeasible or not trees.tells_dominated:
+            continue
+        graphs = WrittenGraphs(trees, True, Budget(), lambda: False)
+        for cost in (at.lower + 4, at.lower + 1):
+            found, counted = graphs.up_to(cost, 10**6), trees.up_to(cost, undominated=True)
+            assert found is not None and counted is not None
+            assert (found.n_nodes, found.n_alternatives) == (counted.n_nodes, counted.n_alternatives)
+            fewer += found.undominated
+    assert fewer

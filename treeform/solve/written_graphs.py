@@ -39,7 +39,8 @@ class WrittenGraphs:
         graph = self._asked(cost, most, short_by, False)
         if graph is None and self.leaves_out:
             graph = self._asked(cost, max(most, AT_FIRST), short_by, True)
-        if graph is not None and not short_by:
+        # Of a graph without dominated tests, the part of a smaller cost has tests that are dominated there.
+        if graph is not None and not short_by and not graph.undominated:
             self._widest = graph
         return graph
 
