@@ -79,10 +79,6 @@ EACH_DEPTH = Share(0.1, most=10.0, unlimited=10.0)
 TABLE_ENGINE = Share(0.4, most=60.0, least=0.1, unlimited=60.0)
 """The search over tests of one feature for a whole table, where it is a bound or a start and not the answer."""
 
-ROWS_FIRST = Share(0.8)
-"""Each number of tests as a question of its own, where an engine proves them and the table has many tests: most end
-within seconds there, and what stays open is left to the search for all of them."""
-
 TABLE_ENGINE_FIRST = Share(0.15, least=0.1)
 """Its first turn on trees with prices, before trees with a price per test have theirs; before, the best tree of any
 size."""

@@ -402,7 +402,6 @@ STAGES: tuple[Stage[SizeTableSearch], ...] = (
     Stage(
         "each row as a question",
         SizeTableSearch.by_questions_first,
-        share=schedule.ROWS_FIRST,
         applies=SizeTableSearch.has_rows_first,
     ),
     Stage(
