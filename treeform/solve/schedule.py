@@ -113,7 +113,7 @@ NEAR_OPTIMUM = Share(0.3, least=0.1)
 WHOLE_GRAPH = Share(0.25, least=0.1)
 """The graph of all models next to the optimum at once; where it takes longer, they are counted in growing parts."""
 
-NEAR_MODELS = Share(0.8, least=0.1)
+NEAR_MODELS = Share(0.45, least=0.1)
 """All near-optimal models; the rest is for the best model without a column."""
 
 # -- a report ---------------------------------------------------------------------------------------
