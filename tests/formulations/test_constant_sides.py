@@ -44,7 +44,7 @@ def sides_of(question: Question) -> ConstantSides:
 def test_optima_are_those_of_brute_force(solver: str, nightly: bool) -> None:
     stated = 0
     trees = TREES if nightly else TREES[:2]
-    for case, question in under_rules(drawn(21, trees), 100 if nightly else 10, rules_of):
+    for case, question in under_rules(drawn(21, trees), 12 if nightly else 10, rules_of):
         stated += bool(sides_of(question).labels)
         optimum_agrees(case, question, solver)
     assert stated

@@ -173,7 +173,7 @@ def test_optima_are_those_of_brute_force(solver: str, monkeypatch: pytest.Monkey
     written = only_without_dominated(monkeypatch)
     statuses = [
         optimum_agrees(case, question, solver)
-        for case, question in under_rules(drawn(12, TREES[:2]), 200 if nightly else 6, rules_of)
+        for case, question in under_rules(drawn(12, TREES[:2]), 30 if nightly else 6, rules_of)
     ]
     assert Status.OPTIMAL in statuses
     assert any(written)
