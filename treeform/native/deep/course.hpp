@@ -40,10 +40,11 @@ public:
         if (sweeps_ >= kPolished) polish();
         settled_ = settled_ || !Space::better(Space::above(tree_->cost, kLittle), before);
         sweeps_ = std::min(2 * sweeps_, kMostSweeps);
+        round_due_ = settled_;
     }
-    /// One round of restarts, if cycles bring little.
+    /// One round of restarts, due after a cycle if cycles bring little.
     void round() {
-        if (!settled_ || exhausted()) return;
+        round_due_ = false;
         restarts_.round(others_);
         if (sweeps_ > kPolished) polish();
         others_ = std::min(2 * others_, kMostSweeps);
@@ -52,6 +53,7 @@ public:
     const Ptr& tree() const { return tree_; }
     /// Of the next cycle.
     int sweeps() const { return sweeps_; }
+    bool is_round_due() const { return round_due_; }
     /// Cycles bring little.
     bool is_settled() const { return settled_ || exhausted(); }
     bool exhausted() const { return annealing_.exhausted(); }
@@ -72,7 +74,7 @@ private:
     Restarts<Space> restarts_;
     Ptr tree_;
     int sweeps_ = kFirstSweeps, others_ = kFirstOfOthers;
-    bool settled_ = false;
+    bool settled_ = false, round_due_ = false;
 
     void polish() {
         if (Space::better(annealing_.tree()->cost, Space::above(tree_->cost, kNear))) annealing_.polish();

@@ -118,13 +118,14 @@ private:
             return false;
         } else if (course_->exhausted()) {
             return end();
+        } else if (course_->is_round_due()) {  // a step of its own: less depth is to take no more than its share
+            course_->round();
         } else {
             take_from_outside();
             take_from_less_depth();
             course_->take(current_);
             course_->cycle();
             if (course_->sweeps() > kCompared) compare_with_depth_three();
-            course_->round();
         }
         return true;
     }
