@@ -10,7 +10,7 @@ import pytest
 import treeform as tf
 from benchmarks.graph.requirements import FewTests
 from tests.support.graph_cases import optimum_agrees, under_rules
-from treeform.engines.graph_meetings import ConstantSides
+from treeform.engines.graph_meetings import ConstantSides, constant_sides
 from treeform.language.question import Question
 from treeform.solve.columns_on_demand import priced_part
 from treeform.testing.cases import Case, draw_cases
@@ -37,7 +37,7 @@ def rules_of(case: Case) -> list[tf.Requirement]:
 def sides_of(question: Question) -> ConstantSides:
     part = priced_part(question)
     assert part is not None
-    return ConstantSides.of(question, part.task, part.dropped)
+    return constant_sides(question, part.task, part.dropped)
 
 
 @pytest.mark.parametrize("solver", ["highs", "cp-sat"])

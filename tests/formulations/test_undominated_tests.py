@@ -16,11 +16,11 @@ from benchmarks.graph.requirements import FewPositiveLeaves, FewTests
 from tests.support.graph_cases import optimum_agrees, under_rules
 from treeform.certify.left_out import Counted, Reach, count_alternatives, count_left_out
 from treeform.engines.and_or_graph import GraphOfTrees
+from treeform.engines.written_graphs import WrittenGraphs
 from treeform.errors import CertificateError
 from treeform.language.alternatives import AndOrGraph
 from treeform.solve import Status
 from treeform.solve.columns_on_demand import priced_part
-from treeform.solve.written_graphs import WrittenGraphs
 from treeform.testing.cases import GROUP, Case, draw_cases
 from treeform.utils.budget import Budget
 
@@ -189,7 +189,7 @@ def test_graphs_of_smaller_costs_are_those_that_a_check_counts(monkeypatch: pyte
         at = trees.relax()
         if at is None or at.infeasible or not trees.tells_dominated:
             continue
-        graphs = WrittenGraphs(trees, True, Budget(), lambda: False)
+        graphs = trees.written(True, Budget(), lambda: False)
         for cost in (at.lower + 4, at.lower + 1):
             found, counted = graphs.up_to(cost, 10**6), trees.up_to(cost, undominated=True)
             assert found is not None and counted is not None

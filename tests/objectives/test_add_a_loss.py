@@ -6,6 +6,7 @@ import json
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import singledispatch
 from typing import Any, ClassVar
 
 import numpy as np
@@ -128,7 +129,8 @@ def test_a_loss_that_is_no_sum_is_its_term_and_its_reduction(
 
 def test_the_reduction_of_the_nearest_class_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever was defined first; and a term without one is refused."""
-    monkeypatch.setattr(part_ledger, "_REDUCTIONS", dict(part_ledger._REDUCTIONS))
+    without = part_ledger._reduction.dispatch(object)
+    monkeypatch.setattr(part_ledger, "_reduction", singledispatch(without))
 
     class Nearer(EffortTerm):
         name: ClassVar[str] = "nearer_effort_of_a_test"
@@ -142,6 +144,6 @@ def test_the_reduction_of_the_nearest_class_is_taken(monkeypatch: pytest.MonkeyP
     asked = tf.Problem([[0], [1], [2]], [0, 1, 0], shape=tf.Tree(1))
     assert reduction_of(asked.minimize(Nearer()).question) is ForNearer
     assert reduction_of(asked.minimize(EffortTerm()).question) is ForAll
-    part_ledger._REDUCTIONS.clear()
+    monkeypatch.setattr(part_ledger, "_reduction", singledispatch(without))
     with pytest.raises(SpecError, match="nothing says how it is reduced"):
         asked.minimize(EffortTerm()).solve()

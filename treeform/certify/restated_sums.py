@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.data import Dataset
-from treeform.language.forms import Rows, Total
+from treeform.language.forms import Rows
 from treeform.language.linear import LinearRequirement
 from treeform.language.numbers import LARGEST
 from treeform.language.requirement import Requirement
@@ -70,30 +70,31 @@ def is_judged_as_written(one: Requirement) -> bool:
 def as_written(one: Any, data: Dataset) -> Totals | None:
     """These inequalities, each total sample by sample; None where tests count, or numbers are too large."""
     table = Table(data)
-    place: dict[Total, int] = {}
-    for inequality in one.forms(Rows(data)):
-        terms, constant = inequality.excess.terms, inequality.excess.constant
+    sides = [inequality.excess for inequality in one.forms(Rows(data))]
+    place = {
+        total: t for t, total in enumerate(dict.fromkeys(total for side in sides for total in side.terms))
+    }
+    if any(total.per_test is not None for total in place):
+        return None
+    for side in sides:
+        terms, constant = side.terms, side.constant
         if not terms:
             continue  # `bind` has refused what no model satisfies
-        for total in terms:
-            if total.per_test is not None:
-                return None
-            place.setdefault(total, len(place))
         scale = math.lcm(constant.denominator, *(c.denominator for c in terms.values()))
         table.row({place[total]: int(c * scale) for total, c in terms.items()}, -constant * scale)
     for total in place:
-        table.total(_entries(total, table))
+        table.total(_entries(table, total.table, total.amount, total.where))
     largest = [sum(table.weights) * int(np.abs(column).max(initial=0)) for column in table.columns]
     if any(sum(abs(c) * largest[t] for t, c in coef.items()) > LARGEST for coef, _, _ in table.rows):
         return None
     return table.totals() if table.rows else None
 
 
-def _entries(total: Total, table: Table) -> list[list[int]]:
-    """(n, K) what a unit of weight of each sample adds by predicted class."""
+def _entries(table: Table, by_truth: Any, amounts: Any, conditions: Any) -> list[list[int]]:
+    """(n, K) what a unit of weight of each sample adds by predicted class: to a total that is made of these."""
     entries = []
     for sample, truth in enumerate(table.truth.tolist()):
-        counts = all(int(codes[sample]) == code for codes, code in total.where)
-        amount = 1 if total.amount is None else int(total.amount[sample])
-        entries.append([int(each) * amount * counts for each in total.table[truth]])
+        counts = all(int(codes[sample]) == code for codes, code in conditions)
+        amount = 1 if amounts is None else int(amounts[sample])
+        entries.append([int(each) * amount * counts for each in by_truth[truth]])
     return entries

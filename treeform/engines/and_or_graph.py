@@ -21,12 +21,14 @@ from treeform.engines.native_call import Room, bytes_of_tests
 from treeform.engines.table_of_totals import TableOfTotals, Tests, tests_of
 from treeform.engines.task import binding_features
 from treeform.engines.totals import TotalsSearch
+from treeform.engines.written_graphs import WrittenGraphs
 from treeform.errors import SpecError
 from treeform.language.alternatives import AndOrGraph
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.engines.task import TreeTask
+    from treeform.utils.budget import Budget
 
 MOST_TESTS = 10_000
 """Distinct tests that are listed."""
@@ -238,6 +240,20 @@ class GraphOfTrees:
         """
         limits = _limits_of(seconds, stop)
         return self._bounded(_priced(self._native.price(list(multipliers), unit, *limits)), limits)
+
+    def written(self, sums_only: bool, budget: Budget, stop: Callable[[], bool]) -> WrittenGraphs:
+        """The graphs of several costs, each written out once.
+
+        Parameters
+        ----------
+        sums_only : bool
+            Whether a cheapest tree is wanted under nothing but the rows that have multipliers: then tests that others
+            dominate may be omitted.
+        budget : Budget
+        stop : callable
+            What ends a search.
+        """
+        return WrittenGraphs(self.up_to, sums_only and self.tells_dominated, budget, stop)
 
     def up_to(
         self,

@@ -39,22 +39,6 @@ class ConstantSides:
     def __init__(self, lower: dict[int, int], labels: tuple[str, ...]) -> None:
         self.lower, self.labels = lower, labels
 
-    @classmethod
-    def of(cls, question: Question, task: TreeTask, dropped: Sequence[str]) -> ConstantSides:
-        """Those of all requirements that prices do not know; of none where others than they are among these."""
-        lower: dict[int, int] = {}
-        pairs = zip(question.labels, question.requirements, strict=True)
-        asked = {label: requirement for label, requirement in pairs if label in dropped}
-        counts_nodes = task.totals is not None and task.totals.of_nodes
-        if len(asked) < len(dropped) or counts_nodes or question.data.n_classes != 2 or task.paths:
-            return cls({}, ())
-        for requirement in asked.values():
-            found = _lower_of(requirement.meetings(question.data))
-            if not found or any(lower.get(f, label) != label for f, label in found.items()):
-                return cls({}, ())
-            lower |= found
-        return cls(lower, tuple(asked))
-
     def states(self, graph: AndOrGraph) -> AndOrGraph:
         """The graph of the trees that have such sides, and a leaf on each."""
         if not self.lower or not graph.n_alternatives:
@@ -63,6 +47,22 @@ class ConstantSides:
         lower[list(self.lower)] = list(self.lower.values())
         one_sided = (graph.feature >= 0) & (lower[graph.feature] >= 0)
         return _stated(graph, one_sided, np.where(one_sided, lower[graph.feature], -1))
+
+
+def constant_sides(question: Question, task: TreeTask, dropped: Sequence[str]) -> ConstantSides:
+    """The sides that state all requirements that prices do not know; none where others than they are among these."""
+    lower: dict[int, int] = {}
+    pairs = zip(question.labels, question.requirements, strict=True)
+    asked = {label: requirement for label, requirement in pairs if label in dropped}
+    counts_nodes = task.totals is not None and task.totals.of_nodes
+    if len(asked) < len(dropped) or counts_nodes or question.data.n_classes != 2 or task.paths:
+        return ConstantSides({}, ())
+    for requirement in asked.values():
+        found = _lower_of(requirement.meetings(question.data))
+        if not found or any(lower.get(f, label) != label for f, label in found.items()):
+            return ConstantSides({}, ())
+        lower |= found
+    return ConstantSides(lower, tuple(asked))
 
 
 def _lower_of(meetings: Meetings | None) -> dict[int, int] | None:

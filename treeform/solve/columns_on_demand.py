@@ -27,10 +27,11 @@ from treeform.engines.and_or_graph import (
 from treeform.engines.few_thresholds import few_thresholds
 from treeform.engines.graph_columns import graph_of
 from treeform.engines.graph_fixing import fixed
-from treeform.engines.graph_meetings import ConstantSides
+from treeform.engines.graph_meetings import constant_sides
 from treeform.engines.relaxation import Relaxation, relax
 from treeform.engines.table_of_totals import Tests
 from treeform.engines.totals import OfGraphs, OfIntervals
+from treeform.engines.written_graphs import AT_FIRST
 from treeform.language.alternatives import AndOrGraph
 from treeform.language.formulation import Compiled, Formulation
 from treeform.language.question import Question, ceiling
@@ -40,7 +41,6 @@ from treeform.solve.ledger import Ledger
 from treeform.solve.part_ledger import SomeModels
 from treeform.solve.row_prices import RowPrices, rest_of
 from treeform.solve.search import CompiledSearch, StatedPart
-from treeform.solve.written_graphs import AT_FIRST, WrittenGraphs
 from treeform.utils.budget import Budget, Limit, Share
 
 LISTED, LISTED_BELOW = 5000, 1000
@@ -155,7 +155,7 @@ class GraphSearch:
         self.dropped = self._dropped()
         priced = relaxation.part.objective.terms
         plain = not added and all(term in priced for term in question.objective.terms)
-        self.sides = ConstantSides.of(question, relaxation.task, self.dropped if plain else ())
+        self.sides = constant_sides(question, relaxation.task, self.dropped if plain else ())
         self.in_rows = () if self.sides.labels else self.dropped
         """The requirements that neither prices nor the graph state: rows do."""
         self.by_row = bool(BY_ROW & needs)
@@ -163,7 +163,7 @@ class GraphSearch:
         self.most = ceiling(question)
         self.ahead, self.reached = 1, -1
         sums_only = plain and relaxation.exact and not self.dropped
-        self.graphs = WrittenGraphs(self.trees, sums_only, self.budget, self._stop)
+        self.graphs = self.trees.written(sums_only, self.budget, self._stop)
         self.row_prices = RowPrices(relaxation, self.trees.table.lo, self.trees.table.hi)
 
     def _dropped(self) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import singledispatch
 from typing import Any
 
 from treeform.errors import SpecError
@@ -174,7 +175,7 @@ class Reduction(Whole, ABC):
 
     def __init_subclass__(cls, of: type[Any], **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        _REDUCTIONS[of] = cls
+        _reduction.register(of, lambda _: cls)
 
     @classmethod
     @abstractmethod
@@ -226,23 +227,22 @@ class Reduction(Whole, ABC):
         """Search for the optimum, and enter models and bounds in the ledger; returns why it stopped early, or None."""
 
 
-_REDUCTIONS: dict[type[Any], type[Reduction]] = {}
-
-
 def reduction_of(question: Question) -> type[Reduction]:
     """How an objective that is no sum is reduced to sums: by the class of its first such term, or the nearest base.
 
     Raises SpecError if there is no reduction.
     """
     _, term = others_of(question.objective)[0]
-    way = next((_REDUCTIONS[kind] for kind in type(term).__mro__ if kind in _REDUCTIONS), None)
-    if way is None:
-        raise SpecError(
-            f"{term} is not minimised",
-            cause="it is no sum, and nothing says how it is reduced to sums",
-            fix=f"define class MyReduction(Reduction, of={type(term).__name__}) beside it (treeform.solve.part_ledger)",
-        )
-    return way
+    return _reduction(term)
+
+
+@singledispatch
+def _reduction(term: Any) -> type[Reduction]:
+    raise SpecError(
+        f"{term} is not minimised",
+        cause="it is no sum, and nothing says how it is reduced to sums",
+        fix=f"define class MyReduction(Reduction, of={type(term).__name__}) beside it (treeform.solve.part_ledger)",
+    )
 
 
 def _last(inner: PartLedger | None) -> Any:

@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from treeform.engines.and_or_graph import GraphOfTrees
-from treeform.language.alternatives import AndOrGraph
-from treeform.utils.budget import Budget
+if TYPE_CHECKING:
+    from treeform.language.alternatives import AndOrGraph
+    from treeform.utils.budget import Budget
 
 AT_FIRST = 300_000
 """The most alternatives while a step is sought; if the least step has more, all that fit are written out."""
 
 
 class WrittenGraphs:
-    """What trees of a cost use, by `GraphOfTrees.up_to`; what its answers at other costs show is not asked again.
+    """What trees of a cost use; what the answers at other costs show is not asked again.
 
     Parameters
     ----------
-    sums_only : bool
-        Whether a cheapest tree is wanted under nothing but the rows that have multipliers. What has too many
-        alternatives is then written out without tests that others dominate.
+    ask : callable
+        As `treeform.engines.and_or_graph.GraphOfTrees.up_to`.
+    leaves_out : bool
+        Whether what has too many alternatives is written out without tests that others dominate.
     """
 
     def __init__(
-        self, trees: GraphOfTrees, sums_only: bool, budget: Budget, stop: Callable[[], bool]
+        self,
+        ask: Callable[..., AndOrGraph | None],
+        leaves_out: bool,
+        budget: Budget,
+        stop: Callable[[], bool],
     ) -> None:
-        self.trees, self.budget, self.stop = trees, budget, stop
-        self.leaves_out = sums_only and trees.tells_dominated
+        self.ask, self.leaves_out, self.budget, self.stop = ask, leaves_out, budget, stop
         self._widest: AndOrGraph | None = None
         self._too_large: dict[tuple[int, bool], int] = {}
         """By the most alternatives, and whether dominated tests are omitted: a cost whose graph has more."""
@@ -49,7 +54,7 @@ class WrittenGraphs:
         reach = cost - (short_by > 0)
         if self.stop() or reach >= self._too_large.get((most, undominated), cost + 1):
             return None
-        graph = self.trees.up_to(cost, most, self.budget.remaining, self.stop, short_by, undominated)
+        graph = self.ask(cost, most, self.budget.remaining, self.stop, short_by, undominated)
         if graph is None and not short_by and not self.stop():
             self._too_large[most, undominated] = cost
         return graph
