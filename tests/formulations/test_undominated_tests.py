@@ -15,10 +15,11 @@ import treeform as tf
 from benchmarks.graph.requirements import FewPositiveLeaves, FewTests
 from tests.support.graph_cases import optimum_agrees, under_rules
 from treeform.certify.left_out import Counted, Reach, count_alternatives, count_left_out
-from treeform.engines.and_or_graph import GraphOfTrees
+from treeform.engines.and_or_graph import Apart, GraphOfTrees, Priced
 from treeform.engines.written_graphs import WrittenGraphs
 from treeform.errors import CertificateError
 from treeform.language.alternatives import AndOrGraph
+from treeform.language.question import Question
 from treeform.solve import Status
 from treeform.solve.columns_on_demand import priced_part
 from treeform.testing.cases import GROUP, Case, draw_cases
@@ -75,15 +76,22 @@ def only_without_dominated(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     return written
 
 
-def test_admissible_totals_have_their_least_cost(nightly: bool) -> None:
-    fewer = 0
-    for case, question in under_rules(drawn(11, TREES), 300 if nightly else 15, rules_of):
+def drawn_graphs(
+    seed: int, count: int, apart: Apart = "partition"
+) -> Iterator[tuple[Case, Question, GraphOfTrees, Priced]]:
+    """Drawn problems with the graphs of their trees and a bound, where dominated tests can be told."""
+    for case, question in under_rules(drawn(seed, TREES), count, rules_of):
         part = priced_part(question)
         assert part is not None
-        trees = GraphOfTrees(question.data, part.task, "partition")
+        trees = GraphOfTrees(question.data, part.task, apart)
         at = trees.relax()
-        if at is None or at.infeasible or not trees.tells_dominated:
-            continue
+        if at is not None and not at.infeasible and trees.tells_dominated:
+            yield case, question, trees, at
+
+
+def test_admissible_totals_have_their_least_cost(nightly: bool) -> None:
+    fewer = 0
+    for case, question, trees, at in drawn_graphs(11, 300 if nightly else 15):
         most = at.lower + 3
         whole, some = trees.up_to(most), trees.up_to(most, undominated=True)
         assert whole is not None
@@ -103,24 +111,20 @@ def test_admissible_totals_have_their_least_cost(nightly: bool) -> None:
     assert fewer
 
 
-def test_a_count_of_its_own_leaves_out_the_same(nightly: bool) -> None:
+@pytest.mark.parametrize("apart", ["partition", "feature"])
+def test_a_count_of_its_own_leaves_out_the_same(apart: Apart, nightly: bool) -> None:
     fewer = 0
-    for case, question in under_rules(drawn(13, TREES), 400 if nightly else 15, rules_of):
+    for case, question, trees, at in drawn_graphs(13, 400 if nightly else 15, apart):
         part = priced_part(question)
         assert part is not None
-        for apart in ("partition", "feature"):
-            trees = GraphOfTrees(question.data, part.task, apart)
-            at = trees.relax()
-            if at is None or at.infeasible or not trees.tells_dominated:
-                continue
-            reach = Reach(at.lower + 3, at.multipliers, at.unit, apart == "feature", undominated=True)
-            some = trees.up_to(reach.cost, undominated=True)
-            assert some is not None
-            assert (some.n_nodes, some.n_alternatives) == count_alternatives(
-                question.data, part.task, reach, Budget()
-            ), case.code(*question.requirements)
-            whole = count_alternatives(question.data, part.task, replace(reach, undominated=False), Budget())
-            fewer += some.n_alternatives < whole[1]
+        reach = Reach(at.lower + 3, at.multipliers, at.unit, apart == "feature", undominated=True)
+        some = trees.up_to(reach.cost, undominated=True)
+        assert some is not None
+        assert (some.n_nodes, some.n_alternatives) == count_alternatives(
+            question.data, part.task, reach, Budget()
+        ), case.code(*question.requirements)
+        whole = count_alternatives(question.data, part.task, replace(reach, undominated=False), Budget())
+        fewer += some.n_alternatives < whole[1]
     assert fewer
 
 
@@ -182,13 +186,7 @@ def test_optima_are_those_of_brute_force(solver: str, monkeypatch: pytest.Monkey
 def test_graphs_of_smaller_costs_are_those_that_a_check_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     only_without_dominated(monkeypatch)
     fewer = 0
-    for _, question in under_rules(drawn(11, TREES), 15, rules_of):
-        part = priced_part(question)
-        assert part is not None
-        trees = GraphOfTrees(question.data, part.task, "partition")
-        at = trees.relax()
-        if at is None or at.infeasible or not trees.tells_dominated:
-            continue
+    for _, _, trees, at in drawn_graphs(11, 15):
         graphs = trees.written(True, Budget(), lambda: False)
         for cost in (at.lower + 4, at.lower + 1):
             found, counted = graphs.up_to(cost, 10**6), trees.up_to(cost, undominated=True)
