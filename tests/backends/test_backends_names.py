@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path, PurePosixPath
 
@@ -246,32 +247,42 @@ def test_bad_settings(make) -> None:  # type: ignore[no-untyped-def]
         make()
 
 
-def test_a_program_may_take_seconds_to_print_its_version(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    made = tmp_path / "glpsol"
-    made.write_text("#!/bin/sh\nsleep 2.2\necho 'GLPSOL: GLPK LP/MIP Solver, v5.0'\nexit 3\n")
-    made.chmod(0o755)
+@pytest.fixture
+def glpsol(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str], Path]:
+    """Puts a script in the place of GLPK's program."""
     monkeypatch.setenv("PATH", str(tmp_path) + os.pathsep + os.environ["PATH"])
+
+    def program(text: str) -> Path:
+        made = tmp_path / "glpsol"
+        made.write_text(text)
+        made.chmod(0o755)
+        return made
+
+    return program
+
+
+def failure_of_glpk() -> str:
     model = Model()
-    x = model.bool("x", 2)
-    model.add(x.sum() >= 1)
+    model.add(model.bool("x", 2).sum() >= 1)
     session = by_name("pyomo:glpk").open(model)
     with pytest.raises(SolverFailed) as failed:
         session.solve(Run())
     session.close()
-    assert "timed out" not in str(failed.value)
-    assert "did not exit normally" in str(failed.value)
+    return str(failed.value)
+
+
+def test_a_program_may_take_seconds_to_print_its_version(glpsol: Callable[[str], Path]) -> None:
+    glpsol("#!/bin/sh\nsleep 2.2\necho 'GLPSOL: GLPK LP/MIP Solver, v5.0'\nexit 3\n")
+    failure = failure_of_glpk()
+    assert "timed out" not in failure
+    assert "did not exit normally" in failure
 
 
 @pytest.mark.parametrize("ending", ["exit 127", "exit 126"])
 def test_a_program_that_cannot_be_started_is_not_available(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, ending: str
+    glpsol: Callable[[str], Path], ending: str
 ) -> None:
-    made = tmp_path / "glpsol"
-    made.write_text(f"#!/bin/sh\necho 'libglpk.so.40: cannot open shared object file' >&2\n{ending}\n")
-    made.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path) + os.pathsep + os.environ["PATH"])
+    made = glpsol(f"#!/bin/sh\necho 'libglpk.so.40: cannot open shared object file' >&2\n{ending}\n")
     row = next(row for row in tf.solvers() if row.name == "pyomo:glpk")
     assert not row.available and "cannot be started (libglpk.so.40" in row.reason
     with pytest.raises(SolverNotAvailable, match="pyomo:glpk") as refused:
@@ -285,15 +296,6 @@ def test_a_program_that_cannot_be_started_is_not_available(
     assert Pyomo.availability("pyomo:glpk").available
 
 
-def test_a_program_without_a_version_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    made = tmp_path / "glpsol"
-    made.write_text("#!/bin/sh\nexit 1\n")
-    made.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path) + os.pathsep + os.environ["PATH"])
-    model = Model()
-    model.add(model.bool("x", 2).sum() >= 1)
-    session = by_name("pyomo:glpk").open(model)
-    with pytest.raises(SolverFailed) as failed:
-        session.solve(Run())
-    session.close()
-    assert "does not print its version" in str(failed.value)
+def test_a_program_without_a_version_is_named(glpsol: Callable[[str], Path]) -> None:
+    glpsol("#!/bin/sh\nexit 1\n")
+    assert "does not print its version" in failure_of_glpk()

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
 
 import treeform as tf
 from benchmarks.graph.requirements import FewTests
-from tests.support.graph_cases import optimum_agrees, under_rules
+from tests.support.graph_cases import of_both_classes, optimum_agrees, under_rules
 from treeform.engines.graph_meetings import ConstantSides, constant_sides
 from treeform.language.question import Question
 from treeform.solve.columns_on_demand import priced_part
-from treeform.testing.cases import Case, draw_cases
+from treeform.testing.cases import Case
 
 TREES = (tf.Tree(2), tf.Tree(1), tf.Tree(3))
-
-
-def drawn(seed: int, trees: tuple[tf.Tree, ...]) -> Iterator[Case]:
-    """Cases of which both classes of the rules are there, and a class more in some."""
-    return (case for case in draw_cases(2000, seed, trees) if {0, 1} <= set(case.data.classes))
 
 
 def rules_of(case: Case) -> list[tf.Requirement]:
@@ -44,16 +39,21 @@ def sides_of(question: Question) -> ConstantSides:
 def test_optima_are_those_of_brute_force(solver: str, nightly: bool) -> None:
     stated = 0
     trees = TREES if nightly else TREES[:2]
-    for case, question in under_rules(drawn(21, trees), 12 if nightly else 10, rules_of):
+    for case, question in under_rules(of_both_classes(21, trees), 12 if nightly else 10, rules_of):
         stated += bool(sides_of(question).labels)
         optimum_agrees(case, question, solver)
     assert stated
 
 
-def problem_of(*requirements: tf.Requirement, classes: int = 2) -> tf.Problem:
+def table(classes: int = 2) -> tuple[Any, Any, Any]:
+    """Rows, classes and groups."""
     rng = np.random.default_rng(5)
     X, group = rng.integers(0, 3, (120, 4)), rng.integers(0, 2, 120)
-    y = ((X[:, 0] > 1) ^ (rng.random(120) < 0.3)).astype(int) + (X[:, 1] == 0) * (classes - 2)
+    return X, ((X[:, 0] > 1) ^ (rng.random(120) < 0.3)).astype(int) + (X[:, 1] == 0) * (classes - 2), group
+
+
+def problem_of(*requirements: tf.Requirement, classes: int = 2) -> tf.Problem:
+    X, y, group = table(classes)
     problem = tf.Problem(X, y, shape=tf.Tree(2), sensitive_features=group).minimize(tf.Error())
     problem += tf.StatisticalParity(difference="0.1", positive=1)
     return problem.add(requirements)
@@ -66,9 +66,7 @@ def test_a_test_of_a_monotone_column_is_stated_with_a_leaf_on_either_side() -> N
     result = problem.solve("highs", formulation="hypergraph-flow", warm_start=None)
     assert result.status is tf.Status.OPTIMAL
     assert result.objective == problem.solve(tf.TotalsSearch()).objective
-    rng = np.random.default_rng(5)
-    X, group = rng.integers(0, 3, (120, 4)), rng.integers(0, 2, 120)
-    y = ((X[:, 0] > 1) ^ (rng.random(120) < 0.3)).astype(int)
+    X, y, group = table()
     report = tf.check(result.certificate(), X, y, sensitive_features=group)
     assert report.ok, str(report)
 

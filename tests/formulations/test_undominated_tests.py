@@ -13,7 +13,7 @@ import pytest
 
 import treeform as tf
 from benchmarks.graph.requirements import FewPositiveLeaves, FewTests
-from tests.support.graph_cases import optimum_agrees, under_rules
+from tests.support.graph_cases import of_both_classes, optimum_agrees, under_rules
 from treeform.certify.left_out import Counted, Reach, count_alternatives, count_left_out
 from treeform.engines.and_or_graph import Apart, GraphOfTrees, Priced
 from treeform.engines.written_graphs import WrittenGraphs
@@ -22,7 +22,7 @@ from treeform.language.alternatives import AndOrGraph
 from treeform.language.question import Question
 from treeform.solve import Status
 from treeform.solve.columns_on_demand import priced_part
-from treeform.testing.cases import GROUP, Case, draw_cases
+from treeform.testing.cases import GROUP, Case
 from treeform.utils.budget import Budget
 
 TREES = (tf.Tree(2), tf.Tree(1), tf.Tree(3))
@@ -37,11 +37,6 @@ RULES: tuple[tuple[tf.Requirement, ...], ...] = (
 
 def rules_of(case: Case) -> list[tf.Requirement]:
     return list(RULES[case.data.n_samples % len(RULES)])
-
-
-def drawn(seed: int, trees: tuple[tf.Tree, ...]) -> Iterator[Case]:
-    """Cases of which both classes of the rules are there."""
-    return (case for case in draw_cases(2000, seed, trees) if {0, 1} <= set(case.data.classes))
 
 
 def cheapest(graph: AndOrGraph) -> dict[tuple[int, ...], int]:
@@ -80,7 +75,7 @@ def drawn_graphs(
     seed: int, count: int, apart: Apart = "partition"
 ) -> Iterator[tuple[Case, Question, GraphOfTrees, Priced]]:
     """Drawn problems with the graphs of their trees and a bound, where dominated tests can be told."""
-    for case, question in under_rules(drawn(seed, TREES), count, rules_of):
+    for case, question in under_rules(of_both_classes(seed, TREES), count, rules_of):
         part = priced_part(question)
         assert part is not None
         trees = GraphOfTrees(question.data, part.task, apart)
@@ -177,7 +172,7 @@ def test_optima_are_those_of_brute_force(solver: str, monkeypatch: pytest.Monkey
     written = only_without_dominated(monkeypatch)
     statuses = [
         optimum_agrees(case, question, solver)
-        for case, question in under_rules(drawn(12, TREES[:2]), 30 if nightly else 6, rules_of)
+        for case, question in under_rules(of_both_classes(12, TREES[:2]), 30 if nightly else 6, rules_of)
     ]
     assert Status.OPTIMAL in statuses
     assert any(written)

@@ -13,10 +13,15 @@ from treeform.language.question import Question
 from treeform.solve import SolveOptions, Status, solve
 from treeform.solve.columns_on_demand import priced_part
 from treeform.testing import brute_force
-from treeform.testing.cases import GROUP, Case
+from treeform.testing.cases import GROUP, Case, draw_cases
 from treeform.utils.budget import Budget
 
 Cases = list[tuple[Case, Question]]
+
+
+def of_both_classes(seed: int, trees: tuple[tf.Tree, ...]) -> Iterator[Case]:
+    """Drawn cases in which both classes of the rules are there."""
+    return (case for case in draw_cases(2000, seed, trees) if {0, 1} <= set(case.data.classes))
 
 
 def under_rules(

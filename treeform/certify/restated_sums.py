@@ -90,11 +90,11 @@ def as_written(one: Any, data: Dataset) -> Totals | None:
     return table.totals() if table.rows else None
 
 
-def _entries(table: Table, by_truth: Any, amounts: Any, conditions: Any) -> list[list[int]]:
+def _entries(table: Table, by_truth: Any, amounts: Any, conditions: Any) -> NDArray[np.object_]:
     """(n, K) what a unit of weight of each sample adds by predicted class: to a total that is made of these."""
-    entries = []
-    for sample, truth in enumerate(table.truth.tolist()):
-        counts = all(int(codes[sample]) == code for codes, code in conditions)
-        amount = 1 if amounts is None else int(amounts[sample])
-        entries.append([int(each) * amount * counts for each in by_truth[truth]])
-    return entries
+    counts = np.ones(len(table.truth), dtype=np.int64)
+    for codes, code in conditions:
+        counts &= np.asarray(codes) == code
+    # Whole numbers of Python do not overflow.
+    each = counts.astype(object) * (1 if amounts is None else np.asarray(amounts).astype(object))
+    return np.asarray(np.array(by_truth, dtype=object)[table.truth] * each[:, None])

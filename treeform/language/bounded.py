@@ -104,7 +104,7 @@ class Bounded(Requirement, listed=False):
         graph : DecisionGraph
         data : Dataset
         """
-        return self._tightest(values_of((side for side, _ in self._sides(data)), graph, data))
+        return self._tightest(values_of(self._sides(data), graph, data))
 
     def beyond(self, value: Value, data: Dataset) -> Value | None:
         """The loosest bound that excludes a model of measure ``value``; None if nothing is tighter than ``value``.
@@ -124,7 +124,8 @@ class Bounded(Requirement, listed=False):
             step = int(value) - 1 if self.is_upper else int(value) + 1
             return step if step >= 0 else None
         following = []
-        for side, (low, high) in self._sides(data):
+        for side in self._sides(data):
+            low, high = self.reach(side, data)
             # A constant, and a multiple of the common divisor of the coefficients.
             unit = common_divisor(side.terms.values()) or Fraction(1)
             steps = (Fraction(value) - side.constant) / unit
@@ -141,8 +142,8 @@ class Bounded(Requirement, listed=False):
     def _tightest(self, bounds: Iterable[Fraction]) -> Fraction:
         return max(bounds) if self.is_upper else min(bounds)
 
-    def _sides(self, data: Dataset) -> list[tuple[Sum, tuple[Fraction, Fraction]]]:
-        """What each inequality with the bound in it compares with the bound, and the least and the most of that."""
+    def _sides(self, data: Dataset) -> list[Sum]:
+        """What each inequality with the bound in it compares with the bound."""
         if not isinstance(self, LinearRequirement):
             raise self._stays("the class does not say what the bound is compared with")
         at = [[one.excess for one in self._at(Fraction(b)).forms(Rows(data))] for b in range(3)]
@@ -159,8 +160,7 @@ class Bounded(Requirement, listed=False):
                 strict = "stricter" if self.is_upper else "looser"
                 raise self._stays(f"is_upper is {self.is_upper}, and a greater {self.moves} is the {strict} one")
             if slope:
-                side = without / -slope
-                sides.append((side, self.reach(side, data)))
+                sides.append(without / -slope)
             elif self.reach(without, data)[1] > 0:
                 raise self._stays(f"an inequality without {self.moves} in it is a requirement of its own")
         if not sides:
