@@ -127,7 +127,7 @@ def test_trees_of_the_greatest_depth_are_the_best_of_each_price():
     estimators = {depth: tf.OptimalTreeClassifier(depth) for depth in (3, 4)}
     data = estimators[3]._prepared(X, y, None)
     found = learn(estimators, data, None, Budget(None))
-    prices = _prices(found.trees, data)
+    prices = _prices(found.trees, estimators[3]._problem(data, None).question)
     assert prices == sorted(prices) and len(prices) >= 4
     for price in prices:
         best = found.best(4, price)
@@ -140,7 +140,32 @@ def test_where_no_test_helps_there_are_no_prices():
     X, y = np.zeros((10, 1)), np.arange(10) % 2
     estimators = {4: tf.OptimalTreeClassifier(4)}
     data = estimators[4]._prepared(X, y, None)
-    assert _prices(learn(estimators, data, None, Budget(None)).trees, data) == []
+    question = estimators[4]._problem(data, None).question
+    assert _prices(learn(estimators, data, None, Budget(None)).trees, question) == []
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6), st.fractions(0, Fraction(1, 2), max_denominator=60), st.sampled_from([2, 3]))
+def test_proved_depths_have_the_best_tree_at_every_price(seed, price, depth):
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(0, 5, size=(23, 3)).astype(float), rng.integers(0, 2 + seed % 2, 23)
+    estimators = {most: tf.OptimalTreeClassifier(most) for most in (1, depth)}
+    data = estimators[1]._prepared(X, y, None)
+    best = learn(estimators, data, None, Budget(None)).best(depth, price)
+    table = tf.Problem(X, y, shape=tf.Tree(depth)).size_table()
+    assert table.proved
+    assert 23 * (best.cost + price * best.tests) == table.at(23 * price).objective
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e12])
+def test_prices_of_targets_with_many_digits(scale):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 4, size=(30, 2)).astype(float)
+    y = scale * (X[:, 0] + rng.normal(size=30))
+    found = tf.OptimalTreeRegressorCV([1, 2, 4], cv=3, time_limit=None).fit(X, y)
+    assert found.result_.status is tf.Status.OPTIMAL
+    single = tf.OptimalTreeRegressor(**found.best_params_, time_limit=None).fit(X, y)
+    assert found.score(X, y) == pytest.approx(single.score(X, y))
 
 
 @pytest.mark.parametrize(("loss", "grid"), [("squared_error", None), ("absolute_error", 25)])

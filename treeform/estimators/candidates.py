@@ -1,10 +1,9 @@
 """The trees of several depths and sizes that are learnt from one table.
 
-Each depth is solved from the best tree of the depth before. Where that is proved early, the best tree of every size is
-found, too; in any case each tree is pruned at all prices of a test. Prunings of a tree that was
-learnt for few errors are not the best small trees, so the greatest depth is solved at several prices, too. A tree of
-one depth serves all greater ones. CART's tree is pruned as well: where several trees have no errors, its prunings are
-often the smallest.
+Each depth is solved from the best tree of the depth before. Where that is proved early, the best tree at every price of
+a test is found, too; in any case each tree is pruned at all prices. Prunings of a tree that was learnt for few errors
+are not the best small trees, so the greatest depth is solved at several prices, too. A tree of one depth serves all
+greater ones. CART's tree is pruned as well: where several trees have no errors, its prunings are often the smallest.
 """
 
 from __future__ import annotations
@@ -24,23 +23,25 @@ from treeform.engines.pruning import prunings, prunings_of_tests
 from treeform.estimators.base import OptimalEstimator
 from treeform.estimators.complexity import lower_hull, simplest_between, slope, total_weight
 from treeform.graph import DecisionGraph
+from treeform.language.losses import loss_of
 from treeform.language.objective import Leaves, Nodes, Objective
 from treeform.language.question import Question
 from treeform.result import Result
 from treeform.shape import Tree
-from treeform.solve import Limit, SolveOptions, Status, solve
+from treeform.solve import Limit, Status
 from treeform.solve.verification import judge_candidate
-from treeform.tradeoff.one_row import question_of_row
 from treeform.utils.budget import Budget
 
 MOST_PRICES = 12
 """Prices of a test that are tried for each depth."""
-DEEPEST_OF_EVERY_SIZE = 3
-"""Greater depths are seldom proved in time, and have many sizes. Under requirements, a size may need a solver."""
+DEEPEST_AT_EVERY_PRICE = 3
+"""Greater depths are seldom proved in time."""
+NEARLY = Fraction(1001, 1000)
+"""How far a price may be from that at which two trees cost the same: costs are smaller numbers at a simple price."""
 LEAST_SECONDS = 0.1
 """For the tree of one price, where the greatest depth took less."""
 SOLVED_PRICES = 6
-"""Prices at which trees of the greatest depth are learnt, if not all of its sizes are."""
+"""Prices at which trees of the greatest depth are learnt, if it is not learnt at every price."""
 MOST_CELLS = 2_000_000
 """Of a table for which CART's tree is grown, which takes up to two seconds then and cannot be stopped."""
 
@@ -78,9 +79,7 @@ class Candidates:
 
         A middle of its interval suits trees of other samples better than an end (Breiman et al., 1984, section 3.4).
         """
-        points = sorted((one.tests, one.cost) for one in self._up_to(depth))
-        hull = lower_hull([(*point, None) for point in points])
-        ends = [-slope(few, more) for few, more in pairwise(hull)][::-1]
+        ends = _even_prices(self._up_to(depth))
         weight = self.data.total_weight  # in units of weights, so that prices are simple multiples of them
         inner = [simplest_between(low * weight, high * weight) / weight for low, high in pairwise(ends)]
         whole = [price for price in inner if (price * weight).denominator == 1]  # costs need no factor at these
@@ -123,7 +122,7 @@ def learn(
     """
     trees: list[Candidate] = []
     deepest = max(estimators)
-    priced = deepest > DEEPEST_OF_EVERY_SIZE
+    priced = deepest > DEEPEST_AT_EVERY_PRICE
     given = estimators[deepest].warm_start
     own_starts = isinstance(given, str) and given == "auto"
     for place, depth in enumerate(sorted(estimators)):
@@ -131,9 +130,8 @@ def learn(
         if constant is not None:
             return Candidates(data, [Candidate(0, 0, Fraction(0), partial(_itself, constant))])
         share = _part_of(budget, len(estimators) * (1 + 2 * priced) - place)
-        start = _cheapest(trees) if own_starts and trees else None
         began = budget.seconds
-        trees += _of_depth(estimators[depth], depth, data, sensitive_features, start, share)
+        trees += _of_depth(estimators[depth], depth, data, sensitive_features, trees, own_starts, share)
         lasted = budget.seconds - began
     trees += _greedy(estimators[deepest]._problem(data, sensitive_features).question, deepest)
     if priced:
@@ -145,6 +143,13 @@ def learn(
 def _cheapest(trees: Sequence[Candidate], price: Fraction = Fraction(0)) -> Candidate:
     """The best tree at the price of a test, a share of the total weight."""
     return min(trees, key=lambda one: (one.cost + price * one.tests, one.tests))
+
+
+def _even_prices(trees: Sequence[Candidate]) -> list[Fraction]:
+    """The prices, rising, at which two trees are the best ones."""
+    points = sorted((one.tests, one.cost) for one in trees)
+    hull = lower_hull([(*point, None) for point in points])
+    return [-slope(few, more) for few, more in pairwise(hull)][::-1]
 
 
 def _positive(budget: Budget) -> float | None:
@@ -162,18 +167,33 @@ def _of_depth(
     depth: int,
     data: Dataset,
     sensitive_features: Any,
-    start: Candidate | None,
+    smaller: Sequence[Candidate],
+    own_starts: bool,
     budget: Budget,
 ) -> Iterator[Candidate]:
-    """The tree of a depth with its prunings, and the trees of every size where they are found early."""
-    result = _solved(estimator, data, sensitive_features, start, budget)
-    found = [] if result.graph is None else [result.graph]
-    problem = estimator._problem(data, sensitive_features)
-    native = not problem.requirements and depth <= DEEPEST_OF_EVERY_SIZE
-    if native and result.graph is not None and result.status is Status.OPTIMAL:
-        found += _of_every_size(problem.question, result.graph, budget)
-    for graph in found:
-        yield from _pruned(problem.question, graph, depth)
+    """The tree of a depth with its prunings, and the best trees at every price where that is proved early.
+
+    Two trees are each other's neighbours where no known one is better at the price at which they cost the same. There
+    the search finds a better one, which has neighbours of its own, or proves that none is between them.
+    """
+    question = estimator._problem(data, sensitive_features).question
+    known, asked, price = list(smaller), set[Fraction](), Fraction(0)
+    while True:
+        start = _cheapest(known, price) if own_starts and known else None
+        result = _solved(estimator, data, sensitive_features, start, budget, price)
+        if result.graph is not None:
+            made = list(_pruned(question, result.graph, depth))
+            known += made
+            yield from made
+        asked.add(price)
+        proved = result.status is Status.OPTIMAL
+        if question.requirements or depth > DEEPEST_AT_EVERY_PRICE or not proved or budget.stop():
+            return
+        simple = (_simple(price, NEARLY, question) for price in _even_prices(known))
+        following = next((price for price in simple if price not in asked), None)
+        if following is None:
+            return
+        price = following
 
 
 def _at_prices(
@@ -192,38 +212,43 @@ def _at_prices(
     """
     question = estimator._problem(data, sensitive_features).question
     known = list(trees)
-    prices = _prices(known, data)
+    prices = _prices(known, question)
     parts = [1 + _cheapest(known, price).tests for price in prices]
     for place, price in enumerate(prices):
         if budget.stop():
             return
-        estimator.set_params(ccp_alpha=price)
         share = _part_of(budget, sum(parts[place:]) / parts[place]).share(most)
         start = _cheapest(known, price) if own_starts else None
-        result = _solved(estimator, data, sensitive_features, start, share)
+        result = _solved(estimator, data, sensitive_features, start, share, price)
         if result.graph is not None:
             made = list(_pruned(question, result.graph, max(1, result.graph.depth)))
             known += made
             yield from made
 
 
-def _prices(trees: Sequence[Candidate], data: Dataset) -> list[Fraction]:
+def _simple(price: Fraction, factor: Fraction, question: Question) -> Fraction:
+    """The simplest price, in units of the search, within a factor of the given one."""
+    data, unit = question.data, Fraction(1, question.scale)
+    if data.quantity is not None:
+        weight, loss = loss_of(question.objective)
+        unit = weight * loss.per_unit(data)
+    units = total_weight(data) / unit
+    return simplest_between(price * units / factor, price * units * factor) / units
+
+
+def _prices(trees: Sequence[Candidate], question: Question) -> list[Fraction]:
     """Shares of the total weight, rising: from about a row's part of it to half of what tests save.
 
     Of errors they are whole numbers, so that costs need no factor.
     """
     costs = [one.cost for one in trees] or [Fraction(0)]
-    most, weight, rows = max(costs) - min(costs), data.total_weight, data.n_samples
+    most, data = max(costs) - min(costs), question.data
     if most == 0:
         return []
-    least = float(most if data.quantity is not None else 1) / rows
+    least = float(most if data.quantity is not None else 1) / data.n_samples
     ratio = max(2.0, (float(most) / 2 / least) ** (1 / (SOLVED_PRICES - 1)))
     wanted = [float(most) / 2 / ratio**step for step in reversed(range(SOLVED_PRICES))]
-    return [
-        simplest_between(Fraction(price * weight / 1.5), Fraction(price * weight * 1.5)) / weight
-        for price in wanted
-        if price > 0.9 * least
-    ]
+    return [_simple(Fraction(price), Fraction(3, 2), question) for price in wanted if price > 0.9 * least]
 
 
 def _solved(
@@ -232,8 +257,9 @@ def _solved(
     sensitive_features: Any,
     start: Candidate | None,
     budget: Budget,
+    price: Fraction,
 ) -> Result:
-    estimator.set_params(time_limit=_positive(budget))
+    estimator.set_params(time_limit=_positive(budget), ccp_alpha=price)
     if start is not None:
         estimator.set_params(warm_start=start.graph)
     result = estimator._solve(data, sensitive_features)
@@ -287,20 +313,6 @@ def _simplified(question: Question, make: Callable[[], DecisionGraph], depth: in
     graph, judged = judge_candidate(question.with_(shape=Tree(depth)), make())
     assert judged.ok  # nothing but the shape is asked for
     return graph
-
-
-def _of_every_size(question: Question, largest: DecisionGraph, budget: Budget) -> Iterator[DecisionGraph]:
-    """The best trees of fewer tests, the largest first: a search for one size takes less time than one for all."""
-    tests = largest.n_nodes
-    while tests > 1 and not budget.stop():
-        options = SolveOptions(time_limit=_positive(_part_of(budget, tests - 1)))
-        result = solve(question_of_row(question, tests - 1), options)
-        if result.limit is Limit.INTERRUPTED:
-            raise KeyboardInterrupt
-        if result.graph is None:
-            return
-        yield result.graph
-        tests = min(tests - 1, result.graph.n_nodes)
 
 
 def _admissible(question: Question, graph: DecisionGraph, depth: int) -> Iterator[Candidate]:

@@ -17,6 +17,7 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing, indexable
 
+from treeform.data import Dataset
 from treeform.errors import SpecError
 from treeform.estimators.base import OptimalEstimator
 from treeform.estimators.candidates import Candidates, learn
@@ -121,10 +122,14 @@ class CrossValidatedTree(OptimalEstimator):
         return made
 
     def _learn(self, depths: Sequence[int], rows: Rows, seconds: float | None) -> Candidates:
+        _, data = self._read_for_prices(rows)
         estimators = {depth: self._at(depth) for depth in depths}
-        first = next(iter(estimators.values()))
-        data = first._prepared(rows.X, rows.y, rows.sample_weight)
         return learn(estimators, data, rows.sensitive_features, Budget(seconds))
+
+    def _read_for_prices(self, rows: Rows) -> tuple[OptimalEstimator, Dataset]:
+        """An estimator, and the rows as it reads them where tests may have any price."""
+        one = self._at(0)
+        return one, one._prepared(rows.X, rows.y, rows.sample_weight)
 
     def _settings(self, depths: Sequence[int], whole: Candidates) -> Iterator[tuple[int, Fraction]]:
         for depth in depths:
@@ -160,8 +165,7 @@ class CrossValidatedTree(OptimalEstimator):
         train: NDArray[np.int64], test: NDArray[np.int64], seconds: float | None,
     ) -> _Fold:  # fmt: skip
         known, held_out = rows.at(train), rows.at(test)
-        estimator = self._at(depths[0])
-        data = estimator._prepared(known.X, known.y, known.sample_weight)
+        estimator, data = self._read_for_prices(known)
         found = learn(
             {depth: self._at(depth) for depth in depths}, data, known.sensitive_features, Budget(seconds)
         )

@@ -26,8 +26,8 @@ from treeform.objectives.regression import AbsoluteError, SquaredError
 from treeform.shape import Shape, Tree
 from treeform.utils.arguments import clear_call
 
-MOST_UNITS = 2**60
-"""Of the loss, in the price of a test: the search counts in 64 bits."""
+MOST_UNITS = 2**50
+"""Of the loss, in the price of a test: the search counts in 64 bits, and the price may have a denominator."""
 LOSSES = {"squared_error": SquaredError, "absolute_error": AbsoluteError}
 
 

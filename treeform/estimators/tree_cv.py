@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Self
 
+import numpy as np
+
+from treeform.data import Dataset
 from treeform.estimators.base import OptimalEstimator
 from treeform.estimators.classifier import OptimalClassifier
+from treeform.estimators.complexity import total_weight
 from treeform.estimators.cross_validated import CrossValidatedTree, Rows
 from treeform.estimators.regressor import OptimalTreeRegressor
 from treeform.estimators.tree import OptimalTreeClassifier
+from treeform.graph import DecisionGraph
+from treeform.language.losses import loss_of
 from treeform.utils.arguments import clear_call
 
 
@@ -151,6 +158,15 @@ class OptimalTreeRegressorCV(CrossValidatedTree, OptimalTreeRegressor):
 
     def _single(self) -> type[OptimalEstimator]:
         return OptimalTreeRegressor
+
+    def _read_for_prices(self, rows: Rows) -> tuple[OptimalEstimator, Dataset]:
+        """On a grid that is coarse enough for a test to cost as much as all tests may save."""
+        one, data = super()._read_for_prices(rows)
+        objective = one._objective()
+        _, loss = loss_of(objective)
+        constant = DecisionGraph.constant(loss.best_value(data, np.arange(data.n_samples)), data)
+        one.set_params(ccp_alpha=Fraction(objective.evaluate(constant, data)) / total_weight(data))
+        return one, one._prepared(rows.X, rows.y, rows.sample_weight)
 
     @clear_call
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
