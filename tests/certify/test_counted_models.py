@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 import treeform as tf
 from treeform.certify.certificate import sign
 from treeform.certify.counted import MOST_SUMS, _Count, count_models
+from treeform.certify.prices import Table
 from treeform.cli.app import app
 from treeform.engines.relaxation import relax
 from treeform.engines.totals import OfCounts
@@ -33,14 +34,33 @@ def table() -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize("which", range(3))
 def test_they_are_those_of_enumeration(which: int) -> None:
-    """Without requirements, under parity, and under a ratio with a minimum support."""
-    some = 0
+    """Without requirements, under parity, and under a ratio with a minimum support; at any multipliers."""
+    some, rng = 0, np.random.default_rng(which)
     for problem in draw_near_optimal(6, 340 + which, NEAR_OPTIMAL_REQUIREMENTS[which]):
         values = near_optimal_forms(problem, WITHIN).values()
+        part = relax(problem.question, OfCounts())
+        assert part is not None
+        rows = len(Table(problem.data, part.task).hi)
+        drawn = [([], 1), (rng.integers(-9, 10, rows).tolist(), 4), ([2**60] * rows, 1)]
         for up_to in {min(values), max(values)} if values else set():
-            assert count_models(problem.question, up_to, Budget()) == sum(v <= up_to for v in values)
+            for hint in drawn:
+                assert count_models(problem.question, up_to, Budget(), *hint) == sum(v <= up_to for v in values)
             some += 1
     assert some
+
+
+def test_multipliers_of_the_optimum_leave_few_sums(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under parity a count is verified although trees of so little cost have many different sums."""
+    X, y = table()
+    groups = y ^ (np.random.default_rng(1).random(60) < 0.3)
+    problem = tf.Problem(X, y, shape=tf.Tree(2), sensitive_features=groups)
+    problem += tf.StatisticalParity(difference="1/50")
+    found = problem.near_optimal(within="1/10")
+    monkeypatch.setattr("treeform.certify.counted.MOST_SUMS", 120)
+    with pytest.raises(OutOfReach, match="sums differ"):
+        count_models(problem.question, found.threshold, Budget())
+    report = tf.check(found.certificate(), X, y, sensitive_features=groups)
+    assert found.counted and report.ok and report.rows[-1].proved_by == "the check's own count"
 
 
 def test_a_number_is_verified_refuted_or_on_trust() -> None:

@@ -140,7 +140,7 @@ def _check(
     rows += statements(body, question, graph)
     claims = claim_rows(body.claims, question, graph, means)
     status = status_row(body, rows, claims)  # it does not rest on how many models there are
-    counted = body.near_optimal and counted_row(body.near_optimal, question, means.time_limit)
+    counted = body.near_optimal and counted_row(body.near_optimal, body.claims, question, means.time_limit)
     return CheckReport((*rows, *claims, status, *([counted] if counted else [])))
 
 

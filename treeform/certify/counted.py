@@ -4,22 +4,28 @@ It goes from the root down, on the tables of `treeform.certify.prices`: NumPy on
 graph. Each set of points gives how many of its trees add each vector: the cost, and what counts for each linear
 constraint. A tree is counted in its normal form: every test separates the points that reach it, no test has two leaves
 of one class, and tests of a node on one column that separate its points alike are one.
+
+The constraints are priced into the cost, with the multipliers of the claims about the optimum as a hint: a tree that
+satisfies them and costs no more has a price within a limit, whatever the multipliers are. Bad ones leave many vectors.
 """
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from operator import itemgetter, mul
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treeform.certify.prices import Prices, Table
+from treeform.certify.provers import multipliers_of
 from treeform.certify.restated import restated
-from treeform.certify.schema import CountedPart
+from treeform.certify.schema import ClaimPart, CountedPart
 from treeform.certify.verdicts import CheckRow, false, holds, on_trust
 from treeform.engines.relaxation import relax
 from treeform.engines.totals import OfCounts
@@ -40,8 +46,10 @@ Numbers = Counter[tuple[int, ...]]
 """Number of trees, by the sums of a tree."""
 
 
-def counted_row(part: CountedPart, question: Question, time_limit: float | None) -> CheckRow:
-    """The verdict on a count of near-optimal models, and what it covers."""
+def counted_row(
+    part: CountedPart, claims: Iterable[ClaimPart], question: Question, time_limit: float | None
+) -> CheckRow:
+    """The verdict on a count of near-optimal models, and what it covers; the claims about the best one are hints."""
     up_to, threshold = Fraction(part.up_to), Fraction(part.threshold)
     what = f"{count_of(f'{part.models:,}', 'model')} up to {part.up_to}"
     if up_to > threshold:
@@ -49,7 +57,8 @@ def counted_row(part: CountedPart, question: Question, time_limit: float | None)
     beyond = "" if up_to == threshold else f"; models beyond, up to {part.threshold}, are not counted"
     budget = ProcessorBudget(time_limit)
     try:
-        number = count_models(question, up_to, budget)
+        hints = [multipliers_of(claim.metadata.details.get("witness")) for claim in claims]
+        number = count_models(question, up_to, budget, *max(hints, key=lambda hint: len(hint[0]), default=()))
     except OutOfReach as error:
         return on_trust(what, f"{error}{beyond}", BY_COUNT)
     except Stopped:
@@ -59,8 +68,12 @@ def counted_row(part: CountedPart, question: Question, time_limit: float | None)
     return holds(what, f"counted again, each tree in normal form{beyond}", "the check's own count")
 
 
-def count_models(question: Question, up_to: Fraction, budget: Budget) -> int:
+def count_models(
+    question: Question, up_to: Fraction, budget: Budget, multipliers: Sequence[int] = (), unit: int = 1
+) -> int:
     """How many trees in normal form satisfy all requirements and have at most this objective.
+
+    Any ``multipliers`` of the linear constraints, and price of a unit of cost, give the same number.
 
     Raises OutOfReach if some requirement is not a linear constraint over sums, or numbers are too large; Stopped.
     """
@@ -70,15 +83,20 @@ def count_models(question: Question, up_to: Fraction, budget: Budget) -> int:
             "counting again does not reach this problem", cause="some requirement is judged on each model"
         )
     cost = relaxation.upper(math.floor(up_to * question.scale))
-    return _Count(question.data, relaxation.task, budget).number(cost)
+    return _Count(question.data, relaxation.task, budget, multipliers, unit).number(cost)
 
 
 class _Count:
     """Trees of one task."""
 
-    def __init__(self, data: Dataset, task: TreeTask, budget: Budget) -> None:
+    def __init__(
+        self, data: Dataset, task: TreeTask, budget: Budget, multipliers: Sequence[int] = (), unit: int = 1
+    ) -> None:
         self.table, self.depth, self.budget = Table(data, task), task.depth, budget
-        self.prices = Prices(self.table, task, [0] * len(self.table.hi), 1, budget)
+        try:
+            self.prices = Prices(self.table, task, multipliers, max(1, unit), budget)
+        except OutOfReach:  # too large for exact sums; the costs alone may not be
+            self.prices = Prices(self.table, task, (), 1, budget)
         self.source = [data.columns[f].source for f in self.table.feature]
         self.known: dict[tuple[bytes, int], NDArray[np.float64]] = {}
 
@@ -88,42 +106,47 @@ class _Count:
         lo, hi = self.table.lo.tolist(), self.table.hi.tolist()
         return sum(
             number
-            for (_, *rows), number in self.numbers(everything, self.depth, cost).items()
-            if all(low <= value <= high for low, value, high in zip(lo, rows, hi, strict=True))
+            for (own, *rows), number in self.numbers(everything, self.depth, self.prices.limit(cost)).items()
+            if own <= cost and all(low <= value <= high for low, value, high in zip(lo, rows, hi, strict=True))
         )
 
     def numbers(self, points: NDArray[np.intp], depth: int, most: float) -> Numbers:
-        """Of the trees on these points that cost at most so much."""
+        """Of the trees on these points whose price is at most so much."""
         if self.budget.stop():
             raise Stopped
-        out = Counter(leaf for leaf in self.leaves(points) if leaf[0] <= most)
+        out = Counter(leaf for leaf in self.leaves(points) if self.price(leaf) <= most)
         if depth == 0:
             return out
         least = self.least_by_test(points, depth)
         for test, parts in self.distinct(points, np.flatnonzero(least <= most)):
             own = self.table.test[test].tolist()
-            room = most - own[0]
+            room = most - self.price(own)
             low, high = (
                 self.numbers(part, depth - 1, room - self.least(other, depth - 1))
                 for part, other in (parts, parts[::-1])
             )
             self.join(own, low, high, room, out)
             for one, other in zip(*map(self.leaves, parts), strict=True):  # of one class
-                if one[0] + other[0] <= room:
+                if self.price(one) + self.price(other) <= room:
                     out[_joined(own, one, other)] -= 1
         return out
 
     def join(self, own: list[int], low: Numbers, high: Numbers, room: float, out: Numbers) -> None:
         """Adds the pairs of trees of both sides of a test that leave room."""
         few, many = sorted((low, high), key=len)
+        ranked = sorted((self.price(other), other, times) for other, times in many.items())
         for one, number in few.items():
-            for other, times in many.items():
-                if one[0] + other[0] <= room:
-                    out[_joined(own, one, other)] += number * times
+            left = room - self.price(one)
+            for _, other, times in ranked[: bisect_right(ranked, left, key=itemgetter(0))]:
+                out[_joined(own, one, other)] += number * times
             if self.budget.stop():
                 raise Stopped
             if len(out) > MOST_SUMS:
                 raise OutOfReach("counting again does not reach this problem", cause="sums differ too much")
+
+    def price(self, sums: Iterable[int]) -> int:
+        """Of what a tree, a leaf or a test adds."""
+        return sum(map(mul, self.prices.factor, sums))
 
     def leaves(self, points: NDArray[np.intp]) -> list[tuple[int, ...]]:
         """What a leaf of each class adds."""
@@ -131,7 +154,7 @@ class _Count:
 
     def least(self, points: NDArray[np.intp], depth: int) -> float:
         """No tree on these points costs less."""
-        leaf = min(sums[0] for sums in self.leaves(points))
+        leaf = min(map(self.price, self.leaves(points)))
         return min(leaf, float(self.least_by_test(points, depth).min(initial=np.inf))) if depth else leaf
 
     def least_by_test(self, points: NDArray[np.intp], depth: int) -> NDArray[np.float64]:
