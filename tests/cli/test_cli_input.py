@@ -6,6 +6,7 @@ import gzip
 import os
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from treeform.cli.app import app
 from treeform.cli.files import check_writable
 from treeform.cli.spec import Settings, merge, read_spec
 from treeform.cli.table import split
-from treeform.data.table_files import CsvForm, csv_form, read_table
+from treeform.data.table_files import CsvForm, csv_form, read_table, write_table
 from treeform.errors import DataError, SpecError
 from treeform.utils.files import write_text
 
@@ -272,6 +273,16 @@ def test_files_are_replaced_whole(tmp_path: Path) -> None:
     assert path.read_text() == "new"
     assert path.stat().st_mode & 0o777 == 0o640
     assert [p.name for p in tmp_path.iterdir()] == ["m.json"]
+
+
+@pytest.mark.parametrize(("cell", "runs"), [("=1+1", True), ("-a", True), ("-1.5", False), ("a=1", False)])
+def test_text_that_spreadsheets_run_is_named_and_written_as_it_is(tmp_path: Path, cell: str, runs: bool) -> None:
+    """The file can be read again, so that nothing is put before it."""
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("always")
+        write_table(tmp_path / "x.csv", pd.DataFrame({"a": [1, 2], "label": [cell, "b"]}))
+    assert ["in label" in str(one.message) for one in shown] == [True] * runs
+    assert read_table(tmp_path / "x.csv")["label"].tolist() == [cell, "b"]
 
 
 def test_a_link_stays_a_link(tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ import treeform as tf
 from treeform.cli.app import app
 from treeform.data import Dataset
 from treeform.distribute.cluster import is_cancelled
+from treeform.distribute.journal import Journal
 from treeform.distribute.workers import Work, Workers, answer, never, started
 from treeform.engines import ConTree, EngineRun, TreeTask
 from treeform.errors import SolverFailed, SpecError
@@ -139,6 +140,18 @@ def test_a_journal_is_gone_on_from(tmp_path: Path) -> None:
     assert sorted(kept.iterdir()) == replies
     third = problem().solve("contree", journal=tmp_path / "j")
     assert any(f"{len(replies)} of its parts" in note for note in third.notes)
+
+
+def test_a_journal_that_may_not_be_read_is_named(tmp_path: Path, monkeypatch) -> None:
+    journal = Journal(tmp_path, "search")
+
+    def refused(path: Path) -> bool:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "exists", refused)
+    with pytest.raises(SpecError, match="cannot be used") as error:
+        journal.read(np.zeros(3, dtype=np.int64))
+    assert str(tmp_path) in str(error.value)
 
 
 def test_problems_may_share_a_journal(tmp_path: Path) -> None:

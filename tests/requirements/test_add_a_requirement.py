@@ -139,16 +139,16 @@ def test_a_named_bound_is_moved(kind) -> None:
 
 
 @pytest.mark.parametrize(
-    ("parameter", "upper", "cause"),
+    ("parameter", "upper", "cause", "fix"),
     [
-        ("rate", True, "rate multiplies a sum"),
-        ("", True, "does not name the parameter"),
-        ("share", False, "a greater share is the looser one"),
-        ("positive", True, "an inequality without positive in it is a requirement of its own"),
-        ("other", True, "no inequality has other in it"),
+        ("rate", True, "rate multiplies a sum", "define measured and beyond in the class"),
+        ("", True, "does not name the parameter", "name the parameter"),
+        ("share", False, "a greater share is the looser one", "set is_upper = True in the class"),
+        ("positive", True, "an inequality without positive in it is a requirement of its own", "a class of its own"),
+        ("other", True, "no inequality has other in it", "name the parameter"),
     ],
 )
-def test_a_bound_that_cannot_be_moved_is_named(parameter, upper, cause) -> None:
+def test_a_bound_that_cannot_be_moved_is_named(parameter, upper, cause, fix) -> None:
     class Own(FalseOmissions, tf.Bounded, listed=False):
         moves, is_upper, share = parameter, upper, Fraction(0)
 
@@ -160,7 +160,19 @@ def test_a_bound_that_cannot_be_moved_is_named(parameter, upper, cause) -> None:
 
     with pytest.raises(SpecError, match="cannot be moved") as error:
         tf.Problem(TABLE, LABELS, shape=tf.Tree(1)).frontier(over=Own("0.3", "yes"))
-    assert cause in str(error.value)
+    assert cause in str(error.value) and fix in error.value.fix
+
+
+@pytest.mark.parametrize("words", ["at most {mots}", "at most {rate.many}", "at most {}", "at most {rate"])
+def test_words_that_cannot_be_filled_in_are_named(words) -> None:
+    of = words
+
+    class Worded(FalseOmissions, listed=False):
+        words = of
+
+    with pytest.raises(SpecError, match="cannot be filled in") as error:
+        Worded("0.3", "yes").in_words()
+    assert of in str(error.value) and "rate, positive" in error.value.fix
 
 
 def test_measures_that_are_no_whole_numbers_need_a_next_one() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -18,7 +19,7 @@ from treeform.solve.choice import choose
 from treeform.solve.engines import run_engine
 from treeform.solve.lagrangian import Lagrangian, rows_of, tighten
 from treeform.solve.node import Node
-from treeform.solve.repair import narrowed, relabel
+from treeform.solve.repair import cheapest_labels, narrowed, relabel
 from treeform.solve.result import SolveOptions
 from treeform.solve.stage.given_models import constants, floor_bound
 from treeform.solve.stage.unrolled_trees import first_trees
@@ -116,6 +117,14 @@ def test_leaves_are_relabelled_only_towards_something_better() -> None:
     assert weighted_errors(found, question.data) > weighted_errors(perfect, question.data) == 0
     assert relabel(question, perfect, Budget(), better_than=perfect) is None
     assert relabel(question, perfect, Budget(), better_than=found) == found
+
+
+def test_an_integer_program_is_not_loaded_without_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A requirement on paths gives it none; the import takes longer than a small solve."""
+    monkeypatch.setitem(sys.modules, "scipy.optimize", None)
+    problem = tf.Problem([[0.0], [1.0], [2.0]], [0, 1, 1], shape=tf.Tree(1)) + tf.Monotone("x0")
+    none = np.zeros((2, 2), dtype=np.int64)
+    assert cheapest_labels(problem.question, np.array([0, 1, 1]), 2, none, 0.0, Budget()) is None
 
 
 def test_arcs_of_a_diagram_are_relabelled_one_by_one() -> None:

@@ -26,7 +26,7 @@ from typing import IO, Any
 import pandas as pd
 
 from treeform.data.text_numbers import NO_VALUE
-from treeform.errors import DataError, SpecError
+from treeform.errors import DataError, SpecError, TreeformWarning
 from treeform.utils.files import is_special, reason, write_bytes
 from treeform.utils.machine import physical_memory
 from treeform.utils.rows import BY_LINE
@@ -393,6 +393,7 @@ def check_kind(path: Path) -> None:
 def write_table(path: Path, table: pd.DataFrame) -> None:
     """Write a table whose name `check_kind` has accepted.
 
+    Text that a spreadsheet would run is written as it is, so that it can be read again; a warning names its columns.
     Raises SpecError if it cannot be written, or holds values that the format cannot.
     """
     name = path.name.lower()
@@ -408,6 +409,20 @@ def write_table(path: Path, table: pd.DataFrame) -> None:
             ) from error
         write_bytes(path, stream.getvalue())
         return
+    if run := [str(name) for name, cells in table.items() if any(map(_is_formula, (name, *cells.unique())))]:
+        what = f"{path} holds text that a spreadsheet runs as a formula, in {', '.join(run)}: import it as text"
+        warnings.warn(what, TreeformWarning, stacklevel=2)
     sep = "\t" if name.removesuffix(".gz").endswith(".tsv") else ","
     raw = table.to_csv(index=False, lineterminator="\n", sep=sep).encode("utf-8")
     write_bytes(path, gzip.compress(raw, mtime=0) if name.endswith(".gz") else raw)
+
+
+def _is_formula(cell: object) -> bool:
+    """Whether a spreadsheet runs this text when it opens the file."""
+    if not isinstance(cell, str) or not cell.startswith(("=", "+", "-", "@", "\t", "\r")):
+        return False
+    try:
+        float(cell)
+    except ValueError:
+        return True
+    return False

@@ -65,9 +65,9 @@ class Journal:
         Raises SpecError if the file cannot be read.
         """
         file = self._file(question)
-        if not file.exists():
-            return None
         with self._usable():
+            if not file.exists():
+                return None
             content = file.read_bytes()
         try:
             numbers = zlib.decompress(content)

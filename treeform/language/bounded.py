@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from treeform.graph import DecisionGraph
 
 Value = int | Fraction
+NAME_IT = 'name the parameter that is the bound, as in moves = "at_most", or define bound and with_bound'
 
 
 class Bounded(Requirement, listed=False):
@@ -63,7 +64,7 @@ class Bounded(Requirement, listed=False):
     def bound(self) -> Value | None:
         """The bound; None when it is left open, which only a frontier takes."""
         if not self.moves:
-            raise self._stays("the class does not name the parameter that is the bound")
+            raise self._stays("the class does not name the parameter that is the bound", NAME_IT)
         value = getattr(self, self.moves)
         return value if isinstance(value, int) else as_fraction(value, f"the bound of {self.name}")
 
@@ -120,7 +121,8 @@ class Bounded(Requirement, listed=False):
         """
         if not isinstance(self, LinearRequirement):
             if value < 0 or value != int(value):
-                raise self._stays(f"a model measures {value}, and the class does not say which measure is next")
+                what = f"a model measures {value}, and the class does not say which measure is next"
+                raise self._stays(what, "define beyond in the class")
             step = int(value) - 1 if self.is_upper else int(value) + 1
             return step if step >= 0 else None
         following = []
@@ -145,7 +147,8 @@ class Bounded(Requirement, listed=False):
     def _sides(self, data: Dataset) -> list[Sum]:
         """What each inequality with the bound in it compares with the bound."""
         if not isinstance(self, LinearRequirement):
-            raise self._stays("the class does not say what the bound is compared with")
+            what = "the class does not say what the bound is compared with"
+            raise self._stays(what, "define measured in the class")
         at = [[one.excess for one in self._at(Fraction(b)).forms(Rows(data))] for b in range(3)]
         if len(set(map(len, at))) > 1:
             raise self._stays(f"how many inequalities there are depends on {self.moves}")
@@ -158,27 +161,29 @@ class Bounded(Requirement, listed=False):
                 raise self._stays(f"the inequalities are not linear in {self.moves}")
             if slope and (slope < 0) != self.is_upper:
                 strict = "stricter" if self.is_upper else "looser"
-                raise self._stays(f"is_upper is {self.is_upper}, and a greater {self.moves} is the {strict} one")
+                raise self._stays(
+                    f"is_upper is {self.is_upper}, and a greater {self.moves} is the {strict} one",
+                    f"set is_upper = {not self.is_upper} in the class",
+                )
             if slope:
                 sides.append(without / -slope)
             elif self.reach(without, data)[1] > 0:
-                raise self._stays(f"an inequality without {self.moves} in it is a requirement of its own")
+                raise self._stays(
+                    f"an inequality without {self.moves} in it is a requirement of its own",
+                    "state it in a class of its own",
+                )
         if not sides:
-            raise self._stays(f"no inequality has {self.moves} in it")
+            raise self._stays(f"no inequality has {self.moves} in it", NAME_IT)
         return sides
 
     def _at(self, bound: Fraction) -> Self:
         """The same requirement with another bound, whether or not that is possible."""
         if not self.moves:
-            raise self._stays("the class does not name the parameter that is the bound")
+            raise self._stays("the class does not name the parameter that is the bound", NAME_IT)
         return self._copy(**{self.moves: bound})
 
-    def _stays(self, cause: str) -> SpecError:
-        return SpecError(
-            f"the bound of {self} cannot be moved",
-            cause=cause,
-            fix='name it, as in moves = "at_most", or define bound, with_bound, measured and beyond in the class',
-        )
+    def _stays(self, cause: str, fix: str = "define measured and beyond in the class") -> SpecError:
+        return SpecError(f"the bound of {self} cannot be moved", cause=cause, fix=fix)
 
 
 def closed(requirement: Requirement) -> Requirement:

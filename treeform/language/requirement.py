@@ -358,7 +358,15 @@ class Requirement(Component, ABC):
 
     def in_words(self) -> str:
         """What it asks, as a clause for readers of a report: "each side of every test gets at least 20 rows"."""
-        return self.words.format_map({k: _spoken(v) for k, v in vars(self).items()}) or str(self)
+        known = {k: _spoken(v) for k, v in vars(self).items()}
+        try:
+            return self.words.format_map(known) or str(self)
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+            raise SpecError(
+                f"the words of {self.name} cannot be filled in",
+                cause=f"{type(error).__name__} in {self.words!r}: {error}",
+                fix=f"name attributes of the requirement in braces: {', '.join(known) or 'it has none'}",
+            ) from error
 
     def __str__(self) -> str:
         parameters = {k: v for k, v in parameters_of(self).items() if v is not None}

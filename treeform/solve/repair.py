@@ -47,14 +47,14 @@ def cheapest_labels(
     (leaves,) int64 or None
         To be judged exactly.
     """
-    # Here, as every process would spend a part of a second on it.
-    from scipy.optimize import Bounds, LinearConstraint, milp
-    from scipy.sparse import csr_array
-
     data = question.data
     rows = [row for requirement in question.requirements for row in requirement.prediction_rows(data)]
     if not rows:
         return None
+    # Here, as every process would spend a part of a second on it.
+    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.sparse import csr_array
+
     sides, blocks = [], []
     for coef, most in rows:
         block = _by_leaf(data, position, leaves, coef)
