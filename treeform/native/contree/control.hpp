@@ -48,17 +48,29 @@ public:
         const std::lock_guard lock(mutex_);
         if (best_cost_ == upper) best_ = std::move(plan);
     }
+    /// A tree that is published later.
+    void keep(std::int64_t upper, PlanPtr plan) {
+        const std::lock_guard lock(mutex_);
+        if (upper < kept_cost_) kept_ = std::move(plan), kept_cost_ = upper;
+    }
+    /// The best tree published.
     PlanPtr best(std::int64_t& cost) const {
         const std::lock_guard lock(mutex_);
         cost = best_cost_;
         return best_;
     }
+    /// The best of all trees; of equals, the one that was published.
+    PlanPtr answer(std::int64_t& cost) const {
+        const std::lock_guard lock(mutex_);
+        cost = std::min(best_cost_, kept_cost_);
+        return kept_cost_ < best_cost_ ? kept_ : best_;
+    }
 
 private:
     std::atomic<bool> ready_{false};
     std::size_t memory_limit_;   // bytes; 0: none
-    PlanPtr best_;
-    std::int64_t best_cost_ = kNone;
+    PlanPtr best_, kept_;
+    std::int64_t best_cost_ = kNone, kept_cost_ = kNone;
 };
 
 }  // namespace treeform::contree

@@ -209,7 +209,7 @@ Outcome Engine::outcome() const {
         return out;
     }
     std::int64_t cost = 0;
-    const PlanPtr plan = control_.best(cost);
+    const PlanPtr plan = control_.answer(cost);
     out.lower = losses_.offset;
     if (search_) search_->conclude(out);
     if (control_.out_of_memory() && search_) search_->release();  // for the tree, which copies some rows

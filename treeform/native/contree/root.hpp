@@ -121,6 +121,7 @@ private:
     std::vector<int> turn_;  // the features in order
     std::vector<Cost> seen_;  // per feature: the least bound found
     std::deque<Task*> flight_;  // in the order of the sequence
+    std::size_t shown_ = 0;  // of them, from the first on
     std::vector<std::unique_ptr<Task>> tasks_;
     std::vector<Task*> idle_;
     std::size_t chosen_ = 0;  // tasks so far
@@ -173,9 +174,17 @@ private:
                 evaluate(worker, *task);
             const std::lock_guard guard(lock_);
             task->done = true;
-            if (task->work.found) publish(as_reply(task->work), lower_now());
+            show(*task);
             changed_.notify_all();
         }
+    }
+
+    /// Reports trees in the order of the sequence: a tree whose cost was known as a bound ends the search, and which of
+    /// several that is must not depend on who was first. One that is not reported yet is the answer after a stop.
+    TREEFORM_COLD void show(const Task& last) {
+        if (last.work.found) control_.keep(penalty_ + last.work.value + table_.losses.offset, last.work.plan);
+        for (; shown_ < flight_.size() && flight_[shown_]->done; ++shown_)
+            if (flight_[shown_]->work.found) publish(as_reply(flight_[shown_]->work), lower_now());
     }
 
     TREEFORM_COLD void evaluate(Search<W>& worker, Task& task) {
@@ -235,6 +244,7 @@ private:
                 continue;
             }
             flight_.pop_front();
+            --shown_;
             settle(*first);
             idle_.push_back(first);
         }

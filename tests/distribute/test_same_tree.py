@@ -1,0 +1,77 @@
+"""One tree for every number of workers, also where a bound that was known before ends the search at some tree."""
+
+from __future__ import annotations
+
+import time
+from itertools import count
+
+import numpy as np
+import pytest
+from in_parts import never
+
+from treeform.data import Dataset
+from treeform.distribute.pairs import PairBounds
+from treeform.engines import DL85, ConTree, DiagramSearch, EngineOutcome, EngineRun, TotalsSearch, TreeTask
+from treeform.engines.distributed import Distributable
+from treeform.engines.task import Message
+from treeform.utils.budget import Budget
+
+SECONDS = 0.06
+"""Longer than an engine waits between two looks whether its run is over."""
+
+
+def last_first(
+    engine: Distributable, data: Dataset, task: TreeTask, callers: int, known: int = -1, seconds: float = 0.0
+) -> EngineOutcome:
+    """The search by workers of whom the last ones asked answer first; over once a tree costs no more than `known`."""
+    free = [engine.evaluator(data, task) for _ in range(callers)]
+    numbers, shown = count(), []
+
+    def ask(question: Message) -> Message | None:
+        number, worker = next(numbers), free.pop()
+        reply = worker.evaluate(question, never)
+        free.append(worker)
+        time.sleep(seconds * (callers - 1 - number % callers))
+        return reply
+
+    run = EngineRun(
+        Budget().until(lambda: any(cost <= known for cost in shown)),
+        on_incumbent=lambda seconds, upper, lower, graph: shown.append(upper),
+        ask=PairBounds().before(ask) if engine.bounded else ask,
+        callers=callers,
+    )
+    return engine.run(data, task, run)
+
+
+def parity(seed: int) -> Dataset:
+    """Classes that many trees of depth four separate."""
+    X = np.random.default_rng(seed).integers(0, 2, (100, 6))
+    return Dataset.from_user(X, X[:, :4].sum(axis=1) % 2)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_tree_that_ends_a_search_is_the_first_of_its_sequence(seed: int) -> None:
+    data, task = parity(seed), TreeTask(4)
+    one, two, three = (last_first(ConTree(), data, task, workers, 0, SECONDS) for workers in (1, 2, 3))
+    assert one.upper == two.upper == three.upper == 0
+    assert one.graph == two.graph == three.graph
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    ("engine", "task"),
+    [
+        (ConTree(), TreeTask(4)),
+        (DL85(exact_depth=2), TreeTask(4)),
+        (TotalsSearch(), TreeTask(4)),
+        (DiagramSearch(), TreeTask(3, max_nodes=5)),
+    ],
+    ids=["contree", "dl85", "totals", "diagram"],
+)
+def test_one_tree_for_every_number_of_workers(engine: Distributable, task: TreeTask, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, (90, 6))
+    data = Dataset.from_user(X, X[:, :3].sum(axis=1) % 2 ^ (rng.random(90) < 0.2))
+    one, two, three = (last_first(engine, data, task, workers) for workers in (1, 2, 3))
+    assert one.proved and one.upper == two.upper == three.upper
+    assert one.graph == two.graph == three.graph
