@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import pytest
@@ -13,6 +13,7 @@ from treeform.engines import ConTree, Engine, EngineOutcome, EngineRun, TreeTask
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.solve import engines as router
+from treeform.utils import extensions
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,12 @@ def test_what_it_does_not_declare_is_refused() -> None:
         problem(1).add(tf.MaxNodes(0)).solve(Stumps())
 
 
-def test_it_is_one_line_of_the_router(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(router, "ENGINES", (Stumps, *router.ENGINES))
+def test_it_is_one_line_of_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    group = extensions.ENGINES
+    table = {"stumps": f"{__name__}:Stumps", **extensions.BUILT_IN[group]}
+    monkeypatch.setitem(cast(dict[str, Any], extensions.BUILT_IN), group, table)
+    assert tf.Problem([[0], [1]], [0, 1], shape=tf.Tree(1)).solve("stumps").solver == "stumps"
+    monkeypatch.setattr(router, "ENGINES", router.chosen_by_default())  # as at the next start
     assert problem(1).solve().solver == "stumps"
     assert problem(2).solve().solver == "contree"  # it says that it cannot
     fair = problem(1).add(tf.MinRecall(at_least="0.5", positive=True))

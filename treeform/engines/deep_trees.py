@@ -55,6 +55,7 @@ class DeepTreeSearch(Engine):
 
     name: ClassVar[str] = "deep-tree-search"
     understands: ClassVar[frozenset[str]] = ConTree.understands
+    by_name_only: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         take_plain_numbers(self)

@@ -231,6 +231,7 @@ class DiagramHeuristic(Engine):
 
     name: ClassVar[str] = "diagram-heuristic"
     understands: ClassVar[frozenset[str]] = DiagramSearch.understands
+    by_name_only: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         take_plain_numbers(self)

@@ -159,6 +159,8 @@ class Engine(ABC):
         Engines that share code have the same: a claim is proved again by another one.
     shapes : frozenset of type
         The shapes for which it is chosen.
+    by_name_only : bool
+        Whether it has to be named to be asked.
     few_tests : int or None
         Distinct tests of a table up to which it is chosen by default; None: any number.
     chosen_for : str
@@ -177,6 +179,7 @@ class Engine(ABC):
     begins_with_model: ClassVar[bool] = False
     family: ClassVar[str] = ""
     shapes: ClassVar[frozenset[type[Shape]]] = frozenset({Tree})
+    by_name_only: ClassVar[bool] = False
     few_tests: ClassVar[int | None] = None
     chosen_for: ClassVar[str] = ""
     few_to_prove: ClassVar[int | None] = None

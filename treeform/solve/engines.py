@@ -2,7 +2,7 @@
 
 The engine that leaves out the least of a question is asked, and among equals the first of the list. Engines declare
 what they support (`treeform.engines.Engine`): parts of a problem by ``understands``, shapes, and sizes of tables.
-Nothing here knows one of them but by its place in the list.
+Nothing here knows one of them but by its place in the table of `treeform.utils.extensions`.
 """
 
 from __future__ import annotations
@@ -12,18 +12,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from treeform.engines import (
-    DL85,
-    ContinuousTotals,
-    ConTree,
-    DiagramSearch,
-    Engine,
-    EngineOutcome,
-    EngineRun,
-    PathSearch,
-    RegressionSearch,
-    TotalsSearch,
-)
+from treeform.engines import Engine, EngineOutcome, EngineRun
 from treeform.engines.relaxation import Relaxation, relax
 from treeform.graph import DecisionGraph
 from treeform.language.losses import leaf_loss
@@ -32,18 +21,18 @@ from treeform.language.values import ValueRule
 from treeform.shape import Shape
 from treeform.solve.ledger import Ledger
 from treeform.solve.repair import narrowed, relabel
+from treeform.utils import extensions
 from treeform.utils.budget import Budget
 
-ENGINES: tuple[type[Engine], ...] = (
-    DL85,
-    ConTree,
-    TotalsSearch,
-    ContinuousTotals,
-    PathSearch,
-    DiagramSearch,
-    RegressionSearch,
-)
-"""In the order in which equals are preferred: those that support less are the faster ones."""
+
+def chosen_by_default() -> tuple[type[Engine], ...]:
+    """The engines that come with treeform and need not be named, in the order in which equals are preferred."""
+    table = extensions.BUILT_IN[extensions.ENGINES]
+    kinds = (extensions.Extension(extensions.ENGINES, *row).load() for row in table.items())
+    return tuple(kind for kind in kinds if not kind.by_name_only)
+
+
+ENGINES = chosen_by_default()
 
 FEW_TESTS = 500
 """Distinct tests up to which a proof is expected soon."""

@@ -119,6 +119,7 @@ class CADL85(BinaryEngine):
 
     name: ClassVar[str] = "cadl85"
     strategy: ClassVar[str] = "beam"
+    by_name_only: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -171,4 +172,5 @@ class Blossom(BinaryEngine):
 
     name: ClassVar[str] = "blossom"
     strategy: ClassVar[str] = "blossom"
+    by_name_only: ClassVar[bool] = True
     understands: ClassVar[frozenset[str]] = frozenset({"cost", "node_penalty", "min_support", "weights"})
