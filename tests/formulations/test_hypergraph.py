@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import islice
+from itertools import islice, product
 from typing import Any, ClassVar
 
 import numpy as np
@@ -137,6 +137,27 @@ def test_other_multipliers_leave_more_out_and_no_admissible_tree() -> None:
             assert part is not None and graph.up_to is not None
             assert not judged.ok or judged.value >= part.lower(graph.up_to + 1), case.code(REQUIREMENTS[0])
     assert excluded > 0
+
+
+def test_of_trees_of_one_test_exactly_what_admissible_ones_use_is_left() -> None:
+    excluded = left = 0
+    for number, case in enumerate(draw_cases(40, 4, (tf.Tree(1),))):
+        question = question_of(case, REQUIREMENTS[number % 2 * 3])  # in shares, and as a ratio
+        trees, priced, graph = graph_of(question, 4, True)
+        kept = fixed(trees, graph, priced, graph.up_to or 0, lambda: False)
+        lo, hi = trees.table.lo.tolist(), trees.table.hi.tolist()
+        leaves = [[int(a) for a in graph.leaves if graph.node[a] == node] for node in range(graph.n_nodes)]
+        listed = [(leaf,) for leaf in leaves[0]] if leaves else []
+        for test in graph.tests.tolist():
+            listed += [(test, *ends) for ends in product(leaves[graph.left[test]], leaves[graph.right[test]])]
+        used: set[int] = set()
+        for tree in listed:
+            cost, *rows = (sum(int(graph.sums[a, column]) for a in tree) for column in range(1 + len(lo)))
+            if cost <= (graph.up_to or 0) and all(a <= row <= b for a, row, b in zip(lo, rows, hi, strict=True)):
+                used |= set(tree)
+        assert written(kept) == written(graph.part(np.isin(np.arange(graph.n_alternatives), sorted(used))))
+        excluded, left = excluded + graph.n_alternatives - kept.n_alternatives, left + kept.n_alternatives
+    assert excluded > 0 and left > 0
 
 
 def test_least_is_the_cost_of_the_cheapest_tree_through_an_alternative() -> None:

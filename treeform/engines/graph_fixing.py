@@ -6,12 +6,15 @@ one is a proof. So the graph is priced at many vectors, each in two passes over 
 dear is left out. This is reduced-cost fixing at several points of the Lagrangian dual. On what is left, prices are
 tighter, so the passes are repeated.
 
+Trees of one test are few enough to add up the sums of each: there no prices are needed.
+
 Nothing is rounded: prices are whole numbers, as in ``treeform/native/totals/prices.hpp``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -55,6 +58,8 @@ class _Fixing:
 
     def run(self, stop: Callable[[], bool]) -> AndOrGraph:
         """The graph without what is left out."""
+        if self.lo and self.graph.n_alternatives and self.graph.depth[0] == 1:
+            return self._of_one_test()
         for _ in range(ROUNDS):
             before = self.graph.n_alternatives
             if not self.lo or not before or stop():
@@ -63,6 +68,23 @@ class _Fixing:
             if self.graph.n_alternatives > (1 - LEAST_SHARE) * before:
                 break
         return self.graph
+
+    def _of_one_test(self) -> AndOrGraph:
+        """Where no tree has more than one test: what those use that are within the cost, and satisfy the rows."""
+        graph, own = self.graph, self.own
+        lo, hi = np.array([-NO_BOUND, *self.lo]), np.array([self.cost, *self.hi])
+        ends, tests = graph.leaves, graph.tests
+        leaf = np.full((graph.n_nodes, int(graph.label.max(initial=0)) + 1), -1)
+        leaf[graph.node[ends], graph.label[ends]] = ends
+        kept = np.zeros(graph.n_alternatives, dtype=bool)
+        alone = ends[graph.node[ends] == 0]
+        kept[alone] = ((own[alone] >= lo) & (own[alone] <= hi)).all(axis=1)
+        for low, high in product(leaf[graph.left[tests]].T, leaf[graph.right[tests]].T):
+            sums = own[tests] + own[low] + own[high]
+            good = (low >= 0) & (high >= 0) & ((sums >= lo) & (sums <= hi)).all(axis=1)
+            for part in (tests, low, high):
+                kept[part[good]] = True
+        return graph.part(kept)
 
     def _round(self, stop: Callable[[], bool]) -> None:
         graph, best = self.graph, None

@@ -15,6 +15,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "../contree/ranks.hpp"
 #include "../contree/rebuild.hpp"
@@ -26,6 +27,7 @@
 #include "node_tests.hpp"
 #include "reduced.hpp"
 #include "rows_of_points.hpp"
+#include "search_prices.hpp"
 #include "tree_numbers.hpp"
 #include "way.hpp"
 
@@ -40,13 +42,6 @@ using contree::Test;
 
 constexpr int kFewCutsDepth = 3, kFewCuts = 4;  // from that depth on trees for a first guess of multipliers see so many
                                                 // cuts of a column
-constexpr Wide kSmall = Wide(1) << 30;  // sums of prices in 32 bits
-constexpr Wide kSmallest = Wide(1) << 28;  // the same, where those along a lane have 16 bits
-
-/// Whether sums along a lane of a scan stay in 16 bits.
-bool fits_short_lanes(std::size_t rows, Wide dearest_row) {
-    return Wide(rows / contree::kLanes + 1) * dearest_row < 32000;
-}
 
 class IntervalGraph::Search {
 public:
@@ -90,12 +85,12 @@ public:
         Alternatives out;
         out.words = words_;
         // No more than the dearest tree, which the width holds.
-        const Amount limit = std::min(prices_.limit(cost) - base_ - short_by, dearest_tree_);
+        const Amount limit = std::min(prices_.limit(cost) - at_.base - short_by, at_.dearest_tree);
         const int depth = settings_.depth;
         levels_.assign(depth + 1, {});
         for (int d = 0; d <= depth; ++d) levels_[d].words = words_, levels_[d].kinds = d ? 0 : table_.kinds;
         own_.clear(), way_.begin();
-        if (limit >= 0) levels_[depth].take(everything(), {limit, -1, -1, -1}, nullptr);
+        if (limit >= 0) levels_[depth].take(everything(), {limit >> at_.shift, -1, -1, -1}, nullptr);
         out.begin.push_back(0);
         for (int d = depth; d >= 0; --d) {
             const auto first = std::int32_t(out.depth.size());
@@ -113,7 +108,7 @@ public:
         out.least.resize(out.test.size());
         levels_.clear();
         reduce(out, own_, limit);
-        for (Amount& least : out.least) least = prices_.bound(least + base_);
+        for (Amount& least : out.least) least = prices_.bound(least + at_.base);
         out.complete = true;
         return out;
     }
@@ -121,13 +116,13 @@ public:
     /// Infinite where a table of prices would be too long, or those of all thresholds would not fit in memory.
     TREEFORM_COLD double count(Amount cost) override {
         constexpr Amount kMostPrices = 10'000;
-        const Amount least = least_of_root() - base_, most = prices_.limit(cost) - base_;
+        const Amount least = least_of_root() - at_.base, most = prices_.limit(cost) - at_.base;
         if (least > most) return 0;
         std::size_t values = 0;
         for (int f = 0; f < data_.table.features; ++f) values += std::size_t(data_.table.distinct[f]) + kBlock;
         const bool fits = MovingRows<W>::bytes(values, labels()) * 2 <= settings_.memory;
         if (most - least >= kMostPrices || !fits) return std::numeric_limits<double>::infinity();
-        const LeafPrices prices{table_, settings_, rows_, beyond_.leaf, beyond_.test};
+        const LeafPrices prices{table_, settings_, rows_, at_.exact.leaf, at_.exact.test};
         TreeNumbers<W> numbers(prices, data_.table, tests_, control_);
         double sum = 0;
         for (const double of_price : numbers.of(data_.root, settings_.depth, least, most)) sum += of_price;
@@ -151,9 +146,7 @@ private:
     contree::Settings rules_;
     Prices prices_;
     std::optional<Relaxed> shown_;  // the best bound of a search that may be stopped
-    continuous_totals::Prices beyond_;
-    Amount base_ = 0;  // what all rows cost with their best labels; prices below are beyond that
-    Amount dearest_tree_ = 0;
+    SearchPrices at_;
     std::size_t words_;
     std::vector<std::int32_t> first_test_;
     std::int32_t last_test_ = 0;
@@ -162,7 +155,7 @@ private:
     Way<W> way_;
 
     int labels() const { return table_.labels; }
-    Cost penalty() const { return static_cast<Cost>(prices_.test[0]); }
+    Cost penalty() const { return static_cast<Cost>(at_.rounded.test); }
     std::int32_t tests_of(int f) const { return std::int32_t(data_.table.distinct[f]) - 1; }
     bool unit_weights() const { return std::all_of(table_.unit, table_.unit + table_.kinds, [](Amount u) { return u == 1; }); }
     bool splits(Amount weight) const { return weight >= settings_.min_flow && weight >= 2 * settings_.min_support; }
@@ -240,42 +233,32 @@ private:
     }
     /// False where sums would leave the width.
     TREEFORM_COLD bool use(const Prices& prices) {
-        continuous_totals::Prices& beyond = beyond_;
-        beyond.unit = prices.unit, beyond.leaf = prices.leaf, beyond.test = prices.test[0];
-        if (beyond.test < 0) return false;
-        Wide sum = Wide(beyond.test) * ((Amount(1) << std::min(settings_.depth, 20)) - 1), base = 0, dearest = 0;
-        std::vector<Amount> weight(table_.kinds, 0);
-        for (std::size_t i = 0; i < rows_.kind.size(); ++i) weight[rows_.kind[i]] += rows_.weight[i];
-        for (int k = 0; k < table_.kinds; ++k) {
-            const auto from = beyond.leaf.begin() + std::ptrdiff_t(k) * labels();
-            const Amount least = *std::min_element(from, from + labels());
-            for (auto at = from; at != from + labels(); ++at) *at -= least;
-            const Amount most = *std::max_element(from, from + labels());
-            sum += Wide(most) * weight[k], base += Wide(least) * weight[k];
-            dearest = std::max(dearest, Wide(most) * rows_.heaviest());
-        }
-        if (sizeof(typename W::Sum) == 4 && sum >= kSmall) return false;
-        if (sizeof(typename W::Sum) == 2 && (sum >= kSmallest || !fits_short_lanes(rows_.kind.size(), dearest))) return false;
-        prices_ = prices, base_ = Amount(base), dearest_tree_ = Amount(sum);
-        data_.set(beyond);
-        rules_.node_penalty = beyond.test;
+        std::optional<SearchPrices> made = search_prices<W>(prices, table_, rows_, settings_.depth);
+        if (!made) return false;
+        prices_ = prices, at_ = std::move(*made);
+        data_.set(at_.rounded);
+        rules_.node_penalty = at_.rounded.test;
         tests_.use(rules_, data_.support);
         return true;
     }
     contree::Answer<Cost> solve_root() {
-        return tests_.solve(data_.root, settings_.depth, [this](Cost least) { show(least + base_); });
+        return tests_.solve(data_.root, settings_.depth, [this](Cost least) { show(at_.at_least(least)); });
     }
-    /// A bound, and the least price itself where neither weights in digits nor a minimum flow bind.
+    /// A bound, and the least price itself where no prices are rounded, and neither weights in digits nor a minimum flow
+    /// bind.
     Amount least_of_root() {
         std::vector<Amount> total(table_.kinds, 0);
         for (std::size_t i = 0; i < rows_.kind.size(); ++i) add_row(static_cast<typename W::Id>(i), total);
-        return weight_of(total.data()) < settings_.min_support ? kNone : solve_root().value + base_;
+        return weight_of(total.data()) < settings_.min_support ? kNone : at_.at_least(solve_root().value);
     }
-    /// The price of a cheap tree, and its rows.
+    /// The price of a tree that is about the cheapest, and its rows.
     TREEFORM_COLD std::pair<Amount, std::vector<Amount>> cheapest() {
         const auto reply = solve_root();
         const FlatTree flat = contree::Rebuild<W>(data_.table, rules_).tree(data_.root, reply.as_plan());
-        return {Amount(reply.value) + base_, value_of(ranked(flat, data_), data_, judging_).row};
+        auto [cost, row, admissible, satisfied] = value_of(ranked(flat, data_), data_, judging_);
+        Wide price = Wide(prices_.unit) * cost;
+        for (int r = 0; r < table_.rows; ++r) price += Wide(prices_.multiplier[r]) * row[r];
+        return {Amount(price), std::move(row)};
     }
     TREEFORM_COLD bool rows_possible() {
         return !totals::impossible_row(table_, pricing_, [this](const Prices& prices) {
@@ -314,16 +297,15 @@ private:
     void leaf(const Amount* total, Amount budget, Alternatives& out) {
         if (weight_of(total) < settings_.min_support) return;
         for (int c = 0; c < labels(); ++c) {
-            const Amount price = price_of(total, c);
-            if (price > budget) continue;
-            add(-1, c, -1, -1, price, out);
+            if (price_of(total, c, at_.rounded) > budget) continue;
+            add(-1, c, -1, -1, price_of(total, c, at_.exact), out);
             add_sums_of_leaf(table_, total, c, out);
         }
     }
     void add_row(typename W::Id row, std::vector<Amount>& total) const { total[rows_.kind[row]] += rows_.weight[row]; }
-    Amount price_of(const Amount* total, int label) const {
+    Amount price_of(const Amount* total, int label, const continuous_totals::Prices& at) const {
         Amount price = 0;
-        for (int k = 0; k < table_.kinds; ++k) price += total[k] * beyond_.leaf[std::size_t(k) * labels() + label];
+        for (int k = 0; k < table_.kinds; ++k) price += total[k] * at.leaf[std::size_t(k) * labels() + label];
         return price;
     }
 
@@ -394,7 +376,7 @@ private:
                 below + next.take(high, {room - least.left, index, number, 1}, last ? &above : nullptr);
             const auto [lesser, greater] = std::minmax(left, right);
             if (!seen.emplace(std::array<std::int32_t, 3>{of.group_[f], lesser, greater}, 0).second) return;
-            of.add(number, -1, left, right, of.penalty(), out);
+            of.add(number, -1, left, right, of.at_.exact.test, out);
             add_sums_of_test(of.table_, f, out);
         }
     };
@@ -403,7 +385,7 @@ private:
     void stumps(const Subset& subset, const std::vector<Amount>& total, Cost budget, Making& making) {
         const Cost room = budget - penalty();
         std::vector<Cost> low(labels()), all(labels());
-        for (int c = 0; c < labels(); ++c) all[c] = static_cast<Cost>(price_of(total.data(), c));
+        for (int c = 0; c < labels(); ++c) all[c] = static_cast<Cost>(price_of(total.data(), c, at_.rounded));
         for (int f = 0; f < data_.table.features; ++f) {
             std::fill(low.begin(), low.end(), 0);
             const auto* keys = subset.key(f);
@@ -429,16 +411,21 @@ IntervalGraph::IntervalGraph(const Thresholds& given, const totals::Settings& se
     rows_ = std::make_unique<RowsOfPoints>(given);
     const auto& samples = rows_->samples;
     contree::RankedTable ranked(samples.x, samples.n, samples.features, contree::kSlack, control);
-    const bool few = given.table.rows == 0 && samples.n < 65535 && ranked.most_values < 65535;
+    const bool few = samples.n < 65535 && ranked.most_values < 65535, priced = given.table.rows > 0;
     const Wide most = totals::Pricing(given.table, settings).most();
     const std::size_t costs = std::size_t(samples.kinds) * samples.labels;
     const Wide dearest = Wide(rows_->heaviest()) * (costs ? *std::max_element(samples.cost, samples.cost + costs) : 0);
-    if (few && most < kSmallest && fits_short_lanes(samples.n, dearest))
-        search_ = std::make_unique<SearchAs<contree::Narrow>>(given, settings, control, group, ranked, *rows_);
-    else if (few && most < kSmall)
-        search_ = std::make_unique<SearchAs<contree::Priced>>(given, settings, control, group, ranked, *rows_);
+    const auto search_as = [&]<class W>(std::in_place_type_t<W>) {
+        search_ = std::make_unique<SearchAs<W>>(given, settings, control, group, ranked, *rows_);
+    };
+    if (!priced && few && most >> kBitsOfShort == 0 && fits_short_lanes(samples.n, dearest))
+        search_as(std::in_place_type<contree::Narrow>);
+    else if (few && most >> (priced ? kBitsOfSums - kFineBits : kBitsOfSums) == 0)
+        search_as(std::in_place_type<contree::Priced>);
+    else if (priced && most >> (kBitsOfSums - kFineBits) == 0)
+        search_as(std::in_place_type<contree::PricedWide>);
     else
-        search_ = std::make_unique<SearchAs<contree::Huge>>(given, settings, control, group, ranked, *rows_);
+        search_as(std::in_place_type<contree::Huge>);
 }
 IntervalGraph::~IntervalGraph() = default;
 Relaxed IntervalGraph::relax(Amount upper) { return search_->relax(upper); }
