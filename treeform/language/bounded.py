@@ -7,9 +7,9 @@ relaxation.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar
 
 from treeform.errors import SpecError
 from treeform.language.component import parameters_of
@@ -18,6 +18,7 @@ from treeform.language.linear import LinearRequirement
 from treeform.language.numbers import as_fraction
 from treeform.language.rational import common_divisor
 from treeform.language.requirement import Requirement
+from treeform.utils.text import exact_text
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -33,9 +34,10 @@ class Bounded(Requirement, listed=False):
     Attributes
     ----------
     moves : str
-        The parameter that is the bound, if it is kept in an attribute of the same name. A class with ``forms`` needs
-        nothing else, where each inequality has it in it and none multiplies a sum by it; other classes define
-        `measured`, and `beyond` if what is measured is no whole number of at least 0.
+        The parameter that is the bound, if it is kept in an attribute of the same name; None leaves it open. A class
+        with ``forms`` needs nothing else, where each inequality has the bound in it and is linear in it, and none
+        multiplies a sum by it: that is verified exactly at every bound that is measured or tried. Other classes
+        define `measured`, and `beyond` if what is measured is no whole number of at least 0.
 
     Examples
     --------
@@ -65,8 +67,15 @@ class Bounded(Requirement, listed=False):
         """The bound; None when it is left open, which only a frontier takes."""
         if not self.moves:
             raise self._stays("the class does not name the parameter that is the bound", NAME_IT)
+        if not hasattr(self, self.moves):
+            raise self._stays(f"it is to be the attribute {self.moves}, and there is none", NAME_IT)
         value = getattr(self, self.moves)
-        return value if isinstance(value, int) else as_fraction(value, f"the bound of {self.name}")
+        known = value is None or isinstance(value, int)
+        return value if known else as_fraction(value, f"the bound of {self.name}")
+
+    @property
+    def is_open(self) -> bool:
+        return self.bound is None
 
     @property
     def is_continuous(self) -> bool:
@@ -105,7 +114,9 @@ class Bounded(Requirement, listed=False):
         graph : DecisionGraph
         data : Dataset
         """
-        return self._tightest(values_of(self._sides(data), graph, data))
+        lines = self._lines(data)
+        bounds = values_of((one / -slope for one, slope in lines if slope), graph, data)
+        return self._on_lines(lines, self._tightest(bounds), data)
 
     def beyond(self, value: Value, data: Dataset) -> Value | None:
         """The loosest bound that excludes a model of measure ``value``; None if nothing is tighter than ``value``.
@@ -125,8 +136,8 @@ class Bounded(Requirement, listed=False):
                 raise self._stays(what, "define beyond in the class")
             step = int(value) - 1 if self.is_upper else int(value) + 1
             return step if step >= 0 else None
-        following = []
-        for side in self._sides(data):
+        following, lines = [], self._lines(data)
+        for side in (one / -slope for one, slope in lines if slope):
             low, high = self.reach(side, data)
             # A constant, and a multiple of the common divisor of the coefficients.
             unit = common_divisor(side.terms.values()) or Fraction(1)
@@ -135,7 +146,7 @@ class Bounded(Requirement, listed=False):
             if other < low if self.is_upper else other > high:
                 return None  # no model has less, or more
             following.append(min(other, high) if self.is_upper else max(other, low))
-        return self._tightest(following)
+        return self._on_lines(lines, self._tightest(following), data)
 
     def is_tighter(self, a: Value, b: Value) -> bool:
         """Whether the bound ``a`` is stricter than the bound ``b``."""
@@ -144,43 +155,54 @@ class Bounded(Requirement, listed=False):
     def _tightest(self, bounds: Iterable[Fraction]) -> Fraction:
         return max(bounds) if self.is_upper else min(bounds)
 
-    def _sides(self, data: Dataset) -> list[Sum]:
-        """What each inequality with the bound in it compares with the bound."""
+    def _lines(self, data: Dataset) -> list[tuple[Sum, Fraction]]:
+        """The excess of each inequality at the bound 0, and what a bound greater by 1 adds to it.
+
+        They are read off the own bound and another one. Nothing says that they are right elsewhere: see `_on_lines`.
+        """
         if not isinstance(self, LinearRequirement):
             what = "the class does not say what the bound is compared with"
             raise self._stays(what, "define measured in the class")
-        at = [[one.excess for one in self._at(Fraction(b)).forms(Rows(data))] for b in range(3)]
+        first = Fraction(self.bound or 0)
+        at = [self._excesses(bound, data) for bound in (first, first + 1)]
         if len(set(map(len, at))) > 1:
             raise self._stays(f"how many inequalities there are depends on {self.moves}")
-        sides = []
-        for without, plus, twice in zip(*at, strict=True):
+        lines = []
+        for without, plus in zip(*at, strict=True):
             if not without.is_like(plus):
                 raise self._stays(f"{self.moves} multiplies a sum that depends on what is predicted")
             slope = plus.constant - without.constant
-            if twice.constant - plus.constant != slope:
-                raise self._stays(f"the inequalities are not linear in {self.moves}")
             if slope and (slope < 0) != self.is_upper:
                 strict = "stricter" if self.is_upper else "looser"
                 raise self._stays(
                     f"is_upper is {self.is_upper}, and a greater {self.moves} is the {strict} one",
                     f"set is_upper = {not self.is_upper} in the class",
                 )
-            if slope:
-                sides.append(without / -slope)
-            elif self.reach(without, data)[1] > 0:
+            if not slope and self.reach(without, data)[1] > 0:
                 raise self._stays(
                     f"an inequality without {self.moves} in it is a requirement of its own",
                     "state it in a class of its own",
                 )
-        if not sides:
+            lines.append((without - slope * first, slope))
+        if not any(slope for _, slope in lines):
             raise self._stays(f"no inequality has {self.moves} in it", NAME_IT)
-        return sides
+        return lines
 
-    def _at(self, bound: Fraction) -> Self:
-        """The same requirement with another bound, whether or not that is possible."""
-        if not self.moves:
-            raise self._stays("the class does not name the parameter that is the bound", NAME_IT)
-        return self._copy(**{self.moves: bound})
+    def _on_lines(self, lines: Sequence[tuple[Sum, Fraction]], bound: Fraction, data: Dataset) -> Fraction:
+        """``bound``, if the inequalities at it are those of the lines; whatever is solved at it is then exact."""
+        stated = self._excesses(bound, data)
+        if len(stated) != len(lines) or not all(
+            one.is_like(at_0) and one.constant == at_0.constant + slope * bound
+            for one, (at_0, slope) in zip(stated, lines, strict=True)
+        ):
+            raise self._stays(f"the inequalities are not linear in {self.moves}, as {exact_text(bound)} shows")
+        return bound
+
+    def _excesses(self, bound: Fraction, data: Dataset) -> list[Sum]:
+        """The excess of each inequality of the same requirement with another bound, whether or not that is possible."""
+        assert isinstance(self, LinearRequirement)
+        at: LinearRequirement = self._copy(**{self.moves: bound})
+        return [one.excess for one in at.forms(Rows(data))]
 
     def _stays(self, cause: str, fix: str = "define measured and beyond in the class") -> SpecError:
         return SpecError(f"the bound of {self} cannot be moved", cause=cause, fix=fix)
@@ -188,7 +210,7 @@ class Bounded(Requirement, listed=False):
 
 def closed(requirement: Requirement) -> Requirement:
     """The requirement, if its bound is not left open."""
-    if not isinstance(requirement, Bounded) or requirement.bound is not None:
+    if not isinstance(requirement, Bounded) or not requirement.is_open:
         return requirement
     raise SpecError(
         f"{requirement} has no bound",

@@ -71,12 +71,15 @@ class LinearRequirement(Requirement, listed=False):
     def bind(self, data: Dataset, **context: Any) -> Requirement:
         """Refuse what cannot be stated on these data; override it to resolve what depends on them.
 
+        A bound that is left open states nothing yet.
+
         Parameters
         ----------
         data, **context
             As in `Requirement.bind`.
         """
-        self.totals(data)
+        if not self.is_open:
+            self.totals(data)
         return self
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> int | Fraction:

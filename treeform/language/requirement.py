@@ -111,6 +111,11 @@ class Requirement(Component, ABC):
             )
         _REGISTRY[cls.name] = cls
 
+    @property
+    def is_open(self) -> bool:
+        """Whether its bound is left open, so that only a frontier takes it; see `treeform.Bounded`."""
+        return False
+
     @abstractmethod
     def build(self, model: Model, ports: Ports) -> None:
         """Add the rows that state this requirement.

@@ -1,0 +1,112 @@
+"""Bounds that a class names in ``moves``: read off its inequalities, and verified at every bound that is used."""
+
+import math
+from fractions import Fraction
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import treeform as tf
+from treeform.errors import SpecError
+from treeform.testing import all_models
+
+TABLE = pd.DataFrame({"amount": [3, 1, 4, 1, 5, 9, 2, 6], "age": [20, 31, 20, 45, 31, 45, 60, 60]})
+LABELS = ["no", "yes", "yes", "no", "yes", "no", "yes", "yes"]
+PROBLEM = tf.Problem(TABLE, LABELS, shape=tf.Tree(1))
+MODELS = list(all_models(PROBLEM.data, tf.Tree(1), limit=10**4))
+SHAPES = {
+    "linear": lambda bound, k: bound + k,
+    "faster beyond": lambda bound, k: bound + max(0, bound - k),
+    "cubic": lambda bound, k: bound + k * bound * (bound - 1) * (bound - 2),
+    "capped": lambda bound, k: min(bound, k),
+    "whole": lambda bound, k: Fraction(math.floor(bound)),
+}
+"""All but the last two increase, and all but the first agree with a line at some bounds only."""
+
+
+class Lent(tf.LinearRequirement, tf.Bounded, listed=False):
+    """What is lent, in parts of ``over``, is within a function of a budget."""
+
+    moves = "budget"
+
+    def __init__(self, budget=None, shape="linear", k=0, over=1):
+        self.budget, self.shape, self.k, self.over = budget, shape, k, over
+
+    def forms(self, rows):
+        yield rows.amount("amount", predicted="yes") / self.over <= SHAPES[self.shape](self.budget, self.k)
+
+
+def trade_off(least):
+    """The pairs of least bound and errors of models that no other one has both smaller."""
+    points = set()
+    for graph in MODELS:
+        predicted = graph.predict_codes(PROBLEM.data.X)
+        lent = int(TABLE.amount[predicted == 1].sum())
+        points.add((least(lent), int((predicted != PROBLEM.data.y).sum())))
+    return {p for p in points if not any(q != p and q[0] <= p[0] and q[1] <= p[1] for q in points)}
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    shape=st.sampled_from(sorted(SHAPES)),
+    k=st.integers(1, 12),
+    over=st.sampled_from([1, 2, 3]),
+    budget=st.one_of(st.none(), st.integers(0, 30), st.fractions(0, 30, max_denominator=4)),
+)
+def test_a_frontier_is_that_of_all_models_or_refused(shape, k, over, budget):
+    """Whatever function of the bound an author writes: no point is wrong, and lines are always moved."""
+    axis = Lent(budget, shape, k, over)
+    try:
+        points = PROBLEM.frontier(over=axis).points
+    except SpecError:
+        if shape == "linear":
+            raise
+        return
+    for point in points:
+        held = axis.with_bound(point.value)
+        assert held.violation(point.result.graph, PROBLEM.data) == 0
+    if shape == "linear":
+        assert {(p.value, p.result.errors) for p in points} == trade_off(lambda lent: Fraction(lent, over) - k)
+    elif shape == "whole":  # the least bound of a model is a whole number
+        assert {(p.value, p.result.errors) for p in points} <= trade_off(lambda lent: math.ceil(Fraction(lent, over)))
+
+
+@pytest.mark.parametrize("shape", ["faster beyond", "cubic"])
+def test_a_line_at_three_bounds_is_not_enough(shape):
+    """Both functions are the bound itself at 0, 1 and 2."""
+    with pytest.raises(SpecError, match="cannot be moved") as error:
+        PROBLEM.frontier(over=Lent(1, shape, 2))
+    assert "the inequalities are not linear in budget, as " in str(error.value)
+
+
+def test_an_open_bound_of_an_own_class_is_moved_and_else_refused():
+    found = PROBLEM.frontier(over=Lent())
+    assert {(p.value, p.result.errors) for p in found.points} == trade_off(Fraction)
+    with pytest.raises(SpecError, match="has no bound"):
+        (PROBLEM + Lent()).solve()
+    near = tf.Problem(TABLE, LABELS, shape=tf.Tree(1)).frontier(over=Lent().each("age"))
+    assert near.points and all(p.value is not None for p in near.points)
+
+
+def test_a_bound_that_counts_can_be_open_without_forms():
+    class Features(tf.Bounded, listed=False):
+        needs, moves = frozenset({"feature"}), "k"
+
+        def __init__(self, k=None):
+            self.k = k
+
+        def build(self, model, ports):
+            used = model.bool("used", ports.n_features)
+            model.add(ports.feature <= used)
+            model.add(used.sum() <= self.k)
+
+        def violation(self, graph, data):
+            return max(0, len(graph.features_used()) - self.k)
+
+        def measured(self, graph, data):
+            return len(graph.features_used())
+
+    found = tf.Problem(TABLE, LABELS, shape=tf.Tree(1)).frontier(over=Features(), solver="highs")
+    assert [p.value for p in found.points] == [1, 0] or [p.value for p in found.points] == [0, 1]
