@@ -21,7 +21,15 @@ SOLVES = {
     "ODD on HiGHS": "tf.Problem(X, y, shape=tf.Tree(2)).solve('highs', formulation='odd', warm_start=None)",
     "SatDepth": "tf.Problem(X, y, shape=tf.Tree(2)).solve('sat', formulation='sat-depth', warm_start=None)",
 }
-OF_KINDS = ("engines", "objectives", "language.objective", "language.costs", "language.composed", "shape")
+OF_KINDS = (
+    "engines",
+    "objectives",
+    "language.objective",
+    "language.size_terms",
+    "language.costs",
+    "language.composed",
+    "shape",
+)
 """Modules whose classes are kinds of engines, objectives and shapes."""
 FLAGS = {"is_regression", "is_squared", "is_sum", "is_depth", "of_values", "is_tree", "understands", "splits"}
 # The first solve imports and fills caches; the second one is counted.

@@ -14,7 +14,8 @@ __version__ = "0.1.0"
 _HOMES = {
     "treeform.problem": ["Problem"],
     "treeform.shape": ["Tree", "Diagram"],
-    "treeform.language.objective": ["Error", "Nodes", "Leaves", "Depth"],
+    "treeform.language.objective": ["Error"],
+    "treeform.language.size_terms": ["Nodes", "Leaves", "Depth"],
     "treeform.language.costs": ["Cost"],
     "treeform.language.bounded": ["Bounded"],
     "treeform.language.component": ["Component"],

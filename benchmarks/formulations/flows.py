@@ -17,7 +17,8 @@ import treeform as tf
 from benchmarks.harness import Figures, Rows, Shown, named, read_set, table, user_seconds
 from treeform.backends.run import with_cutoff
 from treeform.formulations import ODD, BendersOCT, FlowOCT
-from treeform.language.formulation import Compiled, Formulation
+from treeform.language.compiled import Compiled
+from treeform.language.formulation import Formulation
 from treeform.language.ports import Ports
 from treeform.model import Model
 

@@ -25,7 +25,7 @@ from treeform.engines import Engine, EngineRun, TreeTask
 from treeform.engines.relaxation import Relaxation
 from treeform.engines.subtree import rows_of, task_of
 from treeform.formulations.odd.thresholds import Tests
-from treeform.language.formulation import Compiled
+from treeform.language.compiled import Compiled
 from treeform.utils.budget import Budget
 
 Ints = NDArray[np.int64]

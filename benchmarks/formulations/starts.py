@@ -18,7 +18,7 @@ from benchmarks.formulations.root_bounds import state_root_bounds
 from benchmarks.harness import Figures, Rows, Shown, named, read_set, table, user_seconds
 from benchmarks.totals.compare import SENSITIVE
 from treeform.engines.relaxation import relax
-from treeform.language.formulation import Compiled
+from treeform.language.compiled import Compiled
 from treeform.language.ports import Ports
 from treeform.language.question import Question
 from treeform.model import Model

@@ -24,7 +24,8 @@ from treeform.engines import DiagramHeuristic
 from treeform.errors import DataError, SpecError
 from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import errors
-from treeform.language.objective import Error, Nodes
+from treeform.language.objective import Error
+from treeform.language.size_terms import Nodes
 from treeform.problem import Problem
 from treeform.requirements import Stability
 from treeform.shape import MULTIVARIATE, UNIVARIATE, Diagram, Tree

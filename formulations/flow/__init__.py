@@ -20,7 +20,8 @@ from treeform.formulations.flow.flows import ClassFlow, CorrectFlow
 from treeform.formulations.flow.heap import Heap
 from treeform.formulations.flow.normal import NormalForm
 from treeform.formulations.flow.tests import BinaryTests
-from treeform.language.formulation import Compiled, Formulation
+from treeform.language.compiled import Compiled
+from treeform.language.formulation import Formulation
 from treeform.language.requirement import Requirement, asks_for_tests
 
 if TYPE_CHECKING:

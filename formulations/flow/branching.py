@@ -10,8 +10,7 @@ import numpy as np
 from treeform.formulations.flow.heap import Heap
 from treeform.formulations.flow.tests import BinaryTests
 from treeform.language.component import Component
-from treeform.language.formulation import by_column
-from treeform.language.ports import Shared
+from treeform.language.ports import Shared, by_column
 from treeform.model import Expr, concatenate, constant
 
 if TYPE_CHECKING:

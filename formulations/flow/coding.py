@@ -16,7 +16,7 @@ from treeform.formulations.flow.tests import BinaryTests
 from treeform.graph import DecisionGraph, normalised
 
 if TYPE_CHECKING:
-    from treeform.language.formulation import Compiled
+    from treeform.language.compiled import Compiled
     from treeform.model import Expr
 
 Floats = NDArray[np.float64]

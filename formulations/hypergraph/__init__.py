@@ -24,7 +24,8 @@ from treeform.formulations.hypergraph.flow import Choice, NodeFlow
 from treeform.formulations.hypergraph.predictions import LeafPredictions
 from treeform.formulations.hypergraph.tests import NodeTests
 from treeform.graph import normalised
-from treeform.language.formulation import Compiled, Formulation
+from treeform.language.compiled import Compiled
+from treeform.language.formulation import Formulation
 
 if TYPE_CHECKING:
     from treeform.data import Dataset

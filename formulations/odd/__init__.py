@@ -28,7 +28,8 @@ from treeform.formulations.odd.starts import grown
 from treeform.formulations.odd.thresholds import UnivariateSplits
 from treeform.formulations.odd.topology import SideOrder, SymmetryBreaking, Topology
 from treeform.formulations.odd.values import Values, refusal
-from treeform.language.formulation import Compiled, Formulation
+from treeform.language.compiled import Compiled
+from treeform.language.formulation import Formulation
 from treeform.language.requirement import Requirement, asks_for_tests
 from treeform.model import Form, Kind
 from treeform.shape import MARGIN, MULTIVARIATE, UNIVARIATE

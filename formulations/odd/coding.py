@@ -19,7 +19,7 @@ from treeform.formulations.odd.values import LeafValues
 from treeform.graph import DecisionGraph, normalised
 
 if TYPE_CHECKING:
-    from treeform.language.formulation import Compiled
+    from treeform.language.compiled import Compiled
     from treeform.model import Expr
 
 Floats = NDArray[np.float64]

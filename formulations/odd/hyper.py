@@ -14,7 +14,7 @@ from treeform.formulations.odd.skeleton import Plan
 
 if TYPE_CHECKING:
     from treeform.graph import DecisionGraph
-    from treeform.language.formulation import Compiled
+    from treeform.language.compiled import Compiled
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

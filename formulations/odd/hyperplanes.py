@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from treeform.formulations.odd.separate import STATED, Cube
 from treeform.formulations.odd.skeleton import Skeleton
 from treeform.language.component import Component
-from treeform.language.formulation import by_column
-from treeform.language.ports import Shared
+from treeform.language.ports import Shared, by_column
 from treeform.model import concatenate
 from treeform.shape import MARGIN, UNIVARIATE
 

@@ -11,8 +11,9 @@ import numpy as np
 from treeform.errors import SpecError
 from treeform.language.component import Component
 from treeform.language.numbers import as_fraction
-from treeform.language.objective import Error, Nodes, Objective
+from treeform.language.objective import Error, Objective
 from treeform.language.ports import Shared
+from treeform.language.size_terms import Nodes
 from treeform.model import concatenate, constant
 
 if TYPE_CHECKING:

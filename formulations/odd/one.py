@@ -14,8 +14,9 @@ from treeform.formulations.odd.conflicts import binding, disjoint, separable
 from treeform.formulations.odd.hulls import Hulls
 from treeform.formulations.odd.separate import ENOUGH, STATED, Cube, widest
 from treeform.graph import DecisionGraph
+from treeform.language.compiled import Compiled
 from treeform.language.component import Component
-from treeform.language.formulation import Compiled, Formulation
+from treeform.language.formulation import Formulation
 from treeform.language.objective import Error
 from treeform.language.ports import Shared
 from treeform.model import any_of

@@ -13,8 +13,7 @@ from scipy import sparse
 from treeform.formulations.odd.flow import Flows
 from treeform.formulations.odd.skeleton import Ints, Skeleton
 from treeform.language.component import Component
-from treeform.language.formulation import by_column
-from treeform.language.ports import OfferedTests, Shared
+from treeform.language.ports import OfferedTests, Shared, by_column
 from treeform.model import concatenate
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from treeform.model import concatenate
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
-    from treeform.language.formulation import Compiled
+    from treeform.language.compiled import Compiled
     from treeform.language.ports import Ports
     from treeform.model import Expr, Model
 

@@ -19,9 +19,10 @@ from treeform.formulations.sat.normal import NormalTests
 from treeform.formulations.sat.paths import ExamplePaths
 from treeform.formulations.sat.read import place, read_tree
 from treeform.graph import DecisionGraph
+from treeform.language.compiled import Compiled
 from treeform.language.component import Component, Sum
-from treeform.language.formulation import Compiled, Formulation
-from treeform.language.objective import Depth, Objective
+from treeform.language.formulation import Formulation
+from treeform.language.objective import Objective
 from treeform.language.requirement import Requirement, asks_for_tests
 from treeform.shape import Limits, Shape
 
@@ -120,7 +121,7 @@ class SatDepth(Formulation):
         if reason is not None:
             return reason
         # The search over depths begins at depth 1 and asks again at each.
-        minimises_depth = any(isinstance(term, Depth) for _, term in objective.terms)
+        minimises_depth = any(term.is_depth for _, term in objective.terms)
         return self._too_large(1 if minimises_depth else shape.depth, data)
 
     def _too_large(self, depth: int, data: Dataset) -> str | None:

@@ -14,10 +14,11 @@ from treeform.formulations.sat.clauses import Ints
 from treeform.formulations.sat.depth import SatDepth
 from treeform.formulations.sat.formula import Formula, LeafCount
 from treeform.formulations.sat.leaves import LeafClasses
+from treeform.language.compiled import Compiled
 from treeform.language.component import Component
-from treeform.language.formulation import Compiled
-from treeform.language.objective import Depth, Nodes, Objective
+from treeform.language.objective import Objective
 from treeform.language.requirement import Requirement, asks_for_tests
+from treeform.language.size_terms import Depth, Nodes
 from treeform.model import any_of, clauses
 from treeform.shape import Shape
 
@@ -109,7 +110,7 @@ class SatSize(SatDepth):
 
     def tie_break(self, objective: Objective) -> Objective | None:
         """Among the trees of least depth, the fewest tests."""
-        return Objective.of(Nodes()) if any(isinstance(term, Depth) for _, term in objective.terms) else None
+        return Objective.of(Nodes()) if any(term.is_depth for _, term in objective.terms) else None
 
     def compile(
         self,

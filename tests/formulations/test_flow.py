@@ -18,7 +18,8 @@ from treeform.formulations import BendersOCT, FlowOCT
 from treeform.formulations.flow import Branching, ClassFlow, CorrectFlow, CutFlow, NormalForm
 from treeform.formulations.flow.cuts import Guesses
 from treeform.formulations.flow.heap import Heap
-from treeform.language.formulation import Compiled, Formulation
+from treeform.language.compiled import Compiled
+from treeform.language.formulation import Formulation
 from treeform.language.objective import Objective
 from treeform.language.ports import PORTS
 from treeform.testing import all_models, brute_force

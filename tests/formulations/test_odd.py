@@ -14,8 +14,8 @@ from treeform.data import Dataset
 from treeform.formulations.odd import ODD, Flow, SymmetryBreaking, Topology, UnivariateSplits
 from treeform.formulations.odd.thresholds import TestLiterals, Tests
 from treeform.graph import DecisionGraph
+from treeform.language.compiled import Compiled
 from treeform.language.component import Component
-from treeform.language.formulation import Compiled
 from treeform.language.objective import Objective
 from treeform.language.ports import PORTS, Ports
 from treeform.language.requirement import Requirement

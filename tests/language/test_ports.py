@@ -9,8 +9,9 @@ import treeform as tf
 from treeform.data import Dataset
 from treeform.errors import PortError, SpecError
 from treeform.formulations.odd import ODD, Accuracy, Flow, SymmetryBreaking, Topology, UnivariateSplits
+from treeform.language.compiled import in_order
 from treeform.language.component import Component, Sum
-from treeform.language.formulation import Formulation, in_order
+from treeform.language.formulation import Formulation
 from treeform.language.objective import Objective
 from treeform.language.ports import PORTS, Ports
 from treeform.language.requirement import Requirement, registered

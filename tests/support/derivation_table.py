@@ -17,8 +17,9 @@ from treeform.certify.restated_values import MARKS
 from treeform.language.composed import LargestTerm, RatioTerm, TwoCountTerm
 from treeform.language.costs import ClassCost, SampleCost
 from treeform.language.linear import LinearRequirement
-from treeform.language.objective import Depth, Error, Leaves, Nodes
+from treeform.language.objective import Error
 from treeform.language.requirement import Requirement, registered
+from treeform.language.size_terms import Depth, Leaves, Nodes
 from treeform.requirements import MeanParity, Monotone, NoTestOn, OnRows
 from treeform.requirements.counted import PayableAtMost
 from treeform.utils.extensions import OBJECTIVES, extensions
@@ -99,7 +100,7 @@ def check(kind: type) -> str:
 
 def objective_rows() -> list[tuple[str, ...]]:
     """One row for each term of an objective."""
-    terms: list[Any] = [Error, Nodes, Leaves, Depth, *(one.load() for one in extensions(OBJECTIVES))]
+    terms: list[Any] = [one.load() for one in extensions(OBJECTIVES)]
     out = []
     for term in terms:
         ports = "" if issubclass(term, RatioTerm | TwoCountTerm | Depth) else "minimised"

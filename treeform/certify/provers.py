@@ -31,7 +31,7 @@ from treeform.engines.totals import OfPrices
 from treeform.errors import CertificateError
 from treeform.graph import DecisionGraph
 from treeform.language.numbers import is_whole
-from treeform.language.objective import Depth, Objective
+from treeform.language.objective import Objective
 from treeform.language.question import Question, ceiling
 from treeform.language.totals import of_prediction_rows
 from treeform.solve import schedule
@@ -297,7 +297,7 @@ def multipliers_of(hint: object) -> tuple[list[int], int]:
 
 def is_least_depth(objective: Objective) -> bool:
     """Whether the depth is what is minimised."""
-    return len(objective.terms) == 1 and isinstance(objective.terms[0][1], Depth)
+    return len(objective.terms) == 1 and objective.terms[0][1].is_depth
 
 
 def depth_below(question: Question, value: Fraction | None) -> int:

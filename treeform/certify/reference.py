@@ -23,8 +23,9 @@ from treeform.certify.restated import restated
 from treeform.graph import DecisionGraph
 from treeform.language.costs import ClassCost
 from treeform.language.losses import leaf_loss
-from treeform.language.objective import Depth, Error, Leaves, Nodes
+from treeform.language.objective import Error
 from treeform.language.question import Question
+from treeform.language.size_terms import Depth, Leaves, Nodes
 from treeform.solve.verification import verify
 from treeform.utils.budget import Budget
 from treeform.utils.out_of_reach import OutOfReach, Stopped

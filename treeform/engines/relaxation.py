@@ -21,10 +21,11 @@ from treeform.graph import DecisionGraph
 from treeform.language.costs import LARGEST_COST, ClassCost, SampleCost
 from treeform.language.losses import LeafLoss, leaf_loss
 from treeform.language.meetings import MOST_MARKS, Meetings, all_meetings
-from treeform.language.objective import Error, Leaves, Nodes, Objective, Term
+from treeform.language.objective import Error, Objective, Term
 from treeform.language.paths import PathRule
 from treeform.language.question import Question, allowed_errors
 from treeform.language.requirement import Requirement
+from treeform.language.size_terms import Leaves, Nodes
 from treeform.language.stated_sums import stated_sums
 from treeform.language.totals import Totals, joined
 from treeform.shape import UNIVARIATE, Limits, Tree

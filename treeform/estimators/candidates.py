@@ -23,8 +23,7 @@ from treeform.engines.pruning import prunings, prunings_of_tests
 from treeform.estimators.base import OptimalEstimator
 from treeform.estimators.complexity import lower_hull, simplest_between, slope, total_weight
 from treeform.graph import DecisionGraph
-from treeform.language.losses import loss_of
-from treeform.language.objective import Leaves, Nodes, Objective
+from treeform.language.losses import loss_of, without_tests
 from treeform.language.question import Question
 from treeform.result import Result
 from treeform.shape import Tree
@@ -319,10 +318,5 @@ def _admissible(question: Question, graph: DecisionGraph, depth: int) -> Iterato
     """The graph with its loss, if it has the shape and satisfies the requirements."""
     graph, judged = judge_candidate(question.with_(shape=Tree(depth)), graph)
     if judged.ok:
-        losses = Objective(
-            (weight, term)
-            for weight, term in question.objective.terms
-            if not isinstance(term, Nodes | Leaves)
-        )
-        cost = losses.evaluate(graph, question.data) / total_weight(question.data)
+        cost = without_tests(question.objective).evaluate(graph, question.data) / total_weight(question.data)
         yield Candidate(depth, graph.n_nodes, Fraction(cost), partial(_itself, graph))

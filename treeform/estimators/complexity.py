@@ -15,7 +15,8 @@ from sklearn.utils import Bunch
 
 from treeform.data import Dataset
 from treeform.language.numbers import not_negative
-from treeform.language.objective import Nodes, Objective
+from treeform.language.objective import Objective
+from treeform.language.size_terms import Nodes
 from treeform.tradeoff import SizeTable
 from treeform.utils.rows import setting_text
 

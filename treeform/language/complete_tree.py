@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from treeform.graph import DecisionGraph
+from treeform.language.compiled import Compiled
 from treeform.language.component import Component, Sum
-from treeform.language.formulation import Compiled, Formulation
+from treeform.language.formulation import Formulation
 
 if TYPE_CHECKING:
     from treeform.language.ports import Ports

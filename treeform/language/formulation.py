@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from treeform.errors import PortError, SpecError
+from treeform.errors import SpecError
+from treeform.language.compiled import Compiled, add_rows, in_order
 from treeform.language.component import Component, Sum
-from treeform.language.objective import Depth, Objective
-from treeform.language.ports import PORTS, Ports, SharedValues, derivable
+from treeform.language.objective import Objective
+from treeform.language.ports import Ports, derivable, not_offered
 from treeform.language.requirement import Requirement, asks_for_tests
-from treeform.model import Expr, Form, Model, Quadratic, concatenate
-from treeform.model.expr import Relation
+from treeform.model import Form, Model
 from treeform.shape import UNIVARIATE, Limits
-from treeform.utils.extensions import FORMULATIONS, extensions
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -27,37 +24,6 @@ if TYPE_CHECKING:
     from treeform.shape import Shape
 
 F = TypeVar("F", bound="Formulation")
-
-
-@dataclass
-class Compiled:
-    """A problem as a model, with what is needed to read its points."""
-
-    model: Model
-    """Columns, rows and the objective, ``scale`` times the stated one."""
-    ports: Ports
-    """Everything that was published."""
-    data: Dataset
-    shape: Shape
-    objective: Objective
-    requirements: tuple[Requirement, ...]
-    objective_expr: Expr | Quadratic
-    """The objective as a scalar expression with whole coefficients, or with squares."""
-    scale: int
-    """Model value = ``scale`` times the objective in the user's units."""
-    restricting: frozenset[str] = frozenset()
-    """Names of the blocks of rows by components that narrow the problem."""
-
-    @property
-    def linear_objective(self) -> Expr:
-        """The objective for rows that bound it, which none with squares have."""
-        assert isinstance(self.objective_expr, Expr)
-        return self.objective_expr
-
-    @property
-    def shared(self) -> SharedValues:
-        """What the formulation's components published for each other, and for `decode` and `encode`."""
-        return self.ports.shared
 
 
 class Formulation:
@@ -98,7 +64,18 @@ class Formulation:
         return self._with(Sum(self.components) - other)
 
     def replace(self: F, old: Component | type[Component], new: Component) -> F:
-        """The same formulation with ``new`` in the place of the component ``old``."""
+        """The same formulation with another component in the place of one.
+
+        Parameters
+        ----------
+        old, new : Component
+            ``old`` may be a class: its components are replaced.
+
+        Raises
+        ------
+        SpecError
+            If it has no such component, or ``new`` is a requirement.
+        """
         return self._with(Sum(self.components).replace(old, new))
 
     def _with(self: F, components: Sum) -> F:
@@ -160,8 +137,13 @@ class Formulation:
         shape : Shape
         data : Dataset
         objective : Objective
+
+        Returns
+        -------
+        str or None
+            A clause, the cause of the error.
         """
-        if any(isinstance(term, Depth) for _, term in objective.terms) and len(objective.terms) > 1:
+        if any(term.is_depth for _, term in objective.terms) and len(objective.terms) > 1:
             return "the depth is minimised by its own search, not as one of several terms"
         if shape.splits not in self.splits:
             return f"it states {' and '.join(sorted(self.splits))} splits, and the shape asks for {shape.splits} ones"
@@ -177,8 +159,13 @@ class Formulation:
         ----------
         compiled : Compiled
             The model, and the ports that its components published.
-        x : (n_cols,) array
+        x : (n_cols,) float64 array
             A point that a solver gave.
+
+        Raises
+        ------
+        SpecError
+            If the class does not implement it.
         """
         raise self._without("read a model from a solver's point", "decode(compiled, x)")
 
@@ -190,32 +177,86 @@ class Formulation:
         )
 
     def encode(self, compiled: Compiled, graph: DecisionGraph) -> np.ndarray | None:
-        """A start (n_cols,) for solvers, nan where unknown; None when ``graph`` does not fit the shape.
+        """The point of the compiled model that stands for a model.
 
         Parameters
         ----------
         compiled : Compiled
         graph : DecisionGraph
             A model from elsewhere, such as CART or an engine.
+
+        Returns
+        -------
+        (n_cols,) float64 array or None
+            A start for solvers, nan where unknown; None when ``graph`` does not fit the shape.
         """
         return None
 
     # -- what it may offer beyond rows --------------------------------------------------------------
 
     def refine(self, compiled: Compiled, graph: DecisionGraph) -> bool:
-        """Add rows on demand that refute a wrong candidate; True when some were added."""
+        """Add rows on demand that refute a wrong candidate.
+
+        Parameters
+        ----------
+        compiled : Compiled
+            Rows are added to its model.
+        graph : DecisionGraph
+            The candidate, decoded from a point that satisfies the rows so far.
+
+        Returns
+        -------
+        bool
+            Whether some were added.
+        """
         return False
 
     def examples(self, compiled: Compiled) -> np.ndarray | None:
-        """The points of ``data.points`` that the rows are about; None when about all."""
+        """The points of ``data.points`` that the rows are about.
+
+        Parameters
+        ----------
+        compiled : Compiled
+
+        Returns
+        -------
+        (p,) int64 array or None
+            Their positions; None when the rows are about all.
+        """
         return None
 
     def over(self, graph: AndOrGraph) -> Formulation:
-        """The variant that states the trees of ``graph`` only; see `columns_on_demand`."""
+        """The variant that states some trees only; see `columns_on_demand`.
+
+        Parameters
+        ----------
+        graph : AndOrGraph
+            The trees.
+
+        Raises
+        ------
+        SpecError
+            If the class does not implement it.
+        """
         raise self._without("state some trees only", "over(graph)")
 
     def columns_of(self, compiled: Compiled) -> np.ndarray:
-        """(A,) int64: the column of the model that says whether each alternative of the graph is chosen."""
+        """The columns of the model that say which alternatives of the graph of `over` are chosen.
+
+        Parameters
+        ----------
+        compiled : Compiled
+
+        Returns
+        -------
+        (A,) int64 array
+            One for each alternative.
+
+        Raises
+        ------
+        SpecError
+            If the class does not implement it.
+        """
         raise self._without("say which columns choose alternatives", "columns_of(compiled)")
 
     def starts(self, data: Dataset, shape: Shape) -> Iterator[DecisionGraph | None] | None:
@@ -226,11 +267,31 @@ class Formulation:
         return None
 
     def least_errors(self, data: Dataset, shape: Shape) -> Iterator[tuple[int, int] | None] | None:
-        """``(m, errors)``: every model of at most m tests gets so much weight wrong; None before time is spent."""
+        """Bounds on the errors of small models, one after the other; the caller ends it in time.
+
+        Parameters
+        ----------
+        data : Dataset
+        shape : Shape
+
+        Yields
+        ------
+        (int, int) or None
+            ``(m, errors)``: every model of at most m tests gets so much weight wrong, in units of
+            ``data.weight_unit``. None before time is spent.
+        """
         return None
 
     def least_depth(self, data: Dataset, requirements: Sequence[Requirement], depth: int) -> int:
-        """A depth, at most ``depth`` + 1, below which no tree satisfies the requirements."""
+        """A depth below which no tree satisfies the requirements.
+
+        Parameters
+        ----------
+        data : Dataset
+        requirements : sequence of Requirement
+        depth : int
+            That of the shape; the answer is at most ``depth`` + 1.
+        """
         return 1
 
     def tie_break(self, objective: Objective) -> Objective | None:
@@ -241,6 +302,12 @@ class Formulation:
         """A literal under which the compiled objective is at most ``value``; None where rows have to state it.
 
         With literals a solver without an objective searches on one formula.
+
+        Parameters
+        ----------
+        compiled : Compiled
+        value : int
+            In units of ``1 / compiled.scale``.
         """
         return None
 
@@ -249,7 +316,13 @@ class Formulation:
         return None
 
     def tuned_for(self: F, forms: Set[Form]) -> F:
-        """The variant that suits a solver which takes rows of these forms (`Capabilities.forms`)."""
+        """The variant that suits a solver.
+
+        Parameters
+        ----------
+        forms : set of Form
+            The rows that the solver takes (`Capabilities.forms`).
+        """
         return self
 
     def for_size(
@@ -305,7 +378,7 @@ class Formulation:
         for reader, needs in (*readers, ("the objective", objective.needs)):
             missing = sorted(needs - offered)
             if missing:
-                raise _missing(variant, reader, missing, shape.splits)
+                raise not_offered(missing, reader, variant.name, variant.offers, shape.splits)
 
     def compile(
         self,
@@ -324,7 +397,7 @@ class Formulation:
         ----------
         data, shape, objective, requirements
             The problem.
-        examples : ndarray of int64, optional
+        examples : (p,) int64 array, optional
             What a lazy formulation may confine itself to, as `examples` gave it; None leaves it the choice.
 
         Raises
@@ -344,19 +417,10 @@ class Formulation:
         model = Model(self.name)
         restricting: set[str] = set()
         for component in (*in_order(components), *bound):
-            before, blocks = model.mark()
-            with ports.used_by(component):
-                returned: object = component.build(model, ports)  # type: ignore[func-returns-value]
-            if isinstance(returned, Relation):
-                raise SpecError(
-                    f"build of {component!r} returns rows, and does not add them",
-                    cause="only what model.add() is given is part of the model",
-                    fix="write model.add(...) in place of return ...",
-                )
+            _, blocks = model.mark()
+            add_rows(component, model, ports)
             if any(component is one for one in self.restrictions):
                 restricting.update(block.name for block in model.blocks[blocks:])
-            if isinstance(component, Requirement):
-                _check_columns(component, model, before)
         value = objective.build(model, ports)
         if objective.terms:
             model.minimize(value)
@@ -377,73 +441,3 @@ def _refuse_requirements(components: Iterable[Component]) -> None:
                 cause="a formulation states the models of a shape; what they have to satisfy is part of the problem",
                 fix="add it to the problem: problem += ...",
             )
-
-
-def _check_columns(requirement: Requirement, model: Model, before: int) -> None:
-    """Refuse continuous columns that a requirement does not declare: the usual solver depends on them."""
-    whole = model.is_integer[before:] | model.is_relaxed[before:]
-    if requirement.continuous or bool(whole.all()):
-        return
-    kind = type(requirement).__name__
-    raise SpecError(
-        f"{kind} adds continuous columns, which it does not declare",
-        cause="the solver is chosen before anything is built, and some take whole numbers only",
-        fix=f"set continuous = True in {kind}",
-    )
-
-
-def in_order(components: Sequence[Component]) -> list[Component]:
-    """Components such that each comes after those that publish what it reads; else in the order given.
-
-    Raises PortError if components need each other's ports in a cycle.
-    """
-    waiting, done, out = list(components), set[str](), list[Component]()
-    offered = frozenset().union(*(c.offers for c in components))
-    while waiting:
-        ready = next((c for c in waiting if derivable(done) >= (c.needs & offered) - c.offers), None)
-        if ready is None:
-            names = ", ".join(type(c).__name__ for c in waiting)
-            raise PortError(f"{names} wait for each other's ports", fix="split one of them in two")
-        waiting = [c for c in waiting if c is not ready]
-        done |= ready.offers
-        out.append(ready)
-    return out
-
-
-def _missing(formulation: Formulation, reader: str, missing: list[str], splits: str) -> PortError:
-    """The reader of what is missing, and the installed formulations that offer it."""
-    unknown = [name for name in missing if name not in PORTS]
-    makers = [name for name, offers in _offers_of_all(splits).items() if offers >= set(missing)]
-    if unknown and not makers:
-        fix = f"check the spelling of {', '.join(unknown)}; the ports are {', '.join(PORTS)}"
-    elif makers:
-        fix = f"use a formulation that offers it: {', '.join(makers)}"
-    else:
-        fix = "no installed formulation offers it; add a component that does"
-    what = ", ".join(repr(name) for name in missing)
-    return PortError(
-        f"{reader} reads {what}, which {formulation.name} does not offer",
-        cause=f"{formulation.name} offers "
-        f"{', '.join(sorted(derivable(formulation.offers, splits))) or 'no ports'}",
-        fix=fix,
-    )
-
-
-def _offers_of_all(splits: str) -> dict[str, frozenset[str]]:
-    """What can be read in every formulation of such splits that is installed and can be made without arguments."""
-    out = {}
-    for point in extensions(FORMULATIONS):
-        try:
-            made = point.load()()
-            if splits in made.splits:
-                out[point.name] = derivable(made.offers, splits)
-        except Exception:  # a broken or partial extension must not hide the error
-            continue
-    return out
-
-
-def by_column(chosen: Expr, columns: NDArray[np.int64], n_columns: int) -> Expr:
-    """(V, n_columns) with ``chosen`` (V, m) at these columns, the last of several at one, and 0 elsewhere."""
-    place = np.full(n_columns, len(columns))
-    place[columns] = np.arange(len(columns))
-    return concatenate([chosen, np.zeros((chosen.shape[0], 1))], axis=1)[:, place]

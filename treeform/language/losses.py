@@ -16,7 +16,7 @@ from treeform.data.quantity import Quantity
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.numbers import as_fraction
-from treeform.language.objective import Leaves, Nodes, Objective, Term
+from treeform.language.objective import Objective, Term
 from treeform.language.objective_text import only, settings_in
 from treeform.shape import UNIVARIATE, Tree
 
@@ -203,7 +203,7 @@ def loss_of(objective: Objective) -> tuple[Fraction, LeafLoss]:
 
 def without_tests(objective: Objective) -> Objective:
     """The objective without the prices of tests and leaves."""
-    return Objective(item for item in objective.terms if not isinstance(item[1], Nodes | Leaves))
+    return Objective(item for item in objective.terms if not item[1].of_size)
 
 
 def goal_of_any_model(objective: Objective) -> Objective:

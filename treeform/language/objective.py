@@ -18,10 +18,8 @@ import numpy as np
 from treeform.errors import SpecError
 from treeform.graph.routing import codes_of_points
 from treeform.language.numbers import as_fraction, require_exact_sum
-from treeform.language.objective_text import not_a_term, terms_in
+from treeform.language.objective_text import names_of_terms, terms_in
 from treeform.model import Expr, Model, Quadratic, constant
-from treeform.shape import unless_tree
-from treeform.utils.extensions import OBJECTIVES, extensions, find
 from treeform.utils.rows import worded
 
 if TYPE_CHECKING:
@@ -68,6 +66,8 @@ class _Arithmetic(ABC):
 class Term(_Arithmetic):
     """One term of an objective.
 
+    Values are in the user's units: those of sample weights, costs or the target.
+
     Attributes
     ----------
     name : str
@@ -80,6 +80,10 @@ class Term(_Arithmetic):
         Whether every value is a whole multiple of `unit`.
     of_values : bool
         Whether leaves predict values under it, and not classes: then the problem is one of regression.
+    of_size : bool
+        Whether it counts tests or leaves, and is a price beside any loss.
+    is_depth : bool
+        Whether it is the depth, which is minimised by a search of its own.
     per_test : int
         What the value is at least for each test of a model.
     has_whole_values : bool
@@ -93,6 +97,8 @@ class Term(_Arithmetic):
     is_sum: ClassVar[bool] = True
     is_whole: ClassVar[bool] = True
     of_values: ClassVar[bool] = False
+    of_size: ClassVar[bool] = False
+    is_depth: ClassVar[bool] = False
     per_test: ClassVar[int] = 0
     has_whole_values: ClassVar[bool] = False
     is_squared: ClassVar[bool] = False
@@ -107,33 +113,86 @@ class Term(_Arithmetic):
 
     @abstractmethod
     def unit(self, data: Dataset) -> Fraction:
-        """Every value of this term is a whole multiple of this number."""
+        """A number of which every value of this term is a whole multiple."""
 
     @abstractmethod
     def build(self, model: Model, ports: Ports) -> Expr | Quadratic:
-        """The value divided by `unit`, as an expression with whole coefficients; where `is_squared`, with squares."""
+        """The value divided by `unit`.
+
+        Parameters
+        ----------
+        model : Model
+            Columns and rows are added to it.
+        ports : Ports
+            Holds those in `needs`, the data and the shape.
+
+        Returns
+        -------
+        Expr or Quadratic
+            A scalar with whole coefficients; where `is_squared`, with squares.
+
+        Raises
+        ------
+        SpecError
+            If it has no expression.
+        """
 
     @abstractmethod
     def largest(self, data: Dataset, shape: Shape) -> Fraction:
-        """No model of ``shape`` has a greater value."""
+        """A value that no model of ``shape`` exceeds."""
 
     def least(self, data: Dataset, classes: int) -> Fraction:
-        """No model that predicts at most so many classes has a smaller value; rows alike in all features share one."""
+        """A value that no model is below; rows alike in all features share one prediction.
+
+        Parameters
+        ----------
+        data : Dataset
+        classes : int
+            How many classes the models predict at most.
+        """
         return Fraction(0)
 
     @classmethod
     def from_text(cls, inside: str | None) -> Term:
-        """The term from what stands between brackets in text; None where there are none."""
+        """The term as written.
+
+        Parameters
+        ----------
+        inside : str or None
+            What stands between its brackets; None where there are none.
+
+        Raises
+        ------
+        SpecError
+            If that is not understood.
+        """
         if inside is None:
             return cls()
         raise SpecError(f"the objective {cls.name} takes nothing in brackets, and {inside!r} is given")
 
     def reading(self, data: Dataset) -> Dataset:
-        """The data with the target as this term reads it: as labels, unless it is overridden."""
+        """The data with the target as this term reads it: as labels, unless it is overridden.
+
+        Raises
+        ------
+        DataError
+            If the target cannot be read so.
+        """
         return data
 
     def bind(self, data: Dataset, **context: Any) -> Term:
-        """Resolve what depends on the data, such as groups, and check it; see `Requirement.bind`."""
+        """Resolve what depends on the data, such as groups, and check it.
+
+        Parameters
+        ----------
+        data, **context
+            As in `Requirement.bind`.
+
+        Raises
+        ------
+        DataError, SpecError
+            If the term cannot be stated on these data.
+        """
         return self
 
     def called(self, name: str) -> str:
@@ -180,70 +239,6 @@ class Error(Term):
         return Fraction(data.total_weight * data.weight_unit)
 
 
-class OfTests(Term):
-    """The number of tests, or as many more."""
-
-    more: ClassVar[int] = 0
-    needs: ClassVar[Set[str]] = frozenset({"active"})
-
-    def evaluate(self, graph: DecisionGraph, data: Dataset) -> Fraction:
-        return Fraction(graph.n_nodes + self.more)
-
-    def unit(self, data: Dataset) -> Fraction:
-        return Fraction(1)
-
-    def build(self, model: Model, ports: Ports) -> Expr:
-        return ports.active.sum() + self.more
-
-    def largest(self, data: Dataset, shape: Shape) -> Fraction:
-        return Fraction(sum(shape.widths) + self.more)
-
-
-@dataclass(frozen=True)
-class Nodes(OfTests):
-    """Number of tests (internal nodes) of the model."""
-
-    name: ClassVar[str] = "nodes"
-    per_test: ClassVar[int] = 1
-
-
-@dataclass(frozen=True)
-class Leaves(OfTests):
-    """Number of leaves of a tree: arcs that end, one more than tests, however many leaf nodes the arrays have.
-
-    A pass-through counts as a test with two arcs, one of them empty. A diagram's leaves are just the classes.
-    """
-
-    name: ClassVar[str] = "leaves"
-    more: ClassVar[int] = 1
-
-    def refusal(self, data: Dataset, shape: Shape) -> SpecError | None:
-        return unless_tree(shape, f"the leaves of {shape} cannot be counted as an objective", "use tf.Nodes()")
-
-
-@dataclass(frozen=True)
-class Depth(Term):
-    """Largest number of tests on a path. Minimised by a search over depths, so it has no expression."""
-
-    name: ClassVar[str] = "depth"
-
-    def evaluate(self, graph: DecisionGraph, data: Dataset) -> Fraction:
-        return Fraction(graph.depth)
-
-    def unit(self, data: Dataset) -> Fraction:
-        return Fraction(1)
-
-    def build(self, model: Model, ports: Ports) -> Expr:
-        raise SpecError(
-            "the depth is no part of a compiled objective",
-            cause="it is minimised by solving for depth 1, 2, 3, ... in turn",
-            fix="use problem.minimize(tf.Depth()) and problem.solve(), or bound the depth by the shape",
-        )
-
-    def largest(self, data: Dataset, shape: Shape) -> Fraction:
-        return Fraction(shape.depth)
-
-
 class Objective(_Arithmetic):
     """A sum of terms with positive coefficients, minimised. The empty sum stands for any admissible model.
 
@@ -277,7 +272,17 @@ class Objective(_Arithmetic):
 
     @classmethod
     def of(cls, value: Any) -> Objective:
-        """An objective from a term, a sum of terms, or their text form."""
+        """An objective from a term, a sum of terms, or their text form.
+
+        Parameters
+        ----------
+        value : Objective, Term, type or str
+
+        Raises
+        ------
+        SpecError
+            If it is none of these.
+        """
         if isinstance(value, _Arithmetic):
             return cls(value.terms)
         if isinstance(value, str):
@@ -286,16 +291,16 @@ class Objective(_Arithmetic):
             return cls(value().terms)
         raise SpecError(
             f"{value!r} is no objective",
-            cause=f"an objective is a weighted sum of terms: {', '.join(_names())}",
+            cause=f"an objective is a weighted sum of terms: {', '.join(names_of_terms())}",
             fix="use for example tf.Error() + 2 * tf.Nodes()",
         )
 
     def bind(self, data: Dataset, **context: Any) -> Objective:
-        """The objective with what its terms leave to the data, such as groups, resolved."""
+        """The objective with what its terms leave to the data, such as groups, resolved; see `Term.bind`."""
         return Objective((weight, term.bind(data, **context)) for weight, term in self.terms)
 
     def largest(self, data: Dataset, shape: Shape) -> Fraction:
-        """No model of ``shape`` has a greater value."""
+        """A value that no model of ``shape`` exceeds; see `Term.largest`."""
         return sum((weight * term.largest(data, shape) for weight, term in self.terms), Fraction(0))
 
     @property
@@ -312,7 +317,7 @@ class Objective(_Arithmetic):
         SpecError
             If the depth is one of several terms.
         """
-        depth = any(isinstance(term, Depth) for _, term in self.terms)
+        depth = any(term.is_depth for _, term in self.terms)
         if depth and len(self.terms) > 1:
             raise SpecError(
                 f"the objective {self} mixes the depth with other terms",
@@ -338,9 +343,7 @@ class Objective(_Arithmetic):
             If the target cannot be read so.
         """
         value_terms = [term for _, term in self.terms if term.of_values]
-        others = [
-            term for _, term in self.terms if not term.of_values and not isinstance(term, Nodes | Leaves)
-        ]
+        others = [term for _, term in self.terms if not term.of_values and not term.of_size]
         if value_terms and (others or len(value_terms) > 1):
             raise SpecError(
                 f"the objective {self} mixes {value_terms[0].name} with {(others or value_terms[1:])[0].name}",
@@ -365,7 +368,7 @@ class Objective(_Arithmetic):
         return frozenset().union(*(term.needs for _, term in self.terms))
 
     def evaluate(self, graph: DecisionGraph, data: Dataset) -> Fraction:
-        """The exact value of a model, in the user's units."""
+        """The exact value of a model, in the user's units; see `Term.evaluate`."""
         return sum((weight * term.evaluate(graph, data) for weight, term in self.terms), Fraction(0))
 
     def scale(self, data: Dataset) -> int:
@@ -373,7 +376,13 @@ class Objective(_Arithmetic):
         return math.lcm(*((weight * term.unit(data)).denominator for weight, term in self.terms))
 
     def check(self, data: Dataset, shape: Shape) -> None:
-        """Raise a SpecError if some term cannot be stated over this shape and these data."""
+        """Refuse what cannot be stated over this shape and these data.
+
+        Raises
+        ------
+        SpecError
+            If it is a term, or a term that is no sum beside others.
+        """
         for _, term in self.terms:
             refusal = term.refusal(data, shape)
             if refusal is not None:
@@ -389,6 +398,11 @@ class Objective(_Arithmetic):
 
     def build(self, model: Model, ports: Ports) -> Expr | Quadratic:
         """``scale`` times the value as a scalar expression with whole coefficients; squares have any.
+
+        Parameters
+        ----------
+        model, ports
+            As in `Term.build`.
 
         Raises
         ------
@@ -416,7 +430,7 @@ class Objective(_Arithmetic):
         SpecError
             If some part is no term; the message lists the terms.
         """
-        return cls((weight, _term(name, inside)) for weight, name, inside in terms_in(text))
+        return cls(terms_in(text))
 
     def __str__(self) -> str:
         return " + ".join(str(term) if weight == 1 else f"{weight}*{term}" for weight, term in self.terms)
@@ -429,21 +443,3 @@ class Objective(_Arithmetic):
 
     def __hash__(self) -> int:
         return hash(frozenset(self.terms))
-
-
-_TERMS: dict[str, type[Term]] = {c.name: c for c in (Error, Nodes, Leaves, Depth)}
-
-
-def _names() -> list[str]:
-    """The terms known by name: those above, those of `treeform.objectives`, and those of other packages."""
-    return [*_TERMS, *(one.name for one in extensions(OBJECTIVES))]
-
-
-def _term(name: str, inside: str | None) -> Term:
-    kind: Any = _TERMS.get(name)
-    if kind is None and (extension := find(OBJECTIVES, name)) is not None:
-        kind = extension.load()
-    if kind is None:
-        raise not_a_term(name, _names())
-    term: Term = kind.from_text(inside)
-    return term

@@ -1,27 +1,38 @@
-"""Objectives as text: ``error + 2*nodes`` cut into weights, names and what stands in brackets."""
+"""Objectives as text: ``error + 2*nodes`` cut into weights, terms and what stands in brackets."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 from treeform.data.exact import fraction_of
 from treeform.errors import SpecError, did_you_mean, no_such_part
+from treeform.utils.extensions import OBJECTIVES, extensions, find
 
 _SETTING = re.compile(r"""("[^"]*"|'[^']*'|[^="']+)=(.*)""", re.DOTALL)
 _TERM = re.compile(r"\s*([A-Za-z_][\w-]*)\s*(?:\[(.*)\])?\s*", re.DOTALL)
 
 
-def terms_in(text: str) -> list[tuple[Fraction, str, str | None]]:
-    """The terms of a sum: weight, name, and the text between brackets (None where there are none).
+def terms_in(text: str) -> list[tuple[Fraction, Any]]:
+    """The terms of a sum, with their weights.
 
-    Of a part that is no product of numbers and one name, all of it stands for the name.
+    Raises
+    ------
+    SpecError
+        If some part is no term; the message lists the terms.
     """
     return [_weighted(part) for part in _outside_brackets(text, "+")] if text.strip() else []
 
 
-def _weighted(part: str) -> tuple[Fraction, str, str | None]:
+def names_of_terms() -> list[str]:
+    """The terms known by name: those of treeform, and those of other packages."""
+    return [one.name for one in extensions(OBJECTIVES)]
+
+
+def _weighted(part: str) -> tuple[Fraction, Any]:
+    """A weight and a term; a part that is no product of numbers and one name is no term."""
     weight, names = Fraction(1), []
     for factor in _outside_brackets(part, "*"):
         try:
@@ -29,7 +40,10 @@ def _weighted(part: str) -> tuple[Fraction, str, str | None]:
         except (ValueError, ZeroDivisionError):
             names.append(factor)
     found = _TERM.fullmatch(names[0]) if len(names) == 1 else None
-    return (weight, part.strip(), None) if found is None else (weight, found[1], found[2])
+    extension = None if found is None else find(OBJECTIVES, found[1])
+    if found is None or extension is None:
+        raise _not_a_term(part.strip() if found is None else found[1])
+    return weight, extension.load().from_text(found[2])
 
 
 def _outside_brackets(text: str, mark: str) -> list[str]:
@@ -88,8 +102,8 @@ def only(settings: dict[str, str], known: Sequence[str], owner: str) -> dict[str
     return settings
 
 
-def not_a_term(part: str, names: list[str]) -> SpecError:
-    """The error of a text that names no term of an objective."""
+def _not_a_term(part: str) -> SpecError:
+    names = names_of_terms()
     return SpecError(
         f"{part!r} in the objective is not understood",
         cause=f"an objective is a sum of NUMBER*TERM; terms: {', '.join(names)}",

@@ -23,11 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.errors import PortError, SpecError
+from treeform.model import Expr, concatenate
 from treeform.shape import UNIVARIATE, Limits
+from treeform.utils.extensions import FORMULATIONS, extensions
 
 if TYPE_CHECKING:
     from treeform.data import Dataset, Points
-    from treeform.model import Expr
     from treeform.shape import Shape
 
 
@@ -367,3 +368,54 @@ class OfferedTests:
         """The test of ``feature`` that sends the points ``side`` (P,) left: (number, sides swapped), or None."""
         number = self._numbers.get(self._key(feature, side))
         return None if number is None else (number, bool(self.left[number, 0] != side[0]))
+
+
+def by_column(chosen: Expr, columns: NDArray[np.int64], n_columns: int) -> Expr:
+    """What is chosen at each of all columns: the port ``feature`` from choices between some of them.
+
+    Parameters
+    ----------
+    chosen : (V, m) Expr
+    columns : (m,) int64 array
+        Which column each choice is; the last of several at one counts.
+    n_columns : int
+
+    Returns
+    -------
+    (V, n_columns) Expr
+        0 at other columns.
+    """
+    place = np.full(n_columns, len(columns))
+    place[columns] = np.arange(len(columns))
+    return concatenate([chosen, np.zeros((chosen.shape[0], 1))], axis=1)[:, place]
+
+
+def not_offered(missing: list[str], reader: str, name: str, offers: Set[str], splits: str) -> PortError:
+    """The error that names a reader of ports which a formulation does not offer, and the installed ones that do."""
+    unknown = [one for one in missing if one not in PORTS]
+    makers = [one for one, offered in _offers_of_all(splits).items() if offered >= set(missing)]
+    if unknown and not makers:
+        fix = f"check the spelling of {', '.join(unknown)}; the ports are {', '.join(PORTS)}"
+    elif makers:
+        fix = f"use a formulation that offers it: {', '.join(makers)}"
+    else:
+        fix = "no installed formulation offers it; add a component that does"
+    what = ", ".join(map(repr, missing))
+    return PortError(
+        f"{reader} reads {what}, which {name} does not offer",
+        cause=f"{name} offers {', '.join(sorted(derivable(offers, splits))) or 'no ports'}",
+        fix=fix,
+    )
+
+
+def _offers_of_all(splits: str) -> dict[str, frozenset[str]]:
+    """What can be read in every formulation of such splits that is installed and can be made without arguments."""
+    out = {}
+    for point in extensions(FORMULATIONS):
+        try:
+            made = point.load()()
+            if splits in made.splits:
+                out[point.name] = derivable(made.offers, splits)
+        except Exception:  # a broken or partial extension must not hide the error
+            continue
+    return out

@@ -17,7 +17,8 @@ import numpy as np
 from treeform.data import Dataset
 from treeform.data.columns import columns_in_words
 from treeform.errors import SpecError
-from treeform.language.formulation import Compiled, Formulation
+from treeform.language.compiled import Compiled
+from treeform.language.formulation import Formulation
 from treeform.language.losses import goal_of_any_model
 from treeform.language.objective import Error, Objective
 from treeform.language.requirement import Requirement

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from treeform.errors import SpecError
-from treeform.language.objective import Leaves, Nodes, Term
+from treeform.language.objective import Term
+from treeform.language.size_terms import Leaves, Nodes
 from treeform.requirements.columns import distinct_rows
 from treeform.requirements.counted import PayableAtMost, whole_count
 from treeform.shape import Limits, unless_tree

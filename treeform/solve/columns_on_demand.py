@@ -33,7 +33,8 @@ from treeform.engines.table_of_totals import Tests
 from treeform.engines.totals import OfGraphs, OfIntervals
 from treeform.engines.written_graphs import AT_FIRST
 from treeform.language.alternatives import AndOrGraph
-from treeform.language.formulation import Compiled, Formulation
+from treeform.language.compiled import Compiled
+from treeform.language.formulation import Formulation
 from treeform.language.question import Question, ceiling
 from treeform.language.requirement import Requirement
 from treeform.solve import schedule

@@ -16,8 +16,9 @@ from treeform.engines.relaxation import Relaxation, relax
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.costs import LARGEST_COST
-from treeform.language.objective import Error, Nodes, Objective
+from treeform.language.objective import Error, Objective
 from treeform.language.question import Question, allowed_errors
+from treeform.language.size_terms import Nodes
 from treeform.solve import schedule
 from treeform.solve.engines import recheck_of
 from treeform.solve.ledger import Ledger

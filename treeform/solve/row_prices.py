@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from treeform.engines.relaxation import Relaxation
     from treeform.language.alternatives import AndOrGraph
-    from treeform.language.formulation import Compiled
+    from treeform.language.compiled import Compiled
     from treeform.language.question import Question
     from treeform.language.requirement import Requirement
 

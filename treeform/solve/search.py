@@ -13,7 +13,8 @@ from treeform.backends import Backend, Outcome, Run, Session, Verdict
 from treeform.backends.cores import raise_bound, terms_of
 from treeform.backends.watch import build_beside
 from treeform.errors import BREAKDOWNS, ContradictionError, broke_down, is_breakdown, is_refusal, one_line
-from treeform.language.formulation import Compiled, Formulation
+from treeform.language.compiled import Compiled
+from treeform.language.formulation import Formulation
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
 from treeform.solve import schedule

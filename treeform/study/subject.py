@@ -21,9 +21,10 @@ from treeform.language.component import parameters_of
 from treeform.language.losses import leaf_loss
 from treeform.language.named import held_or_paid, named, with_parameters
 from treeform.language.numbers import as_fraction
-from treeform.language.objective import Nodes, Objective
+from treeform.language.objective import Objective
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
+from treeform.language.size_terms import Nodes
 from treeform.objectives.regression import SquaredError
 from treeform.problem import Problem
 from treeform.requirements.groups import Groups

@@ -19,8 +19,9 @@ from treeform.data import Dataset
 from treeform.errors import Infeasible, SpecError
 from treeform.graph import DecisionGraph, LinearForm
 from treeform.language.costs import ClassCost
-from treeform.language.objective import Error, Leaves, Nodes, Objective
+from treeform.language.objective import Error, Objective
 from treeform.language.requirement import Requirement
+from treeform.language.size_terms import Leaves, Nodes
 from treeform.objectives.regression import AbsoluteError
 from treeform.requirements import MaxErrors, MaxNodes, MinSupport, Stability, StatisticalParity
 from treeform.shape import UNIVARIATE, Shape, Tree

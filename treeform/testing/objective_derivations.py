@@ -21,8 +21,9 @@ from treeform.errors import ModelError, RouteError, SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.composed import LargestTerm, RatioTerm, SteppedTerm, UnstatedTerm
 from treeform.language.losses import leaf_loss, loss_of
-from treeform.language.objective import Depth, Objective
+from treeform.language.objective import Objective
 from treeform.language.question import Question
+from treeform.language.size_terms import Depth
 from treeform.objectives.regression import AbsoluteError
 from treeform.shape import Shape, Tree
 from treeform.solve.in_parts import parts_of

@@ -9,7 +9,8 @@ import numpy as np
 
 from treeform.backends import Backend, Run, Session, Verdict
 from treeform.graph import DecisionGraph
-from treeform.language.formulation import Compiled, Formulation
+from treeform.language.compiled import Compiled
+from treeform.language.formulation import Formulation
 from treeform.language.losses import goal_of_any_model
 from treeform.language.requirement import Requirement
 from treeform.testing.cases import Case

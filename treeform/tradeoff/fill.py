@@ -18,8 +18,9 @@ from treeform.graph import DecisionGraph
 from treeform.language.costs import ClassCost
 from treeform.language.formulation import Formulation
 from treeform.language.losses import leaf_loss
-from treeform.language.objective import Error, Nodes
+from treeform.language.objective import Error
 from treeform.language.question import Question, ceiling
+from treeform.language.size_terms import Nodes
 from treeform.shape import smaller_shapes
 from treeform.solve import schedule
 from treeform.solve.choice import choose, refuse_restriction, why_unstated

@@ -9,7 +9,7 @@ from fractions import Fraction
 from treeform.engines import ConTree, EngineRun
 from treeform.engines.pruning import prunings
 from treeform.engines.relaxation import relax
-from treeform.language.objective import Nodes
+from treeform.language.size_terms import Nodes
 from treeform.solve import schedule
 from treeform.tradeoff.size_table import SizeBounds, best_at
 from treeform.utils.budget import Budget

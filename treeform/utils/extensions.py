@@ -55,7 +55,11 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     FORMULATIONS: {},
     # Importing treeform.requirements enters the others.
     REQUIREMENTS: {"on_rows": "treeform.requirements.on_rows:OnRows"},
-    OBJECTIVES: {  # beside those of treeform.language.objective
+    OBJECTIVES: {
+        "error": "treeform.language.objective:Error",
+        "nodes": "treeform.language.size_terms:Nodes",
+        "leaves": "treeform.language.size_terms:Leaves",
+        "depth": "treeform.language.size_terms:Depth",
         "cost": "treeform.language.costs:Cost",
         "balanced_error": "treeform.objectives.balanced:BalancedError",
         "group_error": "treeform.objectives.group_error:GroupError",

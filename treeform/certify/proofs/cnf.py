@@ -16,7 +16,7 @@ from treeform.backends.run import CLAUSE
 from treeform.bridges import route
 from treeform.errors import CertificateError, SpecError
 from treeform.language.formulation import Formulation
-from treeform.language.objective import Depth, Objective
+from treeform.language.objective import Objective
 from treeform.language.question import Question
 from treeform.model import Clause, Model
 from treeform.shape import Shape
@@ -69,7 +69,7 @@ class Statement:
         Raises CertificateError if the refutation proves nothing about the question.
         """
         terms = question.objective.terms
-        if len(terms) == 1 and isinstance(terms[0][1], Depth):
+        if len(terms) == 1 and terms[0][1].is_depth:
             fits = self.shape.own_leaves and question.shape.own_leaves and self.at_most is None
             fits = fits and self.shape.splits == question.shape.splits
             if fits and terms[0][0] > 0:
