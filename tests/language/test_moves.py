@@ -91,22 +91,20 @@ def test_an_open_bound_of_an_own_class_is_moved_and_else_refused():
 
 
 def test_a_bound_that_counts_can_be_open_without_forms():
-    class Features(tf.Bounded, listed=False):
-        needs, moves = frozenset({"feature"}), "k"
+    class Tests(tf.Bounded, listed=False):
+        needs, moves = frozenset({"active"}), "k"
 
         def __init__(self, k=None):
             self.k = k
 
         def build(self, model, ports):
-            used = model.bool("used", ports.n_features)
-            model.add(ports.feature <= used)
-            model.add(used.sum() <= self.k)
+            model.add(ports.active.sum() <= self.k)
 
         def violation(self, graph, data):
-            return max(0, len(graph.features_used()) - self.k)
+            return max(0, graph.n_nodes - self.k)
 
         def measured(self, graph, data):
-            return len(graph.features_used())
+            return graph.n_nodes
 
-    found = tf.Problem(TABLE, LABELS, shape=tf.Tree(1)).frontier(over=Features(), solver="highs")
+    found = tf.Problem(TABLE, LABELS, shape=tf.Tree(1)).frontier(over=Tests(), solver="highs")
     assert [p.value for p in found.points] == [1, 0] or [p.value for p in found.points] == [0, 1]

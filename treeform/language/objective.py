@@ -121,10 +121,8 @@ class Term(_Arithmetic):
 
         Parameters
         ----------
-        model : Model
-            Columns and rows are added to it.
-        ports : Ports
-            Holds those in `needs`, the data and the shape.
+        model, ports
+            As in `Component.build`.
 
         Returns
         -------
