@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from treeform.data.views import group_rows
 from treeform.engines.checks import (
     SCAN_PATHS,
     NativeSettings,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 RULES = ("neighbourhood", "shrinking", "subinterval", "features")
 _NO_LIMIT = 2**60
+_MANY_ROWS, _SAMPLE = 10_000, 4_096
 
 
 @renamed_fields(prune="parts")
@@ -194,13 +196,31 @@ def with_stages(outcome: EngineOutcome, native: dict[str, Any]) -> EngineOutcome
 
 
 def _arrays(data: Dataset, task: TreeTask) -> tuple[Any, ...]:
-    """Rows, classes, weights and costs, as the core takes them; what came in a message may be out of alignment."""
+    """Rows, classes, weights and costs, as the core takes them; what came in a message may be out of alignment.
+
+    Where few rows differ, equal ones are one row of their weight: all costs and thresholds stay, in less time.
+    """
+    X, y, weights = data.X, data.y, data.weights
+    if _few_rows_differ(data):
+        point, y, weights = data.points.cells
+        X = data.points.X[point]
     return (
-        np.require(data.X, requirements=["C", "A"]),
-        data.y.astype(np.int32),
-        None if (data.weights == 1).all() else np.require(data.weights, requirements=["C", "A"]),
+        np.require(X, requirements=["C", "A"]),
+        y.astype(np.int32),
+        None if (weights == 1).all() else np.require(weights, requirements=["C", "A"]),
         task.cost if task.cost is None else np.require(task.cost, np.int64, ["C", "A"]),
     )
+
+
+def _few_rows_differ(data: Dataset) -> bool:
+    """Whether at most a third of many rows differ in values or class; a sample mostly shows that more do."""
+    n = data.n_samples
+    if n < _MANY_ROWS or not (data.weights == 1).all():
+        return False
+    sample = data.X[np.random.default_rng(0).choice(n, _SAMPLE, replace=False)]
+    repeated = _SAMPLE - len(group_rows(sample)[1])
+    # Half of what is to be expected where each row is there three times.
+    return 2 * n * repeated >= _SAMPLE**2 and 3 * len(data.points.cells[0]) <= n
 
 
 class _Session(Session):

@@ -1,0 +1,63 @@
+"""Equal rows of a large table are one row of their weight: costs, bounds and supports are those of all rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from drawing import Draw
+
+from treeform.data import Dataset
+from treeform.engines import ConTree, EngineRun, TreeTask, contree
+from treeform.graph import evaluate
+
+
+def random_case(seed: int) -> tuple[Dataset, TreeTask]:
+    """A table on which each row is there five times in the mean, some of them with another class, and limits."""
+    rng = np.random.default_rng(seed)
+    n, classes = int(rng.integers(10_000, 12_000)), int(rng.integers(2, 4))
+    few = rng.normal(size=(n // 10, 2))[rng.integers(0, n // 10, n)]
+    y = ((few > 0).sum(axis=1) + (rng.random(n) < 0.02)) % classes
+    return Dataset.from_user(few, y), TreeTask(
+        depth=int(rng.integers(1, 4)),
+        node_penalty=int(rng.choice([0, 20])),
+        min_support=int(rng.choice([0, 1, 500])),
+    )
+
+
+def outcome_of(data: Dataset, task: TreeTask) -> Any:
+    return ConTree().run(data, task, EngineRun())
+
+
+@pytest.mark.parametrize("block", range(2))
+def test_costs_are_those_of_all_rows(block: int, draw: Draw, monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed in draw(range(100 * block, 100 * block + 100), 6):
+        data, task = random_case(seed)
+        assert len(contree._arrays(data, task)[0]) * 3 <= data.n_samples
+        merged = outcome_of(data, task)
+        with monkeypatch.context() as patched:
+            patched.setattr(contree, "_few_rows_differ", lambda data: False)
+            assert len(contree._arrays(data, task)[0]) == data.n_samples
+            whole = outcome_of(data, task)
+        assert merged.proved
+        assert (merged.upper, merged.lower) == (whole.upper, whole.lower)
+        graph = merged.graph
+        tested = np.asarray(graph.feature) >= 0
+        assert merged.upper == evaluate.weighted_errors(graph, data) + task.node_penalty * tested.sum()
+        assert np.asarray(graph.counts).sum(axis=1)[~tested].min() >= task.min_support
+
+
+@pytest.mark.parametrize("what", ["few rows", "weights", "rows that differ", "a third, but for classes"])
+def test_other_tables_stay(what: str) -> None:
+    rng = np.random.default_rng(0)
+    n = 9_000 if what == "few rows" else 10_000
+    x, y, w = rng.integers(0, 30, (n, 2)).astype(float), rng.integers(0, 2, n), None
+    if what == "weights":
+        w = np.arange(n) % 2
+    elif what == "rows that differ":
+        x = rng.normal(size=(n, 2))
+    elif what.startswith("a third"):
+        x, y = rng.permutation(n)[:, None] % (n // 3) * 1.0, np.arange(n) * 3 // n
+    data = Dataset.from_user(x, y, w)
+    assert len(contree._arrays(data, TreeTask(depth=2))[0]) == data.n_samples
