@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeform as tf
 from treeform.data import Dataset
-from treeform.engines import DeepTreeSearch, EngineRun, RegressionSearch, TreeTask
+from treeform.engines import ConTree, DeepTreeSearch, EngineRun, RegressionSearch, TreeTask
 from treeform.utils.budget import Budget
 
 BRIEF = DeepTreeSearch(work_limit=1)  # the first models alone
@@ -106,3 +106,21 @@ def test_it_begins_with_the_tests_of_the_start(features: int) -> None:
     alone = BRIEF.run(data, task, EngineRun(Budget(250.0)))
     assert found.upper is not None and alone.upper is not None
     assert found.upper < given_errors < min(alone.upper, int((cart.predict(x) != y).sum()))
+
+
+@pytest.mark.parametrize("rows", [1000, 1500])
+def test_beside_a_proof_at_depth_four_the_search_for_better_trees_comes_early(rows: int) -> None:
+    """Its models of some milliseconds are seen before those of the proof."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(rows, 3))
+    y = np.sin(3 * x[:, 0]) + x[:, 1] * x[:, 2] + rng.normal(size=rows) / 2 > 0
+    data = Dataset.from_user(x, y.astype(int))
+
+    def costs(engine: Any) -> list[int]:
+        seen: list[int] = []
+        engine.run(data, TreeTask(depth=4), EngineRun(on_incumbent=lambda _, upper, *more: seen.append(upper)))
+        return seen
+
+    alone, beside = costs(DeepTreeSearch(work_limit=10**8)), costs(ConTree())
+    assert len(alone) > 5
+    assert beside[: len(alone)] == alone

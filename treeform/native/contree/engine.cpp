@@ -103,7 +103,7 @@ private:
         improver_->run();
     }
     deep::Share share() const {
-        if (settings_.depth == 4) return {0, 0.015};
+        if (settings_.depth == 4) return {improver_->work() * 10, 0.015, 0.15};
         return {improver_->work() * 20, 4};
     }
     /// Trees of depth three on small tables are proved within milliseconds, and of depth two on all but those of very many

@@ -1,5 +1,6 @@
 #include "interleave.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <new>
@@ -77,7 +78,9 @@ void in_turns(Stoppable& control, Improver& improver, const Share& share, const 
     Turns turns;
     const std::uint64_t before = improver.work();
     const auto allowed = [&] {
-        return static_cast<double>(before + share.ahead) + share.part * static_cast<double>(proof_work());
+        const auto proof = static_cast<double>(proof_work()), ahead = static_cast<double>(share.ahead);
+        const double sooner = share.early > 0 ? std::min(ahead, share.early * proof) : ahead;
+        return static_cast<double>(before) + sooner + share.part * proof;
     };
     const auto proof = std::this_thread::get_id();
     improver.pace = [&] {

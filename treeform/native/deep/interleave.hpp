@@ -8,10 +8,11 @@
 
 namespace treeform::deep {
 
-/// How much the improvement search may do: `ahead` before the proof begins, and so many units for each one of the proof.
+/// How much the improvement search may do for each unit of the proof: `part`, and beside that `early` up to `ahead` units
+/// in all; with `early` of 0 these `ahead` units come before the proof.
 struct Share {
     std::uint64_t ahead = 0;
-    double part = 0;
+    double part = 0, early = 0;
 };
 
 /// Runs `prove` on this thread, which has several workers, and the improvement search on another, at the same time. The
