@@ -1,4 +1,4 @@
-"""Under sums over rows and a minimum support, trees of one level less are searched for beside the deeper ones."""
+"""Under a minimum support, or what the search does not know, trees of one level less are searched for as well."""
 
 from __future__ import annotations
 
@@ -17,8 +17,13 @@ from treeform.utils.budget import Budget
 
 @pytest.mark.parametrize(
     ("depth", "more", "smaller"),
-    [(5, (tf.MinSupport(15),), True), (4, (tf.MinSupport(15),), False), (5, (), False)],
-    ids=["depth five", "depth four", "no support"],
+    [
+        (5, (tf.MinSupport(15),), True),
+        (4, (tf.MinSupport(15),), False),
+        (5, (tf.Monotone("x0"),), True),
+        (5, (), False),
+    ],
+    ids=["depth five", "depth four", "a requirement over tests", "neither"],
 )
 def test_where_less_depth_is_searched(depth: int, more: tuple[Any, ...], smaller: bool) -> None:
     of = question(200, 3, depth, *more)

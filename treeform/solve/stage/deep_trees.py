@@ -10,8 +10,8 @@ runs before and after the proof; after it alone on tables of few tests:
   best model are solved again by the engine itself, with what the rest of the tree leaves of each total;
 * where a tree violates a requirement over tests that the search does not know, such as `Monotone`, the columns at fault
   (`treeform.solve.columns_at_fault`) are left out of the search from then on; small subtrees may still test them;
-* with a minimum support a fifth of that time goes to the same search for trees of one level less, with prices and a
-  best model of its own: it is often the better one.
+* with a minimum support, or a requirement that the search does not know, a fifth of that time goes to the same search
+  for trees of one level less, with prices and a best model of its own: it is often the better one.
 
 Whether a tree satisfies all requirements is judged exactly, as for every model; nothing here proves a bound.
 """
@@ -67,7 +67,8 @@ class DeepTrees:
 
     def _of_less_depth(self) -> DeepTrees | None:
         shape = self.question.shape
-        if not shape.own_leaves or shape.depth <= LEAST_DEPTH or self.relaxation.task.min_support <= 1:
+        is_as_good = self.relaxation.task.min_support <= 1 and not self.dual.ignored
+        if not shape.own_leaves or shape.depth <= LEAST_DEPTH or is_as_good:
             return None
         question = self.question.with_(shape=shape.at_depth(shape.depth - 1))
         relaxation, own = relax(question, DeepTreeSearch()), Ledger(question, self.ledger.budget)
