@@ -275,6 +275,29 @@ def test_files_are_replaced_whole(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["m.json"]
 
 
+def test_a_file_that_may_not_be_read_or_a_folder_that_may_not_be_entered_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever may read everything meets neither, so the operating system's answers are put in its place."""
+    data = write(tmp_path, "a,y\n1,no\n2,yes\n")
+
+    def refused(path: Path) -> bool:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    with monkeypatch.context() as change:
+        change.setattr(Path, "is_dir", refused)
+        change.setattr(Path, "exists", refused)
+        with pytest.raises(DataError, match="cannot be read") as error:
+            read_table(data)
+        assert error.value.cause == "Permission denied"
+        with pytest.raises(SpecError, match="cannot be written"):
+            check_writable([tmp_path / "m.json"])
+    monkeypatch.setattr(os, "access", lambda *given, **options: False)
+    shown = CliRunner().invoke(app, ["fit", str(data), "--target", "y"])
+    assert shown.exit_code == 2
+    assert "cannot be read" in shown.output and "fix: name a file that may be read" in shown.output, shown.output
+
+
 @pytest.mark.parametrize(("cell", "runs"), [("=1+1", True), ("-a", True), ("-1.5", False), ("a=1", False)])
 def test_text_that_spreadsheets_run_is_named_and_written_as_it_is(tmp_path: Path, cell: str, runs: bool) -> None:
     """The file can be read again, so that nothing is put before it."""

@@ -15,7 +15,7 @@ from treeform import report
 from treeform.cli.app import app
 from treeform.engines.tree_counts import TreeCounts
 from treeform.engines.tree_lists import TreeList
-from treeform.errors import SpecError
+from treeform.errors import DataError, SpecError
 from treeform.estimators.importances import impurity_importances
 from treeform.tradeoff import NearOptimal
 from treeform.utils.budget import Budget
@@ -283,3 +283,29 @@ def test_report_and_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert many.exit_code == 0 and "models that predict alike are not found" in many.stderr
     least = found.tightest(tf.MinSupport(1)).objective
     assert f"{found.count} models up to" in many.stdout and f"tightest: objective {least}, " in many.stdout
+
+
+def test_a_model_is_printed_as_its_rules() -> None:
+    found = stated(0).near_optimal(within=WITHIN)
+    model = found.sparsest()
+    objective, *rules = str(model).splitlines()
+    assert objective == f"objective {model.objective}"
+    assert [rule.strip() for rule in rules] == [str(rule) for rule in model.graph.rules()]
+
+
+def test_columns_that_no_model_tests_are_left_out_of_what_is_shown(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"used": rng.integers(0, 9, 40), "idle": rng.integers(0, 2, 40)})
+    table["y"] = (table["used"] > 4).astype(int)
+    table.to_csv(tmp_path / "t.csv", index=False)
+    words = ["near-optimal", str(tmp_path / "t.csv"), "--target", "y", "--shape", "tree:1", "--importance"]
+    shown = CliRunner().invoke(app, words)
+    assert shown.exit_code == 0 and "used" in shown.stdout and "idle" not in shown.stdout, shown.output
+
+
+def test_a_column_that_is_not_there_has_the_closest_one_beside_it() -> None:
+    table = pd.DataFrame({"savings": [1, 2, 3, 4], "y": [0, 0, 1, 1]})
+    found = tf.Problem(table, "y", shape=tf.Tree(1)).near_optimal()
+    with pytest.raises(DataError, match="which is not there") as error:
+        found.without("savngs")
+    assert error.value.fix == "did you mean 'savings'?"

@@ -64,22 +64,24 @@ def new_file(path: Path) -> Path:
 
 
 def _check_one(path: Path, real: Path) -> None:
-    if is_special(real):
-        return
-    if real.is_dir():
-        raise SpecError(
-            f"{path} is a folder", cause="an output is a file", fix=f"write to {path / 'model.json'}"
-        )
     folder = real.parent
-    if not folder.is_dir():
-        raise SpecError(
-            f"{path} cannot be written",
-            cause=f"there is no folder {folder}",
-            fix=f"mkdir -p {shlex.quote(str(folder))}",
-        )
-    if real.exists() and not os.access(real, os.W_OK):
-        raise SpecError(f"{path} cannot be written", cause="the file is read-only", fix="choose another name")
     try:
+        if is_special(real):
+            return
+        if real.is_dir():
+            raise SpecError(
+                f"{path} is a folder", cause="an output is a file", fix=f"write to {path / 'model.json'}"
+            )
+        if not folder.is_dir():
+            raise SpecError(
+                f"{path} cannot be written",
+                cause=f"there is no folder {folder}",
+                fix=f"mkdir -p {shlex.quote(str(folder))}",
+            )
+        if real.exists() and not os.access(real, os.W_OK):
+            raise SpecError(
+                f"{path} cannot be written", cause="the file is read-only", fix="choose another name"
+            )
         check_folder(folder)
     except OSError as error:
         raise SpecError(

@@ -131,7 +131,7 @@ def near_optimal(
         print(found)
         if found.trees is not None and found.count:
             if importance:
-                print(found.importance().to_string(index=False))
+                print(found.importance().query("models > 0").to_string(index=False))
             if multiplicity:
                 _show_multiplicity(found)
             for model in found.sample(sample, seed):
@@ -209,6 +209,5 @@ def _show_without(column: str, answer: CertifiedResult) -> None:
 
 
 def _show(what: str, model: NearModel, more: str = "") -> None:
-    print(f"{what}: objective {model.objective}{more}")
-    for rule in model.graph.rules():
-        print(f"  {rule}")
+    objective, _, rules = str(model).partition("\n")
+    print(f"{what}: {objective}{more}\n{rules}")

@@ -62,6 +62,10 @@ def _explained(error: Any, command: str) -> SpecError:
         taken = [] if error.ctx is None else error.ctx.command.params
         own = [one.name for one in taken if one.param_type_name == "argument"]
         text = error.format_message().rstrip(".")
+        if refused := re.search(r"path '(.*)' is not readable$", text):
+            return SpecError(
+                f"{refused[1]} cannot be read", cause="Permission denied", fix="name a file that may be read"
+            )
         surplus = own and "extra argument" in text
         return SpecError(
             text, cause=f"it takes {', '.join(own)}, and options with their names" if surplus else None, fix=where

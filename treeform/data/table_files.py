@@ -112,7 +112,10 @@ def read_table(path: Path, text: Iterable[str] = ()) -> pd.DataFrame:
                 cause=f"the name ends in none of {', '.join(SUFFIXES)}",
                 fix="convert it, or rename it when it is one of these; - reads CSV from stdin",
             )
-        _check_there(path)
+        try:
+            _check_there(path)
+        except OSError as error:
+            raise _refused(path, error) from error
     arrow = name.endswith((".parquet", ".feather"))
     frame = _read_arrow(path) if arrow else _read_csv(path, text, _form.get())
     if frame.empty:
@@ -199,10 +202,12 @@ def _read_csv(path: Path, text: Iterable[str], form: CsvForm) -> pd.DataFrame:
             f"{path} is not a whole gzip file", cause=_first_line(error), fix="compress or download it again"
         ) from error
     except OSError as error:
-        raise DataError(
-            f"{path} cannot be read", cause=reason(error), fix="name a file that may be read"
-        ) from error
+        raise _refused(path, error) from error
     return _numbers_with_gaps(frame, set(text))
+
+
+def _refused(path: Path, error: OSError) -> DataError:
+    return DataError(f"{path} cannot be read", cause=reason(error), fix="name a file that may be read")
 
 
 def _refuse_nul(path: Path, form: CsvForm) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeform.errors import DataError, SpecError
+from treeform.errors import SpecError, no_column
 from treeform.shape import UNIVARIATE
 
 if TYPE_CHECKING:
@@ -73,11 +73,8 @@ def check_columns(data: Dataset, names: Iterable[str], owner: object) -> None:
     known = sources(data)
     for name in names:
         if name not in known and name not in data.exclude:
-            raise DataError(
-                f"{owner} names the column {name!r}, which is not there",
-                cause=f"the columns are {', '.join(known)}",
-                fix="name one of these",
-            )
+            what = f"{owner} names the column {name!r}, which is not there"
+            raise no_column(what, name, known, fix="name one of these")
 
 
 def reads(graph: DecisionGraph, data: Dataset, columns: Sequence[str]) -> NDArray[np.bool_]:

@@ -57,7 +57,7 @@ def _named(question: Question, name: str) -> Requirement:
         return named[0]
     raise SpecError(
         f"over={name!r} names " + ("several requirements" if named else "no requirement") + " of the problem",
-        cause="its requirements are " + (", ".join(question.labels) or "none"),
+        cause=f"its requirements are {', '.join(question.labels)}" if question.labels else "it has no requirements",
         fix="write one of these in full" if question.labels else "give the requirement itself",
     )
 

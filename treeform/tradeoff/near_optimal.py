@@ -344,7 +344,7 @@ class NearOptimal(Printed):
         return self.trees.using(name)
 
     def to_frame(self) -> pd.DataFrame:
-        """One row for each listed model: objective, errors, tests, depth, and the columns that it tests."""
+        """One row for each listed model: objective, tests, depth, and the columns that it tests."""
         rows = [
             {
                 "objective": float(model.objective),

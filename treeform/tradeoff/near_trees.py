@@ -35,6 +35,9 @@ class NearModel:
         """The columns of the table that it tests."""
         return {self.graph.columns[f].source for f in self.graph.features_used()}
 
+    def __str__(self) -> str:
+        return "\n  ".join([f"objective {self.objective}", *map(str, self.graph.rules())])
+
 
 @dataclass(frozen=True)
 class Judge:
