@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import singledispatch
+from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,8 +16,10 @@ import pytest
 import treeform as tf
 from treeform.certify import Verdict
 from treeform.errors import SpecError
+from treeform.language.classes import positive_code
 from treeform.language.composed import UnstatedTerm
 from treeform.language.costs import ClassCost
+from treeform.language.numbers import as_fraction
 from treeform.language.objective import Objective
 from treeform.language.question import Question
 from treeform.solve import part_ledger
@@ -59,6 +62,42 @@ def test_engines_and_solvers_minimise_it(seed: int) -> None:
     assert native.objective == stated.objective == brute_force(X, y)
     predicted = native.graph.predict(X)
     assert native.objective == sum(map(cost, y, predicted))
+
+
+@dataclass(frozen=True)
+class Denials(ClassCost):
+    """The weight of a class that is predicted otherwise, at a price."""
+
+    price: Any
+    positive: Any = None
+    name: ClassVar[str] = "denials_of_a_test"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "price", as_fraction(self.price, "a price"))
+
+    def entry(self, data: tf.Dataset, truth: int, guess: int) -> Fraction:
+        yes = positive_code(self.positive, data, self)
+        return self.price if truth == yes != guess else Fraction(int(truth != guess))
+
+
+def test_the_fields_of_a_loss_are_its_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And so what its certificate says: another class or price would be another loss."""
+    monkeypatch.setitem(extensions._REGISTERED[extensions.OBJECTIVES], Denials.name, Denials)
+    X, y = [[0.0], [0.0], [1.0], [1.0], [1.0]], ["a, b", "no", "no", "a, b", "a, b"]
+    for label, price in product(("a, b", "no"), ("1/3", 5)):
+        loss = Denials(price, label)
+        assert Objective.of(str(loss)).terms == ((1, loss),)
+        result = tf.Problem(X, y, shape=tf.Tree(1)).minimize(loss).solve()
+        assert tf.check(result.certificate(), X, y).verdict is Verdict.VERIFIED
+        assert tf.Problem(X, y, shape=tf.Tree(1)).minimize(str(loss)).solve().objective == result.objective
+    assert str(Denials(2)) == "denials_of_a_test[price=2]"
+    for text, message in {
+        "denials_of_a_test": "has no price",
+        "denials_of_a_test[price=1,cost=2]": "cost",
+        "nodes[price=1]": "takes nothing in brackets",
+    }.items():
+        with pytest.raises(SpecError, match=message):
+            Objective.of(text)
 
 
 # -- a loss that is no sum: the term and its reduction, and nothing else -------------------------------------------

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from treeform.graph import DecisionGraph
     from treeform.language.ports import Ports
     from treeform.model import Model
+
+L = TypeVar("L", bound="LinearRequirement")
 
 
 class LinearRequirement(Requirement, listed=False):
@@ -68,7 +70,7 @@ class LinearRequirement(Requirement, listed=False):
             The training rows, of which sums are taken.
         """
 
-    def bind(self, data: Dataset, **context: Any) -> Requirement:
+    def bind(self: L, data: Dataset, **context: Any) -> L:
         """Refuse what cannot be stated on these data; override it to resolve what depends on them.
 
         A bound that is left open states nothing yet.

@@ -18,7 +18,7 @@ import numpy as np
 from treeform.errors import SpecError
 from treeform.graph.routing import codes_of_points
 from treeform.language.numbers import as_fraction, require_exact_sum
-from treeform.language.objective_text import names_of_terms, terms_in
+from treeform.language.objective_text import names_of_terms, settings_of, terms_in, written
 from treeform.model import Expr, Model, Quadratic, constant
 from treeform.utils.rows import worded
 
@@ -152,7 +152,7 @@ class Term(_Arithmetic):
 
     @classmethod
     def from_text(cls, inside: str | None) -> Term:
-        """The term as written.
+        """The term as written: by default ``name[field=value, ...]``, with the fields of a dataclass.
 
         Parameters
         ----------
@@ -164,9 +164,7 @@ class Term(_Arithmetic):
         SpecError
             If that is not understood.
         """
-        if inside is None:
-            return cls()
-        raise SpecError(f"the objective {cls.name} takes nothing in brackets, and {inside!r} is given")
+        return cls(**settings_of(cls, inside))
 
     def reading(self, data: Dataset) -> Dataset:
         """The data with the target as this term reads it: as labels, unless it is overridden.
@@ -206,7 +204,7 @@ class Term(_Arithmetic):
         return None
 
     def __str__(self) -> str:
-        return self.name
+        return written(self)
 
 
 @dataclass(frozen=True)

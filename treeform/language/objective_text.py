@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import MISSING, fields, is_dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -79,6 +80,33 @@ def settings_in(inside: str | None, owner: str) -> dict[str, str]:
 def _bare(text: str) -> str:
     text = text.strip()
     return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" else text
+
+
+def settings_of(kind: Any, inside: str | None) -> dict[str, str]:
+    """What stands in brackets as arguments of a term that is a dataclass; others have none.
+
+    Raises
+    ------
+    SpecError
+        If something is given that is no field, or a field without a default is not.
+    """
+    known = {one.name: one for one in fields(kind) if one.init} if is_dataclass(kind) else {}
+    if inside is not None and not known:
+        raise SpecError(f"the objective {kind.name} takes nothing in brackets, and {inside!r} is given")
+    given = only(settings_in(inside, kind.name), list(known), kind.name)
+    for name, one in known.items():
+        if name not in given and one.default is MISSING and one.default_factory is MISSING:
+            raise SpecError(f"{kind.name} has no {name}", fix=f"write {kind.name}[{name}=...]")
+    return given
+
+
+def written(term: Any) -> str:
+    """A term as `settings_of` reads it back: its name, and the fields of a dataclass that are not None."""
+    known = [one.name for one in fields(term) if one.init] if is_dataclass(term) else []
+    parts = [
+        f"{name}={quoted(str(value))}" for name in known if (value := getattr(term, name)) is not None
+    ]
+    return f"{term.name}[{','.join(parts)}]" if parts else str(term.name)
 
 
 def quoted(value: str) -> str:

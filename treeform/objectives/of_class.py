@@ -10,7 +10,6 @@ import numpy as np
 from treeform.data.exact import plain
 from treeform.language.classes import positive_code, refuse_no_label
 from treeform.language.objective import Term
-from treeform.language.objective_text import only, quoted, settings_in
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -40,11 +39,3 @@ class OfClass(Term):
         """False positives and false negatives."""
         is_it = np.arange(rows.data.n_classes) == self._code(rows.data)
         return rows.weight(truth=~is_it, predicted=is_it), rows.weight(truth=is_it, predicted=~is_it)
-
-    @classmethod
-    def from_text(cls, inside: str | None) -> Self:
-        settings = only(settings_in(inside, cls.name), ("positive",), cls.name)
-        return cls(settings.get("positive"))
-
-    def __str__(self) -> str:
-        return self.name if self.positive is None else f"{self.name}[positive={quoted(str(self.positive))}]"

@@ -119,7 +119,7 @@ def check_requirement(
         try:
             bound = requirement.bind(case.data, sensitive_features=case.frame[GROUP])
         except (SpecError, DataError) as error:
-            report.skipped.add(f"a case: {error.what}")
+            report.skipped.add(f"a case with the columns {', '.join(map(str, case.frame))}: {error.what}")
             if isinstance(error, Infeasible):
                 _really_infeasible(case, requirement)
             continue
