@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ import pytest
 from edited_certificates import edit
 
 import treeform as tf
+from treeform import backends
 from treeform.certify import Verdict
 from treeform.certify.certificate import sign
 from treeform.data import Dataset
@@ -365,3 +367,13 @@ def test_multipliers_of_an_engine_that_supports_more_are_proved_by_it() -> None:
     problem += tf.MaxErrors(0)
     result = problem.solve("cp-sat", formulation="odd")
     assert tf.check(result.certificate(), X, y).verdict == "verified"
+
+
+def test_a_solver_is_looked_for_only_where_a_claim_names_one(monkeypatch):
+    problem = tf.Problem([[0], [1], [2]], [0, 1, 0], shape=tf.Tree(1))
+    native, modelled = problem.solve(), problem.solve("highs", formulation="odd", warm_start=None)
+    asked, by_name = [], backends.by_name
+    monkeypatch.setattr(backends, "by_name", lambda name: asked.append(name) or by_name(name))
+    assert native.certificate()["claims"] and not asked
+    claims = modelled.certificate()["claims"]
+    assert asked and any(re.search(r"on highs \d", claim["metadata"]["by"]) for claim in claims)

@@ -205,7 +205,7 @@ def _claim(claim: Claim) -> dict[str, Any]:
         "value": exact_text(claim.value),
         "route": route,
         "metadata": {
-            "by": with_version(claim.by),
+            "by": with_version(claim.by) if " on " in claim.by else claim.by,  # a formulation on a solver
             "seconds": round(claim.seconds, 3),
             "relaxation": list(claim.relaxation),
             "details": details,
