@@ -217,6 +217,7 @@ def test_requirements_as_tables(tmp_path: Path) -> None:
     ("text", "start"),
     [
         ("target = 3", "p.toml: target: input should be a valid string"),
+        ("data = 5", "p.toml: data: it has to be the path of a file, as text"),
         ("targt = 'y'", "p.toml: targt: there is no such key"),
         ("shape = 'tree:0'", "p.toml: shape: a tree of depth 0"),
         ("minimize = 'eror'", "p.toml: minimize: 'eror'"),

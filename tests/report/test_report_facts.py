@@ -248,3 +248,12 @@ def test_the_command(tmp_path: Path):
         wrong = done("report", tmp_path / "c.json", tmp_path / "later.csv", *words, "-o", tmp_path / "x.html")
         assert wrong.exit_code == 2
         assert what in wrong.stderr
+
+
+def test_a_report_of_something_else_is_refused() -> None:
+    found = tf.Problem(table(0), "credit", shape=tf.Tree(1)).near_optimal()
+    for other in (found, found.best.graph, 5):
+        with pytest.raises(SpecError, match="cannot be made of") as error:
+            report.html(other)
+        assert "the best of near-optimal models" in error.value.fix
+    assert "<html" in report.html(found.best, near_optimal=found)

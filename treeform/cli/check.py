@@ -90,7 +90,7 @@ def check_certificate(
     if certificate is None or data is None:
         raise SpecError(
             f"no {'certificate' if certificate is None else 'table'} is given",
-            cause="a certificate is checked against the table that was fitted on",
+            cause="a certificate is checked against the table that the model was fitted on",
             fix="treeform check CERTIFICATE.json DATA.csv",
         )
     body = read_certificate(certificate)

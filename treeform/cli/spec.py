@@ -21,6 +21,7 @@ from treeform.language.requirement_text import held_or_paid, read
 from treeform.requirements import OnRows
 from treeform.shape import parse_shape
 from treeform.utils.files import read_text, reading
+from treeform.utils.text import count_of
 
 
 def _checked(parse: Any) -> BeforeValidator:
@@ -280,6 +281,8 @@ def explain(path: Path, error: ValidationError, table: Any) -> SpecError:
             fix=did_you_mean(first["loc"][-1], spec_keys(), others=2),
         )
     message = first["msg"][0].lower() + first["msg"][1:]
+    if first["type"] == "is_instance_of":
+        message = "it has to be the path of a file, as text"
     if first["loc"][0] == "requirements" and len(first["loc"]) > 1 and isinstance(value, dict):
         message = "name is missing: each [[requirements]] table names its requirement"
     places = {_place(one["loc"]) for one in error.errors()}  # of a union, each alternative has an error
@@ -288,7 +291,7 @@ def explain(path: Path, error: ValidationError, table: Any) -> SpecError:
     return SpecError(
         f"{path}: {place}: {message}",
         cause=cause,
-        fix="correct it in the file" + (f", and {more} more" if more else ""),
+        fix="correct it in the file" + (f", and {count_of(more, 'other key')}" if more else ""),
     )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from treeform import __version__
 from treeform.data import Dataset
 from treeform.data.columns import columns_in_words
+from treeform.errors import SpecError
 from treeform.graph.evaluate import errors
 from treeform.language.question import Question
 from treeform.report.about import NOTHING, About
@@ -133,8 +134,12 @@ def of_result(
     held_out : HeldOut, optional
         Rows that it was not fitted on.
     """
-    if result.question is None:
-        raise ValueError("a report needs a result with its question")
+    if not isinstance(result, SolveResult) or result.question is None:
+        raise SpecError(
+            f"a report cannot be made of {type(result).__name__}",
+            cause="it is about the answer of a solve: the question, the model and the proofs",
+            fix="pass problem.solve(), the result_ of an estimator, or the best of near-optimal models",
+        )
     outcome = [
         ("status", str(result.status)),
         ("objective", value_text(result.objective)),
