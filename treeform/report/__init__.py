@@ -15,7 +15,7 @@ from treeform.errors import CertificateError, SpecError
 from treeform.report.about import NOTHING, About, read_about
 from treeform.report.crossing import Crossing, price_crossings
 from treeform.report.curves import trace_curves
-from treeform.report.facts import Facts, of_model, of_result
+from treeform.report.facts import Facts, check_answer, of_model, of_result
 from treeform.report.model_facts import HeldOut
 from treeform.report.nested import Nested, nested_facts
 from treeform.report.page import render_html
@@ -156,6 +156,7 @@ def html(
     str
         The page.
     """
+    check_answer(result)
     shown = trace_curves(result) if frontiers is None else frontiers
     facts = of_result(
         result,

@@ -101,6 +101,16 @@ VERDICTS = {
 }
 
 
+def check_answer(result: object) -> None:
+    """Refuse what is no answer of a solve, with a SpecError."""
+    if not isinstance(result, SolveResult) or result.question is None:
+        raise SpecError(
+            f"a report cannot be made of {type(result).__name__}",
+            cause="it is about the answer of a solve: the question, the model and the proofs",
+            fix="pass problem.solve(), the result_ of an estimator, or the best of near-optimal models",
+        )
+
+
 def of_result(
     result: SolveResult,
     *,
@@ -134,12 +144,8 @@ def of_result(
     held_out : HeldOut, optional
         Rows that it was not fitted on.
     """
-    if not isinstance(result, SolveResult) or result.question is None:
-        raise SpecError(
-            f"a report cannot be made of {type(result).__name__}",
-            cause="it is about the answer of a solve: the question, the model and the proofs",
-            fix="pass problem.solve(), the result_ of an estimator, or the best of near-optimal models",
-        )
+    check_answer(result)
+    assert result.question is not None
     outcome = [
         ("status", str(result.status)),
         ("objective", value_text(result.objective)),
