@@ -10,6 +10,7 @@
 #include "listed_rows.hpp"
 #include "pruned.hpp"
 #include "random.hpp"
+#include "routes.hpp"
 #include "tree.hpp"
 
 namespace treeform::deep {
@@ -177,9 +178,12 @@ public:
     /// `noise`, one row in so many counts for either side by chance.
     std::vector<Candidate<Cost>> routing_tests(const Rows& rows, const Tree<Cost>& left, const Tree<Cost>& right,
                                                Random& random, int noise) {
+        const Routes to_left(left, table_.rank), to_right(right, table_.rank);
         for (std::size_t k = 0; k < rows.n; ++k) {
             const auto row = rows.order(0)[k];
-            Cost gain = cost_in(right, row) - cost_in(left, row);
+            const Cost* cost = table_.cost.data() + table_.label[row] * static_cast<std::size_t>(table_.predictions);
+            const auto in = [&](const auto& tree) { return cost[static_cast<std::size_t>(tree.value(row))]; };
+            Cost gain = table_.weight_of(row) * (in(to_right) - in(to_left));
             if (noise > 0 && random.below(static_cast<std::uint64_t>(noise)) == 0)
                 gain += random.below(2) ? table_.mass_of(row) : -table_.mass_of(row);
             gain_[row] = gain;
@@ -338,14 +342,6 @@ private:
             node = (side ? node->right : node->left).get();
         }
         return true;
-    }
-    Cost cost_in(const Tree<Cost>& tree, typename W::Id row) const {
-        const Tree<Cost>* node = &tree;
-        while (!node->is_leaf())
-            node = (table_.rank[node->test.feature][row] < node->test.key ? node->left : node->right).get();
-        const auto label = static_cast<std::size_t>(node->value);
-        return table_.weight_of(row)
-               * table_.cost[table_.label[row] * static_cast<std::size_t>(table_.predictions) + label];
     }
 
     /// A test above leaves and best tests, whose features may be known.

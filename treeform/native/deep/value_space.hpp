@@ -7,6 +7,7 @@
 
 #include "../regression/first_trees.hpp"
 #include "random.hpp"
+#include "routes.hpp"
 #include "tree.hpp"
 
 namespace treeform::deep {
@@ -102,10 +103,11 @@ public:
     }
     std::vector<Candidate<double>> routing_tests(const Rows& rows, const Tree<double>& left, const Tree<double>& right,
                                                  Random& random, int noise) {
+        const Routes to_left(left, table_.rank), to_right(right, table_.rank);
         double mean = 0;
         for (std::size_t k = 0; k < rows.n; ++k) {
             const auto row = rows.order[0][k];
-            gain_[row] = cost_in(right, row) - cost_in(left, row);
+            gain_[row] = cost_of(to_right.value(row), row) - cost_of(to_left.value(row), row);
             mean += std::fabs(gain_[row]) / static_cast<double>(rows.n);
         }
         for (std::size_t k = 0; noise > 0 && k < rows.n; ++k)
@@ -185,13 +187,8 @@ private:
     std::uint64_t work_ = 0, made_ = std::uint64_t{1} << 62;
 
     std::uint64_t scans() const { return search_.counters.scans + search_.counters.exact; }
-    double cost_in(const Tree<double>& tree, regression::Row row) const {
-        const Tree<double>* node = &tree;
-        while (!node->is_leaf())
-            node = (table_.rank[static_cast<std::size_t>(node->test.feature)][row] < node->test.key ? node->left
-                                                                                                    : node->right)
-                       .get();
-        const double off = static_cast<double>(table_.target[row]) - node->value;
+    double cost_of(double value, regression::Row row) const {
+        const double off = static_cast<double>(table_.target[row]) - value;
         const auto weight = static_cast<double>(table_.weight[row]);
         return settings_.loss == regression::Loss::squared ? weight * off * off : weight * std::fabs(off);
     }
