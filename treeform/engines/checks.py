@@ -30,43 +30,20 @@ def take_plain_numbers(settings: Any) -> None:
             object.__setattr__(settings, field.name, whole)
 
 
-def one_of(engine: str, name: str, value: object, allowed: Sequence[Any]) -> None:
-    """Raise SpecError unless `value` is one of `allowed`.
+def impossible(engine: str, name: str, value: object, cause: str, fix: str) -> SpecError:
+    """The error for a value that a setting of an engine cannot have."""
+    return SpecError(f"{engine}({name}={value!r}) is not possible", cause=cause, fix=fix)
 
-    Parameters
-    ----------
-    engine, name : str
-        The class of the engine and its setting, for the message.
-    value : object
-        The value given.
-    allowed : sequence
-        Possible values; the message suggests the first one.
-    """
+
+def one_of(engine: str, name: str, value: object, allowed: Sequence[Any]) -> None:
+    """Raise SpecError unless `value` is one of `allowed`, of which the message suggests the first."""
     if value not in allowed or isinstance(value, bool):
-        raise SpecError(
-            f"{engine}({name}={value!r}) is not possible",
-            cause=f"{name} is one of {', '.join(str(a) for a in allowed)}",
-            fix=f"use for example {name}={allowed[0]!r}",
-        )
+        cause = f"{name} is one of {', '.join(str(a) for a in allowed)}"
+        raise impossible(engine, name, value, cause, f"use for example {name}={allowed[0]!r}")
 
 
 def some_of(engine: str, value: str | tuple[str, ...], allowed: tuple[str, ...]) -> tuple[str, ...]:
-    """The chosen parts of a search, in the order of ``allowed``.
-
-    Parameters
-    ----------
-    engine : str
-        The class of the engine, for the message.
-    value : str or tuple of str
-        The chosen parts; a single one may be given as text.
-    allowed : tuple of str
-        All parts of the search.
-
-    Raises
-    ------
-    SpecError
-        If a part is not allowed.
-    """
+    """The chosen parts of a search, or the single one, in the order of ``allowed``. Raises SpecError for others."""
     chosen = (value,) if isinstance(value, str) else tuple(value)
     for one in chosen:
         if one not in allowed:
@@ -86,53 +63,22 @@ def is_whole(value: object, least: int) -> bool:
 
 
 def positive(engine: str, name: str, value: object, fix: str) -> None:
-    """Raise SpecError unless `value` is a positive whole number.
-
-    Parameters
-    ----------
-    engine, name : str
-        The class of the engine and its setting, for the message.
-    value : object
-        The value given.
-    fix : str
-        What the message suggests.
-    """
+    """Raise SpecError unless `value` is a positive whole number."""
     if not is_whole(value, 1):
-        raise SpecError(
-            f"{engine}({name}={value!r}) is not possible", cause="it is a positive whole number", fix=fix
-        )
+        raise impossible(engine, name, value, "it is a positive whole number", fix)
 
 
 def check_between(engine: str, name: str, value: object, least: int, most: int, usual: int) -> None:
-    """Raise SpecError unless `value` is a whole number from `least` to `most`.
-
-    Parameters
-    ----------
-    engine, name : str
-        The class of the engine and its setting, for the message.
-    value : object
-        The value given.
-    least, most : int
-        Both are allowed.
-    usual : int
-        An example for the message.
-    """
+    """Raise SpecError unless `value` is a whole number from `least` to `most`; the message suggests `usual`."""
     if not is_whole(value, least) or (isinstance(value, int) and value > most):
-        raise SpecError(
-            f"{engine}({name}={value!r}) is not possible",
-            cause=f"it is a whole number between {least} and {most}",
-            fix=f"use for example {name}={usual}",
-        )
+        cause = f"it is a whole number between {least} and {most}"
+        raise impossible(engine, name, value, cause, f"use for example {name}={usual}")
 
 
 def check_flag(engine: str, name: str, value: object) -> None:
     """Raise unless `value` is True or False. Raises SpecError."""
     if not isinstance(value, bool):
-        raise SpecError(
-            f"{engine}({name}={value!r}) is not possible",
-            cause="it is True or False",
-            fix=f"use {name}=True",
-        )
+        raise impossible(engine, name, value, "it is True or False", f"use {name}=True")
 
 
 def check_seed(engine: str, seed: object) -> None:
@@ -145,9 +91,7 @@ def check_threads(engine: str, threads: object) -> None:
     fix = "use for example threads=2"
     positive(engine, "threads", threads, fix)
     if isinstance(threads, int) and threads > MOST_THREADS:
-        raise SpecError(
-            f"{engine}(threads={threads}) is not possible", cause=f"at most {MOST_THREADS} are", fix=fix
-        )
+        raise impossible(engine, "threads", threads, f"at most {MOST_THREADS} are", fix)
 
 
 def check_memory(engine: str, memory_limit: object) -> None:
@@ -170,15 +114,7 @@ def check_simd(engine: str, simd: object, paths: Sequence[str] = PATHS) -> None:
 
 
 def not_exact(engine: str, reason: str, fix: str) -> SpecError:
-    """The error of an engine that cannot solve a problem exactly.
-
-    Parameters
-    ----------
-    engine : str
-        The name of the engine.
-    reason, fix : str
-        Why it cannot, and what to do instead.
-    """
+    """The error of an engine that cannot solve a problem exactly."""
     return SpecError(f"{engine} cannot solve this problem exactly", cause=reason, fix=fix)
 
 

@@ -91,7 +91,6 @@ class ContinuousTotals(NativeSettings, Engine):
         return ContinuousTotals(parts=("multipliers", "lazy", "rough", "dominance", *RULES))
 
     def unsupported(self, data: Dataset, task: TreeTask) -> str | None:
-        """Why the search cannot take the task, in words; None when it can."""
         if task.widths is not None:
             return "it searches trees, not layered diagrams"
         if task.depth > DEEPEST:

@@ -20,6 +20,7 @@ from treeform.engines.checks import (
     check_between,
     check_flag,
     check_seed,
+    impossible,
 )
 from treeform.engines.distributed import Distributable
 from treeform.engines.fewest import with_fewest_tests
@@ -121,10 +122,7 @@ class ConTree(NativeSettings, Distributable):
                 fix="leave it out; tf.Error() + tf.Nodes() asks for few tests too",
             )
         if self.fewest_tests:
-            return with_fewest_tests(self._solve, data, task, run)
-        return self._solve(data, task, run)
-
-    def _solve(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
+            return with_fewest_tests(self.search, data, task, run)
         return self.search(data, task, run)
 
     def search(
@@ -237,8 +235,5 @@ class _Session(Session):
 def _check_gap(gap: object) -> None:
     whole = isinstance(gap, int) and not isinstance(gap, bool) and gap >= 0
     if not whole and not (isinstance(gap, float) and 0 <= gap < 1):
-        raise SpecError(
-            f"ConTree(max_gap={gap!r}) is not possible",
-            cause="an int counts cost units and is at least 0; a float is a fraction of the total weight",
-            fix="use for example max_gap=5 or max_gap=0.01",
-        )
+        cause = "an int counts cost units and is at least 0; a float is a fraction of the total weight"
+        raise impossible("ConTree", "max_gap", gap, cause, "use for example max_gap=5 or max_gap=0.01")

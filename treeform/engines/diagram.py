@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from treeform.engines import some_thresholds
-from treeform.engines.checks import NativeSettings, check_memory, is_whole, take_plain_numbers
+from treeform.engines.checks import NativeSettings, check_memory, impossible, is_whole, take_plain_numbers
 from treeform.engines.diagram_core import USUAL_MEMORY, CoreCall, DiagramSession, known_costs
 from treeform.engines.distributed import Distributable
 from treeform.engines.native_call import admissible_diagram
@@ -86,11 +86,8 @@ class DiagramSearch(NativeSettings, Distributable):
 
     def __post_init__(self) -> None:
         if self.threads != 1 or isinstance(self.threads, bool):
-            raise SpecError(
-                f"DiagramSearch(threads={self.threads!r}) is not possible",
-                cause="the search runs on one thread",
-                fix="leave out threads",
-            )
+            cause = "the search runs on one thread"
+            raise impossible("DiagramSearch", "threads", self.threads, cause, "leave out threads")
         super().__post_init__()
 
     def evaluator(self, data: Dataset, task: TreeTask) -> Evaluator:
@@ -235,28 +232,14 @@ class DiagramHeuristic(Engine):
 
     def __post_init__(self) -> None:
         take_plain_numbers(self)
-        for name, value, ok, cause in (
-            (
-                "seconds",
-                self.seconds,
-                _is_number(self.seconds) and 0 < self.seconds < math.inf,
-                "it is positive",
-            ),
-            ("seed", self.seed, is_whole(self.seed, 0), "it is a whole number, at least 0"),
-            (
-                "starts",
-                self.starts,
-                self.starts is None or is_whole(self.starts, 1),
-                "it is at least 1, or None",
-            ),
-        ):
-            if not ok:
-                raise SpecError(
-                    f"DiagramHeuristic({name}={value!r}) is not possible",
-                    cause=cause,
-                    fix="use for example tf.DiagramHeuristic(seconds=1.0, seed=0)",
-                )
-        check_memory("DiagramHeuristic", self.memory_limit)
+        title, fix = type(self).__name__, "use for example tf.DiagramHeuristic(seconds=1.0, seed=0)"
+        if not (_is_number(self.seconds) and 0 < self.seconds < math.inf):
+            raise impossible(title, "seconds", self.seconds, "it is positive", fix)
+        if not is_whole(self.seed, 0):
+            raise impossible(title, "seed", self.seed, "it is a whole number, at least 0", fix)
+        if self.starts is not None and not is_whole(self.starts, 1):
+            raise impossible(title, "starts", self.starts, "it is at least 1, or None", fix)
+        check_memory(title, self.memory_limit)
 
     def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
         """Build diagrams for `task` until the time is up; nothing is proved. See `Engine.run`."""

@@ -98,7 +98,6 @@ class TotalsSearch(NativeSettings, Distributable):
         return TotalsSearch(parts=("multipliers",))
 
     def unsupported(self, data: Dataset, task: TreeTask) -> str | None:
-        """Why the search cannot take the task, in words; None when it can."""
         reason = self.beyond_numbers(data, task)
         if reason is not None:
             return reason

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.data.views import bit_rows, first_of_each
+from treeform.engines.checks import impossible
 from treeform.errors import SpecError
 
 if TYPE_CHECKING:
@@ -68,11 +69,9 @@ def normalised(stated: Any, engine: str) -> Binarisation:
             return tuple((str(name), tuple(sorted(float(t) for t in values))) for name, values in stated)
         except (TypeError, ValueError):
             pass
-    raise SpecError(
-        f"{engine}(binarize={stated!r}) is not possible",
-        cause="numeric columns become tests by 'all' thresholds, a number of quantiles, or given thresholds",
-        fix="use binarize='all', binarize=10 or binarize={'age': [30, 50]}; as text age@30+50",
-    )
+    cause = "numeric columns become tests by 'all' thresholds, a number of quantiles, or given thresholds"
+    fix = "use binarize='all', binarize=10 or binarize={'age': [30, 50]}; as text age@30+50"
+    raise impossible(engine, "binarize", stated, cause, fix)
 
 
 def _written(entries: tuple[Any, ...]) -> tuple[tuple[str, tuple[Any, ...]], ...]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from treeform.engines.binary.engine import BinaryEngine
-from treeform.engines.checks import one_of
+from treeform.engines.checks import impossible, one_of
 from treeform.engines.distributed import Distributable
 from treeform.engines.native_call import Room
 from treeform.engines.task import EngineRun
@@ -125,11 +125,8 @@ class CADL85(BinaryEngine):
         super().__post_init__()
         rules = (self.rule,) if isinstance(self.rule, str) else tuple(self.rule)
         if not 1 <= len(rules) <= 4:
-            raise SpecError(
-                f"CADL85(rule={self.rule!r}) is not possible",
-                cause="one to four rules act together",
-                fix="use for example rule='discrepancy'",
-            )
+            cause = "one to four rules act together"
+            raise impossible("CADL85", "rule", self.rule, cause, "use for example rule='discrepancy'")
         for rule in rules:
             one_of("CADL85", "rule", rule, rule_names())
         object.__setattr__(self, "rule", rules[0] if len(rules) == 1 else rules)
@@ -137,11 +134,8 @@ class CADL85(BinaryEngine):
         step = self.step
         number = isinstance(step, int | float) and not isinstance(step, bool)
         if step is not None and not (number and 0 < step < float("inf")):
-            raise SpecError(
-                f"CADL85(step={step!r}) is not possible",
-                cause="the step of a relaxation is a positive number",
-                fix="leave it out for the rule's own step",
-            )
+            cause = "the step of a relaxation is a positive number"
+            raise impossible("CADL85", "step", step, cause, "leave it out for the rule's own step")
 
     def _choices(self) -> dict[str, Any]:
         rules = [self.rule] if isinstance(self.rule, str) else list(self.rule)

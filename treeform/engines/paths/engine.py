@@ -72,7 +72,6 @@ class PathSearch(Engine):
         return PathSearch(pairs=False)
 
     def unsupported(self, data: Dataset, task: TreeTask) -> str | None:
-        """Why the search cannot take the task, in words; None when it can."""
         if task.widths is not None:
             return "it searches trees, not layered diagrams"
         if data.n_tests > MOST_TESTS:
