@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.deep.programs import interrupted_after, quantile_columns
-from benchmarks.harness import Figures, Rows, Shown, in_child, read_set, table, user_seconds
+from benchmarks.deep.programs import interrupted_after, quantile_columns, version_of
+from benchmarks.harness import Figures, Rows, Shown, commit, in_child, read_set, table, user_seconds
 
 REGRESSION = ("continuous/magic", "continuous/bean", "continuous/eeg")
 WIDE = ((1000, 1000), (1000, 10_000), (60, 10_000))
@@ -47,7 +47,8 @@ def of_peer(name: str, setting: str, depth: int, seconds: float) -> dict[str, An
     model.fit(np.asarray(binary, dtype=np.uint8), y)
     spent = user_seconds() - began
     rest = model.predict(np.asarray(binary, dtype=np.uint8)) - y
-    return {"value": f"{float((rest**2).sum()):.10g}", "seconds": round(spent, 2)}
+    version = version_of(f"{PEER}, {setting}")
+    return {"value": f"{float((rest**2).sum()):.10g}", "seconds": round(spent, 2), "version": version}
 
 
 def _numbers(name: str) -> tuple[Any, Any]:
@@ -91,6 +92,7 @@ def _solved(problem: Any, seconds: float) -> dict[str, Any]:
         "value": "" if result.objective is None else f"{float(result.objective):.10g}",
         "bound": f"{float(result.bound):.6g}",
         "seconds": round(user_seconds() - began, 2),
+        "version": commit(),
     }
 
 
@@ -143,7 +145,7 @@ def of_wide(rows: Rows) -> Shown:
 def main(seconds: float = 5, depths: str = "4,6") -> None:
     """Measure."""
     figures = Figures("deep_elsewhere", ("kind", "case", "depth"), seconds=f"{seconds:g}")
-    empty = dict.fromkeys(("value", "bound", "seconds", "CART"), "")
+    empty = dict.fromkeys(("value", "bound", "seconds", "version", "CART"), "")
     for depth in map(int, depths.split(",")):
         cases: list[tuple[str, str, Any, tuple[Any, ...]]] = [
             *(("regression", name, regression, (name,)) for name in REGRESSION),

@@ -12,17 +12,18 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.deep.programs import interrupted_after
-from benchmarks.harness import Figures, Rows, Shown, in_child, named, read_set, table, user_seconds
+from benchmarks.harness import Figures, Rows, Shown, commit, in_child, named, read_set, table, user_seconds
 
 LEAST = 0.02
 """Seconds: shorter proofs are not compared."""
+UNKNOWN = ("without", "with", "errors", "version")
 
 
 def compared(family: str, name: str, depth: int, limit: float) -> dict[str, Any]:
     """One set, in a fresh process."""
     X, y = read_set(family, name)
     table_of_numbers, labels = np.ascontiguousarray(X.to_numpy(float)), y.to_numpy()
-    empty = dict.fromkeys(("without", "with", "errors"), "")
+    empty = dict.fromkeys(UNKNOWN, "")
     _proved(table_of_numbers[:60], labels[:60], 2, limit, True)  # imports
     errors, seconds = _proved(table_of_numbers, labels, depth, limit, False)
     if errors is None or seconds < LEAST:
@@ -35,7 +36,8 @@ def compared(family: str, name: str, depth: int, limit: float) -> dict[str, Any]
                 return empty | {"without": min(runs[False]), "errors": errors}
             assert other == errors
             runs[improve].append(seconds)
-    return {"without": round(min(runs[False]), 3), "with": round(min(runs[True]), 3), "errors": errors}
+    found = {"without": round(min(runs[False]), 3), "with": round(min(runs[True]), 3), "errors": errors}
+    return found | {"version": commit()}
 
 
 def _proved(X: Any, y: Any, depth: int, limit: float, improve: bool) -> tuple[int | None, float]:
@@ -80,6 +82,6 @@ def main(families: str = "continuous,odd", depths: str = "3,4", limit: float = 1
             for name in named(family, ""):
                 figures.measure(
                     lambda f=family, n=name, d=depth: in_child(compared, f, n, d, limit, seconds=20 * limit).answer
-                    or dict.fromkeys(("without", "with", "errors"), ""),
+                    or dict.fromkeys(UNKNOWN, ""),
                     family=family, set=name, depth=depth,
                 )  # fmt: skip

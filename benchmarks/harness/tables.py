@@ -29,6 +29,12 @@ class Rows:
     frame: Frame
     facts: dict[str, str]
 
+    @property
+    def commits(self) -> str:
+        """The commits of treeform that were measured, where the rows say so."""
+        found = self.frame.get("version", pd.Series(dtype=str)).str.extract(r"(?:^|^\d\S+ )([0-9a-f]{7,8})$")[0]
+        return ", ".join(found.dropna().unique())
+
     @classmethod
     def of(cls, figures: Figures) -> Rows:
         """The rows of a file that is being measured."""
@@ -71,8 +77,9 @@ class Table:
         path = folder / f"{self.source}.csv"
         if not exists(path):
             raise FileNotFoundError(f"{path}: not measured yet")
-        facts, columns, rows = read(path)
-        return self.make(Rows(pd.DataFrame(rows, columns=pd.Index(columns)), facts)), facts
+        facts, columns, cells = read(path)
+        rows = Rows(pd.DataFrame(cells, columns=pd.Index(columns)), facts)
+        return self.make(rows), facts | {"commits": rows.commits}
 
 
 TABLES: dict[str, Table] = {}

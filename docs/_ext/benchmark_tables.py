@@ -47,7 +47,8 @@ class BenchmarkTable(Directive):
         )
         lines = [f".. csv-table:: {shown.title}", "   :header-rows: 1", ""]
         lines += [f"   {row}" for row in body.getvalue().splitlines()]
-        origin = f"``{facts['command']}``, {facts['machine']}, {facts['date']}."
+        commits = f", treeform at {facts['commits']}" if facts["commits"] else ""
+        origin = f"``{facts['command']}``, {facts['machine']}, {facts['date']}{commits}."
         lines += ["", origin, "", *shown.note.splitlines(), ""]
         container = nodes.container()
         text = StringList(lines, source=f"benchmark-table {table.name}")
