@@ -16,8 +16,9 @@ import pytest
 
 import treeform as tf
 from treeform import report
-from treeform.report.facts import gap_text, of_model, of_result, value_text
+from treeform.report.facts import gap_text, of_model, of_result
 from treeform.report.plot import trace_svg
+from treeform.utils.text import value_text
 
 NASTY = "<script>alert('x')</script>&\"é"
 

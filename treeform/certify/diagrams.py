@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.certify.prices import CARRIED, Found, Prices, Table
+from treeform.certify.prices import CARRIED, Found, Prices, Table, beyond_prices
 from treeform.utils.budget import Budget
-from treeform.utils.out_of_reach import OutOfReach, Stopped
+from treeform.utils.out_of_reach import Stopped
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -60,7 +60,7 @@ def cheapest_diagram(
         Ends the search with `Stopped`.
     """
     if task.widths is None or task.node_penalty or task.min_support or task.min_flow or task.meetings:
-        raise _out_of_reach("tests have prices, supports or marks")
+        raise beyond_prices("tests have prices, supports or marks")
     tree = _tree_of(task)
     table = Table(data, tree)
     search = _Diagrams(task, most, table, Prices(table, tree, multipliers, unit, budget), budget)
@@ -126,7 +126,7 @@ class _Diagrams:
         """What arrives at the next layer and in terminals, test by test, within the limit."""
         self.steps += 1
         if self.steps > MOST_STEPS:
-            raise _out_of_reach("the multipliers leave too many diagrams to go through")
+            raise beyond_prices("the multipliers leave too many diagrams to go through")
         if self.budget.stop():
             raise Stopped
         ended = self._within(ended, self.limit - sum(rest) - sum(self._least(one, below) for one in heads))
@@ -199,7 +199,7 @@ class _Diagrams:
     def _joined(self, some: Ints, others: Ints) -> Ints:
         both = (some[:, None, :] + others[None, :, :]).reshape(-1, some.shape[1])
         if len(both) > MOST_STEPS:
-            raise _out_of_reach("the multipliers leave too many diagrams to go through")
+            raise beyond_prices("the multipliers leave too many diagrams to go through")
         return np.asarray(np.unique(both, axis=0))
 
     def _within(self, models: Ints, limit: float) -> Ints:
@@ -213,7 +213,3 @@ def _tree_of(task: TreeTask) -> TreeTask:
     """The task of the trees that the diagrams unroll to; their tests are not limited."""
     assert task.widths is not None
     return replace(task, depth=len(task.widths), widths=None, max_nodes=None)
-
-
-def _out_of_reach(cause: str) -> OutOfReach:
-    return OutOfReach("the search by prices does not reach this problem", cause=cause)

@@ -86,7 +86,7 @@ def cheapest(
         Ends the search with `Stopped`.
     """
     if task.widths is not None:
-        raise _out_of_reach("it lists trees")
+        raise beyond_prices("it lists trees")
     table = Table(data, task)
     priced = Prices(table, task, multipliers, unit, budget)
     limit = priced.limit(most)
@@ -155,10 +155,10 @@ class Table:
             sides.append((None, task.max_nodes))
         of_nodes = [t.any() or one.any() for t, one in zip(test[1:], leaf[1:], strict=True)]
         if any(lo is not None and some for (lo, _), some in zip(sides, of_nodes, strict=True)):
-            raise _out_of_reach("a row asks for tests, which tests that part nothing may satisfy")
+            raise beyond_prices("a row asks for tests, which tests that part nothing may satisfy")
         weighted = np.stack(per_sample, axis=2) * data.weights[:, None, None]
         if int(np.abs(weighted).astype(object).sum()) >= EXACT:
-            raise _out_of_reach("sums over the samples leave the exact range")
+            raise beyond_prices("sums over the samples leave the exact range")
         self.amounts = np.zeros((len(points), data.n_classes, len(per_sample)), dtype=np.int64)
         np.add.at(self.amounts, index, weighted)
         self.weight: Floats = np.bincount(index, weights=data.weights).astype(np.float64)
@@ -202,7 +202,7 @@ class Table:
         features, sides = [], []
         values = [np.unique(column)[:-1] for column in points.T]
         if len(points) * sum(map(len, values)) > LARGEST_TABLE:
-            raise _out_of_reach("the table has too many points and thresholds")
+            raise beyond_prices("the table has too many points and thresholds")
         for f in range(points.shape[1]):
             for value in values[f]:
                 features.append(f)
@@ -238,7 +238,7 @@ class Prices:
             for f, s, t in zip(self.factor, sizes, tests, strict=True)
         )
         if 8 * most >= EXACT:
-            raise _out_of_reach("prices leave the exact range")
+            raise beyond_prices("prices leave the exact range")
         self.table, self.budget = table, budget
         self.price: Floats = (table.amounts @ np.array(self.factor, dtype=np.int64)).astype(np.float64)
         self.test_price: Floats = (table.test @ np.array(self.factor, dtype=np.int64)).astype(np.float64)
@@ -383,7 +383,7 @@ class Prices:
         right = right[np.argsort(self.priced(right), kind="stable")]
         fits = np.searchsorted(right_price, room - left_price, side="right")
         if fits.sum() > LONGEST:
-            raise _out_of_reach("the multipliers leave too many trees to list")
+            raise beyond_prices("the multipliers leave too many trees to list")
         of_left = np.repeat(np.arange(len(left)), fits)
         of_right = np.arange(fits.sum()) - np.repeat(np.cumsum(fits) - fits, fits)
         return self._with_test(left[of_left], right[of_right], test)
@@ -409,7 +409,7 @@ class Prices:
     @staticmethod
     def _distinct(amounts: Ints) -> Ints:
         if len(amounts) > LONGEST:
-            raise _out_of_reach("the multipliers leave too many trees to list")
+            raise beyond_prices("the multipliers leave too many trees to list")
         return np.unique(amounts, axis=0)
 
 
@@ -435,9 +435,10 @@ def _ones(values: Ints) -> Ints:
 def _small(values: NDArray[np.object_]) -> Ints:
     """Exact sums as int64, where they are small enough to stay exact later on."""
     if values.size and max(abs(int(values.max())), abs(int(values.min()))) >= EXACT:
-        raise _out_of_reach("a row's coefficients leave the exact range")
+        raise beyond_prices("a row's coefficients leave the exact range")
     return values.astype(np.int64)
 
 
-def _out_of_reach(cause: str) -> OutOfReach:
+def beyond_prices(cause: str) -> OutOfReach:
+    """The error of a search by prices that cannot answer."""
     return OutOfReach("the search by prices does not reach this problem", cause=cause)

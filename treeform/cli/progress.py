@@ -18,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from treeform.utils.budget import Step, observe_steps
-from treeform.utils.text import count_of
+from treeform.utils.text import count_of, value_text
 
 if TYPE_CHECKING:
     from treeform.solve import Progress
@@ -155,7 +155,7 @@ def shown_as(work: str, console: Console | None = None, *, enabled: bool = True)
 
 def facts(progress: Progress, seconds: float) -> list[str]:
     """The lines of the block below its head: the answer so far, then speed and time."""
-    known = f"incumbent {number(progress.upper)}   bound {number(progress.lower)}   gap {gap_text(progress)}"
+    known = f"incumbent {value_text(progress.upper)}   bound {value_text(progress.lower)}   gap {gap_text(progress)}"
     limit = ", no time limit" if progress.limit is None else f" of {clock(progress.limit)}"
     parts = [clock(seconds) + limit]
     if progress.step is not None:
@@ -168,8 +168,8 @@ def facts(progress: Progress, seconds: float) -> list[str]:
 def line(progress: Progress) -> str:
     """One line of the log."""
     return (
-        f"{progress.seconds:7.1f}s  {number(progress.upper):>10}  "
-        f"{number(progress.lower):>10}  {gap_text(progress):>7}  {progress.phase}"
+        f"{progress.seconds:7.1f}s  {value_text(progress.upper):>10}  "
+        f"{value_text(progress.lower):>10}  {gap_text(progress):>7}  {progress.phase}"
     ).rstrip()
 
 
@@ -187,13 +187,6 @@ def clock(seconds: float) -> str:
     if minutes < 60:
         return f"{minutes}:{rest:02} min"
     return f"{minutes // 60}:{minutes % 60:02}:{rest:02} h"
-
-
-def number(value: object) -> str:
-    """A value for people: whole numbers exactly, others to six digits."""
-    if value is None:
-        return "-"
-    return str(value) if isinstance(value, int) else f"{float(value):.6g}"  # type: ignore[arg-type]
 
 
 def err_console() -> Console:

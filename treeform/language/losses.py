@@ -65,7 +65,6 @@ class LeafLoss(Term):
         object.__setattr__(self, "grid", grid)
 
     def reading(self, data: Dataset) -> Dataset:
-        """The data with the target as a quantity; see `Term.reading`."""
         if data.options.abstain is not None:
             raise SpecError(
                 f"a model cannot abstain under {self.name}",

@@ -66,18 +66,19 @@ def settings_in(inside: str | None, owner: str) -> dict[str, str]:
     settings: dict[str, str] = {}
     for item in re.findall(r"""(?:[^,"']|"[^"]*"|'[^']*')+""", inside or ""):
         found = _SETTING.fullmatch(item.strip())
-        key = "" if found is None else _bare(found[1])
+        key = "" if found is None else bare(found[1])
         if found is None or key in settings:
             raise SpecError(
                 f"{item.strip()!r} in {owner}[{inside}] is not understood",
                 cause="settings are KEY=VALUE, separated by commas, each key once",
                 fix=f"write for example {owner}[groups=sex]",
             )
-        settings[key] = _bare(found[2])
+        settings[key] = bare(found[2])
     return settings
 
 
-def _bare(text: str) -> str:
+def bare(text: str) -> str:
+    """``text`` without blanks around it, and without quotes around all of it."""
     text = text.strip()
     return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" else text
 

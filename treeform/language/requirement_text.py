@@ -12,6 +12,7 @@ from typing import Annotated, Any
 from treeform.errors import SpecError, TreeformError, no_such_part
 from treeform.language.numbers import as_fraction
 from treeform.language.objective import Objective
+from treeform.language.objective_text import bare
 from treeform.language.requirement import Requirement, class_of
 from treeform.utils.arguments import current_names
 
@@ -71,7 +72,7 @@ def _parts(text: str) -> tuple[str, dict[str, Any]]:
                 cause="each parameter has one value",
                 fix="leave out one of the two",
             )
-        parameters[key] = _unquoted(value.strip())
+        parameters[key] = bare(value)
         positional = [p for p in positional if p != key]
     return kind.name, parameters
 
@@ -159,7 +160,3 @@ def _guess(value: Any) -> Any:
         except ValueError:
             continue
     return value
-
-
-def _unquoted(value: str) -> str:
-    return value[1:-1] if len(value) >= 2 and value[0] == value[-1] and value[0] in "\"'" else value

@@ -39,7 +39,6 @@ class OfGroups(Term):
         self._resolved: tuple[Dataset, Groups] | None = None
 
     def bind(self: T, data: Dataset, **context: Any) -> T:
-        """Resolve the groups. Raises SpecError if there are none; DataError if they are no groups of these data."""
         groups = self.groups
         if isinstance(groups, str) and groups.startswith(AT):
             groups = (context.get("arrays") or {}).get(groups.removeprefix(AT))
@@ -58,7 +57,6 @@ class OfGroups(Term):
         return self._resolved[1]
 
     def called(self, name: str) -> str:
-        """The text with groups given as an array under another name."""
         return self._text(AT + name)
 
     def _text(self, groups: str) -> str:

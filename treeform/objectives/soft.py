@@ -118,7 +118,6 @@ class Soft(Term):
         return getattr(self.requirement, "groups", None)
 
     def called(self, name: str) -> str:
-        """The text with groups that were given as an array under another name."""
         return f"{self.name}[{_text(self.requirement._copy(groups=AT + name))}]"
 
     @classmethod

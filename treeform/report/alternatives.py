@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from treeform.report.figures import value_text
 from treeform.tradeoff.near_optimal import NearOptimal
-from treeform.utils.text import count_of
+from treeform.utils.text import count_of, value_text
 
 MOST_NAMES = 6
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from treeform.report.figures import number_of, value_text
+from treeform.report.figures import number_of
 from treeform.solve import SolveResult
 from treeform.solve.result import CLAIMED
+from treeform.utils.text import value_text
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from treeform.errors import TreeformError
 from treeform.language.findings import apart
 from treeform.language.question import Question
 from treeform.report.curves import time_for
-from treeform.report.figures import percent, value_text
+from treeform.report.figures import percent
 from treeform.requirements.groups import CROSSED
 from treeform.requirements.rates import GroupRate, RateParity
 from treeform.solve import SolveOptions, SolveResult, Status, schedule
@@ -20,6 +20,7 @@ from treeform.solve.choice import choose
 from treeform.solve.result import known_bound
 from treeform.tradeoff.frontier import Frontier
 from treeform.utils.budget import interruptible
+from treeform.utils.text import value_text
 
 if TYPE_CHECKING:
     from treeform.data import Dataset

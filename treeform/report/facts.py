@@ -18,7 +18,7 @@ from treeform.report.claims import ClaimFact, claims_of_certificate, claims_of_r
 from treeform.report.crossing import Crossing
 from treeform.report.curves import Curve, curves
 from treeform.report.fairness import GroupTable, attributes_of
-from treeform.report.figures import gap_text, number_of, target_text, value_text
+from treeform.report.figures import gap_text, number_of, target_text
 from treeform.report.guarantee import Guarantee, guarantee_of
 from treeform.report.judged import RequirementFact
 from treeform.report.model_facts import HeldOut, accuracy, of_graph
@@ -31,7 +31,7 @@ from treeform.solve import Limit, SolveResult, Status
 from treeform.solve.result import relative_gap
 from treeform.solve.stage.given_models import floor_bound
 from treeform.solve.verification import misfit as misfit_of
-from treeform.utils.text import count_of
+from treeform.utils.text import count_of, value_text
 
 if TYPE_CHECKING:
     from treeform.graph import DecisionGraph

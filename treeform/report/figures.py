@@ -28,14 +28,6 @@ def shape_text(shape: Shape) -> str:
     return f"decision diagram with layers of at most {layers} tests{hyperplanes}"
 
 
-def value_text(value: Number | None) -> str:
-    """A value for people: whole numbers exactly, others to six digits."""
-    if value is None:
-        return "-"
-    value = Fraction(value)
-    return str(value.numerator) if value.denominator == 1 else rounded_text(float(value))
-
-
 def interval_text(interval: tuple[float, float] | None) -> str:
     """Both ends of an interval of a share, in percent; nothing where there is none."""
     if interval is None:

@@ -10,9 +10,10 @@ from treeform.data import Dataset
 from treeform.errors import TreeformError
 from treeform.language.findings import finding
 from treeform.language.question import Question
-from treeform.report.figures import percent, value_text
+from treeform.report.figures import percent
 from treeform.report.intervals import Interval, interval_of
 from treeform.solve.result import Number
+from treeform.utils.text import value_text
 
 if TYPE_CHECKING:
     from treeform.graph import DecisionGraph

@@ -8,10 +8,9 @@ from fractions import Fraction
 from itertools import groupby
 
 from treeform.certify.family import IMPOSSIBLE, Family, Known, Place
-from treeform.report.figures import value_text
 from treeform.solve.result import SolveResult, Status, as_number
 from treeform.tradeoff.frontier_plot import Step, bound_words, objective_words, step_plot
-from treeform.utils.text import count_of
+from treeform.utils.text import count_of, value_text
 
 MOST_ROWS = 200
 """Problems that a page lists."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from treeform.errors import SpecError
 from treeform.language.bounded import Value
-from treeform.language.numbers import LARGEST, as_fraction, whole_number
+from treeform.language.numbers import LARGEST, as_fraction, not_negative, whole_number
 from treeform.language.paths import ColumnRule, PathRule
 from treeform.requirements.columns import check_columns, column_groups, features_of, on_paths, reads, tests_on
 from treeform.requirements.counted import AtMostNumber
@@ -68,14 +68,10 @@ class FeatureCost(AtMostNumber):
 
     def __init__(self, costs: Any, at_most: Fraction | float | str = 0, per_path: bool = False) -> None:
         self.costs = _prices(costs)
-        self.at_most: Fraction = as_fraction(at_most, "the budget of feature_cost")
+        refused, fix = "a budget of {} is not possible", f"use for example {_example()}"
+        what = "the budget of feature_cost"
+        self.at_most: Fraction = not_negative(at_most, what, refused, "prices are not negative", fix)
         self.per_path = per_path
-        if self.at_most < 0:
-            raise SpecError(
-                f"a budget of {self.at_most} is not possible",
-                cause="prices are not negative",
-                fix=f"use for example {_example()}",
-            )
         if per_path:
             self.needs = frozenset({"feature", "reaches"})
 

@@ -12,7 +12,7 @@ import numpy as np
 from treeform.errors import SpecError
 from treeform.language.costs import LARGEST_COST, ClassCost, Cost, too_large
 from treeform.language.forms import Rows, Sum
-from treeform.language.numbers import as_fraction
+from treeform.language.numbers import not_negative
 from treeform.language.objective import Error, Objective
 from treeform.requirements.counted import SumsAtMost
 from treeform.utils.text import decimal_text
@@ -52,17 +52,14 @@ class MaxCost(SumsAtMost):
     def __init__(self, cost: Any, at_most: Fraction | float | str) -> None:
         known = isinstance(cost, str) or hasattr(cost, "terms")
         self.cost = Objective.of(cost if known else Cost(cost))
-        self.at_most = as_fraction(at_most, "the budget of max_cost")
+        refused, what = "a budget of {} is not possible", "the budget of max_cost"
+        self.at_most = not_negative(at_most, what, refused, "costs are not negative", EXAMPLE)
         other = [term for _, term in self.cost.terms if not isinstance(term, ClassCost | Error)]
         if other or not self.cost.terms:
             raise SpecError(
                 f"MaxCost cannot bound {self.cost}" if other else "MaxCost bounds nothing",
                 cause="costs are by true and predicted class here",
                 fix=EXAMPLE + "; error rates of groups are bounded by GroupErrorAtMost",
-            )
-        if self.at_most < 0:
-            raise SpecError(
-                f"a budget of {self.at_most} is not possible", cause="costs are not negative", fix=EXAMPLE
             )
 
     def bind(self, data: Dataset, **context: Any) -> MaxCost:

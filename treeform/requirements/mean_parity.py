@@ -11,7 +11,7 @@ import numpy as np
 
 from treeform.errors import SpecError
 from treeform.language.bounded import Bounded, Value
-from treeform.language.numbers import LARGEST, as_fraction
+from treeform.language.numbers import LARGEST, not_negative
 from treeform.language.values import ValueRow, ValueRule
 from treeform.requirements.by_groups import ByGroups
 from treeform.requirements.groups import Groups, of_groups
@@ -88,13 +88,9 @@ class MeanParity(ByGroups, Bounded):
             )
         self.groups = groups
         self.whole = _truth(whole)
-        self.difference = as_fraction(difference, f"the bound of {self.name}")
-        if self.difference < 0:
-            raise SpecError(
-                f"{self.name} with difference={difference} is not possible",
-                cause="a difference is at least 0",
-                fix="use difference=0 for equal means",
-            )
+        refused, what = f"{self.name} with difference={{}} is not possible", f"the bound of {self.name}"
+        fix = "use difference=0 for equal means"
+        self.difference = not_negative(difference, what, refused, "a difference is at least 0", fix)
 
     def in_words(self) -> str:
         bound = decimal_text(self.difference)

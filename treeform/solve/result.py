@@ -16,7 +16,7 @@ from treeform.language.formulation import Formulation
 from treeform.language.question import Question
 from treeform.utils.budget import Budget, Limit, Step
 from treeform.utils.notebook import table_html, text_html
-from treeform.utils.text import count_of
+from treeform.utils.text import count_of, value_text
 
 if TYPE_CHECKING:
     import os
@@ -80,7 +80,7 @@ class Progress:
 
     def __str__(self) -> str:
         gap = "" if self.gap is None else f", gap {self.gap:.1%}"
-        known = f"incumbent {_show(self.upper)}, bound {_show(self.lower)}{gap}"
+        known = f"incumbent {value_text(self.upper)}, bound {value_text(self.lower)}{gap}"
         return f"{self.seconds:.1f} s: {known}, {self.doing}"
 
     @property
@@ -244,7 +244,7 @@ class SolveResult:
     def _repr_html_(self) -> str:
         drawing = "" if self.graph is None else self.graph.to_svg()
         kept = [
-            (label, "satisfied" if not lacks else f"lacks {_show(lacks)}")
+            (label, "satisfied" if not lacks else f"lacks {value_text(lacks)}")
             for label, lacks in self.violations.items()
         ]
         return text_html(str(self)) + (table_html(("requirement", ""), kept) if kept else "") + drawing
@@ -255,15 +255,9 @@ class SolveResult:
         stopped = f", stopped: {self.limit}" if self.limit else ""
         errors = "" if self.errors is None else f"{count_of(self.errors, 'error')}, "
         return (
-            f"{self.status}: objective {_show(self.objective)}, bound {_show(self.bound)}, "
+            f"{self.status}: objective {value_text(self.objective)}, bound {value_text(self.bound)}, "
             f"{errors}{count_of(self.graph.n_nodes, 'test')}, {self.seconds:.2f} s{stopped}"
         )
-
-
-def _show(value: Number | None) -> str:
-    if value is None:
-        return "-"
-    return str(value) if isinstance(value, int) else f"{float(value):.6g}"
 
 
 class ProofWriter(Protocol):

@@ -16,6 +16,7 @@ from typing import Any
 import pandas as pd
 
 from treeform.certify.answer import CertifiedResult
+from treeform.certify.certificate import exact_text
 from treeform.certify.family import Family, Known, Place
 from treeform.errors import ContradictionError, SpecError
 from treeform.graph import DecisionGraph
@@ -31,6 +32,7 @@ from treeform.tradeoff.frontier_plot import bound_words, objective_words, step_p
 from treeform.tradeoff.nested import Answers
 from treeform.tradeoff.view import View, known_from
 from treeform.utils.budget import interruptible
+from treeform.utils.text import value_text
 
 
 @dataclass(frozen=True)
@@ -248,9 +250,9 @@ class Frontier(View):
             "points": [
                 {
                     "value": str(Fraction(point.value)),
-                    "until": None if point.until is None else str(Fraction(point.until)),
+                    "until": exact_text(point.until),
                     "objective": str(Fraction(point.objective)),
-                    "lower": None if point.lower is None else str(Fraction(point.lower)),
+                    "lower": exact_text(point.lower),
                     "proved": point.proved,
                     "model": point.graph.to_json(),
                     "certificate": point.certificate(),
@@ -266,7 +268,7 @@ class Frontier(View):
         counted = any(p.result.errors is not None for p in self.points)
         lines = [f"{name:>12}  {objective:>{width}}  {'errors  ' if counted else '':>10}{'tests':>5}"]
         for p in self.points:
-            mark = "" if p.proved else f"  (open, at least {_text(p.lower)})"
+            mark = "" if p.proved else f"  (open, at least {value_text(p.lower)})"
             lines.append(
                 f"{float(p.value):>12.6g}  {float(p.objective):>{width}.6g}  "
                 f"{f'{p.result.errors}  ' if counted else '':>10}{p.graph.n_nodes:>5}{mark}"
@@ -279,10 +281,6 @@ class Frontier(View):
                 f"no model has a {word} {name}" if self.points else "no model satisfies the requirements"
             )
         return "\n".join(lines)
-
-
-def _text(value: Number | None) -> str:
-    return "-" if value is None else f"{float(value):.6g}"
 
 
 def _bound_text(bound: Value | None) -> str:

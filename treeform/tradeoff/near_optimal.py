@@ -18,7 +18,7 @@ from treeform.language.bounded import Bounded
 from treeform.language.question import Question
 from treeform.requirements.excluded import NoTestOn
 from treeform.requirements.parsimony import MaxNodes
-from treeform.solve.result import Number, SolveOptions, Status
+from treeform.solve.result import SolveOptions, Status
 from treeform.solve.schedule import equal_part
 from treeform.tradeoff.axis import find_axis
 from treeform.tradeoff.near_plot import range_plot
@@ -26,7 +26,7 @@ from treeform.tradeoff.near_trees import NearModel, NearTrees
 from treeform.utils.arguments import whole_number
 from treeform.utils.budget import Budget, Limit
 from treeform.utils.notebook import Printed
-from treeform.utils.text import count_of
+from treeform.utils.text import count_of, value_text
 
 
 @dataclass(frozen=True)
@@ -379,7 +379,7 @@ class NearOptimal(Printed):
         if self.best.objective is None:
             return f"no model known: {self.best}"
         to = self.counted_to
-        lines = [f"{self._best_text()}, near-optimal up to {_text(self.threshold)}"]
+        lines = [f"{self._best_text()}, near-optimal up to {value_text(self.threshold)}"]
         if to is None:
             why = self.uncounted or "there are too many, or the time was spent"
             lines.append(f"the models were not counted: {why}")
@@ -387,7 +387,7 @@ class NearOptimal(Printed):
             beyond = f": {self.uncounted}" if self.uncounted else ""
             more = "" if self.counted else f"; those beyond are not counted{beyond}"
             models = "1 model" if self.count == 1 else f"{self.count:,} models"
-            lines.append(f"{models} up to {_text(to)}, {len(self.models):,} of them listed{more}")
+            lines.append(f"{models} up to {value_text(to)}, {len(self.models):,} of them listed{more}")
         table = self.columns()
         for name, tested, needed in zip(
             table["column"], table["models"], table["indispensable"], strict=True
@@ -402,10 +402,6 @@ class NearOptimal(Printed):
     def _best_text(self) -> str:
         assert self.best.objective is not None
         if self.proved:
-            return f"optimum {_text(self.best.objective)}"
-        lower = "no bound" if self.best.bound is None else f"at least {_text(self.best.bound)}"
-        return f"best model known {_text(self.best.objective)} (open, {lower})"
-
-
-def _text(value: Number) -> str:
-    return str(value) if Fraction(value).denominator == 1 else f"{float(value):.6g}"
+            return f"optimum {value_text(self.best.objective)}"
+        lower = "no bound" if self.best.bound is None else f"at least {value_text(self.best.bound)}"
+        return f"best model known {value_text(self.best.objective)} (open, {lower})"

@@ -15,6 +15,7 @@ from treeform.solve.result import Number, SolveOptions, Status
 from treeform.tradeoff.asking import Asking
 from treeform.utils.budget import Limit, interruptible
 from treeform.utils.notebook import Printed
+from treeform.utils.text import value_text
 
 ALL = "all requirements"
 
@@ -57,8 +58,8 @@ class Price:
                 Status.UNKNOWN: "not known",
             }.get(self.without.status, "nothing satisfies all; without it there is a model")
         if self.least is not None and self.least == self.most:
-            return _text(self.least)
-        return f"{_text(self.least)} to {_text(self.most)} (open)"
+            return value_text(self.least)
+        return f"{value_text(self.least)} to {value_text(self.most)} (open)"
 
 
 @dataclass(frozen=True, repr=False)
@@ -96,7 +97,7 @@ class Prices(Printed):
         width = max([len("requirement"), *(len(row.requirement) for row in self.rows)])
         lines = [f"{'requirement':<{width}}  {'without it':>10}  price"]
         lines += [
-            f"{row.requirement:<{width}}  {_text(row.without.objective):>10}  {row}" for row in self.rows
+            f"{row.requirement:<{width}}  {value_text(row.without.objective):>10}  {row}" for row in self.rows
         ]
         return "\n".join(lines)
 
@@ -159,10 +160,6 @@ class _Search(Asking):
         limits = [one.limit for one in self.without.values() if one.limit is not None]
         limit = self.budget.reason or next(iter(limits), None)
         return Prices(tuple(rows), self.budget.seconds, limit, tuple(self.notes))
-
-
-def _text(value: Number | None) -> str:
-    return "-" if value is None else str(value) if isinstance(value, int) else f"{float(value):.6g}"
 
 
 def _float(value: Any) -> float | None:

@@ -13,6 +13,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+from treeform.certify.certificate import exact_text
 from treeform.certify.family import IMPOSSIBLE, Family, Place
 from treeform.graph import DecisionGraph
 from treeform.language.losses import leaf_loss, without_tests
@@ -140,18 +141,14 @@ class SizeTable(View):
 
     def to_json(self) -> dict[str, Any]:
         """The table as plain values; numbers exact, as text."""
-
-        def text(value: Number | None) -> str | None:
-            return None if value is None else str(Fraction(value))
-
         return {
             "shape": self.question.shape.to_json(),
             **self._facts(),
             "rows": [
                 {
                     "tests": row.tests,
-                    "lower": text(row.lower),
-                    "upper": text(row.upper),
+                    "lower": exact_text(row.lower),
+                    "upper": exact_text(row.upper),
                     "by": row.by,
                     "model": None if row.graph is None else row.graph.to_json(),
                 }

@@ -106,6 +106,14 @@ def rounded_text(value: float, digits: int = 6) -> str:
     return f"{value:.0f}" if abs(value) >= 1 else f"{value:.{digits + 5}f}".rstrip("0")
 
 
+def value_text(value: Fraction | int | None) -> str:
+    """A value for people: whole numbers exactly, others to six digits."""
+    if value is None:
+        return "-"
+    value = Fraction(value)
+    return str(value.numerator) if value.denominator == 1 else rounded_text(float(value))
+
+
 class Caution(str):
     """A note that names a probable mistake: it is shown before all others, and never left out."""
 
