@@ -65,6 +65,7 @@ nb::dict to_dict(const Counters& c) {
     out["gathers"] = c.gathers, out["bounded"] = c.bounded;
     out["pruned_neighbourhood"] = c.pruned_neighbourhood, out["pruned_shrinking"] = c.pruned_shrinking;
     out["pruned_subinterval"] = c.pruned_subinterval, out["pruned_features"] = c.pruned_features;
+    out["raised"] = c.raised;
     return out;
 }
 

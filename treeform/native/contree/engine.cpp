@@ -7,6 +7,8 @@
 #include "../deep/few_columns.hpp"
 #include "../deep/interleave.hpp"
 #include "../deep/listed_rows.hpp"
+#include "hard_rows.hpp"
+#include "raised_bound.hpp"
 #include "ranks.hpp"
 #include "rebuild.hpp"
 #include "root.hpp"
@@ -50,6 +52,7 @@ public:
 
     TREEFORM_COLD void search() override {
         if (improver_) improver_->first();
+        first_ = control_.best(first_cost_);
         if (!settings_.prove) {
             if (improver_) improve();
         } else if (!improver_ || settings_.depth < 4) {
@@ -58,7 +61,7 @@ public:
             add_keys(table_, node_, control_);
             deep::side_by_side(control_, *improver_, [this] { prove(); });
         } else {
-            deep::in_turns(control_, *improver_, share(), [this] { prove(); }, [this] { return root_->work(); });
+            deep::in_turns(control_, *improver_, share(), [this] { prove(); }, [this] { return root_->work() + (raised_ ? raised_->work() : 0); });
         }
     }
 
@@ -75,6 +78,10 @@ public:
         out.complete = complete_;
         out.lower = (complete_ ? answer_.proven : root_->lower()) + table_.losses.offset;
         out.counters = root_->counters();
+        if (raised_) {
+            out.counters.raised = static_cast<std::uint64_t>(raised_->lower());
+            out.lower = std::max(out.lower, raised_->lower() + table_.losses.offset);
+        }
         out.simd = scans_.name, out.width = width_;
         if (improver_) out.work = improver_->work(), out.moves = improver_->moves(), out.stages = improver_->done();
     }
@@ -88,12 +95,26 @@ private:
     Node<W> node_;
     std::unique_ptr<Root<W>> root_;
     std::unique_ptr<deep::Improver> improver_;  // may be null
+    PlanPtr first_;  // the first models of the improvement search; may be null
+    std::int64_t first_cost_ = 0;
+    std::unique_ptr<RaisedBound<W>> raised_;  // may be null
     Answer<typename W::Cost> answer_;
     bool complete_ = false;
 
     void prove() {
         add_keys(table_, node_, control_);
+        if (improver_ && first_ && settings_.depth >= 5) raise();
         answer_ = root_->solve(start_bound()), complete_ = true;
+    }
+    /// A bound of the rows that are hard for the first trees. A proof at this depth gives none before its end on tables
+    /// of more than some hundred rows; on those it is not kept waiting for long.
+    TREEFORM_COLD void raise() {
+        constexpr std::size_t kSmall = 20'000;
+        raised_ = std::make_unique<RaisedBound<W>>(table_, settings_, control_, scans_);
+        const Node<W> hard = hard_rows(table_, node_, tree(first_), control_);
+        const std::uint64_t share = table_.n * table_.features < kSmall ? 10 : 400;
+        raised_->run(hard, settings_.depth, static_cast<typename W::Cost>(first_cost_ - table_.losses.offset),
+                     share * improver_->work());
     }
     TREEFORM_COLD void improve() {
         if (settings_.work_limit > 0)

@@ -52,6 +52,7 @@ struct Counters {
     std::uint64_t bounded = 0;            // splits settled by bounds alone
     std::uint64_t pruned_neighbourhood = 0, pruned_shrinking = 0, pruned_subinterval = 0;  // thresholds
     std::uint64_t pruned_features = 0;    // second features skipped, root features never opened
+    std::uint64_t raised = 0;             // not a count: the bound of hard rows, without what no tree avoids
 };
 
 /// A test `rank(feature) < key`: true goes left.

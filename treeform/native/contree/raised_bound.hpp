@@ -1,0 +1,151 @@
+#pragma once
+// A lower bound on the cost of deep trees that rises: is there a tree below a target? As long as there is none, the next
+// target is larger.
+//
+// A test of a feature somewhere between two cuts a < b sends at least the rows below a to the left, and at least those
+// from b on to the right: its trees cost no less than the best ones of these two parts, of one level less. The interval
+// is settled where these bounds reach the target; else a cut in its middle divides it. So a target far below the
+// optimum takes few cuts of each feature, often one. Below, subtrees of depth two are exact.
+//
+// Where something stands against a target, half of that is aimed at instead: most bounds are needed for a sum, and the
+// last part of each costs most. So an answer is a bound, but not always the best one. Minimum support and limits on
+// tests are left out: no tree that keeps them costs less than the best one.
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <vector>
+
+#include "depth_two.hpp"
+#include "few_classes.hpp"
+#include "stump.hpp"
+
+namespace treeform::contree {
+
+template <class W>
+class RaisedBound {
+public:
+    using Cost = typename W::Cost;
+
+    TREEFORM_COLD RaisedBound(const Table<W>& table, const Settings& rules, Control& control,
+                              const ScanTable<typename W::Key, typename W::Sum>& scans)
+        : table_(table), control_(control), rules_(without_support(rules)),
+          penalty_(static_cast<Cost>(rules.node_penalty)), two_(table, rules_, control, counters_, scans),
+          stump_(table), few_classes_(table, penalty_), divider_(choose_divider(rules.simd.c_str())),
+          unused_(table.features) {}
+    TREEFORM_COLD ~RaisedBound() = default;
+
+    /// No tree of the depth costs less on the node last given to `run`, whenever that ended.
+    Cost lower() const { return lower_; }
+    /// See DepthTwo::work.
+    std::uint64_t work() const { return two_.work() + work_; }
+
+    /// Raises the bound from a part of `most`, the cost of a tree, as far as so much work allows.
+    TREEFORM_COLD void run(const Node<W>& node, int depth, Cost most, std::uint64_t work) {
+        lower_ = 0, limit_ = work;
+        Cost beyond = most;
+        Cost target = std::max<Cost>(1, most / 64);
+        try {
+            while (lower_ < beyond) {
+                const Cost found = bound(node, depth, target);
+                lower_ = std::max(lower_, found);
+                if (found < target) beyond = target - 1;
+                target = found < target ? lower_ + (target - lower_) / 2 : target + std::max<Cost>(1, target / 2);
+                target = std::min(target, beyond);
+            }
+        } catch (const Enough&) {
+        }
+    }
+
+private:
+    struct Enough {};
+    struct Interval {
+        std::size_t from, to;  // cuts: rows before `from` are on the left of all tests between, those from `to` on right
+        Cost left, right;      // bounds of these rows
+    };
+    struct Frame {  // of one depth
+        Node<W> left, right;
+        Outer<W> outer;
+        std::vector<Interval> open;
+        std::vector<int> turn;
+
+        explicit Frame(int features) : turn(features) { std::iota(turn.begin(), turn.end(), 0); }
+    };
+
+    const Table<W>& table_;
+    Control& control_;
+    const Settings rules_;
+    Counters counters_;
+    Cost penalty_;
+    DepthTwo<W> two_;
+    StumpScan<W> stump_;
+    FewClasses<W> few_classes_;
+    Divider divider_;
+    std::vector<Cost> unused_;
+    std::vector<std::unique_ptr<Frame>> frames_;
+    std::uint64_t work_ = 0, limit_ = 0;
+    Cost lower_ = 0;
+
+    static Settings without_support(Settings rules) {
+        rules.min_support = 0;
+        return rules;
+    }
+    Frame& frame(int depth) {
+        while (frames_.size() <= static_cast<std::size_t>(depth))
+            frames_.push_back(std::make_unique<Frame>(table_.features));
+        return *frames_[depth];
+    }
+
+    /// No tree of that depth costs less on these rows: the target, if that can be shown.
+    Cost bound(const Node<W>& node, int depth, Cost target) {
+        if (work() > limit_) throw Enough{};
+        target = std::min(target, stump_.leaf(node.weight));
+        if (target <= 0) return 0;
+        const Cost few = few_classes_.bound(node.weight, depth, full_tree(depth));
+        if (few >= target) return target;
+        if (depth <= 2) {
+            const auto reply = two_.solve({node, depth, full_tree(depth), target}, 0, unused_.data());
+            return std::max(few, std::min(reply.proven, target));
+        }
+        Frame& here = frame(depth);
+        Cost room = target - penalty_;
+        for (auto f = here.turn.begin(); f != here.turn.end() && room > few - penalty_; ++f) {
+            const Cost now = of_feature(node, here, depth, *f, room);
+            if (now < room) std::rotate(here.turn.begin(), f, f + 1);  // the next node is asked there first
+            room = now;
+        }
+        return std::max(few, room + penalty_);
+    }
+
+    /// The same of both sides of each test of a feature, together.
+    Cost of_feature(const Node<W>& node, Frame& here, int depth, int f, Cost room) {
+        here.outer.forget();
+        here.open.assign(1, {0, node.n, 0, 0});
+        while (!here.open.empty() && room > 0) {
+            const Interval now = here.open.back();
+            here.open.pop_back();
+            if (now.left + now.right >= room) continue;
+            const std::size_t cut = middle(node.key(f), now.from, now.to);
+            if (cut == now.to) continue;
+            work_ += 2 * node.n * static_cast<std::size_t>(table_.features);
+            partition(table_, node, {f, node.key(f)[cut]}, here.outer, divider_, here.left, here.right, &control_);
+            const Cost left = std::max(now.left, bound(here.left, depth - 1, room - now.right));
+            const Cost right = std::max(now.right, bound(here.right, depth - 1, room - now.left));
+            if (left + right < room) room = (left + right) / 2;
+            here.open.push_back({now.from, cut, now.left, right});
+            here.open.push_back({cut, now.to, left, now.right});
+        }
+        return std::max(room, Cost{0});
+    }
+
+    /// The cut between two others next to their middle; `to` where there is none.
+    template <class Key>
+    static std::size_t middle(const Key* key, std::size_t from, std::size_t to) {
+        const std::size_t half = from + (to - from) / 2;
+        if (half == from) return to;
+        const auto same = std::equal_range(key + from, key + to, key[half]);
+        const auto first = static_cast<std::size_t>(same.first - key);
+        return first > from ? first : static_cast<std::size_t>(same.second - key);
+    }
+};
+
+}  // namespace treeform::contree
