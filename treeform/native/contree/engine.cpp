@@ -51,8 +51,10 @@ public:
     }
 
     TREEFORM_COLD void search() override {
-        if (improver_) improver_->first();
-        first_ = control_.best(first_cost_);
+        if (improver_) {
+            improver_->first();
+            first_ = control_.best(first_cost_), first_work_ = improver_->work();
+        }
         if (!settings_.prove) {
             if (improver_) improve();
         } else if (!improver_ || settings_.depth < 4) {
@@ -97,13 +99,14 @@ private:
     std::unique_ptr<deep::Improver> improver_;  // may be null
     PlanPtr first_;  // the first models of the improvement search; may be null
     std::int64_t first_cost_ = 0;
+    std::uint64_t first_work_ = 0;
     std::unique_ptr<RaisedBound<W>> raised_;  // may be null
     Answer<typename W::Cost> answer_;
     bool complete_ = false;
 
     void prove() {
         add_keys(table_, node_, control_);
-        if (improver_ && first_ && settings_.depth >= 5) raise();
+        if (first_ && settings_.depth >= 5) raise();
         answer_ = root_->solve(start_bound()), complete_ = true;
     }
     /// A bound of the rows that are hard for the first trees. A proof at this depth gives none before its end on tables
@@ -114,7 +117,8 @@ private:
         const Node<W> hard = hard_rows(table_, node_, tree(first_), control_);
         const std::uint64_t share = table_.n * table_.features < kSmall ? 10 : 400;
         raised_->run(hard, settings_.depth, static_cast<typename W::Cost>(first_cost_ - table_.losses.offset),
-                     share * improver_->work());
+                     share * first_work_);
+        control_.publish_bound(raised_->lower() + table_.losses.offset);
     }
     TREEFORM_COLD void improve() {
         if (settings_.work_limit > 0)

@@ -1,7 +1,8 @@
 #pragma once
-// Rows that are hard to tell apart: those that a tree labels wrongly, each with its nearest neighbours of other classes.
-// No tree costs less on all rows than the best one costs on these, which are few.
+// Rows that are hard to tell apart: those that a tree labels wrongly, each with its nearest neighbours of other
+// classes. No tree costs less on all rows than the best one costs on these, which are few.
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -42,7 +43,8 @@ TREEFORM_COLD Node<W> hard_rows(const Table<W>& table, const Node<W>& root, cons
         for (int f = 0; f < table.features; ++f) {
             const auto* rank = table.rank[f].data();
             const float unit = 1.0f / static_cast<float>(std::max<std::size_t>(1, table.distinct[f])), here = rank[row];
-            for (std::size_t k = 0; k < table.n; ++k) distance[k] += std::abs(static_cast<float>(rank[k]) - here) * unit;
+            for (std::size_t k = 0; k < table.n; ++k)
+                distance[k] += std::abs(static_cast<float>(rank[k]) - here) * unit;
         }
         others.clear();
         for (std::size_t k = 0; k < table.n; ++k)

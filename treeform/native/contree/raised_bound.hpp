@@ -1,6 +1,6 @@
 #pragma once
-// A lower bound on the cost of deep trees that rises: is there a tree below a target? As long as there is none, the next
-// target is larger.
+// A lower bound on the cost of deep trees that rises: is there a tree below a target? As long as there is none, the
+// next target is larger.
 //
 // A test of a feature somewhere between two cuts a < b sends at least the rows below a to the left, and at least those
 // from b on to the right: its trees cost no less than the best ones of these two parts, of one level less. The interval
@@ -59,7 +59,7 @@ public:
 private:
     struct Enough {};
     struct Interval {
-        std::size_t from, to;  // cuts: rows before `from` are on the left of all tests between, those from `to` on right
+        std::size_t from, to;  // cuts: of all tests between, rows before `from` go left, those from `to` on go right
         Cost left, right;      // bounds of these rows
     };
     struct Frame {  // of one depth

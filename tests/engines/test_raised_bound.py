@@ -1,0 +1,64 @@
+"""The bound of hard rows with which proofs of deep trees begin."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from drawing import Draw
+from test_contree import solve
+
+DEPTH = 5
+
+
+def least_cost(x: Any, y: Any, w: Any, cost: Any, depth: int, price: int) -> int:
+    """Of all trees over two columns of small whole numbers, by recursion over rectangles."""
+    most = int(x.max()) + 1
+    weight = np.zeros((most, most, len(cost)), dtype=np.int64)
+    np.add.at(weight, (x[:, 0].astype(int), x[:, 1].astype(int), y), w)
+
+    @cache
+    def least(a: int, b: int, c: int, d: int, depth: int) -> int:
+        value = int((weight[a:b, c:d].sum(axis=(0, 1)) @ cost).min())
+        if depth == 0 or value <= price:
+            return value
+        for cut in range(a + 1, b):
+            value = min(value, price + least(a, cut, c, d, depth - 1) + least(cut, b, c, d, depth - 1))
+        for cut in range(c + 1, d):
+            value = min(value, price + least(a, b, c, cut, depth - 1) + least(a, b, cut, d, depth - 1))
+        return value
+
+    return least(0, most, 0, most, depth)
+
+
+def test_no_tree_is_below_the_bound(draw: Draw) -> None:
+    """With weights, costs and prices of tests, under limits that the bound leaves out."""
+    reached = []
+    for seed in draw(range(300), 60):
+        rng = np.random.default_rng(seed)
+        n, classes, price = int(rng.integers(20, 200)), int(rng.integers(2, 4)), int(rng.integers(0, 4))
+        x = rng.integers(0, int(rng.integers(4, 9)), (n, 2)).astype(float)
+        y = rng.integers(0, classes, n).astype(np.int32)
+        w = rng.integers(1, 5, n)
+        cost = rng.integers(0, 6, (classes, classes)) if seed % 2 else 1 - np.eye(classes, dtype=np.int64)
+        found = solve(x, y, w, cost, DEPTH, node_penalty=price, min_support=int(rng.integers(0, 3)))
+        free = int((w * cost.min(axis=1)[y]).sum())
+        optimum = least_cost(x, y, w, cost, DEPTH, price)
+        assert found["complete"] and free + found["counters"]["raised"] <= optimum <= found["lower"], seed
+        reached.append(found["counters"]["raised"] / max(1, optimum - free))
+    assert np.mean(reached) > 0.1  # it says something
+
+
+def test_a_proof_that_ends_early_keeps_the_bound() -> None:
+    """Rows that no tree tells apart without end: the bound is there long before a proof."""
+    rng = np.random.default_rng(0)
+    x, y = rng.integers(0, 40, (1_500, 3)).astype(float), rng.integers(0, 2, 1_500).astype(np.int32)
+    lowers: list[int] = []
+
+    def poll(news: list[Any], *_: Any) -> tuple[bool, None]:
+        lowers.extend(lower for _, _, lower in news)
+        return max(lowers, default=0) > 0, None
+
+    found = solve(x, y, None, 1 - np.eye(2, dtype=np.int64), DEPTH, poll=poll)
+    assert 0 < max(lowers) <= found["lower"] <= found["tree"]["cost"]
