@@ -115,6 +115,76 @@ def test_a_cost_beyond_the_width_of_prices_is_that_of_any_tree(
     assert facts(one) == facts(other)
 
 
+def under_parity(seed: int) -> tuple[tf.Problem, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    X = rng.random((40, 3)).round(1 + seed % 2)
+    y = ((X[:, 0] > 0.5) ^ (X[:, 1] > 0.6) ^ (rng.random(40) < 0.25)).astype(int)
+    group = (rng.random(40) + 0.6 * X[:, 0] > 0.8).astype(int)
+    problem = tf.Problem(X, y, shape=tf.Tree(2), sample_weight=rng.integers(1, 3, 40)).minimize(tf.Error())
+    return problem + tf.StatisticalParity(groups=group, difference="0.05", positive=1), group
+
+
+def sums_of_trees(graph: and_or_graph.AndOrGraph, node: int = 0) -> set[tuple[int, ...]]:
+    """What the trees of a graph add to the cost and to each row."""
+    out: set[tuple[int, ...]] = set()
+    for a in np.flatnonzero(graph.node == node).tolist():
+        own = tuple(graph.sums[a].tolist())
+        sides = [{(0,) * len(own)}, {(0,) * len(own)}]
+        if graph.test[a] >= 0:
+            sides = [sums_of_trees(graph, int(side[a])) for side in (graph.left, graph.right)]
+        out |= {tuple(map(sum, zip(own, low, high, strict=True))) for low in sides[0] for high in sides[1]}
+    return out
+
+
+def test_other_multipliers_leave_out_no_admissible_tree(intervals: None) -> None:
+    left_out = 0
+    for seed in range(6):
+        problem, _ = under_parity(seed)
+        relaxation = priced_part(problem.question)
+        assert relaxation is not None
+        trees = GraphOfTrees(problem.data, relaxation.task, "partition")
+        priced = trees.relax()
+        assert priced is not None and trees.tells_dear
+        for cost in range(priced.lower, priced.lower + 6):
+            whole, fewer = trees.up_to(cost), trees.up_to(cost, fewer=True)
+            assert whole is not None and fewer is not None and fewer.by_several and not fewer.undominated
+            admissible = [
+                {
+                    (cheap, *rows)
+                    for cheap, *rows in (sums_of_trees(graph) if graph.n_nodes else ())
+                    if cheap <= cost and (rows >= trees.table.lo).all() and (rows <= trees.table.hi).all()
+                }
+                for graph in (whole, fewer)
+            ]
+            assert admissible[0] == admissible[1], (seed, cost)
+            left_out += whole.n_alternatives - fewer.n_alternatives
+    assert left_out > 0
+
+
+def test_a_solver_proves_what_other_multipliers_leave(
+    intervals: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[bool] = []
+    whole = and_or_graph.GraphOfTrees.up_to
+
+    def watched(self: GraphOfTrees, cost: int, most: int, *rest: object) -> and_or_graph.AndOrGraph | None:
+        asked.append(bool(rest[-1]))
+        return whole(self, cost, most, *rest) if rest[-1] or not self.tells_dear else None  # type: ignore[arg-type]
+
+    monkeypatch.setattr(and_or_graph.GraphOfTrees, "up_to", watched)
+    for seed in range(3):
+        problem, group = under_parity(seed)
+        expected = under_parity(seed)[0].solve(tf.TotalsSearch())
+        found = problem.solve("highs", formulation="hypergraph-flow", warm_start=None)
+        assert (found.status, found.objective) == (tf.Status.OPTIMAL, expected.objective)
+        report = tf.check(
+            found.certificate(), problem.data.X, problem.data.y, problem.data.weights,
+            sensitive_features=group, independent=True,
+        )  # fmt: skip
+        assert report.verdict != "false", report
+    assert any(asked)
+
+
 def facts(graph: and_or_graph.AndOrGraph) -> list[tuple[object, ...]]:
     """The alternatives, whatever the numbers of their nodes; of tests that part a node alike any one stands."""
     covers = [graph.covers[node].tobytes() for node in range(graph.n_nodes)]

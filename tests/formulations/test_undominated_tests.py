@@ -88,7 +88,7 @@ def test_admissible_totals_have_their_least_cost(nightly: bool) -> None:
     fewer = 0
     for case, question, trees, at in drawn_graphs(11, 300 if nightly else 15):
         most = at.lower + 3
-        whole, some = trees.up_to(most), trees.up_to(most, undominated=True)
+        whole, some = trees.up_to(most), trees.up_to(most, fewer=True)
         assert whole is not None
         assert some is not None
         assert some.undominated and not whole.undominated
@@ -113,7 +113,7 @@ def test_a_count_of_its_own_leaves_out_the_same(apart: Apart, nightly: bool) -> 
         part = priced_part(question)
         assert part is not None
         reach = Reach(at.lower + 3, at.multipliers, at.unit, apart == "feature", undominated=True)
-        some = trees.up_to(reach.cost, undominated=True)
+        some = trees.up_to(reach.cost, fewer=True)
         assert some is not None
         assert (some.n_nodes, some.n_alternatives) == count_alternatives(
             question.data, part.task, reach, Budget()
@@ -184,7 +184,7 @@ def test_graphs_of_smaller_costs_are_those_that_a_check_counts(monkeypatch: pyte
     for _, _, trees, at in drawn_graphs(11, 15):
         graphs = trees.written(True, Budget(), lambda: False)
         for cost in (at.lower + 4, at.lower + 1):
-            found, counted = graphs.up_to(cost, 10**6), trees.up_to(cost, undominated=True)
+            found, counted = graphs.up_to(cost, 10**6), trees.up_to(cost, fewer=True)
             assert found is not None and counted is not None
             assert (found.n_nodes, found.n_alternatives) == (counted.n_nodes, counted.n_alternatives)
             fewer += found.undominated

@@ -154,7 +154,7 @@ class GraphOfTrees:
                 cause=reason,
                 fix="round or bin columns, or use formulation='odd'",
             )
-        self.apart, self.data = apart, data
+        self.apart, self.data, self.depth = apart, data, task.depth
         limited = replace(without_budget(task), meetings=None, features=None)
         limits = {
             "depth": task.depth,
@@ -248,12 +248,12 @@ class GraphOfTrees:
         ----------
         sums_only : bool
             Whether a cheapest tree is wanted under nothing but the rows that have multipliers: then tests that others
-            dominate may be omitted.
+            dominate may be omitted, and what other multipliers exclude.
         budget : Budget
         stop : callable
             What ends a search.
         """
-        return WrittenGraphs(self.up_to, sums_only and self.tells_dominated, budget, stop)
+        return WrittenGraphs(self.up_to, sums_only and (self.tells_dominated or self.tells_dear), budget, stop)
 
     def up_to(
         self,
@@ -262,7 +262,7 @@ class GraphOfTrees:
         seconds: float | None = None,
         stop: Callable[[], bool] | None = None,
         short_by: int = 0,
-        undominated: bool = False,
+        fewer: bool = False,
     ) -> AndOrGraph | None:
         """All alternatives of trees of at most this cost that satisfy the rows, after `relax` or `price`.
 
@@ -277,16 +277,22 @@ class GraphOfTrees:
         short_by : int
             By how much the limit on prices stays below that of the cost, less than the ``unit`` of `Priced`: of the
             trees of that cost, only those that are cheap at the multipliers are in the graph then.
-        undominated : bool
-            Whether tests over two leaves are left out in whose place another one adds the same to all rows, at no more
-            cost. Where the rows are all that trees have to satisfy, a cheapest tree is still in the graph.
+        fewer : bool
+            Where it `tells_dominated`, tests over two leaves are left out in whose place another one adds the same to
+            all rows, at no more cost: where the rows are all that trees have to satisfy, a cheapest tree is still in
+            the graph. Where it `tells_dear`, what other multipliers exclude is left out.
         """
-        return self._written(cost, short_by, most, _limits_of(seconds, stop), undominated)
+        return self._written(cost, short_by, most, _limits_of(seconds, stop), fewer)
 
     @property
     def tells_dominated(self) -> bool:
         """Whether it can omit dominated tests: under sum constraints, with tests listed, without rules on paths."""
         return not self._searches and not self.path_levels and self.n_rows > 0 and not self.n_sets
+
+    @property
+    def tells_dear(self) -> bool:
+        """Whether it can omit what other multipliers exclude: of trees of two tests over intervals of thresholds."""
+        return self._searches and self.depth == 2 and self.n_rows > 0 and not self.n_sets
 
     def count(
         self, cost: int, seconds: float | None = None, stop: Callable[[], bool] | None = None
@@ -313,12 +319,14 @@ class GraphOfTrees:
         return priced
 
     def _written(
-        self, cost: int | None, short_by: int, most: int, limits: Limits, undominated: bool = False
+        self, cost: int | None, short_by: int, most: int, limits: Limits, fewer: bool = False
     ) -> AndOrGraph | None:
-        given = self._native.up_to(EVERYTHING if cost is None else cost, short_by, most, undominated, *limits)
+        given = self._native.up_to(EVERYTHING if cost is None else cost, short_by, most, fewer, *limits)
         complete = cost if cost is None or not short_by else cost - 1
         graph = None if given is None else self._graph(given, complete)
-        return graph and replace(graph, undominated=undominated)
+        return graph and replace(
+            graph, undominated=fewer and self.tells_dominated, by_several=fewer and self.tells_dear
+        )
 
     def _graph(self, given: dict[str, Any], cost: int | None) -> AndOrGraph:
         nodes, points = len(given["depth"]), len(self.table.bits)

@@ -124,7 +124,7 @@ class GraphOverColumnSets(GraphOfTrees):
         self.made: dict[int, GraphOfTrees] = {}
 
     def _written(
-        self, cost: int | None, short_by: int, most: int, limits: Limits, undominated: bool = False
+        self, cost: int | None, short_by: int, most: int, limits: Limits, fewer: bool = False
     ) -> AndOrGraph | None:
         graphs, total = [], 0
         wanted = np.flatnonzero(self.least < EMPTY if cost is None else self.least <= cost)

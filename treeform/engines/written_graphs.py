@@ -21,7 +21,7 @@ class WrittenGraphs:
     ask : callable
         As `treeform.engines.and_or_graph.GraphOfTrees.up_to`.
     leaves_out : bool
-        Whether what has too many alternatives is written out without tests that others dominate.
+        Whether what has too many alternatives is written out with fewer of them.
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class WrittenGraphs:
         self.ask, self.leaves_out, self.budget, self.stop = ask, leaves_out, budget, stop
         self._widest: AndOrGraph | None = None
         self._too_large: dict[tuple[int, bool], int] = {}
-        """By the most alternatives, and whether dominated tests are omitted: a cost whose graph has more."""
+        """By the most alternatives, and whether some are omitted: a cost whose graph has more."""
 
     def up_to(self, cost: int, most: int, short_by: int = 0) -> AndOrGraph | None:
         """The graph of a cost; None when it was stopped, or has more than ``most`` alternatives."""
@@ -45,16 +45,16 @@ class WrittenGraphs:
         if graph is None and self.leaves_out:
             graph = self._asked(cost, max(most, AT_FIRST), short_by, True)
         # Of a graph without dominated tests, the part of a smaller cost has tests that are dominated there.
-        if graph is not None and not short_by and not graph.undominated:
+        if graph is not None and not short_by and not graph.undominated and not graph.by_several:
             self._widest = graph
         return graph
 
-    def _asked(self, cost: int, most: int, short_by: int, undominated: bool) -> AndOrGraph | None:
+    def _asked(self, cost: int, most: int, short_by: int, fewer: bool) -> AndOrGraph | None:
         # Short of a unit of cost, the graph still has all of the cost before.
         reach = cost - (short_by > 0)
-        if self.stop() or reach >= self._too_large.get((most, undominated), cost + 1):
+        if self.stop() or reach >= self._too_large.get((most, fewer), cost + 1):
             return None
-        graph = self.ask(cost, most, self.budget.remaining, self.stop, short_by, undominated)
+        graph = self.ask(cost, most, self.budget.remaining, self.stop, short_by, fewer)
         if graph is None and not short_by and not self.stop():
-            self._too_large[most, undominated] = cost
+            self._too_large[most, fewer] = cost
         return graph

@@ -105,6 +105,11 @@ class Stated:
     """What a claim says of the graph that the first multipliers leave, so that a check can count it again."""
 
     @property
+    def counted(self) -> dict[str, Any]:
+        """The part of a claim that names the graph; nothing where a search by its multipliers finds another one."""
+        return {} if self.graph.by_several else {"graph": self.counts}
+
+    @property
     def size(self) -> int:
         """Alternatives to state."""
         return self.graph.n_alternatives
@@ -339,7 +344,7 @@ class GraphSearch:
 
     def _exclude(self, made: Stated, priced: Priced) -> None:
         """Nothing of that cost is left: a bound."""
-        self._prove(self.relaxation.lower(made.up_to + 1), self._recheck(priced) | {"graph": made.counts})
+        self._prove(self.relaxation.lower(made.up_to + 1), self._recheck(priced) | made.counted)
         self.reached = made.up_to
 
     def stated(self, graph: AndOrGraph) -> Formulation:
@@ -360,7 +365,7 @@ class GraphSearch:
         if not step.size:
             self._exclude(step, priced)
             return step.up_to
-        recheck = self._recheck(priced) | {"graph": step.counts}
+        recheck = self._recheck(priced) | step.counted
         graph, most = self._needed(step)
         if (
             self.in_rows and graph.n_alternatives > FEW

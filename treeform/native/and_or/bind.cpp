@@ -120,20 +120,13 @@ public:
         const bool ended = search([&] { out = graph().price(multipliers, unit); }, time_limit, poll);
         return ended ? nb::object(to_dict(out)) : nb::none();
     }
-    nb::object up_to(std::int64_t cost, std::int64_t short_by, std::int64_t most, bool undominated, double time_limit,
+    nb::object up_to(std::int64_t cost, std::int64_t short_by, std::int64_t most, bool fewer, double time_limit,
                      const nb::object& poll) {
         require_between(cost, 0, kLargestAmount, "cost");
         require_between(short_by, 0, kLargestAmount, "what it is short by");
         require_between(most, 1, std::int64_t(1) << 30, "most");
-        require(!undominated || std::is_same_v<Trees, Graph>, "tests are listed where some are left out");
         Alternatives out;
-        const auto ask = [&](const auto&... more) { out = graph().up_to(cost, short_by, std::size_t(most), more...); };
-        const auto work = [&] {
-            if constexpr (std::is_same_v<Trees, Graph>)
-                ask(undominated);
-            else
-                ask();
-        };
+        const auto work = [&] { out = graph().up_to(cost, short_by, std::size_t(most), fewer); };
         const bool ended = search(work, time_limit, poll);
         if (!ended || !out.complete) return nb::none();
         nb::dict answer;
@@ -207,10 +200,11 @@ nb::class_<Bound>& with_methods(nb::class_<Bound>& bound) {
         .def("price", &Bound::price, nb::arg("multipliers"), nb::arg("unit"), nb::arg("time_limit"),
              nb::arg("poll").none(), "The same at given multipliers.")
         .def("up_to", &Bound::up_to, nb::arg("cost"), nb::arg("short_by"), nb::arg("most"),
-             nb::arg("undominated"), nb::arg("time_limit"), nb::arg("poll").none(),
+             nb::arg("fewer"), nb::arg("time_limit"), nb::arg("poll").none(),
              "All alternatives of trees of at most that cost, and of a price that is short by so much of its limit; "
-             "None when it was stopped, or for more than `most` of them. With `undominated` tests over two leaves are "
-             "left out in whose place another one adds the same to all rows at no more cost.");
+             "None when it was stopped, or for more than `most` of them. With `fewer`, listed tests over two leaves are "
+             "left out in whose place another one adds the same to all rows at no more cost; of thresholds in intervals, "
+             "at depth two, alternatives that other multipliers exclude.");
 }
 
 }  // namespace

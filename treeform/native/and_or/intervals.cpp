@@ -25,6 +25,7 @@
 #include "../totals/prices.hpp"
 #include "levels.hpp"
 #include "node_tests.hpp"
+#include "other_prices.hpp"
 #include "reduced.hpp"
 #include "rows_of_points.hpp"
 #include "search_prices.hpp"
@@ -48,7 +49,7 @@ public:
     virtual ~Search() = default;
     virtual Relaxed relax(Amount upper) = 0;
     virtual Relaxed price(const std::vector<Amount>& multipliers, Amount unit) = 0;
-    virtual Alternatives up_to(Amount cost, Amount short_by, std::size_t most) = 0;
+    virtual Alternatives up_to(Amount cost, Amount short_by, std::size_t most, bool several) = 0;
     virtual double count(Amount cost) = 0;
 };
 
@@ -81,7 +82,7 @@ public:
     TREEFORM_COLD Relaxed price(const std::vector<Amount>& multipliers, Amount unit) override {
         return until_stopped([&] { return priced(multipliers, unit, true); });
     }
-    TREEFORM_COLD Alternatives up_to(Amount cost, Amount short_by, std::size_t most) override {
+    TREEFORM_COLD Alternatives up_to(Amount cost, Amount short_by, std::size_t most, bool several) override {
         Alternatives out;
         out.words = words_;
         // No more than the dearest tree, which the width holds.
@@ -89,10 +90,17 @@ public:
         const int depth = settings_.depth;
         levels_.assign(depth + 1, {});
         for (int d = 0; d <= depth; ++d) levels_[d].words = words_, levels_[d].kinds = d ? 0 : table_.kinds;
-        own_.clear(), way_.begin();
+        own_.clear(), way_.begin(), others_.end();
         if (limit >= 0) levels_[depth].take(everything(), {limit >> at_.shift, -1, -1, -1}, nullptr);
         out.begin.push_back(0);
         for (int d = depth; d >= 0; --d) {
+            if (several && depth == 2 && d == 1) {
+                others_.begin(table_, pricing_, prices_, cost);
+                others_.ask<W>(levels_[1], out, own_, data_.table.features, rows_, [&](std::size_t i) -> const Subset& {
+                    control_.check();
+                    return rows_of(1, std::int32_t(i));
+                });
+            }
             const auto first = std::int32_t(out.depth.size());
             const auto below = first + std::int32_t(levels_[d].nodes.size());  // the children's numbers begin there
             for (std::size_t i = 0; i < levels_[d].nodes.size(); ++i) {
@@ -147,6 +155,7 @@ private:
     Prices prices_;
     std::optional<Relaxed> shown_;  // the best bound of a search that may be stopped
     SearchPrices at_;
+    OtherPrices others_;
     std::size_t words_;
     std::vector<std::int32_t> first_test_;
     std::int32_t last_test_ = 0;
@@ -370,6 +379,7 @@ private:
             const std::int32_t number = of.first_test_[f] + std::int32_t(subset.key(f)[to]) - 1;
             Level& next = of.levels_[depth - 1];
             const bool last = depth == 1;
+            if (last && !of.others_.within(std::size_t(index), under, above)) return;
             const std::int32_t left =
                 below + next.take(low, {room - least.right, index, number, 0}, last ? &under : nullptr);
             const std::int32_t right =
@@ -431,6 +441,8 @@ IntervalGraph::~IntervalGraph() = default;
 Relaxed IntervalGraph::relax(Amount upper) { return search_->relax(upper); }
 Relaxed IntervalGraph::price(const std::vector<Amount>& m, Amount unit) { return search_->price(m, unit); }
 double IntervalGraph::count(Amount cost) { return search_->count(cost); }
-Alternatives IntervalGraph::up_to(Amount cost, Amount short_by, std::size_t most) { return search_->up_to(cost, short_by, most); }
+Alternatives IntervalGraph::up_to(Amount cost, Amount short_by, std::size_t most, bool several) {
+    return search_->up_to(cost, short_by, most, several);
+}
 
 }  // namespace treeform::and_or

@@ -20,10 +20,10 @@ public:
     IntervalGraph(const Thresholds&, const totals::Settings&, continuous_totals::Control&,
                   const std::vector<std::int32_t>& group);
     ~IntervalGraph();
-    /// As those of Graph.
+    /// As those of Graph. `several`: of trees of two tests, leave out alternatives that other multipliers exclude, too.
     Relaxed relax(Amount upper);
     Relaxed price(const std::vector<Amount>& multipliers, Amount unit);
-    Alternatives up_to(Amount cost, Amount short_by, std::size_t most);
+    Alternatives up_to(Amount cost, Amount short_by, std::size_t most, bool several);
     /// How many trees of at most that cost there are, where no rows have multipliers and all groups differ; exact below
     /// 2^53.
     double count(Amount cost);
