@@ -7,6 +7,7 @@ that libraries do not count. The growth of treeform includes its copy of the tab
 from __future__ import annotations
 
 import gc
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -27,26 +28,30 @@ def drawn(rows: int, columns: int) -> tuple[Any, Any]:
     return X, (X[:, 0] * X[:, 1] + X[:, 2] / 2 + pick.normal(size=rows) > 0.5).astype(int)
 
 
-def first_tree(program: str, X: Any, y: Any, depth: int) -> int:
-    """Errors of the first tree."""
+def first_tree(program: str, X: Any, y: Any, depth: int, support: int) -> int:
+    """Errors of the first tree, whose leaves have so many rows."""
     if program == "CART":
         from sklearn.tree import DecisionTreeClassifier
 
-        return int((DecisionTreeClassifier(max_depth=depth, random_state=0).fit(X, y).predict(X) != y).sum())
+        greedy = DecisionTreeClassifier(max_depth=depth, min_samples_leaf=support, random_state=0)
+        return int((greedy.fit(X, y).predict(X) != y).sum())
     import treeform as tf
 
-    result = tf.Problem(X, y, shape=tf.Tree(depth)).solve(tf.DeepTreeSearch(work_limit=1))
+    problem = tf.Problem(X, y, shape=tf.Tree(depth))
+    if support > 1:
+        problem += tf.MinSupport(support)
+    result = problem.solve(tf.DeepTreeSearch(work_limit=1))
     return int(result.errors or 0)
 
 
-def run(program: str, rows: int, columns: int, depth: int) -> dict[str, Any]:
+def run(program: str, rows: int, columns: int, depth: int, support: int) -> dict[str, Any]:
     """One run in this process; called in a fresh one."""
-    first_tree(program, *drawn(60, columns), depth)
+    first_tree(program, *drawn(60, columns), depth, 1)
     X, y = drawn(rows, columns)
     gc.collect()
     Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
     before, began = status("VmRSS"), user_seconds()
-    errors = first_tree(program, X, y, depth)
+    errors = first_tree(program, X, y, depth, support)
     return {
         "tables": round((status("VmHWM") - before) / X.nbytes, 2),
         "errors": errors,
@@ -57,27 +62,31 @@ def run(program: str, rows: int, columns: int, depth: int) -> dict[str, Any]:
 
 @table("deep_memory")
 def memory(rows: Rows) -> Shown:
-    """Sizes and depths by program."""
+    """Sizes, depths and supports by program."""
     lines = []
-    for (size, depth), found in rows.frame.groupby(["rows x columns", "depth"], sort=False):
-        line: dict[str, Any] = {"rows x columns": size, "depth": depth}
+    keys = ["rows x columns", "depth", "rows of a leaf"]
+    for case, found in rows.frame.groupby(keys, sort=False):
+        line: dict[str, Any] = dict(zip(keys, case, strict=True))
         for row in found.to_dict("records"):
             line[f"{row['program']}, tables"] = row["tables"]
             line[f"{row['program']}, errors"] = row["errors"]
             line[f"{row['program']}, s"] = row["seconds"]
         lines.append(line)
-    note = "Growth of the process at most, in tables of float64; user CPU seconds of one thread."
+    note = (
+        "Growth of the process at most, in tables of float64; user CPU seconds of one thread. Each leaf has "
+        "so many rows at least."
+    )
     return Shown("Memory up to the first deep trees", pd.DataFrame(lines), note)
 
 
-def main(sizes: str = SIZES, depth: int = 6) -> None:
+def main(sizes: str = SIZES, depth: int = 6, supports: str = "1") -> None:
     """Measure."""
-    figures = Figures("deep_memory", ("program", "rows x columns", "depth"))
+    figures = Figures("deep_memory", ("program", "rows x columns", "depth", "rows of a leaf"))
     for size in sizes.split(","):
         rows, columns = map(int, size.split("x"))
-        for program in PROGRAMS:
+        for program, support in product(PROGRAMS, map(int, supports.split(","))):
             figures.measure(
-                lambda p=program, n=rows, c=columns: in_child(run, p, n, c, depth, seconds=600).answer
+                lambda p=program, n=rows, c=columns, s=support: in_child(run, p, n, c, depth, s, seconds=600).answer
                 or {"tables": ""},
-                program=program, depth=depth, **{"rows x columns": size},
+                program=program, depth=depth, **{"rows x columns": size, "rows of a leaf": support},
             )  # fmt: skip

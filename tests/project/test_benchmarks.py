@@ -257,7 +257,7 @@ def test_deep(folder: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None
     bounds.main("continuous/wilt", "2", "1,2", 20)
     (line,) = lines("deep_bounds", folder)
     assert int(line["2 parts"].split(" ")[0]) <= int(line["proof"]) == int(line["errors"])
-    memory.main("500x3", 2)
+    memory.main("500x3", 2, "20")
     (line,) = lines("deep_memory", folder)
     assert int(line["treeform, errors"]) <= int(line["CART, errors"]) and float(line["treeform, tables"]) >= 0
     limits.main("60x300:2:20")

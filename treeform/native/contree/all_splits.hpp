@@ -74,7 +74,7 @@ public:
             Answer<Cost> at;
             at.value = upper;
             if (task.support > 0 && drop(task, f, pick, at)) continue;
-            const auto found = this->evaluate(task, f, 0, pick, at);
+            const auto found = this->evaluate(task, f, pick, at);
             search.settle(pick, upper - this->penalty_, found, by_left.data(), by_right.data(), this->counters_);
             if (!at.found) continue;
             const Cost room = upper - this->penalty_;
@@ -136,7 +136,7 @@ private:
 
     /// DepthTwo::drop_interval, of trees with a test on a side at least where these alone are sought.
     bool drop(const Task& task, int f, const typename IntervalSearch<W>::Pick& pick, const Answer<Cost>& best) {
-        if (!leave_out_ || !different()) return this->drop_interval(task, f, 0, pick, best);
+        if (!leave_out_ || !different()) return this->drop_interval(task, f, pick, best);
         const typename Base::Keys keys = this->weigh_common(task.node, pick);
         auto &left = this->open_left_, &right = this->open_right_;
         const Cost cutoff = best.value - this->penalty_;

@@ -20,6 +20,7 @@
 #include "sides.hpp"
 #include "subproblem.hpp"
 #include "table.hpp"
+#include "tolerance.hpp"
 
 namespace treeform::contree {
 
@@ -55,14 +56,14 @@ public:
     TREEFORM_COLD ~DepthTwo() = default;
 
     /// The best tree of depth at most two and at most task.budget tests that costs less than task.upper.
-    /// `by_feature` receives lower bounds per root feature, whatever the support. With `guess` it is a good tree: the
+    /// `by_feature` receives lower bounds per root feature, whatever the support. With `guess` it is a good tree: the gap grows, and the
     /// cost of a side with a test under the support is used as a bound for neighbours, which is valid only without one.
     Answer<Cost> solve(const Task& task, Cost gap, Cost* by_feature, bool guess = false) {
-        laid_out_ = false, guess_ = guess;
-        if (task.support == 0) return search(task, gap, by_feature);
+        laid_out_ = false, guess_ = guess, gap_ = gap;
+        if (task.support == 0) return search(task, by_feature);
         Task loose = task;
         loose.support = loose.supported = 0;
-        Answer<Cost> reply = search(loose, gap, loose_by_.data());
+        Answer<Cost> reply = search(loose, loose_by_.data());
         std::copy(loose_by_.begin(), loose_by_.end(), by_feature);
         if (!reply.found) return reply;
         Task supported = task;
@@ -70,7 +71,7 @@ public:
         supported.supported = std::max(task.supported, reply.lower);
         if (reply.kind == Plan::split) supported.hint = reply.test;
         const Cost lower = reply.lower;
-        reply = search(supported, gap, unused_.data());
+        reply = search(supported, unused_.data());
         reply.lower = lower;
         return reply;
     }
@@ -86,7 +87,8 @@ protected:
     Control& control_;
     Counters& counters_;
     ScanTable<Key, Sum> scans_;
-    Cost penalty_, support_ = 0, supported_whole_ = 0;
+    Cost penalty_, support_ = 0, supported_whole_ = 0, gap_ = 0;
+    Tolerance<Cost> tolerance_;
     bool laid_out_ = false;  // the node is in the lanes
     bool guess_ = false;  // see `solve`
     std::uint64_t work_ = 0;  // of the scans
@@ -103,7 +105,7 @@ protected:
     Side<Cost> left_, right_;
     IntervalSearch<W> search_;
 
-    Answer<Cost> search(const Task& task, Cost gap, Cost* by_feature) {
+    Answer<Cost> search(const Task& task, Cost* by_feature) {
         control_.count(counters_.nodes);
         control_.check();
         support_ = task.support;
@@ -120,6 +122,7 @@ protected:
             return settled(best, only_leaf ? leaf : known);
         }
         if (!laid_out_) lanes_.lay_out(node, control_), laid_out_ = true;
+        tolerance_.begin(gap_, guesses() ? leaf : Cost{0}, 1.0 * table_.features * table_.features, counters_.scans);
         const Cost whole = whole_node(leaf, best);
         if (task.budget < 2) {
             std::copy(whole_.begin(), whole_.end(), by_feature);
@@ -131,8 +134,8 @@ protected:
         for (const int f : turn_) {
             const Cost inherited = task.inherited ? task.inherited[f] : Cost{0};
             by_feature[f] = std::max(inherited, task.lower);
-            if (best.value > known && std::max(by_feature[f], known) < best.value - gap) {
-                search_feature(task, f, whole, gap, best);
+            if (best.value > known && std::max(by_feature[f], known) < best.value - gap()) {
+                search_feature(task, f, whole, best);
                 by_feature[f] = std::max(by_feature[f], std::min<Cost>(whole, penalty_ + search_.lower()));
                 proven = std::min(proven, std::max(by_feature[f], penalty_ + search_.proven()));
             } else {
@@ -179,7 +182,7 @@ protected:
         return low;
     }
 
-    void search_feature(const Task& task, int f, Cost whole, Cost gap, Answer<Cost>& best) {
+    void search_feature(const Task& task, int f, Cost whole, Answer<Cost>& best) {
         search_.cuts.take(table_, task.node, f, task.support);
         const Cost least = guesses() ? supported_whole_ : whole;
         search_.begin(rules_, table_.features, task.node.total_mass, least, supported_whole_, whole_.data());
@@ -188,23 +191,23 @@ protected:
         prefixes_.begin(task.node, f);
         typename IntervalSearch<W>::Pick pick;
         std::uint32_t wish = task.hint.feature == f ? task.hint.key : 0;
-        while (search_.next(best.value - penalty_ - gap, pick, by_left_.data(), by_right_.data(), counters_, wish)) {
+        while (search_.next(best.value - penalty_ - gap(), pick, by_left_.data(), by_right_.data(), counters_, wish)) {
             wish = 0;
             control_.check();
-            if (support_ > 0 && !guess_ && task.budget > 2 && drop_interval(task, f, gap, pick, best)) continue;
-            const Found found = evaluate(task, f, gap, pick, best);
-            search_.settle(pick, best.value - penalty_ - gap, found, by_left_.data(), by_right_.data(), counters_);
+            if (support_ > 0 && !guess_ && task.budget > 2 && drop_interval(task, f, pick, best)) continue;
+            const Found found = evaluate(task, f, pick, best);
+            search_.settle(pick, best.value - penalty_ - gap(), found, by_left_.data(), by_right_.data(), counters_);
         }
     }
 
     /// Try to settle a whole interval of splits at once. Its trees cost at least what they cost on the rows that are on
     /// the same side in all of these splits; and a leaf of enough weight in one of them has it, too, when the rows in
     /// between are counted on both sides. The best trees in this sense bound all: the sub-interval rule with a support.
-    bool drop_interval(const Task& task, int f, Cost gap, const typename IntervalSearch<W>::Pick& pick,
+    bool drop_interval(const Task& task, int f, const typename IntervalSearch<W>::Pick& pick,
                        const Answer<Cost>& best) {
         if (pick.interval.from == pick.interval.to) return false;
         const Keys keys = weigh_common(task.node, pick);
-        const Cost cutoff = best.value - penalty_ - gap;
+        const Cost cutoff = best.value - penalty_ - gap();
         Cost low_left = left_.leaf, low_right = right_.leaf;
         if (!scan_features(f, keys, true, cutoff, 0, low_left, low_right, true)) return false;
         low_left = rest(low_left, open_left_), low_right = rest(low_right, open_right_);
@@ -233,18 +236,11 @@ protected:
     }
 
     /// One split {rank_f < key}: bounds for both sides, and a tree if it is good.
-    Found evaluate(const Task& task, int f, Cost gap, const typename IntervalSearch<W>::Pick& pick,
-                   Answer<Cost>& best) {
+    Found evaluate(const Task& task, int f, const typename IntervalSearch<W>::Pick& pick, Answer<Cost>& best) {
         const Place cut{static_cast<std::size_t>(pick.cut), search_.cuts.key(pick.cut)};
-        const Cost cutoff = best.value - penalty_ - gap;
-        Found out{pick.left,
-                  pick.right,
-                  pick.left + pick.right,
-                  pick.supported_left,
-                  pick.supported_right,
-                  pick.supported_left + pick.supported_right,
-                  {},
-                  {}};
+        const Cost cutoff = best.value - penalty_ - gap();
+        Found out{pick.left, pick.right, pick.left + pick.right, pick.supported_left, pick.supported_right,
+                  pick.supported_left + pick.supported_right, {}, {}};
         if (std::max(out.total, out.supported_total) >= cutoff) {
             ++counters_.bounded;
             return out;
@@ -288,6 +284,7 @@ protected:
         return out;
     }
     bool guesses() const { return guess_ && support_ > 0; }
+    Cost gap() const { return tolerance_.at(counters_.scans); }
     /// Second features may be scanned for the sides that may have a test.
     void open_sides(bool left_is_leaf, bool right_is_leaf) {
         open_left_ = by_left_, open_right_ = by_right_;

@@ -32,7 +32,9 @@ public:
         for (int f = 0; f < this->table_.features; ++f) {
             contree::Answer<Cost> one;
             one.value = most;
-            this->search_feature(task, f, whole, 0, one);
+            this->tolerance_.begin(0, task.support > 0 ? most : Cost{0}, this->table_.features,
+                                    this->counters_.scans);
+            this->search_feature(task, f, whole, one);
             if (one.found) found.push_back({one.test, one.value});
         }
         return found;

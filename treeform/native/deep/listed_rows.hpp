@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "../common/give_back.hpp"
 #include "../contree/table.hpp"
 #include "few_columns.hpp"
 
@@ -55,6 +56,7 @@ public:
     /// The same rows with the orders of all features, which stay until the next call.
     const Rows& whole(const Rows& rows) {
         if (!is_list(rows)) return rows;
+        if (rows.n > root_.n / 4) give_freed_memory_back();  // the most that is held at a time follows
         whole_ = rows;
         write_out(whole_);
         return whole_;
