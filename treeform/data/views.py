@@ -129,6 +129,11 @@ class Points:
         return bool(((self.X == 0) | (self.X == 1)).all())
 
     @cached_property
+    def least_errors(self) -> int:
+        """Weight of the classes at each point but the heaviest one there, in weight units."""
+        return int(self.weights.sum() - self.weights.max(axis=1).sum())
+
+    @cached_property
     def cells(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """The points and classes that have weight: (C,) points, (C,) classes, (C,) weights."""
         point, label = np.nonzero(self.weights)

@@ -55,15 +55,15 @@ class Routed:
         The counts of the graph are those of these rows.
     leaf_of_point : (P,) int32 or None
         The leaf that each of the merged points reaches.
-    taken : (N, 2) bool or None
-        The answer of `sides_taken`.
+    carried : (N, 2) int64 or None
+        The answer of `weights_of_sides`.
     """
 
     def __init__(self, data: Dataset) -> None:
         self._data = weakref.ref(data)
         self.counted = False
         self.leaf_of_point: Ints | None = None
-        self.taken: NDArray[np.bool_] | None = None
+        self.carried: Indices | None = None
 
     @classmethod
     def of(cls, graph: Nodes, data: Dataset) -> Routed:
@@ -138,19 +138,24 @@ def counts(graph: Nodes, data: Dataset) -> NDArray[np.int64]:
     arrays = (graph.feature, graph.threshold, graph.left, graph.right)
     leaf, carried, reaching = _core.move_rows(matrix, points.weights, *arrays)
     known = Routed.of(graph, data)
-    known.leaf_of_point, known.taken = leaf, carried.reshape(size, 2, -1).any(axis=2)
-    known.taken.setflags(write=False)
+    known.leaf_of_point, known.carried = leaf, carried.reshape(size, 2, -1).sum(axis=2)
+    known.carried.setflags(write=False)
     out: NDArray[np.int64] = reaching.reshape(size, -1)
     return out
 
 
 def sides_taken(graph: Nodes, data: Dataset) -> NDArray[np.bool_]:
     """Whether some row of `data` leaves each node by its left and by its right side: (N, 2) bool."""
+    return weights_of_sides(graph, data) > 0
+
+
+def weights_of_sides(graph: Nodes, data: Dataset) -> Indices:
+    """Weight of the rows of `data` that leave each node by its left and by its right side: (N, 2) int64."""
     known = Routed.of(graph, data)
-    if known.taken is None:
+    if known.carried is None:
         counts(graph, data)
-    assert known.taken is not None
-    return known.taken
+    assert known.carried is not None
+    return known.carried
 
 
 def goes_left(graph: Nodes, X: Floats) -> NDArray[np.bool_]:

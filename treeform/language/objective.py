@@ -223,9 +223,8 @@ class Error(Term):
         return data.weight_unit
 
     def least(self, data: Dataset, classes: int) -> Fraction:
-        at_point = data.points.weights
         missing = np.sort(data.class_weights)[: max(0, data.n_classes - classes)].sum()
-        return data.weight_unit * int(max((at_point.sum(axis=1) - at_point.max(axis=1)).sum(), missing))
+        return data.weight_unit * max(data.points.least_errors, int(missing))
 
     def build(self, model: Model, ports: Ports) -> Expr:
         # (18), first term: sum_i sum_v phi_iv w_iv, with phi = 1 at the terminals of other classes.

@@ -40,8 +40,7 @@ class MaxErrors(AtMostAmount, LinearRequirement):
     needs = frozenset({"correct"})
 
     def bind(self, data: Dataset, **context: Any) -> MaxErrors:
-        per_class = data.points.weights
-        floor = int((per_class.sum(axis=1) - per_class.max(axis=1)).sum())
+        floor = data.points.least_errors
         if floor > self.amount.at_most(data):
             raise Infeasible(
                 f"{self} is infeasible",

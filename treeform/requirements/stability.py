@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from treeform.graph.routing import weights_of_sides
 from treeform.language.numbers import whole_number
 from treeform.requirements.amount import AtLeastAmount
 from treeform.shape import Limits
@@ -112,13 +113,8 @@ class MinSupport(_WeightAtTests):
         return (ports.branch * ports.weights[:, None, None]).sum(axis=0), ports.active[:, None]
 
     def weight_of(self, graph: DecisionGraph, data: Dataset) -> int:
-        tests = np.flatnonzero(graph.feature >= 0)
-        if not len(tests):
-            return data.total_weight
-        weight = data.points.weights.sum(axis=1)
-        visits = graph.route(data.points.X)[:, tests]
-        left = graph.goes_left(data.points.X)[:, tests]
-        return min(int((weight @ (visits & left)).min()), int((weight @ (visits & ~left)).min()))
+        of_tests = weights_of_sides(graph, data)[graph.feature >= 0]
+        return int(of_tests.min(initial=data.total_weight))
 
 
 class Stability(_WeightAtTests):
