@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from pkgutil import resolve_name
 from typing import Any
 
 from treeform.engines import Engine, EngineOutcome, EngineRun
@@ -21,14 +22,14 @@ from treeform.language.values import ValueRule
 from treeform.shape import Shape
 from treeform.solve.ledger import Ledger
 from treeform.solve.repair import narrowed, relabel
-from treeform.utils import extensions
 from treeform.utils.budget import Budget
+from treeform.utils.extensions import BUILT_IN
+from treeform.utils.extensions import ENGINES as ENGINE_NAMES
 
 
 def chosen_by_default() -> tuple[type[Engine], ...]:
     """The engines that come with treeform and need not be named, in the order in which equals are preferred."""
-    table = extensions.BUILT_IN[extensions.ENGINES]
-    kinds = (extensions.Extension(extensions.ENGINES, *row).load() for row in table.items())
+    kinds: Iterator[type[Engine]] = map(resolve_name, BUILT_IN[ENGINE_NAMES].values())
     return tuple(kind for kind in kinds if not kind.by_name_only)
 
 
