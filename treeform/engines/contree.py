@@ -143,11 +143,12 @@ class ConTree(NativeSettings, Distributable):
 
         check_task(data, task)
         room = Room(self.memory_limit)
+        rows = _arrays(data, task)
         session = _Session(data, task, run)
         asked = self._keywords(data, task) | {"memory_limit": room.left()}
         asked |= {"prove": prove, "work_limit": work_limit}
         asked |= start_over_ranks(session.start, data, task.depth)
-        native = _core.contree(*_arrays(data, task), **asked, upper=session.upper, **session.watch())
+        native = _core.contree(*rows, **asked, upper=session.upper, **session.watch())
         return with_stages(session.outcome(native), native)
 
     def evaluator(self, data: Dataset, task: TreeTask) -> Evaluator:
