@@ -204,7 +204,7 @@ class Term(_Arithmetic):
         return None
 
     def __str__(self) -> str:
-        return written(self)
+        return written(self) if vars(self) else self.name
 
 
 @dataclass(frozen=True)
