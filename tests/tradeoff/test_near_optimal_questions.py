@@ -222,11 +222,12 @@ def test_report_and_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     found = with_groups().near_optimal(within="1/2")
     page = report.html(found.best, near_optimal=found)
     assert 'class="ranges"' in page and "Models that are almost as good" in page
+    asked = "that satisfy the requirements, " if found.question.requirements else ""
+    assert f"Models {asked}with an objective of at most" in page
     assert "<style>.ranges" not in page
     facts = report.of_result(found.best, near_optimal=found)
-    assert f"by {found.count} models" in report.render_markdown(
-        facts
-    ) and "almost as good" in report.render_text(facts)
+    assert f": {found.count:,}; the best has" in report.render_markdown(facts)
+    assert "almost as good" in report.render_text(facts)
     problem = with_groups()
     path, out = tmp_path / "table.csv", tmp_path / "report.md"
     frame = pd.DataFrame(problem.data.X, columns=list("abc"))
@@ -262,6 +263,7 @@ def test_report_and_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert asked.stdout.count("drawn: objective") == 2
     for model in drawn:
         assert f"drawn: objective {model.objective}" in asked.stdout
+    assert f"over {found.count:,} models; dot: the best one" in found.plot().svg
     table = tmp_path / "rows.csv"
     told = CliRunner().invoke(app, [*words, "--disagreement", str(table)])
     rows, want = pd.read_csv(table), found.disagreement()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from treeform.tradeoff.near_optimal import NearOptimal
-from treeform.utils.text import count_of, value_text
+from treeform.utils.text import value_text
 
 MOST_NAMES = 6
 
@@ -28,13 +28,14 @@ def alternatives(found: NearOptimal | None) -> Alternatives | None:
     needed = columns["column"][columns["models"] == found.count].tolist()
     unused = columns["column"][~some].tolist()
     beyond = "" if found.counted else f" Those beyond, up to {value_text(found.threshold)}, are not counted."
+    asked = "that satisfy the requirements, " if found.question.requirements else ""
     sentences = [
-        f"Requirements are satisfied by {count_of(f'{found.count:,}', 'model')} with an objective of at most "
-        f"{value_text(found.counted_to)}; the best has {value_text(found.best.objective)}.{beyond}",
+        f"Models {asked}with an objective of at most {value_text(found.counted_to)}: {found.count:,}; "
+        f"the best has {value_text(found.best.objective)}.{beyond}",
         f"{f'All of them test {_names(needed)}' if needed else 'No column is tested by all of them'}; "
         f"{f'none tests {_names(unused)}' if unused else 'each column is tested by some'}.",
-        f"Some of them predict {float(spread.ambiguity):.1%} of the training weight differently from the best model; "
-        f"a single one, {float(spread.discrepancy):.1%} at most.",
+        f"On {float(spread.ambiguity):.1%} of the training weight some of them predict another class than the best "
+        f"model; a single one does so on {float(spread.discrepancy):.1%} at most.",
     ]
     return Alternatives(found.plot().svg, tuple(sentences))
 

@@ -199,8 +199,8 @@ class NearOptimal(Printed):
             for name, models, least, best, largest in frame.to_numpy().tolist()
             if models
         ]
-        size = self._size()
-        return Drawing(range_plot(bars, f"share of the impurity, over {count_of(size, 'model')}"))
+        models = count_of(f"{self._size():,}", "model")
+        return Drawing(range_plot(bars, f"share of the impurity over {models}; dot: the best one"))
 
     # ---------------------------------------------------------------- rows
 
