@@ -157,6 +157,13 @@ def test_proved_depths_have_the_best_tree_at_every_price(seed, price, depth):
     assert 23 * (best.cost + price * best.tests) == table.at(23 * price).objective
 
 
+def test_prices_where_classes_have_weights_of_many_digits():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 5, size=(70, 3)).astype(float), (rng.random(70) < 0.3).astype(int)
+    found = tf.OptimalTreeClassifierCV([1, 2, 3], cv=3, class_weight={0: 1 / 7, 1: 0.3333333333333333}, time_limit=None)
+    assert found.fit(X, y).result_.status is tf.Status.OPTIMAL
+
+
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 1e12])
 def test_prices_of_targets_with_many_digits(scale):
     rng = np.random.default_rng(0)

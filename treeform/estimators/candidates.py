@@ -20,6 +20,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from treeform.data import Dataset
 from treeform.engines.pruning import prunings, prunings_of_tests
+from treeform.errors import SpecError
 from treeform.estimators.base import OptimalEstimator
 from treeform.estimators.complexity import lower_hull, simplest_between, slope, total_weight
 from treeform.graph import DecisionGraph
@@ -179,7 +180,12 @@ def _of_depth(
     known, asked, price = list(smaller), set[Fraction](), Fraction(0)
     while True:
         start = _cheapest(known, price) if own_starts and known else None
-        result = _solved(estimator, data, sensitive_features, start, budget, price)
+        try:
+            result = _solved(estimator, data, sensitive_features, start, budget, price)
+        except SpecError:
+            if price == 0:
+                raise
+            return  # weights have so many digits that costs with a price are no exact numbers
         if result.graph is not None:
             made = list(_pruned(question, result.graph, depth))
             known += made
@@ -227,7 +233,7 @@ def _at_prices(
 
 def _simple(price: Fraction, factor: Fraction, question: Question) -> Fraction:
     """The simplest price, in units of the search, within a factor of the given one."""
-    data, unit = question.data, Fraction(1, question.scale)
+    data, unit = question.data, Fraction(question.data.weight_unit)
     if data.quantity is not None:
         weight, loss = loss_of(question.objective)
         unit = weight * loss.per_unit(data)
