@@ -62,3 +62,18 @@ def test_a_proof_that_ends_early_keeps_the_bound() -> None:
 
     found = solve(x, y, None, 1 - np.eye(2, dtype=np.int64), DEPTH, poll=poll)
     assert 0 < max(lowers) <= found["lower"] <= found["tree"]["cost"]
+
+
+def test_a_test_that_costs_more_than_a_target(draw: Draw) -> None:
+    """What a target leaves to the sides of a test is below zero."""
+    reached = 0
+    for seed in draw(range(100), 40):
+        rng = np.random.default_rng(seed)
+        n, price = int(rng.integers(20, 80)), int(rng.integers(10, 60))
+        x, y = rng.integers(0, 5, (n, 2)).astype(float), rng.integers(0, 3, n).astype(np.int32)
+        cost = rng.integers(0, 7, (3, 3))
+        found = solve(x, y, None, cost, DEPTH, node_penalty=price)
+        optimum = least_cost(x, y, np.ones(n, dtype=np.int64), cost, DEPTH, price)
+        assert found["complete"] and found["lower"] == optimum == found["tree"]["cost"], seed
+        reached += found["counters"]["raised"]
+    assert reached > 0

@@ -101,7 +101,7 @@ private:
         target = std::min(target, stump_.leaf(node.weight));
         if (target <= 0) return 0;
         const Cost few = few_classes_.bound(node.weight, depth, full_tree(depth));
-        if (few >= target) return target;
+        if (few >= target || target <= penalty_) return target;  // a leaf costs as much, and so does a test alone
         if (depth <= 2) {
             const auto reply = two_.solve({node, depth, full_tree(depth), target}, 0, unused_.data());
             return std::max(few, std::min(reply.proven, target));
