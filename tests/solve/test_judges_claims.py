@@ -13,14 +13,19 @@ from treeform.errors import ContradictionError
 from treeform.graph import DecisionGraph
 from treeform.language.question import allowed_errors, ceiling
 from treeform.solve import Limit, Status
+from treeform.solve.choice import choose
 from treeform.solve.ledger import Ledger
-from treeform.solve.result import Claim, relative_gap
+from treeform.solve.node import Node
+from treeform.solve.result import Claim, SolveOptions, relative_gap
 from treeform.solve.stage.given_models import (
+    MANY_VALUES,
     bound_with,
     classes_bound,
+    constant_models,
     floor_bound,
     most_tests,
     out_of_reach,
+    quick_bounds,
 )
 from treeform.utils.budget import Budget
 
@@ -283,6 +288,19 @@ def test_identical_rows_share_a_prediction():
     both = question("cost[0 4 1; 1 0 1; 1 2 0] + error", y=y, rows=TWINS)
     assert floor_bound(both) == 5
     assert floor_bound(question("nodes + error", y=y, rows=TWINS)) == 2  # whatever comes first
+
+
+@pytest.mark.parametrize("seconds", [1e-9, None])
+def test_equal_rows_of_a_large_table_are_found_where_there_is_time(seconds):
+    n = MANY_VALUES // 20 + 1
+    q = question(rows=np.arange(20 * n).reshape(n, 20) % 7.0, y=np.arange(n) % 2)
+    book = ledger(q, limit=seconds)
+    node = Node(book, choose(q, SolveOptions()))
+    constant_models(node, book.budget)
+    assert book.upper == n // 2
+    quick_bounds(node, book.budget)
+    assert ("points" in vars(q.data)) == (seconds is None)
+    assert book.lower == (None if seconds else floor_bound(q))
 
 
 def test_few_tests_lead_to_few_classes():

@@ -57,6 +57,8 @@ class Routed:
         The leaf that each of the merged points reaches.
     carried : (N, 2) int64 or None
         The answer of `weights_of_sides`.
+    reaching : (N, K) int64 or None
+        The answer of `counts`.
     """
 
     def __init__(self, data: Dataset) -> None:
@@ -64,6 +66,7 @@ class Routed:
         self.counted = False
         self.leaf_of_point: Ints | None = None
         self.carried: Indices | None = None
+        self.reaching: Indices | None = None
 
     @classmethod
     def of(cls, graph: Nodes, data: Dataset) -> Routed:
@@ -89,7 +92,7 @@ def leaf_of_point(graph: Nodes, data: Dataset) -> Ints:
     """The leaf that each of the merged points of `data` reaches: (P,) int32."""
     known = Routed.of(graph, data)
     if known.leaf_of_point is None:
-        counts(graph, data)
+        _move(graph, data)
     assert known.leaf_of_point is not None
     return known.leaf_of_point
 
@@ -129,8 +132,20 @@ def visits(graph: Nodes, X: Floats) -> NDArray[np.bool_]:
 def counts(graph: Nodes, data: Dataset) -> NDArray[np.int64]:
     """Weight of each class of `data` that reaches each node, in weight units: (N, K) int64.
 
-    The merged points are moved once: what each arc carries gives the counts and the sides taken.
+    Where there is no test, no row is moved, and equal rows of a large table need not be found.
     """
+    known = Routed.of(graph, data)
+    if known.reaching is None:
+        if len(graph.feature) > 1:
+            _move(graph, data)
+        else:
+            known.carried, known.reaching = np.zeros((1, 2), dtype=np.int64), data.class_weights[None]
+    assert known.reaching is not None
+    return known.reaching
+
+
+def _move(graph: Nodes, data: Dataset) -> None:
+    """Move the merged points once: what each arc carries gives the counts and the sides taken."""
     from treeform import _core
 
     points, size = data.points, len(graph.feature)
@@ -139,9 +154,9 @@ def counts(graph: Nodes, data: Dataset) -> NDArray[np.int64]:
     leaf, carried, reaching = _core.move_rows(matrix, points.weights, *arrays)
     known = Routed.of(graph, data)
     known.leaf_of_point, known.carried = leaf, carried.reshape(size, 2, -1).sum(axis=2)
-    known.carried.setflags(write=False)
-    out: NDArray[np.int64] = reaching.reshape(size, -1)
-    return out
+    known.reaching = reaching.reshape(size, -1)
+    for shared in (known.carried, known.reaching):
+        shared.setflags(write=False)
 
 
 def sides_taken(graph: Nodes, data: Dataset) -> NDArray[np.bool_]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, cast
 import numpy as np
 
 from treeform.errors import SpecError
-from treeform.graph.routing import codes_of_points
+from treeform.graph.routing import counts
 from treeform.language.numbers import as_fraction, require_exact_sum
 from treeform.language.objective_text import names_of_terms, settings_of, terms_in, written
 from treeform.model import Expr, Model, Quadratic, constant
@@ -215,8 +215,8 @@ class Error(Term):
     needs: ClassVar[Set[str]] = frozenset({"correct"})
 
     def evaluate(self, graph: DecisionGraph, data: Dataset) -> Fraction:
-        codes = codes_of_points(graph, data)
-        right = int(data.points.weights[np.arange(len(codes)), codes].sum())
+        leaves = np.flatnonzero(graph.feature < 0)
+        right = int(counts(graph, data)[leaves, graph.label[leaves]].sum())
         return data.weight_unit * (data.total_weight - right)
 
     def unit(self, data: Dataset) -> Fraction:

@@ -17,6 +17,10 @@ from treeform.utils.text import count_of
 
 PROVER = "identical rows"
 PROVER_OF_CLASSES = "few terminals"
+MANY_VALUES = 10**6
+"""Of a table whose equal rows take more than some milliseconds to find."""
+VALUES_A_SECOND = 10**8
+"""Of a table whose equal rows are found, about."""
 
 
 def floor_bound(question: Question) -> int:
@@ -85,6 +89,9 @@ def constants(question: Question, ledger: Ledger) -> None:
 
 def quick_bounds(node: Node, budget: Budget) -> None:
     """What counting proves: identical rows of different classes, and fewer leaves than classes."""
+    values, left = node.question.data.X.size, budget.remaining
+    if left is not None and values > max(MANY_VALUES, VALUES_A_SECOND * left):
+        return
     node.ledger.prove_lower(floor_bound(node.question), PROVER)
     if node.title:  # a part may pay less than nothing for a class
         return
