@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "../common/binding.hpp"
+#include "../common/give_back.hpp"
 #include "engine.hpp"
 #include "scan.hpp"
 
@@ -11,6 +12,8 @@ namespace {
 
 using Weights = Array<std::int64_t, 1>;
 using Costs = Array<std::int64_t, 2>;
+
+constexpr std::size_t kManyValues = 1'000'000;  // of a table whose memory goes back to the system after a search
 
 Rows rows_of(const Array<double, 2>& x, const Array<std::int32_t, 1>& y, const Weights& weight, const Costs& cost,
              int classes) {
@@ -83,9 +86,11 @@ nb::dict solve(const Rows& rows, const Settings& settings, double time_limit, co
     Control control(settings.upper, settings.memory_limit);
     if (settings.threads == 1 && !away)  // without any bound, each threshold is followed by all thresholds
         control.expect_steps(rows.classes * std::pow(double(rows.n * rows.features), settings.depth));
-    Engine engine(rows, settings, control, away);
-    run_tree_search(control, time_limit, poll, [&] { engine.solve(); }, [&] { return engine.improvements(); });
-    nb::dict answer = to_dict(engine.outcome());
+    auto engine = std::make_unique<Engine>(rows, settings, control, away);
+    run_tree_search(control, time_limit, poll, [&] { engine->solve(); }, [&] { return engine->improvements(); });
+    nb::dict answer = to_dict(engine->outcome());
+    engine.reset();
+    if (rows.n * rows.features > kManyValues) give_freed_memory_back();
     add_memory(answer, control, false);
     return answer;
 }
