@@ -29,7 +29,7 @@ def drawn(rows: int, columns: int) -> tuple[Any, Any]:
 
 
 def first_tree(program: str, X: Any, y: Any, depth: int, support: int) -> int:
-    """Errors of the first tree, whose leaves have so many rows."""
+    """Errors of the first tree under a minimum support, in rows."""
     if program == "CART":
         from sklearn.tree import DecisionTreeClassifier
 
@@ -64,7 +64,7 @@ def run(program: str, rows: int, columns: int, depth: int, support: int) -> dict
 def memory(rows: Rows) -> Shown:
     """Sizes, depths and supports by program."""
     lines = []
-    keys = ["rows x columns", "depth", "rows of a leaf"]
+    keys = ["rows x columns", "depth", "minimum support"]
     for case, found in rows.frame.groupby(keys, sort=False):
         line: dict[str, Any] = dict(zip(keys, case, strict=True))
         for row in found.to_dict("records"):
@@ -72,21 +72,18 @@ def memory(rows: Rows) -> Shown:
             line[f"{row['program']}, errors"] = row["errors"]
             line[f"{row['program']}, s"] = row["seconds"]
         lines.append(line)
-    note = (
-        "Growth of the process at most, in tables of float64; user CPU seconds of one thread. Each leaf has "
-        "so many rows at least."
-    )
+    note = "Largest growth of the process, in multiples of the table of float64; user CPU seconds of one thread."
     return Shown("Memory up to the first deep trees", pd.DataFrame(lines), note)
 
 
 def main(sizes: str = SIZES, depth: int = 6, supports: str = "1") -> None:
     """Measure."""
-    figures = Figures("deep_memory", ("program", "rows x columns", "depth", "rows of a leaf"))
+    figures = Figures("deep_memory", ("program", "rows x columns", "depth", "minimum support"))
     for size in sizes.split(","):
         rows, columns = map(int, size.split("x"))
         for program, support in product(PROGRAMS, map(int, supports.split(","))):
             figures.measure(
                 lambda p=program, n=rows, c=columns, s=support: in_child(run, p, n, c, depth, s, seconds=600).answer
                 or {"tables": ""},
-                program=program, depth=depth, **{"rows x columns": size, "rows of a leaf": support},
+                program=program, depth=depth, **{"rows x columns": size, "minimum support": support},
             )  # fmt: skip

@@ -31,7 +31,7 @@ class Rows:
 
     @property
     def commits(self) -> str:
-        """The commits of treeform that were measured, where the rows say so."""
+        """The commits of treeform that were measured, from the column ``version``; empty without one."""
         found = self.frame.get("version", pd.Series(dtype=str)).str.extract(r"(?:^|^\d\S+ )([0-9a-f]{7,8})$")[0]
         return ", ".join(found.dropna().unique())
 

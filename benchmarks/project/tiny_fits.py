@@ -1,7 +1,7 @@
-"""What a fit costs beside its search: 100 rows, three columns and depth two.
+"""The overhead of a fit: 100 rows, three columns and depth two, where the search takes almost no time.
 
-CPU milliseconds are the least of ten rounds of many calls each; function calls of Python are counted by cProfile, and
-are the same on every machine.
+CPU milliseconds per call are those of the fastest of ten rounds. cProfile counts the function calls, which are the same
+on every machine.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from benchmarks.harness import Figures, plain_table
 
 
 def fits() -> dict[str, Callable[[], Any]]:
-    """What is called."""
+    """The calls that are measured, by their names."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100, 3))
     y = (X[:, 0] + rng.normal(size=100) > 0).astype(int)
@@ -31,7 +31,7 @@ def fits() -> dict[str, Callable[[], Any]]:
 
 
 def cost(fit: Callable[[], Any], calls: int) -> dict[str, Any]:
-    """One line."""
+    """The figures of one call, measured in rounds of `calls` of them."""
     rounds = []
     for _ in range(10):
         began = time.process_time()
@@ -47,12 +47,12 @@ def cost(fit: Callable[[], Any], calls: int) -> dict[str, Any]:
 plain_table(
     "tiny_fits",
     "A fit of 100 rows and three columns at depth two",
-    lambda rows: "CPU milliseconds, the least of ten rounds, and function calls of Python.",
+    lambda rows: "CPU milliseconds of a call, in the fastest of ten rounds, and the function calls in it.",
 )
 
 
 def main(calls: int = 50) -> None:
-    """Measure; that many calls a round."""
+    """Measure, with `calls` calls in each round."""
     figures = Figures("tiny_fits", ("call",))
     for name, fit in fits().items():
         figures.measure(partial(cost, fit, calls), call=name)

@@ -279,7 +279,7 @@ def test_files_are_replaced_whole(tmp_path: Path) -> None:
 def test_a_file_that_may_not_be_read_or_a_folder_that_may_not_be_entered_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever may read everything meets neither, so the operating system's answers are put in its place."""
+    """The errors of the operating system are simulated, since a privileged user may read everything."""
     data = write(tmp_path, "a,y\n1,no\n2,yes\n")
 
     def refused(path: Path) -> bool:

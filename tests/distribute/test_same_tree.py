@@ -17,13 +17,13 @@ from treeform.engines.task import Message
 from treeform.utils.budget import Budget
 
 SECONDS = 0.06
-"""Longer than an engine waits between two looks whether its run is over."""
+"""In seconds; longer than an engine waits between two checks whether its run is over."""
 
 
 def last_first(
     engine: Distributable, data: Dataset, task: TreeTask, callers: int, known: int = -1, seconds: float = 0.0
 ) -> EngineOutcome:
-    """The search by workers of whom the last ones asked answer first; over once a tree costs no more than `known`."""
+    """A search whose workers answer in reverse order; it ends when a tree costs no more than `known`."""
     free = [engine.evaluator(data, task) for _ in range(callers)]
     numbers, shown = count(), []
 

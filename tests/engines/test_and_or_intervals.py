@@ -144,10 +144,10 @@ def test_other_multipliers_leave_out_no_admissible_tree(intervals: None) -> None
         assert relaxation is not None
         trees = GraphOfTrees(problem.data, relaxation.task, "partition")
         priced = trees.relax()
-        assert priced is not None and trees.tells_dear
+        assert priced is not None and trees.can_omit_excluded
         for cost in range(priced.lower, priced.lower + 6):
             whole, fewer = trees.up_to(cost), trees.up_to(cost, fewer=True)
-            assert whole is not None and fewer is not None and fewer.by_several and not fewer.undominated
+            assert whole is not None and fewer is not None and fewer.omits_excluded and not fewer.undominated
             admissible = [
                 {
                     (cheap, *rows)
@@ -169,7 +169,7 @@ def test_a_solver_proves_what_other_multipliers_leave(
 
     def watched(self: GraphOfTrees, cost: int, most: int, *rest: object) -> and_or_graph.AndOrGraph | None:
         asked.append(bool(rest[-1]))
-        return whole(self, cost, most, *rest) if rest[-1] or not self.tells_dear else None  # type: ignore[arg-type]
+        return whole(self, cost, most, *rest) if rest[-1] or not self.can_omit_excluded else None  # type: ignore[arg-type]
 
     monkeypatch.setattr(and_or_graph.GraphOfTrees, "up_to", watched)
     for seed in range(3):

@@ -14,7 +14,7 @@ from treeform.graph import evaluate
 
 
 def random_case(seed: int) -> tuple[Dataset, TreeTask]:
-    """A table on which each row is there five times in the mean, some of them with another class, and limits."""
+    """A table in which each row occurs five times on average, sometimes with another class, and limits."""
     rng = np.random.default_rng(seed)
     n, classes = int(rng.integers(10_000, 12_000)), int(rng.integers(2, 4))
     few = rng.normal(size=(n // 10, 2))[rng.integers(0, n // 10, n)]

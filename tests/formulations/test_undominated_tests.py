@@ -80,7 +80,7 @@ def drawn_graphs(
         assert part is not None
         trees = GraphOfTrees(question.data, part.task, apart)
         at = trees.relax()
-        if at is not None and not at.infeasible and trees.tells_dominated:
+        if at is not None and not at.infeasible and trees.can_omit_dominated:
             yield case, question, trees, at
 
 

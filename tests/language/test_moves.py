@@ -27,7 +27,7 @@ SHAPES = {
 
 
 class Lent(tf.LinearRequirement, tf.Bounded, listed=False):
-    """What is lent, in parts of ``over``, is within a function of a budget."""
+    """What is lent, as a share of ``over``, is bounded by a function of a budget."""
 
     moves = "budget"
 
@@ -39,7 +39,7 @@ class Lent(tf.LinearRequirement, tf.Bounded, listed=False):
 
 
 def trade_off(least):
-    """The pairs of least bound and errors of models that no other one has both smaller."""
+    """The Pareto front of all models: the least bound that each satisfies, and its errors."""
     points = set()
     for graph in MODELS:
         predicted = graph.predict_codes(PROBLEM.data.X)

@@ -144,9 +144,9 @@ def test_a_named_bound_is_moved(kind) -> None:
         ("rate", True, "rate multiplies a sum", "define measured and beyond in the class"),
         ("", True, "does not name the parameter", "name the parameter"),
         ("share", False, "a greater share is the looser one", "set is_upper = True in the class"),
-        ("spare", True, "an inequality without spare in it is a requirement of its own", "a class of its own"),
+        ("spare", True, "an inequality without spare has to be another requirement", "a class of its own"),
         ("other", True, "no inequality has other in it", "name the parameter"),
-        ("absent", True, "it is to be the attribute absent, and there is none", "name the parameter"),
+        ("absent", True, "it has no attribute absent", "name the parameter"),
     ],
 )
 def test_a_bound_that_cannot_be_moved_is_named(parameter, upper, cause, fix) -> None:

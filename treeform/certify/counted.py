@@ -5,8 +5,9 @@ graph. Each set of points gives how many of its trees add each vector: the cost,
 constraint. A tree is counted in its normal form: every test separates the points that reach it, no test has two leaves
 of one class, and tests of a node on one column that separate its points alike are one.
 
-The constraints are priced into the cost, with the multipliers of the claims about the optimum as a hint: a tree that
-satisfies them and costs no more has a price within a limit, whatever the multipliers are. Bad ones leave many vectors.
+The constraints are priced into the cost, with the multipliers of the claims about the optimum. Whatever the multipliers
+are, the price of a tree that satisfies the constraints and is cheap enough stays within a limit; poor multipliers only
+leave more vectors.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ Numbers = Counter[tuple[int, ...]]
 def counted_row(
     part: CountedPart, claims: Iterable[ClaimPart], question: Question, time_limit: float | None
 ) -> CheckRow:
-    """The verdict on a count of near-optimal models, and what it covers; the claims about the best one are hints."""
+    """The verdict on a count of near-optimal models, and what it covers; multipliers are taken from the claims."""
     up_to, threshold = Fraction(part.up_to), Fraction(part.threshold)
     what = f"{count_of(f'{part.models:,}', 'model')} up to {part.up_to}"
     if up_to > threshold:
@@ -73,7 +74,7 @@ def count_models(
 ) -> int:
     """How many trees in normal form satisfy all requirements and have at most this objective.
 
-    Any ``multipliers`` of the linear constraints, and price of a unit of cost, give the same number.
+    It does not depend on ``multipliers`` (of the linear constraints) and ``unit`` (the price of a unit of cost).
 
     Raises OutOfReach if some requirement is not a linear constraint over sums, or numbers are too large; Stopped.
     """
@@ -95,7 +96,7 @@ class _Count:
         self.table, self.depth, self.budget = Table(data, task), task.depth, budget
         try:
             self.prices = Prices(self.table, task, multipliers, max(1, unit), budget)
-        except OutOfReach:  # too large for exact sums; the costs alone may not be
+        except OutOfReach:  # prices are too large for exact sums; costs alone may be small enough
             self.prices = Prices(self.table, task, (), 1, budget)
         self.source = [data.columns[f].source for f in self.table.feature]
         self.known: dict[tuple[bytes, int], NDArray[np.float64]] = {}
@@ -111,7 +112,7 @@ class _Count:
         )
 
     def numbers(self, points: NDArray[np.intp], depth: int, most: float) -> Numbers:
-        """Of the trees on these points whose price is at most so much."""
+        """The trees on these points with a price of at most `most`, counted by what they add."""
         if self.budget.stop():
             raise Stopped
         out = Counter(leaf for leaf in self.leaves(points) if self.price(leaf) <= most)
@@ -145,7 +146,7 @@ class _Count:
                 raise OutOfReach("counting again does not reach this problem", cause="sums differ too much")
 
     def price(self, sums: Iterable[int]) -> int:
-        """Of what a tree, a leaf or a test adds."""
+        """The price of what a tree, a leaf or a test adds."""
         return sum(map(mul, self.prices.factor, sums))
 
     def leaves(self, points: NDArray[np.intp]) -> list[tuple[int, ...]]:

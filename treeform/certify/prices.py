@@ -440,5 +440,5 @@ def _small(values: NDArray[np.object_]) -> Ints:
 
 
 def beyond_prices(cause: str) -> OutOfReach:
-    """The error of a search by prices that cannot answer."""
+    """The error of a search by prices that is beyond its limits."""
     return OutOfReach("the search by prices does not reach this problem", cause=cause)

@@ -398,7 +398,7 @@ def check_kind(path: Path) -> None:
 def write_table(path: Path, table: pd.DataFrame) -> None:
     """Write a table whose name `check_kind` has accepted.
 
-    Text that a spreadsheet would run is written as it is, so that it can be read again; a warning names its columns.
+    Text that a spreadsheet would run as a formula is kept, so that it can be read again; a warning names its columns.
     Raises SpecError if it cannot be written, or holds values that the format cannot.
     """
     name = path.name.lower()
@@ -423,7 +423,7 @@ def write_table(path: Path, table: pd.DataFrame) -> None:
 
 
 def _is_formula(cell: object) -> bool:
-    """Whether a spreadsheet runs this text when it opens the file."""
+    """Whether a spreadsheet runs this text as a formula."""
     if not isinstance(cell, str) or not cell.startswith(("=", "+", "-", "@", "\t", "\r")):
         return False
     try:

@@ -130,7 +130,7 @@ class Points:
 
     @cached_property
     def least_errors(self) -> int:
-        """Weight of the classes at each point but the heaviest one there, in weight units."""
+        """Weight, in weight units, of the rows that are not of the heaviest class of their point."""
         return int(self.weights.sum() - self.weights.max(axis=1).sum())
 
     @cached_property

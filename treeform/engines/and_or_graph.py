@@ -247,13 +247,14 @@ class GraphOfTrees:
         Parameters
         ----------
         sums_only : bool
-            Whether a cheapest tree is wanted under nothing but the rows that have multipliers: then tests that others
-            dominate may be omitted, and what other multipliers exclude.
+            Whether only a cheapest tree is wanted, under no other rows than those that have multipliers. Then
+            alternatives may be omitted that others dominate, or that other multipliers exclude.
         budget : Budget
         stop : callable
             What ends a search.
         """
-        return WrittenGraphs(self.up_to, sums_only and (self.tells_dominated or self.tells_dear), budget, stop)
+        can_omit = self.can_omit_dominated or self.can_omit_excluded
+        return WrittenGraphs(self.up_to, sums_only and can_omit, budget, stop)
 
     def up_to(
         self,
@@ -278,20 +279,20 @@ class GraphOfTrees:
             By how much the limit on prices stays below that of the cost, less than the ``unit`` of `Priced`: of the
             trees of that cost, only those that are cheap at the multipliers are in the graph then.
         fewer : bool
-            Where it `tells_dominated`, tests over two leaves are left out in whose place another one adds the same to
-            all rows, at no more cost: where the rows are all that trees have to satisfy, a cheapest tree is still in
-            the graph. Where it `tells_dear`, what other multipliers exclude is left out.
+            If it `can_omit_dominated`, tests over two leaves are omitted if another one adds the same to all rows at no
+            more cost. A cheapest tree stays in the graph, unless trees have to satisfy more than the rows. If it
+            `can_omit_excluded`, alternatives that other multipliers exclude are omitted.
         """
         return self._written(cost, short_by, most, _limits_of(seconds, stop), fewer)
 
     @property
-    def tells_dominated(self) -> bool:
+    def can_omit_dominated(self) -> bool:
         """Whether it can omit dominated tests: under sum constraints, with tests listed, without rules on paths."""
         return not self._searches and not self.path_levels and self.n_rows > 0 and not self.n_sets
 
     @property
-    def tells_dear(self) -> bool:
-        """Whether it can omit what other multipliers exclude: of trees of two tests over intervals of thresholds."""
+    def can_omit_excluded(self) -> bool:
+        """Whether it can omit what other multipliers exclude: at depth two, over intervals of thresholds."""
         return self._searches and self.depth == 2 and self.n_rows > 0 and not self.n_sets
 
     def count(
@@ -325,7 +326,7 @@ class GraphOfTrees:
         complete = cost if cost is None or not short_by else cost - 1
         graph = None if given is None else self._graph(given, complete)
         return graph and replace(
-            graph, undominated=fewer and self.tells_dominated, by_several=fewer and self.tells_dear
+            graph, undominated=fewer and self.can_omit_dominated, omits_excluded=fewer and self.can_omit_excluded
         )
 
     def _graph(self, given: dict[str, Any], cost: int | None) -> AndOrGraph:

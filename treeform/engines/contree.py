@@ -197,7 +197,7 @@ def with_stages(outcome: EngineOutcome, native: dict[str, Any]) -> EngineOutcome
 def _arrays(data: Dataset, task: TreeTask) -> tuple[Any, ...]:
     """Rows, classes, weights and costs, as the core takes them; what came in a message may be out of alignment.
 
-    Where few rows differ, equal ones are one row of their weight: all costs and thresholds stay, in less time.
+    Equal rows of large tables are merged to one of their weight: costs and thresholds stay the same.
     """
     X, y, weights = data.X, data.y, data.weights
     if _few_rows_differ(data):
@@ -212,13 +212,13 @@ def _arrays(data: Dataset, task: TreeTask) -> tuple[Any, ...]:
 
 
 def _few_rows_differ(data: Dataset) -> bool:
-    """Whether at most a third of many rows differ in values or class; a sample mostly shows that more do."""
+    """Whether at most a third of the rows of a large table stay when equal ones are merged; a sample rules out most."""
     n = data.n_samples
     if n < _MANY_ROWS or not (data.weights == 1).all():
         return False
     sample = data.X[np.random.default_rng(0).choice(n, _SAMPLE, replace=False)]
     repeated = _SAMPLE - len(group_rows(sample)[1])
-    # Half of what is to be expected where each row is there three times.
+    # Half of the repeated rows that the sample has on average if every row occurs three times.
     return 2 * n * repeated >= _SAMPLE**2 and 3 * len(data.points.cells[0]) <= n
 
 

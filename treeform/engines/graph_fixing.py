@@ -6,7 +6,7 @@ one is a proof. So the graph is priced at many vectors, each in two passes over 
 dear is left out. This is reduced-cost fixing at several points of the Lagrangian dual. On what is left, prices are
 tighter, so the passes are repeated.
 
-Trees of one test are few enough to add up the sums of each: there no prices are needed.
+Trees of one test are few: the sums of each are added up, without prices.
 
 Nothing is rounded: prices are whole numbers, as in ``treeform/native/totals/prices.hpp``.
 """
@@ -70,7 +70,7 @@ class _Fixing:
         return self.graph
 
     def _of_one_test(self) -> AndOrGraph:
-        """Where no tree has more than one test: what those use that are within the cost, and satisfy the rows."""
+        """The alternatives of trees of at most one test that are within the cost and satisfy the rows."""
         graph, own = self.graph, self.own
         lo, hi = np.array([-NO_BOUND, *self.lo]), np.array([self.cost, *self.hi])
         ends, tests = graph.leaves, graph.tests

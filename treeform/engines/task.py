@@ -160,7 +160,7 @@ class Engine(ABC):
     shapes : frozenset of type
         The shapes for which it is chosen.
     by_name_only : bool
-        Whether it has to be named to be asked.
+        Whether it is never chosen by default.
     few_tests : int or None
         Distinct tests of a table up to which it is chosen by default; None: any number.
     chosen_for : str

@@ -21,7 +21,7 @@ class WrittenGraphs:
     ask : callable
         As `treeform.engines.and_or_graph.GraphOfTrees.up_to`.
     leaves_out : bool
-        Whether what has too many alternatives is written out with fewer of them.
+        Whether a graph with too many alternatives is asked for again with ``fewer``.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class WrittenGraphs:
         if graph is None and self.leaves_out:
             graph = self._asked(cost, max(most, AT_FIRST), short_by, True)
         # Of a graph without dominated tests, the part of a smaller cost has tests that are dominated there.
-        if graph is not None and not short_by and not graph.undominated and not graph.by_several:
+        if graph is not None and not short_by and not graph.undominated and not graph.omits_excluded:
             self._widest = graph
         return graph
 

@@ -1,8 +1,8 @@
 """The trees of several depths and sizes that are learnt from one table.
 
-Each depth is solved from the best tree of the depth before. Where that is proved early, the best tree at every price of
-a test is found, too; in any case each tree is pruned at all prices. Prunings of a tree that was learnt for few errors
-are not the best small trees, so the greatest depth is solved at several prices, too. A tree of one depth serves all
+Each depth is solved from the best tree of the depth before. If it is proved early, the best tree at every price of a
+test is found, too. Every tree is pruned at all prices. Prunings of a tree that was learnt for few errors are not the
+best small trees, so the greatest depth is also solved at several prices. A tree of one depth is a candidate for all
 greater ones. CART's tree is pruned as well: where several trees have no errors, its prunings are often the smallest.
 """
 
@@ -37,11 +37,11 @@ MOST_PRICES = 12
 DEEPEST_AT_EVERY_PRICE = 3
 """Greater depths are seldom proved in time."""
 NEARLY = Fraction(1001, 1000)
-"""How far a price may be from that at which two trees cost the same: costs are smaller numbers at a simple price."""
+"""By which factor a price may differ from a breakpoint: at a simple fraction, costs are smaller whole numbers."""
 LEAST_SECONDS = 0.1
 """For the tree of one price, where the greatest depth took less."""
 SOLVED_PRICES = 6
-"""Prices at which trees of the greatest depth are learnt, if it is not learnt at every price."""
+"""Prices at which trees of the greatest depth are learnt, if they are not learnt at every price."""
 MOST_CELLS = 2_000_000
 """Of a table for which CART's tree is grown, which takes up to two seconds then and cannot be stopped."""
 
@@ -79,7 +79,7 @@ class Candidates:
 
         A middle of its interval suits trees of other samples better than an end (Breiman et al., 1984, section 3.4).
         """
-        ends = _even_prices(self._up_to(depth))
+        ends = _breakpoints(self._up_to(depth))
         weight = self.data.total_weight  # in units of weights, so that prices are simple multiples of them
         inner = [simplest_between(low * weight, high * weight) / weight for low, high in pairwise(ends)]
         whole = [price for price in inner if (price * weight).denominator == 1]  # costs need no factor at these
@@ -145,8 +145,8 @@ def _cheapest(trees: Sequence[Candidate], price: Fraction = Fraction(0)) -> Cand
     return min(trees, key=lambda one: (one.cost + price * one.tests, one.tests))
 
 
-def _even_prices(trees: Sequence[Candidate]) -> list[Fraction]:
-    """The prices, rising, at which two trees are the best ones."""
+def _breakpoints(trees: Sequence[Candidate]) -> list[Fraction]:
+    """The breakpoints of the cost-complexity path, rising: prices at which two trees are both the best."""
     points = sorted((one.tests, one.cost) for one in trees)
     hull = lower_hull([(*point, None) for point in points])
     return [-slope(few, more) for few, more in pairwise(hull)][::-1]
@@ -171,10 +171,10 @@ def _of_depth(
     own_starts: bool,
     budget: Budget,
 ) -> Iterator[Candidate]:
-    """The tree of a depth with its prunings, and the best trees at every price where that is proved early.
+    """The tree of a depth with its prunings; if it is proved early, the best trees at every price as well.
 
-    Two trees are each other's neighbours where no known one is better at the price at which they cost the same. There
-    the search finds a better one, which has neighbours of its own, or proves that none is between them.
+    The problem is solved at each breakpoint of the known trees. Either a better tree is found there, which adds
+    breakpoints, or it is proved that there is none.
     """
     question = estimator._problem(data, sensitive_features).question
     known, asked, price = list(smaller), set[Fraction](), Fraction(0)
@@ -194,7 +194,7 @@ def _of_depth(
         proved = result.status is Status.OPTIMAL
         if question.requirements or depth > DEEPEST_AT_EVERY_PRICE or not proved or budget.stop():
             return
-        simple = (_simple(price, NEARLY, question) for price in _even_prices(known))
+        simple = (_simple(price, NEARLY, question) for price in _breakpoints(known))
         following = next((price for price in simple if price not in asked), None)
         if following is None:
             return
@@ -232,7 +232,7 @@ def _at_prices(
 
 
 def _simple(price: Fraction, factor: Fraction, question: Question) -> Fraction:
-    """The simplest price, in units of the search, within a factor of the given one."""
+    """The price within a factor of the given one that is the simplest fraction, in units of the search."""
     data, unit = question.data, Fraction(question.data.weight_unit)
     if data.quantity is not None:
         weight, loss = loss_of(question.objective)

@@ -127,7 +127,7 @@ class CrossValidatedTree(OptimalEstimator):
         return learn(estimators, data, rows.sensitive_features, Budget(seconds))
 
     def _read_for_prices(self, rows: Rows) -> tuple[OptimalEstimator, Dataset]:
-        """An estimator, and the rows as it reads them where tests may have any price."""
+        """An estimator, and the rows as it reads them such that tests may have any price."""
         one = self._at(0)
         return one, one._prepared(rows.X, rows.y, rows.sample_weight)
 

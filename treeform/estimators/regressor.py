@@ -27,7 +27,7 @@ from treeform.shape import Shape, Tree
 from treeform.utils.arguments import clear_call
 
 MOST_UNITS = 2**50
-"""Of the loss, in the price of a test: the search counts in 64 bits, and the price may have a denominator."""
+"""The highest price of a test, in units of the loss. The search counts in 64 bits, and the price may be a fraction."""
 LOSSES = {"squared_error": SquaredError, "absolute_error": AbsoluteError}
 
 

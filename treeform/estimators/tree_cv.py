@@ -160,7 +160,7 @@ class OptimalTreeRegressorCV(CrossValidatedTree, OptimalTreeRegressor):
         return OptimalTreeRegressor
 
     def _read_for_prices(self, rows: Rows) -> tuple[OptimalEstimator, Dataset]:
-        """On a grid that is coarse enough for a test to cost as much as all tests may save."""
+        """On a grid so coarse that a test may cost as much as all tests together can save."""
         one, data = super()._read_for_prices(rows)
         objective = one._objective()
         _, loss = loss_of(objective)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from treeform.graph.forms import PASS
 from treeform.graph.graph import FlatGraph
-from treeform.graph.routing import Routed, counts, sides_taken, weights_of_sides
+from treeform.graph.routing import Routed, arc_weights, counts, sides_taken
 from treeform.graph.structure import arrays_from_nodes, flat_arrays, tidy_order
 from treeform.graph.values import pooled
 
@@ -49,7 +49,7 @@ def _simplify_once(graph: G, data: Dataset | None) -> G:
         # rebuild() added the counts up, exactly; sums of doubles could be rounded otherwise.
         known.counted = Routed.of(graph, data).counted
     if len(merger.order) == len(graph.feature):  # all nodes, in another order
-        known.carried = weights_of_sides(graph, data)[merger.order]
+        known.carried = arc_weights(graph, data)[merger.order]
         known.reaching = counts(graph, data)[merger.order]
     return simpler.with_counts(data)
 

@@ -56,9 +56,9 @@ class Routed:
     leaf_of_point : (P,) int32 or None
         The leaf that each of the merged points reaches.
     carried : (N, 2) int64 or None
-        The answer of `weights_of_sides`.
+        The weight of the rows along each arc.
     reaching : (N, K) int64 or None
-        The answer of `counts`.
+        The weight of each class that reaches each node.
     """
 
     def __init__(self, data: Dataset) -> None:
@@ -161,11 +161,11 @@ def _move(graph: Nodes, data: Dataset) -> None:
 
 def sides_taken(graph: Nodes, data: Dataset) -> NDArray[np.bool_]:
     """Whether some row of `data` leaves each node by its left and by its right side: (N, 2) bool."""
-    return weights_of_sides(graph, data) > 0
+    return arc_weights(graph, data) > 0
 
 
-def weights_of_sides(graph: Nodes, data: Dataset) -> Indices:
-    """Weight of the rows of `data` that leave each node by its left and by its right side: (N, 2) int64."""
+def arc_weights(graph: Nodes, data: Dataset) -> Indices:
+    """Weight of the rows of `data` along the left and the right arc of each node, in weight units: (N, 2) int64."""
     known = Routed.of(graph, data)
     if known.carried is None:
         counts(graph, data)

@@ -63,8 +63,8 @@ class AndOrGraph:
     """Every tree of at most this cost that satisfies the requirements is in the graph; None: every tree is."""
     undominated: bool = False
     """Whether tests over two leaves are omitted if another test can replace them (`treeform.engines.and_or_graph`)."""
-    by_several: bool = False
-    """Whether alternatives are omitted that other multipliers exclude: a search by one vector of them finds more."""
+    omits_excluded: bool = False
+    """Whether alternatives are omitted that other multipliers exclude. With one vector alone, a search finds more."""
 
     @property
     def n_nodes(self) -> int:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from treeform.graph import DecisionGraph
 
 Value = int | Fraction
-NAME_IT = 'name the parameter that is the bound, as in moves = "at_most", or define bound and with_bound'
+NAME_THE_BOUND = 'name the parameter that is the bound, as in moves = "at_most", or define bound and with_bound'
 
 
 class Bounded(Requirement, listed=False):
@@ -35,9 +35,9 @@ class Bounded(Requirement, listed=False):
     ----------
     moves : str
         The parameter that is the bound, if it is kept in an attribute of the same name; None leaves it open. A class
-        with ``forms`` needs nothing else, where each inequality has the bound in it and is linear in it, and none
-        multiplies a sum by it: that is verified exactly at every bound that is measured or tried. Other classes
-        define `measured`, and `beyond` if what is measured is no whole number of at least 0.
+        with ``forms`` needs nothing else if each inequality contains the bound and is linear in it, and none multiplies
+        a sum by it. That is verified exactly at every bound that is measured or tried. Other classes define `measured`,
+        and `beyond` if what is measured is no whole number of at least 0.
 
     Examples
     --------
@@ -66,9 +66,9 @@ class Bounded(Requirement, listed=False):
     def bound(self) -> Value | None:
         """The bound; None when it is left open, which only a frontier takes."""
         if not self.moves:
-            raise self._stays("the class does not name the parameter that is the bound", NAME_IT)
+            raise self._unmovable("the class does not name the parameter that is the bound", NAME_THE_BOUND)
         if not hasattr(self, self.moves):
-            raise self._stays(f"it is to be the attribute {self.moves}, and there is none", NAME_IT)
+            raise self._unmovable(f"it has no attribute {self.moves}", NAME_THE_BOUND)
         value = getattr(self, self.moves)
         known = value is None or isinstance(value, int)
         return value if known else as_fraction(value, f"the bound of {self.name}")
@@ -133,7 +133,7 @@ class Bounded(Requirement, listed=False):
         if not isinstance(self, LinearRequirement):
             if value < 0 or value != int(value):
                 what = f"a model measures {value}, and the class does not say which measure is next"
-                raise self._stays(what, "define beyond in the class")
+                raise self._unmovable(what, "define beyond in the class")
             step = int(value) - 1 if self.is_upper else int(value) + 1
             return step if step >= 0 else None
         following, lines = [], self._lines(data)
@@ -158,53 +158,53 @@ class Bounded(Requirement, listed=False):
     def _lines(self, data: Dataset) -> list[tuple[Sum, Fraction]]:
         """The excess of each inequality at the bound 0, and what a bound greater by 1 adds to it.
 
-        They are read off the own bound and another one. Nothing says that they are right elsewhere: see `_on_lines`.
+        They follow from the stated bound and another one, and may be wrong at others: see `_on_lines`.
         """
         if not isinstance(self, LinearRequirement):
             what = "the class does not say what the bound is compared with"
-            raise self._stays(what, "define measured in the class")
+            raise self._unmovable(what, "define measured in the class")
         first = Fraction(self.bound or 0)
         at = [self._excesses(bound, data) for bound in (first, first + 1)]
         if len(set(map(len, at))) > 1:
-            raise self._stays(f"how many inequalities there are depends on {self.moves}")
+            raise self._unmovable(f"how many inequalities there are depends on {self.moves}")
         lines = []
         for without, plus in zip(*at, strict=True):
             if not without.is_like(plus):
-                raise self._stays(f"{self.moves} multiplies a sum that depends on what is predicted")
+                raise self._unmovable(f"{self.moves} multiplies a sum that depends on what is predicted")
             slope = plus.constant - without.constant
             if slope and (slope < 0) != self.is_upper:
                 strict = "stricter" if self.is_upper else "looser"
-                raise self._stays(
+                raise self._unmovable(
                     f"is_upper is {self.is_upper}, and a greater {self.moves} is the {strict} one",
                     f"set is_upper = {not self.is_upper} in the class",
                 )
             if not slope and self.reach(without, data)[1] > 0:
-                raise self._stays(
-                    f"an inequality without {self.moves} in it is a requirement of its own",
+                raise self._unmovable(
+                    f"an inequality without {self.moves} has to be another requirement",
                     "state it in a class of its own",
                 )
             lines.append((without - slope * first, slope))
         if not any(slope for _, slope in lines):
-            raise self._stays(f"no inequality has {self.moves} in it", NAME_IT)
+            raise self._unmovable(f"no inequality has {self.moves} in it", NAME_THE_BOUND)
         return lines
 
     def _on_lines(self, lines: Sequence[tuple[Sum, Fraction]], bound: Fraction, data: Dataset) -> Fraction:
-        """``bound``, if the inequalities at it are those of the lines; whatever is solved at it is then exact."""
+        """``bound``, if the inequalities at it are those of the lines; a solve at it is then exact."""
         stated = self._excesses(bound, data)
         if len(stated) != len(lines) or not all(
             one.is_like(at_0) and one.constant == at_0.constant + slope * bound
             for one, (at_0, slope) in zip(stated, lines, strict=True)
         ):
-            raise self._stays(f"the inequalities are not linear in {self.moves}, as {exact_text(bound)} shows")
+            raise self._unmovable(f"the inequalities are not linear in {self.moves}, as {exact_text(bound)} shows")
         return bound
 
     def _excesses(self, bound: Fraction, data: Dataset) -> list[Sum]:
-        """The excess of each inequality of the same requirement with another bound, whether or not that is possible."""
+        """The excess of each inequality with another bound, even one that the requirement refuses."""
         assert isinstance(self, LinearRequirement)
         at: LinearRequirement = self._copy(**{self.moves: bound})
         return [one.excess for one in at.forms(Rows(data))]
 
-    def _stays(self, cause: str, fix: str = "define measured and beyond in the class") -> SpecError:
+    def _unmovable(self, cause: str, fix: str = "define measured and beyond in the class") -> SpecError:
         return SpecError(f"the bound of {self} cannot be moved", cause=cause, fix=fix)
 
 

@@ -64,7 +64,7 @@ class Formulation:
         return self._with(Sum(self.components) - other)
 
     def replace(self: F, old: Component | type[Component], new: Component) -> F:
-        """The same formulation with another component in the place of one.
+        """The same formulation with a component replaced.
 
         Parameters
         ----------
@@ -177,7 +177,7 @@ class Formulation:
         )
 
     def encode(self, compiled: Compiled, graph: DecisionGraph) -> np.ndarray | None:
-        """The point of the compiled model that stands for a model.
+        """The point of the compiled model that represents a decision model.
 
         Parameters
         ----------

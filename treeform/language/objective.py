@@ -81,7 +81,7 @@ class Term(_Arithmetic):
     of_values : bool
         Whether leaves predict values under it, and not classes: then the problem is one of regression.
     of_size : bool
-        Whether it counts tests or leaves, and is a price beside any loss.
+        Whether it counts tests or leaves, and can be added to any loss as a price.
     is_depth : bool
         Whether it is the depth, which is minimised by a search of its own.
     per_test : int
@@ -376,7 +376,7 @@ class Objective(_Arithmetic):
         Raises
         ------
         SpecError
-            If it is a term, or a term that is no sum beside others.
+            If a term cannot be stated, or one that is not a sum has others beside it.
         """
         for _, term in self.terms:
             refusal = term.refusal(data, shape)

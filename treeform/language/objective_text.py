@@ -22,7 +22,7 @@ def terms_in(text: str) -> list[tuple[Fraction, Any]]:
     Raises
     ------
     SpecError
-        If some part is no term; the message lists the terms.
+        If a part is no term; the message lists the terms.
     """
     return [_weighted(part) for part in _outside_brackets(text, "+")] if text.strip() else []
 
@@ -84,12 +84,12 @@ def bare(text: str) -> str:
 
 
 def settings_of(kind: Any, inside: str | None) -> dict[str, str]:
-    """What stands in brackets as arguments of a term that is a dataclass; others have none.
+    """The settings in brackets as arguments of a term that is a dataclass; other terms have none.
 
     Raises
     ------
     SpecError
-        If something is given that is no field, or a field without a default is not.
+        If a key is no field, or a field without a default is missing.
     """
     known = {one.name: one for one in fields(kind) if one.init} if is_dataclass(kind) else {}
     if inside is not None and not known:

@@ -371,13 +371,13 @@ class OfferedTests:
 
 
 def by_column(chosen: Expr, columns: NDArray[np.int64], n_columns: int) -> Expr:
-    """What is chosen at each of all columns: the port ``feature`` from choices between some of them.
+    """The port ``feature`` over all columns, from choices between some of them.
 
     Parameters
     ----------
     chosen : (V, m) Expr
     columns : (m,) int64 array
-        Which column each choice is; the last of several at one counts.
+        The column of each choice; the last of several choices of one column counts.
     n_columns : int
 
     Returns

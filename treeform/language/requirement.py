@@ -113,7 +113,7 @@ class Requirement(Component, ABC):
 
     @property
     def is_open(self) -> bool:
-        """Whether its bound is left open, so that only a frontier takes it; see `treeform.Bounded`."""
+        """Whether its bound is left open, which only frontiers accept; see `treeform.Bounded`."""
         return False
 
     @abstractmethod

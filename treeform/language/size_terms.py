@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class OfTests(Term):
-    """The number of tests, or as many more."""
+    """The number of tests plus ``more``."""
 
     more: ClassVar[int] = 0
     of_size: ClassVar[bool] = True

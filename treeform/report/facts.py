@@ -102,7 +102,7 @@ VERDICTS = {
 
 
 def check_answer(result: object) -> None:
-    """Refuse what is no answer of a solve, with a SpecError."""
+    """Raise SpecError if `result` is not the answer of a solve."""
     if not isinstance(result, SolveResult) or result.question is None:
         raise SpecError(
             f"a report cannot be made of {type(result).__name__}",

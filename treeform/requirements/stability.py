@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from treeform.graph.routing import weights_of_sides
+from treeform.graph.routing import arc_weights
 from treeform.language.numbers import whole_number
 from treeform.requirements.amount import AtLeastAmount
 from treeform.shape import Limits
@@ -113,7 +113,7 @@ class MinSupport(_WeightAtTests):
         return (ports.branch * ports.weights[:, None, None]).sum(axis=0), ports.active[:, None]
 
     def weight_of(self, graph: DecisionGraph, data: Dataset) -> int:
-        of_tests = weights_of_sides(graph, data)[graph.feature >= 0]
+        of_tests = arc_weights(graph, data)[graph.feature >= 0]
         return int(of_tests.min(initial=data.total_weight))
 
 

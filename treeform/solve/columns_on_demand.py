@@ -106,8 +106,8 @@ class Stated:
 
     @property
     def counted(self) -> dict[str, Any]:
-        """The part of a claim that names the graph; nothing where a search by its multipliers finds another one."""
-        return {} if self.graph.by_several else {"graph": self.counts}
+        """The part of a claim that names the graph; empty if a search by its multipliers finds another one."""
+        return {} if self.graph.omits_excluded else {"graph": self.counts}
 
     @property
     def size(self) -> int:

@@ -2,7 +2,7 @@
 
 The engine that leaves out the least of a question is asked, and among equals the first of the list. Engines declare
 what they support (`treeform.engines.Engine`): parts of a problem by ``understands``, shapes, and sizes of tables.
-Nothing here knows one of them but by its place in the table of `treeform.utils.extensions`.
+No engine is named here; their order is that of the table in `treeform.utils.extensions`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from treeform.utils.extensions import ENGINES as ENGINE_NAMES
 
 
 def chosen_by_default() -> tuple[type[Engine], ...]:
-    """The engines that come with treeform and need not be named, in the order in which equals are preferred."""
+    """The engines of treeform that are chosen by default, in the order of preference."""
     kinds: Iterator[type[Engine]] = map(resolve_name, BUILT_IN[ENGINE_NAMES].values())
     return tuple(kind for kind in kinds if not kind.by_name_only)
 

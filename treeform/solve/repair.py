@@ -51,7 +51,7 @@ def cheapest_labels(
     rows = [row for requirement in question.requirements for row in requirement.prediction_rows(data)]
     if not rows:
         return None
-    # Here, as every process would spend a part of a second on it.
+    # Imported here, since it takes part of a second, which other solves need not spend.
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array
 

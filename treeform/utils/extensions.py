@@ -39,7 +39,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "portfolio": "treeform.backends.portfolio:Portfolio",
         "isolated": "treeform.backends.isolated:Isolated",
     },
-    ENGINES: {  # where none is named, the first of those that do most is asked: the faster ones stand first
+    ENGINES: {  # in the order of preference of engines that support a task equally well: the faster ones first
         "dl85": "treeform.engines.binary:DL85",
         "contree": "treeform.engines.contree:ConTree",
         "totals-search": "treeform.engines.totals:TotalsSearch",

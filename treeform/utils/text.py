@@ -107,7 +107,7 @@ def rounded_text(value: float, digits: int = 6) -> str:
 
 
 def value_text(value: Fraction | int | None) -> str:
-    """A value for people: whole numbers exactly, others to six digits."""
+    """A value to be read: whole numbers exactly, others to six digits."""
     if value is None:
         return "-"
     value = Fraction(value)

@@ -253,14 +253,14 @@ private:
     contree::Answer<Cost> solve_root() {
         return tests_.solve(data_.root, settings_.depth, [this](Cost least) { show(at_.at_least(least)); });
     }
-    /// A bound, and the least price itself where no prices are rounded, and neither weights in digits nor a minimum flow
-    /// bind.
+    /// A lower bound on the least price; it is exact if no prices are rounded, and neither weights in digits nor a
+    /// minimum flow bind.
     Amount least_of_root() {
         std::vector<Amount> total(table_.kinds, 0);
         for (std::size_t i = 0; i < rows_.kind.size(); ++i) add_row(static_cast<typename W::Id>(i), total);
         return weight_of(total.data()) < settings_.min_support ? kNone : at_.at_least(solve_root().value);
     }
-    /// The price of a tree that is about the cheapest, and its rows.
+    /// The price of a tree near the cheapest one, and its sums over the rows of the problem.
     TREEFORM_COLD std::pair<Amount, std::vector<Amount>> cheapest() {
         const auto reply = solve_root();
         const FlatTree flat = contree::Rebuild<W>(data_.table, rules_).tree(data_.root, reply.as_plan());

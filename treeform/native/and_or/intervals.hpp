@@ -20,7 +20,7 @@ public:
     IntervalGraph(const Thresholds&, const totals::Settings&, continuous_totals::Control&,
                   const std::vector<std::int32_t>& group);
     ~IntervalGraph();
-    /// As those of Graph. `several`: of trees of two tests, leave out alternatives that other multipliers exclude, too.
+    /// As those of Graph. `several`: at depth two, also omit alternatives that other multipliers exclude.
     Relaxed relax(Amount upper);
     Relaxed price(const std::vector<Amount>& multipliers, Amount unit);
     Alternatives up_to(Amount cost, Amount short_by, std::size_t most, bool several);

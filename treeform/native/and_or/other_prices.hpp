@@ -1,8 +1,8 @@
 #pragma once
-// What other multipliers than those of a search say of trees of two tests: an alternative is needed only if, by every one
-// of several prices, some tree through it stays within the limit. For the trees through one alternative other multipliers
-// may be better than those that bound the cheapest tree best (treeform/engines/graph_fixing.py does the same once a graph
-// is written out); here alternatives are left out before they take memory.
+// Excludes alternatives of trees of depth two by prices of other multipliers than those of the search. An alternative
+// is needed only if, at each of these prices, some tree with it is within the limit. The multipliers that give the best
+// bound for all trees need not be the best for the trees with one alternative. treeform/engines/graph_fixing.py does
+// the same when a graph is written out; here alternatives are omitted before they take memory.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -17,7 +17,7 @@ namespace treeform::and_or {
 
 class OtherPrices {
 public:
-    /// Of multiples of each multiplier; those that are too large to be exact are left out.
+    /// Makes prices with one multiplier scaled each; those that are too large to be exact are omitted.
     void begin(const totals::Table& table, const totals::Pricing& pricing, const totals::Prices& now, Amount cost) {
         kinds_ = table.kinds, labels_ = table.labels;
         if (now.multiplier != multiplier_ || now.unit != unit_) known_.clear();
@@ -38,7 +38,7 @@ public:
     }
     void end() { prices_.clear(), room_.clear(); }
 
-    /// What the prices leave to the nodes below the root. Its tests with which no tree is needed get a price beyond all.
+    /// Sets the limits of the nodes below the root. Root tests that no needed tree has get an infinite price.
     template <class W, class RowsOf>
     void ask(const Level& level, const Alternatives& of_root, std::vector<Amount>& own, int features,
              const IntervalGraph::RowsOfPoints& rows, const RowsOf& rows_of) {
@@ -57,7 +57,7 @@ public:
         }
     }
 
-    /// Whether a test over two leaves with these weights per kind is needed at a node.
+    /// Whether a test over two leaves with these weights per kind is within the limits of a node.
     bool within(std::size_t node, const std::vector<Amount>& low, const std::vector<Amount>& high) const {
         if (room_.empty()) return true;
         for (std::size_t p = 0; p < prices_.size(); ++p)
@@ -73,12 +73,13 @@ private:
     std::vector<totals::Prices> prices_;
     // Whole numbers below 2^53: sums are exact.
     std::vector<double> leaf_;                // [kind][label][price]
-    std::vector<std::vector<double>> room_;   // [node][price] the most that a tree at a node may cost
-    std::map<std::pair<std::int32_t, std::int32_t>, std::vector<double>> known_;  // by test and side: what it costs at least
+    std::vector<std::vector<double>> room_;   // [node][price]: the highest cost of a tree at a node
+    std::map<std::pair<std::int32_t, std::int32_t>, std::vector<double>> known_;  // by test and side: least cost
 
-    /// By each price, no tree of at most one test on these rows costs less.
+    /// For each price, a lower bound for trees of at most one test on these rows.
     template <class W>
-    std::vector<double> least_of(const contree::Node<W>& subset, int features, const IntervalGraph::RowsOfPoints& rows) const {
+    std::vector<double> least_of(const contree::Node<W>& subset, int features,
+                                 const IntervalGraph::RowsOfPoints& rows) const {
         const std::size_t n = prices_.size();
         std::vector<double> whole(labels_ * n, 0), low(labels_ * n), best(n, double(totals::kNone));
         const auto add = [&](auto row, std::vector<double>& to) {
@@ -104,8 +105,10 @@ private:
         }
         return best;
     }
-    /// A test over two nodes that cost at least so much: what it leaves to each; false where no tree with it is needed.
-    bool over(std::size_t left, const std::vector<double>& of_left, std::size_t right, const std::vector<double>& of_right) {
+    /// Raises the limits of the two nodes of a test, given lower bounds on their costs; false if no tree with it is
+    /// needed.
+    bool over(std::size_t left, const std::vector<double>& of_left, std::size_t right,
+              const std::vector<double>& of_right) {
         const auto rest = [&](std::size_t p) { return double(limit_[p] - prices_[p].test[0]); };
         for (std::size_t p = 0; p < prices_.size(); ++p)
             if (of_left[p] + of_right[p] > rest(p)) return false;

@@ -1,9 +1,10 @@
 #pragma once
-// Prices as the search over intervals takes them: small whole numbers that are not negative.
+// Prices for the search over intervals: small whole numbers that are not negative.
 //
-// Every row pays its cheapest label anyway: that is the `base`. What a label costs beyond it is exact, and rounded down to
-// multiples of 2^shift where sums would be too long for narrow numbers, with which the search is many times faster. By
-// rounded prices no tree costs more than by exact ones: bounds stay true, and each tree within a limit is still found.
+// The `base` is the price of all rows at their cheapest labels. Prices of labels are those beyond the base. If their
+// sums would not fit narrow integers, with which the search is many times faster, they are rounded down to multiples of
+// 2^shift. No tree costs more at rounded prices than at exact ones, so bounds stay valid, and each tree within a limit
+// is still found.
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -29,11 +30,11 @@ struct SearchPrices {
     Amount base = 0;
     Amount dearest_tree = 0;                   // at most, beyond the base
 
-    /// By exact prices, what costs so much by rounded ones costs at least that.
+    /// A lower bound on the exact price of a tree, from its rounded one.
     Amount at_least(Amount rounded_price) const { return (rounded_price << shift) + base; }
 };
 
-/// Nothing where sums would leave the widths of W: without rows prices are not rounded.
+/// None if sums would not fit the integers of W; without rows of the problem, prices are not rounded.
 template <class W>
 std::optional<SearchPrices> search_prices(const totals::Prices& prices, const totals::Table& table,
                                           const IntervalGraph::RowsOfPoints& rows, int depth) {

@@ -1,6 +1,6 @@
 #pragma once
-// Memory that was freed goes back to the system: the heap of a thread keeps it otherwise, in pieces too small for what is
-// asked for next.
+// Returns freed memory to the system. Otherwise the heap of a thread keeps it, in pieces too small for the next large
+// arrays.
 #include <cstdlib>
 #if defined(__GLIBC__)
 #include <malloc.h>

@@ -48,7 +48,7 @@ public:
         const std::lock_guard lock(mutex_);
         if (best_cost_ == upper) best_ = std::move(plan);
     }
-    /// A tree that is published later.
+    /// Keeps a tree that is published later.
     void keep(std::int64_t upper, PlanPtr plan) {
         const std::lock_guard lock(mutex_);
         if (upper < kept_cost_) kept_ = std::move(plan), kept_cost_ = upper;

@@ -55,9 +55,9 @@ public:
     }
     TREEFORM_COLD ~DepthTwo() = default;
 
-    /// The best tree of depth at most two and at most task.budget tests that costs less than task.upper.
-    /// `by_feature` receives lower bounds per root feature, whatever the support. With `guess` it is a good tree: the gap grows, and the
-    /// cost of a side with a test under the support is used as a bound for neighbours, which is valid only without one.
+    /// The best tree of depth at most two and at most task.budget tests that costs less than task.upper. `by_feature`
+    /// receives lower bounds per root feature, whatever the support. With `guess` the tree is only a good one: the gap
+    /// grows, and the cost of a side with a test is a bound for neighbours, which is valid only without a support.
     Answer<Cost> solve(const Task& task, Cost gap, Cost* by_feature, bool guess = false) {
         laid_out_ = false, guess_ = guess, gap_ = gap;
         if (task.support == 0) return search(task, by_feature);

@@ -63,7 +63,8 @@ public:
             add_keys(table_, node_, control_);
             deep::side_by_side(control_, *improver_, [this] { prove(); });
         } else {
-            deep::in_turns(control_, *improver_, share(), [this] { prove(); }, [this] { return root_->work() + (raised_ ? raised_->work() : 0); });
+            deep::in_turns(control_, *improver_, share(), [this] { prove(); },
+                           [this] { return root_->work() + (raised_ ? raised_->work() : 0); });
         }
     }
 
@@ -109,8 +110,8 @@ private:
         if (first_ && settings_.depth >= 5) raise();
         answer_ = root_->solve(start_bound()), complete_ = true;
     }
-    /// A bound of the rows that are hard for the first trees. A proof at this depth gives none before its end on tables
-    /// of more than some hundred rows; on those it is not kept waiting for long.
+    /// A bound from the rows that are hard for the first tree. On more than some hundred rows, the proof at this depth
+    /// gives none before its end; small tables get a small share, so that the proof begins soon.
     TREEFORM_COLD void raise() {
         constexpr std::size_t kSmall = 20'000;
         raised_ = std::make_unique<RaisedBound<W>>(table_, settings_, control_, scans_);

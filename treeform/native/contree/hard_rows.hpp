@@ -10,7 +10,7 @@
 
 namespace treeform::contree {
 
-/// Whether each row goes to a leaf of another label than its own.
+/// The rows that reach a leaf of another label than their own.
 template <class W>
 TREEFORM_COLD std::vector<typename W::Id> wrong_rows(const Table<W>& table, const FlatTree& tree) {
     std::vector<typename W::Id> wrong;
@@ -24,8 +24,8 @@ TREEFORM_COLD std::vector<typename W::Id> wrong_rows(const Table<W>& table, cons
     return wrong;
 }
 
-/// The node of these rows: of evenly spaced ones where there are so many that finding the neighbours would take long.
-/// Distances are sums over features of differences in rank, as parts of the largest rank.
+/// The node of the hard rows. If finding all neighbours would take too long, only evenly spaced wrong rows are taken.
+/// The distance is the sum over features of the difference in rank, divided by the number of ranks.
 template <class W>
 TREEFORM_COLD Node<W> hard_rows(const Table<W>& table, const Node<W>& root, const FlatTree& tree, Control& control) {
     constexpr std::size_t kNeighbours = 3, kMostSteps = 300'000'000;

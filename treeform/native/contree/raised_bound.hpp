@@ -1,15 +1,15 @@
 #pragma once
-// A lower bound on the cost of deep trees that rises: is there a tree below a target? As long as there is none, the
-// next target is larger.
+// A lower bound on the cost of deep trees, by rising targets: if no tree costs less than a target, the target is
+// raised.
 //
-// A test of a feature somewhere between two cuts a < b sends at least the rows below a to the left, and at least those
-// from b on to the right: its trees cost no less than the best ones of these two parts, of one level less. The interval
-// is settled where these bounds reach the target; else a cut in its middle divides it. So a target far below the
-// optimum takes few cuts of each feature, often one. Below, subtrees of depth two are exact.
+// A test of a feature between two cuts a < b sends at least the rows below a to the left, and at least those from b on
+// to the right. So its trees cost at least the sum of lower bounds for these two parts, at one level less. If the sum
+// reaches the target, no test of the interval is better; otherwise a cut in its middle divides the interval. A target
+// far below the optimum therefore takes few cuts of each feature, often one. Subtrees of depth two are exact.
 //
-// Where something stands against a target, half of that is aimed at instead: most bounds are needed for a sum, and the
-// last part of each costs most. So an answer is a bound, but not always the best one. Minimum support and limits on
-// tests are left out: no tree that keeps them costs less than the best one.
+// If the sum at a cut stays below the target, the target is lowered to half of that sum: most bounds are needed only
+// for a larger sum, and the last units of each take the most time. So the answer is a valid bound, but not always the
+// best. Minimum support and limits on tests are not considered: they can only make the best tree cost more.
 #include <algorithm>
 #include <memory>
 #include <numeric>
@@ -34,12 +34,12 @@ public:
           unused_(table.features) {}
     TREEFORM_COLD ~RaisedBound() = default;
 
-    /// No tree of the depth costs less on the node last given to `run`, whenever that ended.
+    /// The lower bound for the node last given to `run`, even if its work limit ended the run.
     Cost lower() const { return lower_; }
     /// See DepthTwo::work.
     std::uint64_t work() const { return two_.work() + work_; }
 
-    /// Raises the bound from a part of `most`, the cost of a tree, as far as so much work allows.
+    /// Raises the bound as far as `work` allows. The first target is a fraction of `most`, the cost of a known tree.
     TREEFORM_COLD void run(const Node<W>& node, int depth, Cost most, std::uint64_t work) {
         lower_ = 0, limit_ = work;
         Cost beyond = most;
@@ -59,7 +59,7 @@ public:
 private:
     struct Enough {};
     struct Interval {
-        std::size_t from, to;  // cuts: of all tests between, rows before `from` go left, those from `to` on go right
+        std::size_t from, to;  // cuts: every test in between sends rows before `from` left, those from `to` on right
         Cost left, right;      // bounds of these rows
     };
     struct Frame {  // of one depth
@@ -95,7 +95,7 @@ private:
         return *frames_[depth];
     }
 
-    /// No tree of that depth costs less on these rows: the target, if that can be shown.
+    /// A lower bound for trees of a depth on these rows: `target`, if that can be shown.
     Cost bound(const Node<W>& node, int depth, Cost target) {
         if (work() > limit_) throw Enough{};
         target = std::min(target, stump_.leaf(node.weight));
@@ -110,13 +110,13 @@ private:
         Cost room = target - penalty_;
         for (auto f = here.turn.begin(); f != here.turn.end() && room > few - penalty_; ++f) {
             const Cost now = of_feature(node, here, depth, *f, room);
-            if (now < room) std::rotate(here.turn.begin(), f, f + 1);  // the next node is asked there first
+            if (now < room) std::rotate(here.turn.begin(), f, f + 1);  // the next node begins with this feature
             room = now;
         }
         return std::max(few, room + penalty_);
     }
 
-    /// The same of both sides of each test of a feature, together.
+    /// A lower bound, at most `room`, for the sum of both sides of each test of a feature.
     Cost of_feature(const Node<W>& node, Frame& here, int depth, int f, Cost room) {
         here.outer.forget();
         here.open.assign(1, {0, node.n, 0, 0});
@@ -137,7 +137,7 @@ private:
         return std::max(room, Cost{0});
     }
 
-    /// The cut between two others next to their middle; `to` where there is none.
+    /// The cut nearest to the middle of two others; `to` if there is none between them.
     template <class Key>
     static std::size_t middle(const Key* key, std::size_t from, std::size_t to) {
         const std::size_t half = from + (to - from) / 2;

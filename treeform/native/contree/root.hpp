@@ -121,7 +121,7 @@ private:
     std::vector<int> turn_;  // the features in order
     std::vector<Cost> seen_;  // per feature: the least bound found
     std::deque<Task*> flight_;  // in the order of the sequence
-    std::size_t shown_ = 0;  // of them, from the first on
+    std::size_t shown_ = 0;  // of them, how many were reported
     std::vector<std::unique_ptr<Task>> tasks_;
     std::vector<Task*> idle_;
     std::size_t chosen_ = 0;  // tasks so far
@@ -179,8 +179,9 @@ private:
         }
     }
 
-    /// Reports trees in the order of the sequence: a tree whose cost was known as a bound ends the search, and which of
-    /// several that is must not depend on who was first. One that is not reported yet is the answer after a stop.
+    /// Reports trees in the order of the sequence. A tree that meets a known bound ends the search, and which of
+    /// several trees that is must not depend on the fastest worker. A tree that is not reported yet is the answer after
+    /// a stop.
     TREEFORM_COLD void show(const Task& last) {
         if (last.work.found) control_.keep(penalty_ + last.work.value + table_.losses.offset, last.work.plan);
         for (; shown_ < flight_.size() && flight_[shown_]->done; ++shown_)

@@ -1,7 +1,7 @@
 #pragma once
-// By how much a tree may cost more than the best one. Where it need not be the best one that grows with the scans of its
-// search: under a minimum support often no cut is good and all cost about the same, and a proof takes as many splits as
-// there are rows.
+// By how much a tree may cost more than the best one. If it need not be the best, the tolerance grows with the scans of
+// its search: under a minimum support, all cuts often cost about the same, and a proof takes a split for almost every
+// row.
 #include <algorithm>
 #include <cstdint>
 
@@ -10,18 +10,18 @@ namespace treeform::contree {
 template <class Cost>
 class Tolerance {
 public:
-    /// `gap` at least; it grows up to the cost of a leaf, unless that is 0.
+    /// The tolerance starts at `gap` and grows with the scans; with a `leaf` of 0 it stays there.
     void begin(Cost gap, Cost leaf, double pairs_of_features, std::uint64_t scans) {
         gap_ = gap, begun_ = scans;
         rate_ = static_cast<double>(leaf) / (kScans * pairs_of_features);
     }
-    /// After so many scans.
+    /// The tolerance after `scans`.
     Cost at(std::uint64_t scans) const {
         return std::max(gap_, static_cast<Cost>(rate_ * static_cast<double>(scans - begun_)));
     }
 
 private:
-    static constexpr double kScans = 2'000;  // of each pair, after which it is the cost of a leaf
+    static constexpr double kScans = 2'000;  // of each pair of features: then it is the cost of a leaf
     Cost gap_ = 0;
     std::uint64_t begun_ = 0;
     double rate_ = 0;

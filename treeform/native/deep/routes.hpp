@@ -1,6 +1,6 @@
 #pragma once
-// A tree as an array, for the ways of many rows through it. Each row takes as many steps as the longest way has, and stays
-// at its leaf once it is there: so no branch depends on a row, which would be as good as chance.
+// A tree as an array, to find the leaves of many rows. Every row takes as many steps as the longest path has, and stays
+// at its leaf once there. So no branch depends on the row; the processor could not predict it.
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -9,14 +9,14 @@
 
 namespace treeform::deep {
 
-/// `Rank` is what holds the ranks of all rows in one feature.
+/// `Rank` is a container of the ranks of all rows in one feature.
 template <class Cost, class Rank>
 class Routes {
 public:
-    /// `rank` has one for each feature.
+    /// `rank` has one such container for each feature.
     Routes(const Tree<Cost>& tree, const std::vector<Rank>& rank) { enter(tree, rank, 0); }
 
-    /// What the leaf of a row predicts.
+    /// The prediction of the leaf of a row.
     double value(std::size_t row) const {
         std::size_t at = 0;
         for (int step = 0; step < height_; ++step) {

@@ -10,8 +10,8 @@ runs before and after the proof; after it alone on tables of few tests:
   best model are solved again by the engine itself, with what the rest of the tree leaves of each total;
 * where a tree violates a requirement over tests that the search does not know, such as `Monotone`, the columns at fault
   (`treeform.solve.columns_at_fault`) are left out of the search from then on; small subtrees may still test them;
-* with a minimum support, or a requirement that the search does not know, a fifth of that time goes to the same search
-  for trees of one level less, with prices and a best model of its own: it is often the better one.
+* with a minimum support, or a requirement that the search does not support, a fifth of that time goes to a search for
+  trees of one level less, with prices and a best model of its own: its tree is often the better one.
 
 Whether a tree satisfies all requirements is judged exactly, as for every model; nothing here proves a bound.
 """
