@@ -146,17 +146,21 @@ def counts(graph: Nodes, data: Dataset) -> NDArray[np.int64]:
 
 def _move(graph: Nodes, data: Dataset) -> None:
     """Move the merged points once: what each arc carries gives the counts and the sides taken."""
-    from treeform import _core
-
-    points, size = data.points, len(graph.feature)
-    matrix = np.ascontiguousarray(graph.tested(points.X))
-    arrays = (graph.feature, graph.threshold, graph.left, graph.right)
-    leaf, carried, reaching = _core.move_rows(matrix, points.weights, *arrays)
     known = Routed.of(graph, data)
-    known.leaf_of_point, known.carried = leaf, carried.reshape(size, 2, -1).sum(axis=2)
-    known.reaching = reaching.reshape(size, -1)
+    known.leaf_of_point, carried, known.reaching = moved(graph, data.points.X, data.points.weights)
+    known.carried = carried.sum(axis=2)
     for shared in (known.carried, known.reaching):
         shared.setflags(write=False)
+
+
+def moved(graph: Nodes, X: Floats, weights: Indices) -> tuple[Ints, Indices, Indices]:
+    """The leaf of each encoded row, (m,), and weights that leave the sides and reach nodes: (N, 2, K), (N, K)."""
+    from treeform import _core
+
+    arrays = (graph.feature, graph.threshold, graph.left, graph.right)
+    leaf, carried, reaching = _core.move_rows(np.ascontiguousarray(graph.tested(X)), weights, *arrays)
+    size = len(graph.feature)
+    return leaf, carried.reshape(size, 2, -1), reaching.reshape(size, -1)
 
 
 def sides_taken(graph: Nodes, data: Dataset) -> NDArray[np.bool_]:

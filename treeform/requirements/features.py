@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from treeform.data.exact import plain
 from treeform.errors import DataError, SpecError
+from treeform.graph.routing import codes_of_points, moved
 from treeform.language.classes import positive_code
 from treeform.language.meetings import Clash, Meetings
 from treeform.language.requirement import Requirement
@@ -242,13 +243,13 @@ class Monotone(Requirement):
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> int:
         """The number of tests that are the wrong way round, of those that read the column."""
-        features = self._features(data)
-        X = data.points.X
-        X = X[self._has_value(data, X)]
-        rank = graph.predict_codes(X)  # values ascend with their codes
+        features, X = self._features(data), data.points.X
+        has_value = self._has_value(data, X)
+        rank = codes_of_points(graph, data)[has_value]  # values ascend with their codes
         if data.quantity is None:
             rank = (rank == self._code(data)).astype(np.int64)
-        visits, goes_left = graph.route(X), graph.goes_left(X)
+        is_rank = (rank[:, None] == np.unique(rank)).astype(np.int64)
+        ranks = moved(graph, X[has_value], is_rank)[1] > 0  # those that leave each test by each of its sides
         broken = 0
         for test in graph.tests():
             weight = sum(test.weight(f) for f in features)  # a test reads one of them at most
@@ -256,9 +257,8 @@ class Monotone(Requirement):
                 continue
             # Greater values of the column lead to the right where its weight is positive, else to the left.
             left_is_lower = (weight > 0) == (self.direction == "increasing")
-            lower = visits[:, test.node] & (goes_left[:, test.node] == left_is_lower)
-            upper = visits[:, test.node] & ~lower
-            broken += bool(lower.any() and upper.any() and rank[lower].max() > rank[upper].min())
+            lower, upper = (np.flatnonzero(side) for side in ranks[test.node][:: 1 if left_is_lower else -1])
+            broken += bool(lower.size and upper.size and lower[-1] > upper[0])
         return broken
 
     def __str__(self) -> str:
