@@ -124,3 +124,16 @@ def test_beside_a_proof_at_depth_four_the_search_for_better_trees_comes_early(ro
     alone, beside = costs(DeepTreeSearch(work_limit=10**8)), costs(ConTree())
     assert len(alone) > 5
     assert beside[: len(alone)] == alone
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("max_nodes", [None, 6])
+def test_no_model_costs_as_much_as_the_bound(threads: int, max_nodes: int | None) -> None:
+    """Beside a proof on several threads the search kept the bound to itself; a model above it took a start's place."""
+    for seed in range(4):
+        data, task = Dataset.from_user(*table(seed, 60, 2, 3)), TreeTask(depth=4, max_nodes=max_nodes)
+        best = ConTree().run(data, task, EngineRun())
+        none = ConTree(threads=threads).run(data, task, EngineRun(upper=best.upper))
+        assert none.graph is None and none.lower == best.upper
+        kept = ConTree(threads=threads).run(data, task, EngineRun(start=best.graph))
+        assert kept.proved and kept.upper == best.upper

@@ -79,7 +79,7 @@ private:
     void report(const Ptr& found) {
         const Ptr tree = is_limited() ? space_->pruned(root_, found, settings_.max_nodes, price_) : found;
         const std::int64_t cost = tree->cost + offset_;
-        if (tells && cost >= control_.external_upper()) return;
+        if (cost >= (tells ? control_.external_upper() : settings_.upper)) return;
         const contree::PlanPtr plan = space_->plan(tree);
         control_.publish(cost, offset_, columns_ ? of_whole_table(plan) : plan);
         if (tells) control_.tighten(cost);
