@@ -58,6 +58,23 @@ def test_the_columns_at_fault_are_those_with_a_requirement() -> None:
     assert first is not None and first[0] == frozenset({0})
 
 
+def test_a_column_with_a_requirement_is_at_fault_before_others_of_less_weight() -> None:
+    rows = {(-1, -1): 6, (-1, 0): 1, (-1, 1): 4, (1, -1): 4, (1, 0): 1, (1, 1): 5}
+    X = np.repeat(np.array(list(rows), dtype=float), list(rows.values()), axis=0)
+    made = tf.Problem(X, (X[:, 1] > 0).astype(int), shape=tf.Tree(2))
+    of = made.add(tf.Monotone("x0")).question
+    arrays = {
+        "feature": [0, 1, 1, -1, -1, -1, -1],
+        "threshold": [0.0, 0.5, -0.5, *[np.nan] * 4],
+        "left": [1, 3, 5, *[-1] * 4],
+        "right": [2, 4, 6, *[-1] * 4],
+        "label": [-1, -1, -1, 0, 1, 0, 1],
+    }
+    graph = tf.DecisionGraph.from_arrays(**arrays, data=of.data)
+    found = columns_at_fault(of, graph, of.labels, Budget())
+    assert found is not None and found[0] == frozenset({0})
+
+
 def test_nothing_is_left_out_where_nothing_is_violated_or_no_column_helps() -> None:
     of = problem(6).question
     graph = plain_tree(of)

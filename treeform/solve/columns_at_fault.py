@@ -24,7 +24,8 @@ def columns_at_fault(
 
     All columns are taken out, and those of the most weight put back first, as many at once as may stay (a search by
     halves): of one column at fault among m, about 2 log2(m) trees are judged. Each column that is left out would
-    violate something beside those that stay.
+    violate something beside those that stay. Columns whose sides may clash (`treeform.Meetings`) come last: put back
+    before others, they would have these left out, although no requirement is about them.
 
     Parameters
     ----------
@@ -49,7 +50,9 @@ def columns_at_fault(
 
     if not graph.is_univariate or satisfied(()):
         return None
-    used = _by_weight(question, graph)
+    meetings = [one.meetings(data) for one in rules]
+    clashing = {data.columns[c.feature].source for met in meetings if met is not None for c in met.clashes}
+    used = sorted(_by_weight(question, graph), key=clashing.__contains__)
     out = set(used)
     if not satisfied(out):
         return None
