@@ -164,6 +164,37 @@ def test_prices_where_classes_have_weights_of_many_digits():
     assert found.fit(X, y).result_.status is tf.Status.OPTIMAL
 
 
+@pytest.mark.parametrize("objective", ["error+2*nodes", "3*error+1/2*leaves", "balanced_error+nodes"])
+@pytest.mark.parametrize("depth", [2, 4])
+def test_the_objectives_own_price_of_tests_counts(objective, depth):
+    rng = np.random.default_rng(4)
+    X, y = rng.integers(0, 5, size=(40, 3)).astype(float), rng.integers(0, 2, 40)
+    weights = rng.integers(1, 4, 40)
+    estimators = {most: tf.OptimalTreeClassifier(most, objective=objective) for most in (1, depth)}
+    data = estimators[1]._prepared(X, y, weights)
+    found = learn(estimators, data, None, Budget(None))
+    for price in (Fraction(0), *found.alphas(depth)) if depth < 4 else (Fraction(0),):
+        alone = tf.OptimalTreeClassifier(depth, objective=objective, ccp_alpha=price, time_limit=None, keep_data=True)
+        result = alone.fit(X, y, sample_weight=weights).result_
+        assert result.status is tf.Status.OPTIMAL
+        best = found.best(depth, price).graph
+        assert result.question.objective.evaluate(best, result.question.data) == result.objective
+
+
+@settings(max_examples=12, deadline=None)
+@given(
+    st.integers(0, 10**6), st.sampled_from([1e-9, 1 / 3, 1e12]), st.sampled_from(["squared_error", "absolute_error"])
+)
+def test_chosen_penalties_have_few_digits_in_units_of_the_search(seed, scale, loss):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 5, size=(20, 2)).astype(float)
+    y = scale * (X[:, 0] + rng.normal(size=20))
+    grid = ["auto", scale / 100, scale / 5][seed % 3]
+    cv = tf.OptimalTreeRegressorCV([1, 3], cv=2, loss=loss, grid=grid, select="best", time_limit=None)
+    assert cv.fit(X, y, sample_weight=rng.random(20) + 0.1).result_.status is tf.Status.OPTIMAL
+    assert max(params["ccp_alpha"] for params in cv.cv_results_["params"]) < 99 * scale**2 + 9 * scale
+
+
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 1e12])
 def test_prices_of_targets_with_many_digits(scale):
     rng = np.random.default_rng(0)

@@ -81,6 +81,13 @@ def test_a_line_at_three_bounds_is_not_enough(shape):
     assert "the inequalities are not linear in budget, as " in str(error.value)
 
 
+@pytest.mark.parametrize("budget", [None, "1/4", "3/2", 5])
+def test_a_bound_that_is_rounded_down_moves_over_whole_numbers(budget):
+    """Wherever it begins: 1/4 asks for the same as 0, and no point may say that 0 is not enough."""
+    found = PROBLEM.frontier(over=Lent(None if budget is None else Fraction(budget), "whole"))
+    assert {(p.value, p.result.errors) for p in found.points} == trade_off(Fraction)
+
+
 def test_an_open_bound_of_an_own_class_is_moved_and_else_refused():
     found = PROBLEM.frontier(over=Lent())
     assert {(p.value, p.result.errors) for p in found.points} == trade_off(Fraction)

@@ -311,3 +311,11 @@ def test_a_column_that_is_not_there_has_the_closest_one_beside_it() -> None:
     with pytest.raises(DataError, match="which is not there") as error:
         found.without("savngs")
     assert error.value.fix == "did you mean 'savings'?"
+
+
+def test_the_command_says_where_no_model_tests_a_column(tmp_path: Path) -> None:
+    data = tmp_path / "t.csv"
+    pd.DataFrame({"a": range(9), "y": [0, 0, 0, 0, 1, 0, 0, 0, 0]}).to_csv(data, index=False)
+    words = ["near-optimal", str(data), "--target", "y", "--shape", "tree:1", "--require", "max_nodes:0"]
+    done = CliRunner().invoke(app, [*words, "--importance"])
+    assert done.exit_code == 0 and "no model tests a column" in done.stdout and "Empty" not in done.stdout

@@ -131,7 +131,8 @@ def near_optimal(
         print(found)
         if found.trees is not None and found.count:
             if importance:
-                print(found.importance().query("models > 0").to_string(index=False))
+                tested = found.importance().query("models > 0")
+                print("no model tests a column" if tested.empty else tested.to_string(index=False))
             if multiplicity:
                 _show_multiplicity(found)
             for model in found.sample(sample, seed):

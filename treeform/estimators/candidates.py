@@ -54,7 +54,7 @@ class Candidate:
     """Of the shape that it was learnt for."""
     tests: int
     cost: Fraction
-    """Its loss as a share of the total weight, tests for nothing."""
+    """Its objective, without a complexity penalty, as a share of the total weight."""
     make: Callable[[], DecisionGraph]
     """Builds its graph; most of the candidates are never asked for it."""
 
@@ -65,10 +65,10 @@ class Candidate:
 
 
 class Candidates:
-    """The trees of one table."""
+    """The trees of one table; of values, ``unit`` is the share of the total weight that searches count in."""
 
-    def __init__(self, data: Dataset, trees: Sequence[Candidate]) -> None:
-        self.data, self.trees = data, tuple(trees)
+    def __init__(self, data: Dataset, trees: Sequence[Candidate], unit: Fraction | None = None) -> None:
+        self.data, self.trees, self.unit = data, tuple(trees), unit
 
     def best(self, depth: int, alpha: Fraction) -> Candidate:
         """The tree of at most this depth that is best at the price ``alpha``, a share of the total weight."""
@@ -85,8 +85,16 @@ class Candidates:
         whole = [price for price in inner if (price * weight).denominator == 1]  # costs need no factor at these
         inner = whole if len(whole) >= MOST_PRICES - 2 else inner
         # Far beyond the last end the constant is best on other samples, too.
-        constant = [simplest_between(2 * ends[-1] * weight, None) / weight] if ends else []
-        return [Fraction(0), *_some_of(inner, MOST_PRICES - 2), *constant]
+        far = [2 * end * weight for end in ends[-1:]]
+        constant = [simplest_between(low, None if self.unit is None else 2 * low) / weight for low in far]
+        prices = [*_some_of(inner, MOST_PRICES - 2), *constant]
+        return [Fraction(0), *(self._counted(price) for price in prices)]
+
+    def _counted(self, price: Fraction) -> Fraction:
+        """A price of few digits in units of the search near the given one, which has few in those of the user."""
+        if self.unit is None or (price / self.unit).denominator == 1:
+            return price
+        return _simple(price, NEARLY, self.unit)
 
     def _up_to(self, depth: int) -> list[Candidate]:
         return [one for one in self.trees if one.depth <= depth]
@@ -133,11 +141,12 @@ def learn(
         began = budget.seconds
         trees += _of_depth(estimators[depth], depth, data, sensitive_features, trees, own_starts, share)
         lasted = budget.seconds - began
-    trees += _greedy(estimators[deepest]._problem(data, sensitive_features).question, deepest)
+    question = estimators[deepest]._problem(data, sensitive_features).question
+    trees += _greedy(question, deepest)
     if priced:
         each = max(LEAST_SECONDS, lasted)
         trees += _at_prices(estimators[deepest], data, sensitive_features, trees, own_starts, budget, each)
-    return Candidates(data, trees)
+    return Candidates(data, trees, None if data.quantity is None else _unit(question))
 
 
 def _cheapest(trees: Sequence[Candidate], price: Fraction = Fraction(0)) -> Candidate:
@@ -194,7 +203,7 @@ def _of_depth(
         proved = result.status is Status.OPTIMAL
         if question.requirements or depth > DEEPEST_AT_EVERY_PRICE or not proved or budget.stop():
             return
-        simple = (_simple(price, NEARLY, question) for price in _breakpoints(known))
+        simple = (_simple(price, NEARLY, _unit(question)) for price in _breakpoints(known))
         following = next((price for price in simple if price not in asked), None)
         if following is None:
             return
@@ -231,14 +240,18 @@ def _at_prices(
             yield from made
 
 
-def _simple(price: Fraction, factor: Fraction, question: Question) -> Fraction:
-    """The price within a factor of the given one that is the simplest fraction, in units of the search."""
+def _unit(question: Question) -> Fraction:
+    """What the search counts in, as a share of the total weight."""
     data, unit = question.data, Fraction(question.data.weight_unit)
     if data.quantity is not None:
         weight, loss = loss_of(question.objective)
         unit = weight * loss.per_unit(data)
-    units = total_weight(data) / unit
-    return simplest_between(price * units / factor, price * units * factor) / units
+    return unit / total_weight(data)
+
+
+def _simple(price: Fraction, factor: Fraction, unit: Fraction) -> Fraction:
+    """The simplest number of units within a factor of the given price."""
+    return simplest_between(price / unit / factor, price / unit * factor) * unit
 
 
 def _prices(trees: Sequence[Candidate], question: Question) -> list[Fraction]:
@@ -253,7 +266,8 @@ def _prices(trees: Sequence[Candidate], question: Question) -> list[Fraction]:
     least = float(most if data.quantity is not None else 1) / data.n_samples
     ratio = max(2.0, (float(most) / 2 / least) ** (1 / (SOLVED_PRICES - 1)))
     wanted = [float(most) / 2 / ratio**step for step in reversed(range(SOLVED_PRICES))]
-    return [_simple(Fraction(price), Fraction(3, 2), question) for price in wanted if price > 0.9 * least]
+    unit = _unit(question)
+    return [_simple(Fraction(price), Fraction(3, 2), unit) for price in wanted if price > 0.9 * least]
 
 
 def _solved(
@@ -268,6 +282,7 @@ def _solved(
     if start is not None:
         estimator.set_params(warm_start=start.graph)
     result = estimator._solve(data, sensitive_features)
+    estimator.set_params(ccp_alpha=0)  # costs of candidates are without it
     if result.limit is Limit.INTERRUPTED:
         raise KeyboardInterrupt
     return result
@@ -307,7 +322,7 @@ def _candidates(
         yield from _admissible(question, make(), depth)
     else:
         made = partial(_simplified, question, make, depth)
-        yield Candidate(depth, tests, cost / total_weight(question.data), made)
+        yield Candidate(depth, tests, _with_tests(question, cost, tests), made)
 
 
 def _itself(graph: DecisionGraph) -> DecisionGraph:
@@ -324,5 +339,11 @@ def _admissible(question: Question, graph: DecisionGraph, depth: int) -> Iterato
     """The graph with its loss, if it has the shape and satisfies the requirements."""
     graph, judged = judge_candidate(question.with_(shape=Tree(depth)), graph)
     if judged.ok:
-        cost = without_tests(question.objective).evaluate(graph, question.data) / total_weight(question.data)
-        yield Candidate(depth, graph.n_nodes, Fraction(cost), partial(_itself, graph))
+        cost = without_tests(question.objective).evaluate(graph, question.data)
+        yield Candidate(depth, graph.n_nodes, _with_tests(question, cost, graph.n_nodes), partial(_itself, graph))
+
+
+def _with_tests(question: Question, losses: Fraction, tests: int) -> Fraction:
+    """Losses, and what the objective itself asks for tests or leaves, as a share of the total weight."""
+    price = sum(weight for weight, term in question.objective.terms if term.of_size)
+    return Fraction(losses + price * tests) / total_weight(question.data)

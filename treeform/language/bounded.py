@@ -158,12 +158,13 @@ class Bounded(Requirement, listed=False):
     def _lines(self, data: Dataset) -> list[tuple[Sum, Fraction]]:
         """The excess of each inequality at the bound 0, and what a bound greater by 1 adds to it.
 
-        They follow from the stated bound and another one, and may be wrong at others: see `_on_lines`.
+        They are read off the own bound, rounded down as some classes do, and the next one. They may be
+        wrong at others: see `_on_lines`.
         """
         if not isinstance(self, LinearRequirement):
             what = "the class does not say what the bound is compared with"
             raise self._unmovable(what, "define measured in the class")
-        first = Fraction(self.bound or 0)
+        first = Fraction(math.floor(self.bound or 0))
         at = [self._excesses(bound, data) for bound in (first, first + 1)]
         if len(set(map(len, at))) > 1:
             raise self._unmovable(f"how many inequalities there are depends on {self.moves}")
