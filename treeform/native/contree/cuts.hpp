@@ -19,19 +19,23 @@ public:
 
     /// The cuts of `feature` in `node`, which must stay as it is; only those with a weight of `support` on both sides.
     void take(const Table<W>& table, const Node<W>& node, int feature, Cost support) {
-        key_ = node.key(feature);
-        first_ = 1, last_ = 0, left_may_split_ = 0, right_may_split_ = static_cast<int>(node.n);
-        if (node.n < 2) return;
-        first_ = static_cast<int>(std::upper_bound(key_, key_ + node.n, key_[0]) - key_);
-        last_ = static_cast<int>(std::lower_bound(key_, key_ + node.n, key_[node.n - 1]) - key_);
-        plain_ = table.plain;
-        const Id* rows = node.order(feature);
-        if (support > 0) leave(table, rows, static_cast<int>(node.n), support);
+        take_keys(table, node, feature, support);
         if (plain_) return;
+        const Id* rows = node.order(feature);
         z_.resize(node.n + 1);
         Cost z = 0;
         for (std::size_t k = 0; k < node.n; ++k) z_[k] = z, z += table.mass[rows[k]];
         z_[node.n] = z;
+    }
+    /// The same without their masses, for which every row is read where rows differ in mass.
+    void take_keys(const Table<W>& table, const Node<W>& node, int feature, Cost support) {
+        key_ = node.key(feature);
+        plain_ = table.plain;
+        first_ = 1, last_ = 0, left_may_split_ = 0, right_may_split_ = static_cast<int>(node.n);
+        if (node.n < 2) return;
+        first_ = static_cast<int>(std::upper_bound(key_, key_ + node.n, key_[0]) - key_);
+        last_ = static_cast<int>(std::lower_bound(key_, key_ + node.n, key_[node.n - 1]) - key_);
+        if (support > 0) leave(table, node.order(feature), static_cast<int>(node.n), support);
     }
 
     int first() const { return first_; }

@@ -194,7 +194,7 @@ public:
         for (int f = 0; f < table_.features; ++f) {
             control_.check();
             const Rows& sorted = listed_.by(rows, f);
-            cuts.take(table_, sorted, f, support_);
+            cuts.take_keys(table_, sorted, f, support_);
             if (cuts.empty()) continue;
             const auto* order = sorted.order(f);
             const auto* key = sorted.key(f);
@@ -387,7 +387,7 @@ private:
         const auto* order = sorted.order(f);
         const auto* key = sorted.key(f);
         contree::Cuts<W> cuts;
-        cuts.take(table_, sorted, f, support_);
+        cuts.take_keys(table_, sorted, f, support_);
         if (cuts.empty()) return;
         std::fill(below_.begin(), below_.end(), Cost{0});
         double low = 0, high = 0, low_squares = 0, high_squares = 0;
