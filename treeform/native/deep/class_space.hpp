@@ -37,7 +37,7 @@ public:
     static bool better(Cost a, Cost b) { return a < b; }
     /// A cost that is so many hundredths, and one unit, above another one.
     static Cost above(Cost cost, int hundredths) { return cost + 1 + cost / 100 * hundredths; }
-    std::uint64_t work() const { return search_.work() + each_.work() + work_; }
+    std::uint64_t work() const { return search_.work() + each_.work() + listed_.work() + work_; }
     void check() const { control_.check(); }
     int features() const { return table_.features; }
     std::size_t size(const Rows& rows) const { return rows.n; }
@@ -103,8 +103,9 @@ public:
         const bool listed = weigh_sides(rows, test, left, right);
         if (left.n == 0 || right.n == 0) return false;
         if (support_ > 0 && !supported(rows, test)) return false;
+        if (listed) return true;
         work_ += rows.n * static_cast<std::size_t>(table_.features) * 2;
-        if (!listed) divide_(table_, rows, test, divider_, left, right, &control_);
+        divide_(table_, rows, test, divider_, left, right, &control_);
         return true;
     }
 

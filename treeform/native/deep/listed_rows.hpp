@@ -33,12 +33,15 @@ public:
     static bool is_list(const Rows& rows) { return rows.stride == 0; }
     /// Whether the sides of these rows are made from a list of them.
     bool lists_sides(const Rows& rows) const { return has_lists(root_.n) && rows.n > most(); }
+    /// Elements that were read.
+    std::uint64_t work() const { return work_; }
 
     /// The sides of a test on rows for which `lists_sides`, with their numbers and weights: lists, or whole where they
     /// are small.
     void divide(const Rows& rows, Test test, Rows& left, Rows& right) {
         const auto* rank = table_.rank[test.feature].data();
         begin_list(left), begin_list(right);
+        work_ += 4 * rows.n;
         std::size_t below = 0;
         for (std::size_t k = 0; k < rows.n; ++k) below += rank[rows.order(0)[k]] < test.key;
         left.rows.resize(below), right.rows.resize(rows.n - below);
@@ -81,6 +84,7 @@ private:
     const Rows& root_;
     Rows whole_, column_;             // `column_` has a stride of 0: each feature's order is the one that it holds
     std::vector<std::uint8_t> here_;  // [row]: whether it is among those that are picked
+    std::uint64_t work_ = 0;
 
     std::size_t most() const { return root_.n / 16; }
 
@@ -93,7 +97,8 @@ private:
     }
     /// The marked rows, `n` of them, in the order of a feature; there is room for one more. Without a branch: whether a row
     /// is marked is as good as chance.
-    void pick(int feature, std::size_t n, Id* rows, typename W::Key* keys) const {
+    void pick(int feature, std::size_t n, Id* rows, typename W::Key* keys) {
+        work_ += root_.n + n;
         const Id* order = root_.order(feature);
         const auto* rank = table_.rank[feature].data();
         Id* end = rows;
