@@ -63,6 +63,8 @@ class DeepTrees:
         self._turns = 0
         self._seconds = 0.0
         """Of the longer searches and what follows them, without those for less depth."""
+        self._taken: DecisionGraph | None = None
+        """The best tree of less depth."""
         self._less = self._of_less_depth()
 
     def _of_less_depth(self) -> DeepTrees | None:
@@ -71,9 +73,16 @@ class DeepTrees:
         if not shape.own_leaves or shape.depth <= LEAST_DEPTH or is_as_good:
             return None
         question = self.question.with_(shape=shape.at_depth(shape.depth - 1))
-        relaxation, own = relax(question, DeepTreeSearch()), Ledger(question, self.ledger.budget)
+        relaxation = relax(question, DeepTreeSearch())
+        own = Ledger(question, self.ledger.budget, lambda _: self._take_from(own))
         own.runners, own.outer = self.ledger.runners, self.ledger
         return None if relaxation is None else DeepTrees(question, relaxation, own)
+
+    def _take_from(self, less: Ledger) -> None:
+        """A better tree of less depth is a candidate as soon as it is found: a step that is broken off loses none."""
+        if less.graph is not None and less.graph is not self._taken:
+            self.ledger.submit(less.graph, DeepTreeSearch.name)
+            self._taken = less.graph
 
     def first(self, part: Budget) -> None:
         """A tree without prices, and prices for the rows that it violates, the worst one first; once."""
@@ -110,8 +119,6 @@ class DeepTrees:
             if budget.stop() or self.ledger.closed:
                 break
             less._step(engine, budget)
-            if less.ledger.graph is not None:
-                self.ledger.submit(less.ledger.graph, DeepTreeSearch.name)
 
     def _find_price(self, index: int, part: Budget) -> None:
         """The least price found at which the search's tree satisfies a row; prices of the other rows stay."""
