@@ -170,11 +170,10 @@ def sides_taken(graph: Nodes, data: Dataset) -> NDArray[np.bool_]:
 
 def arc_weights(graph: Nodes, data: Dataset) -> Indices:
     """Weight of the rows of `data` along the left and the right arc of each node, in weight units: (N, 2) int64."""
-    known = Routed.of(graph, data)
-    if known.carried is None:
-        counts(graph, data)
-    assert known.carried is not None
-    return known.carried
+    counts(graph, data)  # finds both
+    carried = Routed.of(graph, data).carried
+    assert carried is not None
+    return carried
 
 
 def goes_left(graph: Nodes, X: Floats) -> NDArray[np.bool_]:

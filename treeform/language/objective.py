@@ -392,12 +392,7 @@ class Objective(_Arithmetic):
             )
 
     def build(self, model: Model, ports: Ports) -> Expr | Quadratic:
-        """``scale`` times the value as a scalar expression with whole coefficients; squares have any.
-
-        Parameters
-        ----------
-        model, ports
-            As in `Term.build`.
+        """``scale`` times the value, with whole coefficients except of squares; see `Term.build`.
 
         Raises
         ------

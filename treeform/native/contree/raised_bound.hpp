@@ -30,8 +30,8 @@ public:
                               const ScanTable<typename W::Key, typename W::Sum>& scans)
         : table_(table), control_(control), rules_(without_support(rules)),
           penalty_(static_cast<Cost>(rules.node_penalty)), two_(table, rules_, control, counters_, scans),
-          stump_(table), few_classes_(table, penalty_), divider_(choose_divider(rules.simd.c_str())),
-          unused_(table.features) {}
+          unused_(table.features), stump_(table), few_classes_(table, penalty_),
+          divider_(choose_divider(rules.simd.c_str())) {}
     TREEFORM_COLD ~RaisedBound() = default;
 
     /// The lower bound for the node last given to `run`, even if its work limit ended the run.
@@ -74,13 +74,13 @@ private:
     const Table<W>& table_;
     Control& control_;
     const Settings rules_;
+    const Cost penalty_;
     Counters counters_;
-    Cost penalty_;
     DepthTwo<W> two_;
+    std::vector<Cost> unused_;
     StumpScan<W> stump_;
     FewClasses<W> few_classes_;
-    Divider divider_;
-    std::vector<Cost> unused_;
+    const Divider divider_;
     std::vector<std::unique_ptr<Frame>> frames_;
     std::uint64_t work_ = 0, limit_ = 0;
     Cost lower_ = 0;
