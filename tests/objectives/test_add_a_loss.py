@@ -186,3 +186,15 @@ def test_the_reduction_of_the_nearest_class_is_taken(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(part_ledger, "_reduction", singledispatch(without))
     with pytest.raises(SpecError, match="nothing says how it is reduced"):
         asked.minimize(EffortTerm()).solve()
+
+
+def test_numbers_and_truth_values_are_read_back_as_what_they_are() -> None:
+    @dataclass(frozen=True)
+    class Stepped(tf.Error):
+        name = "stepped"
+        step: int = 2
+        strict: bool = False
+        of: str = "a"
+
+    for term in (Stepped(), Stepped(-3, True, "3"), Stepped(of="True")):
+        assert Stepped.from_text(str(term).partition("[")[2][:-1]) == term

@@ -83,7 +83,7 @@ def bare(text: str) -> str:
     return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" else text
 
 
-def settings_of(kind: Any, inside: str | None) -> dict[str, str]:
+def settings_of(kind: Any, inside: str | None) -> dict[str, Any]:
     """The settings in brackets as arguments of a term that is a dataclass; other terms have none.
 
     Raises
@@ -98,7 +98,14 @@ def settings_of(kind: Any, inside: str | None) -> dict[str, str]:
     for name, one in known.items():
         if name not in given and one.default is MISSING and one.default_factory is MISSING:
             raise SpecError(f"{kind.name} has no {name}", fix=f"write {kind.name}[{name}=...]")
-    return given
+    return {name: _like(known[name].default, text) for name, text in given.items()}
+
+
+def _like(default: object, text: str) -> Any:
+    """The text as a truth value or a whole number where the default is one, and it can be read so."""
+    if isinstance(default, bool):
+        return {"true": True, "false": False}.get(text.lower(), text)
+    return int(text) if isinstance(default, int) and re.fullmatch(r"[+-]?\d+", text) else text
 
 
 def written(term: Any) -> str:
