@@ -36,6 +36,7 @@ PAIRS: dict[str, Backend] = {
     "flow-oct pyomo:cbc": tf.Pyomo("cbc"),
     "flow-oct cadical195": tf.SAT("cadical195"),
     "benders-oct cp-sat": tf.CPSAT(threads=1),
+    "sat-depth cadical195": tf.SAT("cadical195"),
 }
 
 

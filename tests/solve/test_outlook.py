@@ -60,6 +60,22 @@ def test_errors_to_count_leave_clauses_without_prospect(noisy: bool) -> None:
     assert (found is not None and "hypergraph-flow" in found) is noisy
 
 
+@pytest.mark.parametrize("most_errors", [None, 0])
+def test_clauses_over_many_rows_have_no_prospect_even_if_none_contradict(most_errors: int | None) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 8000)
+    for rows in (1000, 8000):
+        X = pd.DataFrame({"a": np.arange(rows) % 50, "b": np.arange(rows) // 50})
+        problem = tf.Problem(X, y[:rows], shape=tf.Tree(2)).minimize(tf.Error())
+        if most_errors is not None:
+            problem += tf.MaxErrors(most_errors)
+        found = without_prospect(
+            problem.question, choose(problem.question, SolveOptions("cadical195", "sat-depth", warm_start=None))
+        )
+        warned = found is not None and "8,000 distinct rows" in found and "hypergraph-flow" in found
+        assert warned is (rows == 8000 and most_errors is None)
+
+
 def test_a_solver_of_clauses_takes_the_graph_beyond_small_tables() -> None:
     for rows, formulation in ((200, "sat-depth"), (300, "hypergraph-flow")):
         question = stated(rows).question
