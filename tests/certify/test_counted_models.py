@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 import treeform as tf
 from treeform.certify.certificate import sign
 from treeform.certify.counted import MOST_SUMS, _Count, count_models
-from treeform.certify.prices import Table
+from treeform.certify.tables import Table
 from treeform.cli.app import app
 from treeform.engines.relaxation import relax
 from treeform.engines.totals import OfCounts

@@ -12,6 +12,7 @@ import treeform as tf
 from treeform.certify import Verdict, bounds
 from treeform.certify.bounds import claim_rows
 from treeform.certify.certificate import read, sign
+from treeform.certify.left_out import Counted
 from treeform.certify.proofs.rup import Verification
 from treeform.certify.provers import Bound, Means, _Target, beyond, by_prices, multipliers_of
 from treeform.certify.schema import ClaimMetadata, ClaimPart, ProofRoute
@@ -19,6 +20,7 @@ from treeform.certify.verdicts import on_trust
 from treeform.language.question import ceiling
 from treeform.shape import Shape
 from treeform.utils.budget import Budget
+from treeform.utils.out_of_reach import OutOfReach
 
 
 def inverted(shape: Shape | str = "tree:1") -> tf.Problem:
@@ -151,6 +153,31 @@ def test_what_is_proved_implies_what_is_weaker_only():
     claims = [claim("lower", best - 1), claim("lower", best), claim("lower", best + 1)]
     rows = claim_rows(claims, problem.question, None, Means())
     assert [row.verdict for row in rows] == [Verdict.VERIFIED, Verdict.VERIFIED, Verdict.FALSE]
+
+
+def test_of_claims_of_one_value_the_smallest_graph_is_counted_first(monkeypatch):
+    problem, counted = some_rows(), []
+    value = Fraction(problem.solve().objective)
+
+    def count(question, value, details, budget):
+        counted.append(details["graph"]["nodes"])
+        return Counted("all of it", len(counted) == 2)
+
+    def out_of_reach(*given):
+        raise OutOfReach("the search", cause="a test says so")
+
+    monkeypatch.setattr(bounds, "by_prices", lambda *a: None)
+    monkeypatch.setattr(bounds, "by_engines", lambda *a, **k: iter([]))
+    monkeypatch.setattr(bounds, "least_value", out_of_reach)
+    monkeypatch.setattr(bounds, "count_left_out", count)
+    claims = [claim("lower", value) for _ in range(4)]
+    for one, nodes in zip(claims, (50, "7", 40, 60), strict=True):
+        one.metadata.details["graph"] = {"nodes": nodes}
+    rows = claim_rows(claims, problem.question, None, Means())
+    assert counted == ["7", 40]  # what is not a number of nodes is found out first
+    assert [row.verdict for row in rows] == [
+        Verdict.VERIFIED, Verdict.ON_TRUST, Verdict.VERIFIED, Verdict.VERIFIED
+    ]  # fmt: skip
 
 
 def test_a_prover_that_shows_less_leaves_a_claim_unproved(monkeypatch):

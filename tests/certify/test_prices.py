@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treeform as tf
-from treeform.certify import prices
+from treeform.certify import prices, tables
 from treeform.certify.provers import BY_PRICES
 from treeform.certify.reference import OutOfReach, Stopped
+from treeform.certify.tables import Table
 from treeform.engines import TotalsSearch
 from treeform.engines.relaxation import Relaxation, relax
 from treeform.language.question import Question
@@ -76,7 +77,7 @@ def test_no_multipliers_lead_astray(seed: int, multipliers: list[int], unit: int
 def test_pairs_of_tests_are_compared_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """No table of all pairs is held, and a limit is looked at after each part."""
     question, relaxation = stated(case(3))
-    table = prices.Table(question.data, relaxation.task)
+    table = Table(question.data, relaxation.task)
     points, looks = np.arange(len(table.weight)), [0]
 
     def stop() -> bool:
@@ -89,6 +90,36 @@ def test_pairs_of_tests_are_compared_in_parts(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(prices, "ENTRIES", 2 * len(whole))
     assert (search.by_test(points, 2) == whole).all()
     assert looks == [3 + -(-len(whole) // 2)] and len(whole) > 2
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_sums_over_sorted_values_are_those_of_the_table(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of many thresholds in a column: for all points and some of them, all columns and some, at each depth."""
+    question, relaxation = stated(case(seed))
+    read = {0, 1}, {1}, {0}
+    listed = [Table(question.data, relaxation.task).over(columns) for columns in read]
+    monkeypatch.setattr(tables, "MANY_THRESHOLDS", 1)
+    by_values = [Table(question.data, relaxation.task).over(columns) for columns in read]
+    for one, other in zip(listed, by_values, strict=True):
+        assert one.cell is None and (other.cell is None) is (len(other.feature) == 0)
+        searches = [prices.Prices(table, relaxation.task, [3, -2], 5, Budget()) for table in (one, other)]
+        for points in (np.arange(len(one.weight)), np.arange(0, len(one.weight), 2)):
+            amounts = np.random.default_rng(seed).integers(-9, 9, (len(points), 3)).astype(np.float64)
+            assert (one.on_right(points, amounts) == other.on_right(points, amounts)).all()
+            for depth in (1, 2, 3):
+                found, expected = (search.by_test(points, depth) for search in searches[::-1])
+                assert (found == expected).all()
+
+
+def test_sums_over_sorted_values_beyond_64_bits_are_exact(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each sum is small enough, and those of all columns together are not."""
+    monkeypatch.setattr(tables, "MANY_THRESHOLDS", 1)
+    X = np.tile(np.array([[0.0], [1.0]]), 3000)
+    problem = tf.Problem(X, [0, 1], shape=tf.Tree(1))
+    relaxation = relax(problem.question, TotalsSearch())
+    assert relaxation is not None
+    table = Table(problem.data, relaxation.task)
+    assert (table.on_right(np.arange(2), np.array([[1.0], [2.0**52]])) == 2.0**52).all()
 
 
 def test_a_bound_of_the_search_for_totals_is_proved_by_it() -> None:
@@ -127,7 +158,7 @@ def test_the_least_price_is_that_of_the_cheapest_tree_listed(depth: int) -> None
     problem = tf.Problem(X, X.sum(axis=1).astype(int) % 2, shape=tf.Tree(3))
     relaxation = relax(problem.question, TotalsSearch())
     assert relaxation is not None
-    table = prices.Table(problem.data, relaxation.task)
+    table = Table(problem.data, relaxation.task)
     priced = prices.Prices(table, relaxation.task, [], 1, Budget())
     for points in (np.arange(8), np.arange(4), np.array([1])):
         listed = priced.priced(priced.trees(points, depth, 1e9))

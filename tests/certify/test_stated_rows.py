@@ -11,8 +11,8 @@ from own_rules import AtMost, OneFeature, noisy_table
 import treeform as tf
 from treeform.certify import reference, stated_rows
 from treeform.certify.left_out import BY_ROWS, Reach, Written, write_out
-from treeform.certify.prices import Table
 from treeform.certify.stated_rows import LeftByRows, left_by_rows
+from treeform.certify.tables import Table
 from treeform.certify.verdicts import CheckRow, Verdict
 from treeform.language.question import Question
 from treeform.solve.columns_on_demand import priced_part

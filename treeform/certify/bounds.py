@@ -29,6 +29,7 @@ from treeform.certify.verdicts import CheckRow, Verdict, false, holds, on_trust
 from treeform.errors import CertificateError, SolverNotAvailable, TreeformError
 from treeform.graph import DecisionGraph
 from treeform.language.losses import constant_models, leaf_loss
+from treeform.language.numbers import is_whole
 from treeform.language.question import Question, ceiling
 from treeform.solve import schedule
 from treeform.solve.driver import solve
@@ -67,10 +68,13 @@ def claim_rows(
     return [rows[index] for index in range(len(claims))]
 
 
-def _strength(claim: ClaimPart) -> tuple[int, Fraction]:
+def _strength(claim: ClaimPart) -> tuple[int, Fraction, int]:
+    """What claims are sorted by: of those of one value, the smallest graph to be counted again comes first."""
     if claim.kind == "infeasible":
-        return 0, Fraction(0)
-    return 1, -Fraction(claim.value or 0)
+        return 0, Fraction(0), 0
+    graph = claim.metadata.details.get("graph")
+    nodes = graph.get("nodes") if isinstance(graph, dict) else None
+    return 1, -Fraction(claim.value or 0), nodes if is_whole(nodes) else 0
 
 
 class _Court:

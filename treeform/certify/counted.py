@@ -1,6 +1,6 @@
 """Counting near-optimal models again: all trees up to an objective, by a search of the check's own.
 
-It goes from the root down, on the tables of `treeform.certify.prices`: NumPy only, nothing of the native search, and no
+It goes from the root down, on the tables of `treeform.certify.tables`: NumPy only, nothing of the native search, and no
 graph. Each set of points gives how many of its trees add each vector: the cost, and what counts for each linear
 constraint. A tree is counted in its normal form: every test separates the points that reach it, no test has two leaves
 of one class, and tests of a node on one column that separate its points alike are one.
@@ -23,10 +23,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.certify.prices import Prices, Table
+from treeform.certify.prices import Prices
 from treeform.certify.provers import multipliers_of
 from treeform.certify.restated import restated
 from treeform.certify.schema import ClaimPart, CountedPart
+from treeform.certify.tables import Table
 from treeform.certify.verdicts import CheckRow, false, holds, on_trust
 from treeform.engines.relaxation import relax
 from treeform.engines.totals import OfCounts

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.certify.prices import CARRIED, Found, Prices, Table, beyond_prices
+from treeform.certify.prices import CARRIED, Found, Prices
+from treeform.certify.tables import Table, beyond_prices
 from treeform.utils.budget import Budget
 from treeform.utils.out_of_reach import Stopped
 

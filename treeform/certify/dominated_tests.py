@@ -38,7 +38,7 @@ def undominated(
     whole = table.amounts[points].sum(axis=0)
     # Sums of whole numbers below 2**53: exact in float64.
     flat = table.amounts[points].reshape(len(points), -1).astype(np.float64)
-    right = (table.side[np.ix_(points, tests)].T @ flat).astype(np.int64).reshape(-1, classes, kinds)
+    right = table.on_right(points, flat)[:, tests].T.astype(np.int64).reshape(-1, classes, kinds)
     low, high = (one + table.leaf for one in (whole - right, right))
     pairs = low[:, :, None] + high[:, None, :] + table.test[tests][:, None, None]
     trees = np.concatenate([whole + table.leaf, pairs.reshape(-1, kinds)])

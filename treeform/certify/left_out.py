@@ -2,7 +2,7 @@
 
 A claim that rests on the AND/OR graph of trees (`treeform.engines.and_or_graph`) names multipliers, a cost, and how
 many alternatives trees of at most that cost use. Here they are counted by a search of its own, on the tables of
-`treeform.certify.prices`: NumPy only, no bound, nothing of the native search.
+`treeform.certify.tables`: NumPy only, no bound, nothing of the native search.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 
 from treeform.certify.dominated_tests import may_be_left_out, undominated
 from treeform.certify.path_states import Followed, States, read_by
-from treeform.certify.prices import Prices, Table
+from treeform.certify.prices import Prices
 from treeform.certify.provers import multipliers_of
 from treeform.certify.stated_rows import left_by_rows
+from treeform.certify.tables import Table
 from treeform.engines.graph_paths import FREE, states_of
 from treeform.errors import CertificateError
 from treeform.language.alternatives import AndOrGraph
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from treeform.engines import TreeTask
 
 BY_ROWS = "prices of rows over its graph"
-MOST_NODES = 50_000
+MOST_NODES = 100_000
 MOST_SETS = 5000
 """Of columns."""
 Points = NDArray[np.intp]
