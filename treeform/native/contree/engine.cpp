@@ -51,10 +51,7 @@ public:
     }
 
     TREEFORM_COLD void search() override {
-        if (improver_) {
-            improver_->first();
-            first_ = control_.best(first_cost_), first_work_ = improver_->work();
-        }
+        if (improver_) improver_->first();
         if (!settings_.prove) {
             if (improver_) improve();
         } else if (!improver_ || settings_.depth < 4) {
@@ -98,16 +95,13 @@ private:
     Node<W> node_;
     std::unique_ptr<Root<W>> root_;
     std::unique_ptr<deep::Improver> improver_;  // may be null
-    PlanPtr first_;  // the first models of the improvement search; may be null
-    std::int64_t first_cost_ = 0;
-    std::uint64_t first_work_ = 0;
     std::unique_ptr<RaisedBound<W>> raised_;  // may be null
     Answer<typename W::Cost> answer_;
     bool complete_ = false;
 
     void prove() {
         add_keys(table_, node_, control_);
-        if (first_ && settings_.depth >= 5) raise();
+        if (improver_ && improver_->first_tree && settings_.depth >= 5) raise();
         answer_ = root_->solve(start_bound()), complete_ = true;
     }
     /// A bound from the rows that are hard for the first tree. On more than some hundred rows, the proof at this depth
@@ -115,10 +109,11 @@ private:
     TREEFORM_COLD void raise() {
         constexpr std::size_t kSmall = 20'000;
         raised_ = std::make_unique<RaisedBound<W>>(table_, settings_, control_, scans_);
-        const Node<W> hard = hard_rows(table_, node_, tree(first_), control_);
-        const std::uint64_t share = table_.n * table_.features < kSmall ? 10 : 400;
-        raised_->run(hard, settings_.depth, static_cast<typename W::Cost>(first_cost_ - table_.losses.offset),
-                     share * first_work_);
+        const FlatTree first = tree(improver_->first_tree);
+        const Node<W> hard = hard_rows(table_, node_, first, control_);
+        const std::uint64_t share = table_.n * table_.features < kSmall ? 5 : 400;
+        raised_->run(hard, settings_.depth, static_cast<typename W::Cost>(first.cost - table_.losses.offset),
+                     share * improver_->first_work);
         control_.publish_bound(raised_->lower() + table_.losses.offset);
     }
     TREEFORM_COLD void improve() {

@@ -28,6 +28,7 @@ public:
 
     void first() override {
         first_of_all();
+        first_tree = written(search_->tree()), first_work = work();
         if (!settings_.start.empty()) search_->begin_with(tests_of<Cost>(settings_.start));
     }
     void run() override { search_->run(); }
@@ -80,9 +81,12 @@ private:
         const Ptr tree = is_limited() ? space_->pruned(root_, found, settings_.max_nodes, price_) : found;
         const std::int64_t cost = tree->cost + offset_;
         if (cost >= (tells ? control_.external_upper() : settings_.upper)) return;
-        const contree::PlanPtr plan = space_->plan(tree);
-        control_.publish(cost, offset_, columns_ ? of_whole_table(plan) : plan);
+        control_.publish(cost, offset_, written(tree));
         if (tells) control_.tighten(cost);
+    }
+    contree::PlanPtr written(const Ptr& tree) const {
+        const contree::PlanPtr plan = space_->plan(tree);
+        return columns_ ? of_whole_table(plan) : plan;
     }
     contree::PlanPtr of_whole_table(const contree::PlanPtr& plan) const {
         using contree::Plan;
@@ -134,6 +138,7 @@ public:
         search_ = std::make_unique<ClassImprover<W>>(few_->table, few_->node, few_settings_, control_, scans_,
                                                      &few_->columns);
         search_->first();
+        first_tree = search_->first_tree, first_work = work_ + search_->first_work;
     }
     void run() override {
         if (!search_) return;

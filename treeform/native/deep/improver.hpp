@@ -24,6 +24,9 @@ public:
     virtual std::uint64_t moves() const = 0;
     /// The stages that ran to their ends.
     virtual std::vector<std::string> done() const = 0;
+    /// The best of the first models beside a given one, whatever is known already, and the work up to there; may be null.
+    contree::PlanPtr first_tree;
+    std::uint64_t first_work = 0;
     /// Whether the control's upper bound falls with what is found.
     bool tells = true;
     /// Called often during `run`; may wait, or throw Stopped.
