@@ -6,6 +6,7 @@ import json
 from fractions import Fraction
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 import treeform as tf
@@ -305,3 +306,20 @@ def test_the_same_solver_is_no_second_opinion(monkeypatch, by, names):
     court = bounds._Court(problem.question, None, Means(confirm="highs"))
     case = bounds._Case(court, "lower", claim("lower", best, by=by), Fraction(best), Budget())
     assert case._by_another() is None and len(case.names) == names
+
+
+@pytest.mark.parametrize("independent", [False, True])
+def test_at_depth_five_bounds_up_to_the_optimum_are_proved_and_no_larger_one(independent):
+    """Whether a model is in hand or not; without a proof the optimum is not confirmed, but not refuted either."""
+    rng = np.random.default_rng(1)
+    X, y = rng.integers(0, 8, (200, 2)).astype(float), rng.integers(0, 2, 200)
+    problem = tf.Problem(X, y, shape=tf.Tree(5))
+    result = problem.solve(tf.ConTree())
+    best = int(result.objective)
+    for graph in (None, result.graph):
+        for value in (1, best // 2, best, best + 1):
+            found = verdict(problem, claim("lower", value), graph, independent=independent).verdict
+            wanted = {Verdict.FALSE} if value > best else {Verdict.VERIFIED}
+            if independent:
+                wanted |= {Verdict.ON_TRUST}
+            assert found in wanted, value
