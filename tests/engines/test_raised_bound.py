@@ -80,7 +80,7 @@ def test_a_test_that_costs_more_than_a_target(draw: Draw) -> None:
 
 
 def test_the_bound_is_the_same_with_a_model_in_hand() -> None:
-    """What is known already changes neither the rows nor the work: a check finds the bound of a solve again."""
+    """A model in hand changes neither the rows nor the work: a check finds the bound of a solve again."""
     rng = np.random.default_rng(1)
     x, y = rng.integers(0, 8, (200, 2)).astype(float), rng.integers(0, 2, 200).astype(np.int32)
     cost = 1 - np.eye(2, dtype=np.int64)
