@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from treeform.data import Dataset
 from treeform.graph import DecisionGraph
+from treeform.graph.routing import moved
 
 
 def impurity_importances(graph: DecisionGraph, data: Dataset) -> NDArray[np.float64]:
@@ -25,8 +26,13 @@ def impurity_importances(graph: DecisionGraph, data: Dataset) -> NDArray[np.floa
     data : Dataset
         The training rows.
     """
-    classes = np.eye(data.n_classes)[data.y] * data.weights[:, None]
-    return _decreases(graph, data, lambda rows: _impurity(classes[rows].sum(axis=0)))
+    classes = moved(graph, data.points.X, data.points.weights)[1].astype(np.float64)  # those that leave each side
+
+    def decrease(node: int) -> float:
+        left, right = classes[node]
+        return _impurity(left + right) - _impurity(left) - _impurity(right)
+
+    return _decreases(graph, data, decrease)
 
 
 def variance_importances(graph: DecisionGraph, data: Dataset) -> NDArray[np.float64]:
@@ -48,25 +54,28 @@ def variance_importances(graph: DecisionGraph, data: Dataset) -> NDArray[np.floa
         mean = np.average(targets[rows], weights=weights[rows])
         return float((weights[rows] * (targets[rows] - mean) ** 2).sum())
 
-    return _decreases(graph, data, squares)
+    visits, goes_left = graph.route(data.X), graph.goes_left(data.X)
+
+    def decrease(node: int) -> float:
+        reached = visits[:, node]
+        left = reached & goes_left[:, node]
+        return squares(reached) - squares(left) - squares(reached & ~left)
+
+    return _decreases(graph, data, decrease)
 
 
 def _decreases(
-    graph: DecisionGraph, data: Dataset, impurity: Callable[[NDArray[np.bool_]], float]
+    graph: DecisionGraph, data: Dataset, decrease: Callable[[int], float]
 ) -> NDArray[np.float64]:
     """What the tests of each column take off the impurity of the rows that reach them, as shares."""
     position = {name: j for j, name in enumerate(data.table.names)}
     gained = np.zeros(len(position))
     if not graph.is_univariate:
         return np.full(len(position), np.nan)
-    visits, goes_left = graph.route(data.X), graph.goes_left(data.X)
     for test in graph.tests():
         if not test.columns:  # a pass-through
             continue
-        reached = visits[:, test.node]
-        left = reached & goes_left[:, test.node]
-        decrease = impurity(reached) - impurity(left) - impurity(reached & ~left)
-        gained[position[graph.columns[test.columns[0]].source]] += decrease
+        gained[position[graph.columns[test.columns[0]].source]] += decrease(test.node)
     whole = gained.sum()
     return gained / whole if whole > 0 else gained
 
