@@ -299,7 +299,10 @@ def test_a_file_that_may_not_be_read_or_a_folder_that_may_not_be_entered_is_name
     assert "cannot be read" in shown.output and "fix: name a file that may be read" in shown.output, shown.output
 
 
-@pytest.mark.parametrize(("cell", "runs"), [("=1+1", True), ("-a", True), ("-1.5", False), ("a=1", False)])
+@pytest.mark.parametrize(
+    ("cell", "runs"),
+    [("=1+1", True), ("-a", True), ("-1.5", False), ("-1,5", False), ("--", False), ("+", False), ("a=1", False)],
+)
 def test_text_that_spreadsheets_run_is_named_and_written_as_it_is(tmp_path: Path, cell: str, runs: bool) -> None:
     """The file can be read again, so that nothing is put before it."""
     with warnings.catch_warnings(record=True) as shown:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
+import pytest
+from sklearn.tree import DecisionTreeClassifier
 
 import treeform as tf
-from treeform.estimators.candidates import learn
+from treeform.estimators.candidates import _greedy, learn
 from treeform.utils.budget import Budget
 
 
@@ -26,3 +29,22 @@ def test_every_depth_has_a_model_when_no_time_is_left() -> None:
     data = estimators[2]._prepared(X, y, None)
     found = learn(estimators, data, None, Over(1.0))
     assert {one.depth for one in found.trees} and found.best(4, Fraction(0)).graph is not None
+
+
+@pytest.mark.parametrize(("budget", "rows"), [(Over(1.0), 375), (Budget(1e6), 6000), (Budget(), 6000)])
+def test_cart_learns_from_a_sample_where_the_time_is_over(
+    budget: Budget, rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X = np.random.default_rng(0).integers(0, 9, size=(6000, 20)).astype(float)
+    y = (X[:, 0] + X[:, 1] > 8).astype(int)
+    learnt, fit = [], DecisionTreeClassifier.fit
+
+    def noted(tree: DecisionTreeClassifier, X: np.ndarray, *rest: Any, **named: Any) -> DecisionTreeClassifier:
+        learnt.append(len(X))
+        return fit(tree, X, *rest, **named)
+
+    monkeypatch.setattr(DecisionTreeClassifier, "fit", noted)
+    found = list(_greedy(tf.Problem(X, y, shape=tf.Tree(3)).question, 3, budget))
+    assert learnt[-1] == rows
+    best = min(found, key=lambda one: one.cost)
+    assert best.tests > 1 and best.cost == Fraction(int((best.graph.predict(X) != y).sum()), len(y))

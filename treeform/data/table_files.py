@@ -423,9 +423,16 @@ def write_table(path: Path, table: pd.DataFrame) -> None:
 
 
 def _is_formula(cell: object) -> bool:
-    """Whether a spreadsheet runs this text as a formula."""
+    """Whether a spreadsheet runs this text when it opens the file: a sign before a number is none, nor one alone."""
     if not isinstance(cell, str) or not cell.startswith(("=", "+", "-", "@", "\t", "\r")):
         return False
+    if not any(map(str.isalnum, cell)):
+        return False
+    try:
+        float(cell.replace(",", "."))
+    except ValueError:
+        return True
+    return False
     try:
         float(cell)
     except ValueError:

@@ -44,6 +44,8 @@ SOLVED_PRICES = 6
 """Prices at which trees of the greatest depth are learnt, if they are not learnt at every price."""
 MOST_CELLS = 2_000_000
 """Of a table for which CART's tree is grown, which takes up to two seconds then and cannot be stopped."""
+SAMPLED_CELLS, SAMPLED = 100_000, 16
+"""From so many cells on, one row in so many tells how long that takes."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +144,7 @@ def learn(
         trees += _of_depth(estimators[depth], depth, data, sensitive_features, trees, own_starts, share)
         lasted = budget.seconds - began
     question = estimators[deepest]._problem(data, sensitive_features).question
-    trees += _greedy(question, deepest)
+    trees += _greedy(question, deepest, budget)
     if priced:
         each = max(LEAST_SECONDS, lasted)
         trees += _at_prices(estimators[deepest], data, sensitive_features, trees, own_starts, budget, each)
@@ -288,24 +290,31 @@ def _solved(
     return result
 
 
-def _greedy(question: Question, depth: int) -> Iterator[Candidate]:
-    """CART's tree, cut at each depth, and its prunings."""
+def _greedy(question: Question, depth: int, budget: Budget) -> Iterator[Candidate]:
+    """CART's tree, cut at each depth, and its prunings; that of a sample where all rows would take too long."""
     data = question.data
     if depth == 0 or data.X.size > MOST_CELLS:
         return
     if data.X.size and np.abs(data.X).max() > np.finfo(np.float32).max:  # beyond what it takes
         return
-    if data.quantity is None:
-        tree, y = DecisionTreeClassifier(max_depth=depth, random_state=0), data.classes[data.y]
-    else:  # only its tests are used, so that unit and origin of the values do not matter
-        tree, y = (
-            DecisionTreeRegressor(max_depth=depth, random_state=0),
-            data.quantity.deviations.astype(float),
-        )
-    tree.fit(data.X, y, sample_weight=data.weights)
-    graph = DecisionGraph.from_sklearn(tree, data)
+    tree = None
+    if budget.remaining is not None and data.X.size > SAMPLED_CELLS:
+        began = budget.seconds
+        tree = _cart(data, depth, slice(None, None, SAMPLED))
+        if SAMPLED * (budget.seconds - began) < budget.remaining:
+            tree = None
+    graph = DecisionGraph.from_sklearn(tree or _cart(data, depth, slice(None)), data)
     for most, pruned in prunings_of_tests(question, graph, range(1, depth + 1)):
         yield from _candidates(question, most, pruned.tests, pruned.cost, pruned.make)
+
+
+def _cart(data: Dataset, depth: int, rows: slice) -> DecisionTreeClassifier | DecisionTreeRegressor:
+    """Of its tree only the tests are used, so that unit and origin of values do not matter."""
+    if data.quantity is None:
+        tree, y = DecisionTreeClassifier(max_depth=depth, random_state=0), data.classes[data.y]
+    else:
+        tree, y = DecisionTreeRegressor(max_depth=depth, random_state=0), data.quantity.deviations.astype(float)
+    return tree.fit(data.X[rows], y[rows], sample_weight=data.weights[rows])
 
 
 def _pruned(question: Question, graph: DecisionGraph, depth: int) -> Iterator[Candidate]:

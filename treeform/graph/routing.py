@@ -83,7 +83,11 @@ class Routed:
         if known is None:
             return None
         data = known._data()
-        if data is None or X is not data.X or known.leaf_of_point is None:
+        if data is None or X is not data.X:
+            return None
+        if len(graph.feature) == 1:
+            return np.zeros(data.n_samples, dtype=np.int64)
+        if known.leaf_of_point is None:
             return None
         return known.leaf_of_point[data.points.index].astype(np.int64)
 
