@@ -72,7 +72,7 @@ def certify_model(
     question: Question, graph: DecisionGraph, objective: Number, violations: Mapping[str, Number]
 ) -> Certificate:
     """The certificate of a model that was given and judged: its worth and what it violates, without any claim."""
-    answer = {"status": "judged", "objective": exact_text(objective), "bound": None}
+    answer = {"status": "judged", "objective": number_in_file(objective), "bound": None}
     answer |= _figures(question.data, graph, violations)
     run = {"solver": "none", "formulation": None, "seconds": 0, "limit": None}
     return written(FORMAT, question, run, {"answer": answer, "model": graph.to_json(), "claims": []})
@@ -82,8 +82,8 @@ def answered(result: SolveResult) -> dict[str, Any]:
     """Status, figures, model and claims of an answer."""
     answer: dict[str, Any] = {
         "status": str(result.status),
-        "objective": exact_text(result.objective),
-        "bound": exact_text(result.bound),
+        "objective": number_in_file(result.objective),
+        "bound": number_in_file(result.bound),
     }
     if result.graph is not None:
         assert result.question is not None
@@ -171,7 +171,7 @@ def weights_part(data: Dataset) -> dict[str, Any]:
     """What a certificate says of weights that were rounded; nothing where they are exact."""
     if data.rounding is None:
         return {}
-    return {"weights": {"unit": exact_text(data.weight_unit), "rounded": data.rounding.note}}
+    return {"weights": {"unit": number_in_file(data.weight_unit), "rounded": data.rounding.note}}
 
 
 def quantity_part(data: Dataset) -> dict[str, Any]:
@@ -179,7 +179,7 @@ def quantity_part(data: Dataset) -> dict[str, Any]:
     quantity = data.quantity
     if quantity is None:
         return {}
-    return {"quantity": {"unit": exact_text(quantity.unit), "rounded": quantity.note}}
+    return {"quantity": {"unit": number_in_file(quantity.unit), "rounded": quantity.note}}
 
 
 def _figures(data: Dataset, graph: DecisionGraph, violations: Mapping[str, Number]) -> dict[str, Any]:
@@ -194,7 +194,7 @@ def _figures(data: Dataset, graph: DecisionGraph, violations: Mapping[str, Numbe
     return {
         **matrix,
         "leaf_of_sample": [int(leaf) for leaf in graph.apply(data.X)],
-        "violations": {label: exact_text(value) for label, value in violations.items()},
+        "violations": {label: number_in_file(value) for label, value in violations.items()},
     }
 
 
@@ -202,7 +202,7 @@ def _claim(claim: Claim) -> dict[str, Any]:
     route, details = _route(claim.recheck)
     return {
         "kind": claim.kind,
-        "value": exact_text(claim.value),
+        "value": number_in_file(claim.value),
         "route": route,
         "metadata": {
             "by": with_version(claim.by) if " on " in claim.by else claim.by,  # a formulation on a solver
@@ -238,7 +238,7 @@ def with_version(by: str) -> str:
     return by if version is None else f"{by} {version}"
 
 
-def exact_text(value: Number | None) -> str | None:
+def number_in_file(value: Number | None) -> str | None:
     """An exact number as text: ``"12"`` or ``"25/2"``."""
     return None if value is None else str(Fraction(value))
 

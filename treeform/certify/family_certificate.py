@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from treeform.certify.bounds import claim_rows
-from treeform.certify.certificate import Certificate, answered, exact_text, is_of, read_any, written
+from treeform.certify.certificate import Certificate, answered, is_of, number_in_file, read_any, written
 from treeform.certify.family import IMPOSSIBLE, Family, Known, Place, Proof
 from treeform.certify.provers import Means
 from treeform.certify.schema import FAMILY, FamilyPart, NestedPart
@@ -79,7 +79,7 @@ def certify_family(
         if not (stronger or better):
             continue
         enter_answer(kept, place, result)
-        at = {"depth": place.depth, "tests": place.tests, "bound": exact_text(place.bound)}
+        at = {"depth": place.depth, "tests": place.tests, "bound": number_in_file(place.bound)}
         members.append({"at": at, **answered(result)})
     if not members:
         raise CertificateError(
@@ -91,8 +91,8 @@ def certify_family(
         "tests": family.by_tests,
         "depth": family.by_depth,
         "requirement": None,
-        "loosest": exact_text(family.between[0]),
-        "tightest": exact_text(family.between[1]),
+        "loosest": number_in_file(family.between[0]),
+        "tightest": number_in_file(family.between[1]),
     }
     content = {"over": over, "complete": kept.complete, "members": members}
     by = ", ".join(dict.fromkeys(names)) or "none"

@@ -433,8 +433,3 @@ def _is_formula(cell: object) -> bool:
     except ValueError:
         return True
     return False
-    try:
-        float(cell)
-    except ValueError:
-        return True
-    return False

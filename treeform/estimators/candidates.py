@@ -297,15 +297,18 @@ def _greedy(question: Question, depth: int, budget: Budget) -> Iterator[Candidat
         return
     if data.X.size and np.abs(data.X).max() > np.finfo(np.float32).max:  # beyond what it takes
         return
-    tree = None
+    graph = DecisionGraph.from_sklearn(_cart_in_time(data, depth, budget), data)
+    for most, pruned in prunings_of_tests(question, graph, range(1, depth + 1)):
+        yield from _candidates(question, most, pruned.tests, pruned.cost, pruned.make)
+
+
+def _cart_in_time(data: Dataset, depth: int, budget: Budget) -> DecisionTreeClassifier | DecisionTreeRegressor:
     if budget.remaining is not None and data.X.size > SAMPLED_CELLS:
         began = budget.seconds
         tree = _cart(data, depth, slice(None, None, SAMPLED))
-        if SAMPLED * (budget.seconds - began) < budget.remaining:
-            tree = None
-    graph = DecisionGraph.from_sklearn(tree or _cart(data, depth, slice(None)), data)
-    for most, pruned in prunings_of_tests(question, graph, range(1, depth + 1)):
-        yield from _candidates(question, most, pruned.tests, pruned.cost, pruned.make)
+        if SAMPLED * (budget.seconds - began) >= budget.remaining:
+            return tree
+    return _cart(data, depth, slice(None))
 
 
 def _cart(data: Dataset, depth: int, rows: slice) -> DecisionTreeClassifier | DecisionTreeRegressor:

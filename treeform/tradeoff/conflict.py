@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import Any
 
 from treeform.certify.answer import CertifiedResult
-from treeform.certify.certificate import exact_text
+from treeform.certify.certificate import number_in_file
 from treeform.certify.family import with_axis
 from treeform.language.bounded import Bounded, Value
 from treeform.language.losses import goal_of_any_model
@@ -110,7 +110,7 @@ class Conflict(Printed):
                 {
                     "requirement": one.requirement,
                     "measure": one.axis.bound_name,
-                    "bound": exact_text(one.bound),
+                    "bound": number_in_file(one.bound),
                     "proved": one.proved,
                     "certificate": None if one.result is None else one.result.certificate(),
                     "refuted": one.refuted.certificate() if one.refuted.claims else None,

@@ -16,7 +16,7 @@ from typing import Any
 import pandas as pd
 
 from treeform.certify.answer import CertifiedResult
-from treeform.certify.certificate import exact_text
+from treeform.certify.certificate import number_in_file
 from treeform.certify.family import Family, Known, Place
 from treeform.errors import ContradictionError, SpecError
 from treeform.graph import DecisionGraph
@@ -250,9 +250,9 @@ class Frontier(View):
             "points": [
                 {
                     "value": str(Fraction(point.value)),
-                    "until": exact_text(point.until),
+                    "until": number_in_file(point.until),
                     "objective": str(Fraction(point.objective)),
-                    "lower": exact_text(point.lower),
+                    "lower": number_in_file(point.lower),
                     "proved": point.proved,
                     "model": point.graph.to_json(),
                     "certificate": point.certificate(),

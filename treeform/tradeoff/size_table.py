@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from treeform.certify.certificate import exact_text
+from treeform.certify.certificate import number_in_file
 from treeform.certify.family import IMPOSSIBLE, Family, Place
 from treeform.graph import DecisionGraph
 from treeform.language.losses import leaf_loss, without_tests
@@ -147,8 +147,8 @@ class SizeTable(View):
             "rows": [
                 {
                     "tests": row.tests,
-                    "lower": exact_text(row.lower),
-                    "upper": exact_text(row.upper),
+                    "lower": number_in_file(row.lower),
+                    "upper": number_in_file(row.upper),
                     "by": row.by,
                     "model": None if row.graph is None else row.graph.to_json(),
                 }

@@ -101,12 +101,12 @@ private:
 
     void prove() {
         add_keys(table_, node_, control_);
-        if (improver_ && improver_->first_tree && settings_.depth >= 5) raise();
+        if (improver_ && improver_->first_tree && settings_.depth >= 5) bound_hard_rows();
         answer_ = root_->solve(start_bound()), complete_ = true;
     }
     /// A bound from the rows that are hard for the first tree. On more than some hundred rows, the proof at this depth
     /// gives none before its end; small tables get a small share, so that the proof begins soon.
-    TREEFORM_COLD void raise() {
+    TREEFORM_COLD void bound_hard_rows() {
         constexpr std::size_t kSmall = 20'000;
         raised_ = std::make_unique<RaisedBound<W>>(table_, settings_, control_, scans_);
         const FlatTree first = tree(improver_->first_tree);
