@@ -1,6 +1,8 @@
-"""The search for deep trees on tables whose large parts are lists of rows."""
+"""The search for deep trees on tables whose large parts are lists of rows, or whose trees of depth two take long."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import pytest
@@ -66,3 +68,22 @@ def test_leaves_of_a_sample_need_their_part_of_the_minimum_support() -> None:
     assert found.graph is not None and found.upper == int((found.graph.predict(X) != y).sum())
     assert found.upper < 0.22 * ROWS  # CART's tests with the best leaves have 0.227
     assert np.bincount(found.graph.apply(X))[found.graph.feature < 0].min() >= 12_000
+
+
+@pytest.mark.parametrize(
+    "engine", [DeepTreeSearch(work_limit=1), DeepTreeSearch(), tf.ConTree()], ids=["first", "whole", "proof"]
+)
+@pytest.mark.parametrize("depth", [2, 3])
+def test_a_greedy_tree_comes_first_where_trees_of_depth_two_take_long(engine: Any, depth: int) -> None:
+    """Of many columns and classes: the root test of the best tree of depth two reads their square."""
+    pick = np.random.default_rng(3)
+    X = pick.integers(0, 6, size=(1_500, 60)).astype(float)
+    y = np.where((X[:, 0] > 2) ^ (X[:, 1] > 2), 0, 1 + (X[:, 2] > 2))
+    y = np.where(pick.random(1_500) < 0.1, pick.integers(10, size=1_500), y)
+    seen: list[Any] = []
+    run = EngineRun(on_incumbent=lambda seconds, upper, lower, graph: seen.append(upper))
+    found = engine.run(Dataset.from_user(X, y), TreeTask(depth=depth), run)
+    greedy = DecisionTreeClassifier(max_depth=depth, random_state=0).fit(X, y)
+    assert seen[1] <= (greedy.predict(X) != y).sum()
+    if depth == 3 or not getattr(engine, "work_limit", None):
+        assert found.upper < seen[1] - 200  # the exclusive or of two columns, which no first test shows

@@ -127,13 +127,13 @@ private:
         if (settings_.depth == 4) return {improver_->work() * 10, 0.015, 0.15};
         return {improver_->work() * 20, 4};
     }
-    /// Trees of depth three on small tables are proved within milliseconds, and of depth two on all but those of very many
-    /// columns or rows: there a sample has a first tree long before the first test of the proof. Limited memory belongs to
-    /// the proof.
+    /// Trees of depth three on small tables are proved within milliseconds, and of depth two on all but those of many
+    /// columns, rows or classes: there a greedy tree stands long before the first test of the proof. Limited memory
+    /// belongs to the proof.
     bool is_worth_improving(const Rows& rows) const {
-        constexpr std::size_t kSmall = 50'000, kManyRows = 200'000;
+        constexpr std::size_t kSmall = 50'000;
         if (rows.features == 0 || (settings_.prove && settings_.memory_limit > 0)) return false;
-        if (settings_.depth == 2 && (rows.features > deep::kManyColumns || rows.n > kManyRows)) return true;
+        if (settings_.depth == 2 && deep::is_dear(deep::depth_two_work(rows.n, rows.features, rows.classes))) return true;
         return settings_.depth > 3 || (settings_.depth == 3 && rows.n * rows.features > kSmall) || !settings_.prove;
     }
 

@@ -7,6 +7,7 @@
 
 #include "../contree/search.hpp"
 #include "each_feature.hpp"
+#include "few_columns.hpp"
 #include "listed_rows.hpp"
 #include "pruned.hpp"
 #include "random.hpp"
@@ -42,6 +43,9 @@ public:
     int features() const { return table_.features; }
     std::size_t size(const Rows& rows) const { return rows.n; }
     std::size_t bytes() const { return search_.bytes() + each_.bytes(); }
+    std::size_t depth_two_work(const Rows& rows) const {
+        return deep::depth_two_work(rows.n, static_cast<std::size_t>(table_.features), table_.classes);
+    }
 
     /// Tests that a tree of these rows has at most, by the minimum support of each leaf.
     int most_tests(const Rows& rows) const {

@@ -25,6 +25,7 @@
 
 #include "builder.hpp"
 #include "course.hpp"
+#include "few_columns.hpp"
 
 namespace treeform::deep {
 
@@ -51,13 +52,14 @@ public:
 
     /// Trees that take about as long as CART's.
     void first() {
+        const auto lookahead = [&] { offer(build_.lookahead(root_, depth_, Space::infinite(), false)); };
         offer(space_.leaf(root_));
-        if (depth_ <= 3) return offer(build_.lookahead(root_, depth_, Space::infinite(), false));
+        if (depth_ <= 3 && !is_dear(space_.depth_two_work(root_))) return lookahead();
         if (build_.is_large(root_)) offer(build_.exact(root_, 2, Space::infinite()));  // of a sample, long before CART's
         if (build_.is_large(root_)) offer(build_.lookahead_of_sample(root_, depth_));
         const Ptr greedy = build_.greedy(root_, depth_);
         offer(greedy);
-        const auto lookahead = [&] { offer(build_.lookahead(root_, depth_, Space::infinite(), false)); };
+        if (depth_ <= 2) return;  // what follows is the proof
         const bool many = static_cast<int>(space_.features()) > kManyFeatures;  // it takes their square
         if (!many) lookahead();
         offer(build_.refit(greedy, root_, depth_, 2, Space::infinite()));
@@ -65,8 +67,8 @@ public:
     }
     /// The tests of a tree from elsewhere: with the best leaves, and with exact trees of height two below.
     void begin_with(const Ptr& tree) {
-        for (const int exact : {0, std::min(2, depth_)})
-            offer(build_.refit(tree, root_, depth_, exact, Space::infinite()));
+        offer(build_.refit(tree, root_, depth_, 0, Space::infinite()));
+        if (depth_ > 2) offer(build_.refit(tree, root_, depth_, 2, Space::infinite()));
     }
 
     /// All other stages; returns when there is nothing left to try.
@@ -110,8 +112,7 @@ private:
 
     /// The next stage; whether one is left.
     bool step() {
-        if (depth_ < 3) return false;
-        if (depth_ == 3) return solve_depth_three();
+        if (depth_ <= 3) return solve_whole();
         if (!course_) {
             begin();
         } else if (is_best()) {
@@ -129,9 +130,9 @@ private:
         }
         return true;
     }
-    bool solve_depth_three() {
-        offer(build_.exact(root_, 3, current_->cost));
-        done_.push_back("exact subtrees of depth three");
+    bool solve_whole() {
+        offer(build_.exact(root_, depth_, current_->cost));
+        if (depth_ == 3) done_.push_back("exact subtrees of depth three");
         return false;
     }
     void begin() {

@@ -13,6 +13,13 @@ namespace treeform::deep {
 /// A table of more columns than that is cut to the best ones.
 constexpr std::size_t kManyColumns = 256;
 
+/// Elements that the search for the best tree of depth two reads, about.
+constexpr std::size_t depth_two_work(std::size_t n, std::size_t features, std::size_t classes) {
+    return n * features * features * classes;
+}
+/// Whether the best tree of depth two takes so long that a greedy tree comes before it.
+constexpr bool is_dear(std::size_t depth_two_work) { return depth_two_work > 40'000'000; }
+
 /// The same rows with some of the columns.
 template <class W>
 struct FewColumns {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "../regression/first_trees.hpp"
+#include "few_columns.hpp"
 #include "random.hpp"
 #include "routes.hpp"
 #include "tree.hpp"
@@ -32,6 +33,8 @@ public:
     void check() const { control_.check(); }
     std::size_t features() const { return table_.features; }
     std::size_t size(const Rows& rows) const { return rows.n; }
+    /// A side has two numbers, its weight and its sum.
+    std::size_t depth_two_work(const Rows& rows) const { return deep::depth_two_work(rows.n, table_.features, 2); }
 
     /// Tests that a tree of these rows has at most, by the minimum support of each leaf.
     int most_tests(const Rows& rows) const {
