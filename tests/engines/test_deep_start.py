@@ -126,6 +126,23 @@ def test_beside_a_proof_at_depth_four_the_search_for_better_trees_comes_early(ro
     assert beside[: len(alone)] == alone
 
 
+def test_beside_a_short_proof_the_search_for_better_trees_does_little(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its work at depth four: that of the first trees, at most four times that, and a hundredth of the proof's."""
+    work: list[int] = []
+
+    def noted(outcome: Any, native: dict[str, Any]) -> Any:
+        work.append(native["work"])
+        return outcome
+
+    monkeypatch.setattr("treeform.engines.contree.with_stages", noted)
+    rng = np.random.default_rng(0)
+    data = Dataset.from_user(rng.integers(0, 2, (200, 25)), rng.integers(0, 3, 200))
+    assert ConTree().run(data, TreeTask(depth=4), EngineRun()).proved
+    BRIEF.run(data, TreeTask(depth=4), EngineRun())
+    beside, first = work
+    assert first < beside < 6 * first
+
+
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("max_nodes", [None, 6])
 def test_no_model_costs_as_much_as_the_bound(threads: int, max_nodes: int | None) -> None:

@@ -60,8 +60,8 @@ public:
             add_keys(table_, node_, control_);
             deep::side_by_side(control_, *improver_, [this] { prove(); });
         } else {
-            deep::in_turns(control_, *improver_, share(), [this] { prove(); },
-                           [this] { return root_->work() + (raised_ ? raised_->work() : 0); });
+            deep::in_turns(control_, *improver_, [this, first = improver_->work()] { return allowed(first); },
+                           [this] { prove(); });
         }
     }
 
@@ -123,17 +123,28 @@ private:
             };
         improver_->run();
     }
-    deep::Share share() const {
-        if (settings_.depth == 4) return {improver_->work() * 10, 0.015, 0.15};
-        return {improver_->work() * 20, 4};
+    /// How much work the improvement search may have done by now, with that of the first trees. A proof at depth four
+    /// takes ten to two hundred times the work of trees of depth three on the same rows: a part of that is little beside
+    /// it, and enough for the trees that are found soon. A unit of the search takes about twice the time of one of the
+    /// proof.
+    double allowed(std::uint64_t first) const {
+        constexpr double kEarly = 0.25, kMostEarly = 4, kPart = 0.01, kDeepAhead = 20, kDeepPart = 4;
+        const auto of_first = static_cast<double>(first), proof = static_cast<double>(root_->work());
+        if (settings_.depth > 4) {
+            const auto raised = static_cast<double>(raised_ ? raised_->work() : 0);
+            return of_first * (1 + kDeepAhead) + kDeepPart * (proof + raised);
+        }
+        const auto less_depth = static_cast<double>(root_->work_of_less_depth());
+        return of_first + std::min(kEarly * less_depth, kMostEarly * of_first) + kPart * proof;
     }
-    /// Trees of depth three on small tables are proved within milliseconds, and of depth two on all but those of many
-    /// columns, rows or classes: there a greedy tree stands long before the first test of the proof. Limited memory
-    /// belongs to the proof.
+    /// Trees of depth three on small tables are proved within some hundredths of a second, and of depth two on all but
+    /// those of many columns, rows or classes: there a greedy tree stands long before the first test of the proof.
+    /// Limited memory belongs to the proof.
     bool is_worth_improving(const Rows& rows) const {
-        constexpr std::size_t kSmall = 50'000;
+        constexpr std::size_t kSmall = 100'000;
         if (rows.features == 0 || (settings_.prove && settings_.memory_limit > 0)) return false;
-        if (settings_.depth == 2 && deep::is_dear(deep::depth_two_work(rows.n, rows.features, rows.classes))) return true;
+        const bool dear = deep::is_dear(deep::depth_two_work(rows.n, rows.features, rows.classes));
+        if (dear && (settings_.depth == 2 || settings_.depth == 3)) return true;
         return settings_.depth > 3 || (settings_.depth == 3 && rows.n * rows.features > kSmall) || !settings_.prove;
     }
 

@@ -79,6 +79,8 @@ public:
         for (auto& worker : workers_) worker->release();
     }
     std::uint64_t work() const { return workers_[0]->work(); }  // see DepthTwo::work
+    /// Of it, that of trees of less depth than asked for.
+    std::uint64_t work_of_less_depth() const { return open_ ? of_less_depth_ : work(); }
     TREEFORM_COLD Counters counters() {
         Counters sum = counters_;
         for (auto& worker : workers_) count_in(sum, worker->counters());
@@ -104,6 +106,8 @@ private:
     int features_, final_depth_ = 0;
     std::vector<std::unique_ptr<Search<W>>> workers_;
     Counters counters_;
+
+    std::uint64_t of_less_depth_ = 0;  // work
 
     // of the depth in work
     bool open_ = false;  // the final depth: searches_ bound the answer
@@ -160,6 +164,7 @@ private:
         std::fill(seen_.begin(), seen_.end(), kInf);
         chosen_ = goal_ = 0, round_ = position_ = 0, hint_ = hint;
         open_ = depth_ == final_depth_, tight_ = false;
+        if (open_) of_less_depth_ = work();
     }
 
     /// What one worker does: take a task, evaluate it, and so on.

@@ -1,6 +1,5 @@
 #include "interleave.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <new>
@@ -73,15 +72,9 @@ void side_by_side(Stoppable& control, Improver& improver, const std::function<vo
     improver.pace = {};
 }
 
-void in_turns(Stoppable& control, Improver& improver, const Share& share, const std::function<void()>& prove,
-              const std::function<std::uint64_t()>& proof_work) {
+void in_turns(Stoppable& control, Improver& improver, const std::function<double()>& allowed,
+              const std::function<void()>& prove) {
     Turns turns;
-    const std::uint64_t before = improver.work();
-    const auto allowed = [&] {
-        const auto proof = static_cast<double>(proof_work()), ahead = static_cast<double>(share.ahead);
-        const double sooner = share.early > 0 ? std::min(ahead, share.early * proof) : ahead;
-        return static_cast<double>(before) + sooner + share.part * proof;
-    };
     const auto proof = std::this_thread::get_id();
     improver.pace = [&] {
         if (turns.has_ended(Turns::kProof)) throw Stopped{};

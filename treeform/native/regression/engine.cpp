@@ -28,6 +28,7 @@ constexpr double kSquareToRows = 4;
 template <class LossOf>
 void run(const Table& table, const Settings& settings, Control& control, Incumbent& incumbent, Root<LossOf>& root) {
     constexpr double kPart = 0.015, kDeepPart = 4;  // of the work of the proof
+    constexpr double kDeepAhead = 20;  // of that of the first trees
     std::unique_ptr<deep::Improver> improver;
     if constexpr (!LossOf::by_pairs)
         if (settings.improve && settings.memory_limit == 0 && settings.depth >= 3
@@ -37,8 +38,10 @@ void run(const Table& table, const Settings& settings, Control& control, Incumbe
     improver->first();
     if (settings.depth == 3) return root.prove();
     if (settings.threads > 1) return deep::side_by_side(control, *improver, [&] { root.prove(); });
-    const deep::Share share = settings.depth == 4 ? deep::Share{0, kPart} : deep::Share{improver->work() * 20, kDeepPart};
-    deep::in_turns(control, *improver, share, [&] { root.prove(); }, [&] { return root.work(); });
+    const bool is_deep = settings.depth > 4;
+    const double ahead = static_cast<double>(improver->work()) * (is_deep ? 1 + kDeepAhead : 1);
+    const auto allowed = [&] { return ahead + (is_deep ? kDeepPart : kPart) * static_cast<double>(root.work()); };
+    deep::in_turns(control, *improver, allowed, [&] { root.prove(); });
 }
 
 template <class LossOf>
