@@ -12,6 +12,7 @@ from timing import wait_until
 
 import treeform as tf
 from treeform.backends.watch import build_beside
+from treeform.bridges.pseudo_boolean import encode
 from treeform.errors import SpecError
 from treeform.formulations import ODD
 from treeform.model import Model
@@ -38,6 +39,18 @@ def test_a_model_asks_before_it_grows():
             m.bool("y")
     m.add(x >= 0)
     assert len(m.blocks) == 1
+
+
+@pytest.mark.parametrize("numbers", [range(1, 20), [10**6 + 3**i % 10**6 for i in range(200)]])
+def test_the_clauses_of_one_row_are_given_up_half_way(numbers):
+    """By a diagram where the row is short, and by adders where its numbers differ too much for one."""
+    asked: list[None] = []
+    coefficients = sorted(numbers, reverse=True)
+    with stop_building_when(lambda: asked.append(None) is not None):
+        encode(coefficients, None, sum(coefficients) // 2)
+    assert len(asked) > len(coefficients)
+    with stop_building_when(lambda: asked.pop() is None and len(asked) < 5), pytest.raises(BuildingStopped):
+        encode(coefficients, None, sum(coefficients) // 2)
 
 
 def test_work_that_is_left_alone_ends_where_it_reports_a_step():

@@ -24,6 +24,7 @@ import numpy as np
 
 from treeform.bridges.templates import Template
 from treeform.model.csr import Ints
+from treeform.model.lower import look_up
 
 Clauses = list[list[int]]
 
@@ -69,6 +70,7 @@ def _rooms(coefs: Ints, room: int, limit: int) -> list[Ints] | None:
     level = np.array([room], dtype=np.int64)
     out, total = [], 0
     for i, coef in enumerate(coefs):
+        look_up()
         level = level[(level >= 0) & (level < rest[i])]
         out.append(level)
         total += len(level)
@@ -89,6 +91,7 @@ def _diagram(coefs: Ints, room: int, sign: int, top: int, limit: int) -> tuple[i
     clauses: Clauses = []
     below_rooms, below_nodes = np.zeros(0, np.int64), np.zeros(0, np.int64)
     for i in range(len(coefs) - 1, -1, -1):
+        look_up()
         rooms = levels[i]
         low = _lookup(rooms, rest[i + 1], below_rooms, below_nodes)
         high = _lookup(rooms - coefs[i], rest[i + 1], below_rooms, below_nodes)
@@ -132,6 +135,7 @@ def _adder(coefficients: list[int], lo: int | None, hi: int | None) -> Template:
     for bit in range(bits):
         queue = deque(columns[bit])
         while len(queue) > 1:
+            look_up()
             parts = [queue.popleft() for _ in range(min(3, len(queue)))]
             clauses += _add(parts, top + 1, top + 2)
             queue.append(top + 1)
