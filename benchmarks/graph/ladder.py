@@ -3,7 +3,8 @@
 Drawn tables of 0/1 columns: a rule of three columns, ten per cent of noise, and a group that goes with one column. No
 warm start, no incumbent, no bound of an engine; one thread. HiGHS and OR-Tools cannot share a process, so their pairs
 are measured in calls of their own. For each depth a pair climbs until it does not prove a table within the limit;
-larger tables of that depth and deeper trees on them are then not tried.
+larger tables of that depth and deeper trees on them are then not tried. Diagrams are named by the widths of their
+layers, as ``--shapes 1-2-2``.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from benchmarks.harness import Figures, Rows, Shown, table, user_seconds
 from treeform.backends import Backend
 
 SIZES = ((100, 10), (300, 10), (1000, 10), (1000, 30), (10000, 30), (10000, 100))
-DEPTHS = (2, 3, 4)
+TREES, DIAGRAMS = ("2", "3", "4"), ("1-2-2", "1-2-2-2")
 PAIRS: dict[str, Backend] = {
     "hypergraph-flow highs": tf.HiGHS(threads=1),
     "hypergraph-flow cp-sat": tf.CPSAT(threads=1),
@@ -40,17 +41,18 @@ PAIRS: dict[str, Backend] = {
 }
 
 
-def stated(rows: int, columns: int, depth: int) -> tf.Problem:
-    """One question."""
+def stated(rows: int, columns: int, depth: str) -> tf.Problem:
+    """One question; ``depth`` is a tree's, or a diagram's widths."""
+    shape = tf.Diagram(*map(int, depth.split("-"))) if "-" in depth else tf.Tree(int(depth))
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (rows, columns))
     y = ((X[:, 0] & X[:, 1]) | X[:, 2]) ^ (rng.random(rows) < 0.1)
     group = X[:, 0] ^ (rng.random(rows) < 0.3)
-    problem = tf.Problem(X, y.astype(int), shape=tf.Tree(depth)).minimize(tf.Error())
+    problem = tf.Problem(X, y.astype(int), shape=shape).minimize(tf.Error())
     return problem + tf.StatisticalParity(groups=group, difference="0.05")
 
 
-def one(pair: str, rows: int, columns: int, depth: int, seconds: float) -> dict[str, Any]:
+def one(pair: str, rows: int, columns: int, depth: str, seconds: float) -> dict[str, Any]:
     """One pair on one question."""
     formulation, _ = pair.split(" ")
     problem = stated(rows, columns, depth)
@@ -62,13 +64,13 @@ def one(pair: str, rows: int, columns: int, depth: int, seconds: float) -> dict[
 
 @table("graph_ladder")
 def ladder(rows: Rows) -> Shown:
-    """The largest table that each pair proves, by depth."""
+    """The largest table that each pair proves, by depth or by a diagram's layers."""
     have = rows.frame.to_dict("records")
     lines = []
     for pair in dict.fromkeys(r["pair"] for r in have):
         line = [*pair.split(" ")]
-        for depth in DEPTHS:
-            tried = [r for r in have if (r["pair"], int(r["depth"])) == (pair, depth)]
+        for depth in (*TREES, *DIAGRAMS):
+            tried = [r for r in have if (r["pair"], r["depth"]) == (pair, depth)]
             proved = [r for r in tried if r["status"] == "optimal"]
             nothing = "none" if tried else "not tried"
             line.append(f"{proved[-1]['rows']} x {proved[-1]['columns']}" if proved else nothing)
@@ -78,16 +80,16 @@ def ladder(rows: Rows) -> Shown:
         f"Rows x columns of the largest table that was proved within {rows.facts['seconds']} wall seconds of a loaded "
         f"machine, of tables from {smallest} to {largest}; none: not even the smallest."
     )
-    columns = ["formulation", "solver", *(f"depth {depth}" for depth in DEPTHS)]
+    columns = ["formulation", "solver", *(f"depth {one}" for one in TREES), *DIAGRAMS]
     return Shown.of("What a solver alone proves, under parity of two groups", columns, lines, note)
 
 
-def main(seconds: float = 60, pairs: str = ",".join(PAIRS)) -> None:
+def main(seconds: float = 60, pairs: str = ",".join(PAIRS), shapes: str = ",".join(TREES)) -> None:
     """Measure."""
     figures = Figures("graph_ladder", ("pair", "depth", "rows", "columns"), seconds=f"{seconds:g}")
     for pair in pairs.split(","):
         tried = len(SIZES)
-        for depth in DEPTHS:
+        for depth in shapes.split(","):
             for place, (rows, columns) in enumerate(SIZES[:tried]):
                 work = partial(one, pair, rows, columns, depth, seconds)
                 row = figures.measure(work, pair=pair, depth=depth, rows=rows, columns=columns)

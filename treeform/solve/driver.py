@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
@@ -21,6 +20,7 @@ from treeform.language.requirement import Requirement
 from treeform.requirements.groups import CROSSED, Groups
 from treeform.solve.choice import Plan, as_asked, choose, engine_for, rows_times_nodes
 from treeform.solve.columns_on_demand import FEW_TESTS_BELOW, is_usual
+from treeform.solve.engines import usual_engine
 from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node
 from treeform.solve.pipeline import search
@@ -220,6 +220,16 @@ LARGEST_PROVED_WITHOUT_ERRORS = 21_000
 """The same of clauses where rows do not contradict each other, so that a tree may have no errors: CaDiCaL found one of
 depth three for 3,000 x 30 in one CPU second, and for 10,000 x 30 none in 24. Where no errors are allowed, clauses come
 row by row, and larger tables are proved."""
+DEEPEST_PROVED = {"both": 28_000, "linear": 4200, "clauses": 18_000}
+"""Distinct rows times test nodes times paths, by the rows that a solver takes: deeper models are harder than their
+nodes tell. In that run 22,800, 3,084 and 14,392 were proved, and 35,056, 5,320 and 22,800 were not."""
+DEEPEST_PROVED_OF = {
+    "flow-oct": {"both": 11_000, "linear": 2000, "clauses": 2000},
+    "sat-depth": {"clauses": 40_000},
+    "diagram": {"both": 7000, "linear": 3400, "clauses": 7000},
+}
+"""The same where it is another: ``flow-oct`` proved 7,512 and 1,140, and not 14,392 and 3,084; ``sat-depth`` 22,800
+and not 61,680. Of diagrams solvers that take clauses proved 3,800 and not 10,280, the others not 3,800."""
 MOST_TESTS_PRICED = 2000
 """Listed tests of trees of depth three and more, above which the graph of trees has no prospect: over 1,200 columns of
 300 rows HiGHS had no bound after 11 CPU seconds, and over 3,000 a native search had none after 12."""
@@ -240,20 +250,23 @@ def without_prospect(question: Question, plan: Plan) -> str | None:
     return None if found is None else f"{stated}: {found}"
 
 
-def _largest_proved(question: Question, plan: Plan) -> float:
-    """Distinct rows times test nodes, above which the plan is not likely to prove anything, node by node."""
+def _is_proved(question: Question, plan: Plan) -> bool:
+    """Whether models of this size that are stated node by node have been proved by such a solver."""
     assert plan.backend is not None and plan.formulation is not None
-    if plan.formulation.name.startswith("sat-") and not contradictory_rows(question.data):
-        return math.inf if question.limits.max_errors == 0 else LARGEST_PROVED_WITHOUT_ERRORS
-    takes_both = plan.backend.capabilities.forms >= {LINEAR, CLAUSE}
-    return LARGEST_PROVED if takes_both else LARGEST_PROVED_BY_ONE_KIND
+    forms, name, size = plan.backend.capabilities.forms, plan.formulation.name, rows_times_nodes(question)
+    if name.startswith("sat-") and not contradictory_rows(question.data):
+        return question.limits.max_errors == 0 or size <= LARGEST_PROVED_WITHOUT_ERRORS
+    kind = "both" if forms >= {LINEAR, CLAUSE} else "linear" if LINEAR in forms else "clauses"
+    deepest = DEEPEST_PROVED | DEEPEST_PROVED_OF.get(name if question.shape.own_leaves else "diagram", {})
+    largest = LARGEST_PROVED if kind == "both" else LARGEST_PROVED_BY_ONE_KIND
+    return size <= largest and size * 2**question.shape.depth <= deepest[kind]
 
 
 def _node_by_node(question: Question, plan: Plan) -> str | None:
-    if rows_times_nodes(question) <= _largest_proved(question, plan):
+    if _is_proved(question, plan):
         return None
     by_graph = "formulation='hypergraph-flow' states what trees below a cost use"
-    better = by_graph if is_usual(question) else _natively(question)
+    better = by_graph if is_usual(question) else _natively(question) or _with_a_start(question)
     size = f"{question.data.points.n_points:,} distinct rows and {sum(question.shape.widths)} test nodes"
     return None if better is None else f"{size}; {better}"
 
@@ -276,6 +289,11 @@ def _of_the_graph(question: Question) -> str | None:
 def _natively(question: Question) -> str | None:
     engine = engine_for(question)
     return None if engine is None else f"without solver and formulation {engine.name} searches it natively"
+
+
+def _with_a_start(question: Question) -> str | None:
+    engine = usual_engine(question)
+    return None if engine is None else f"a warm start, the default, has bounds and models of {engine.name}"
 
 
 def with_outlook(question: Question, plan: Plan) -> Plan:
