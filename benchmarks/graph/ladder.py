@@ -80,8 +80,9 @@ def ladder(rows: Rows) -> Shown:
         f"Rows x columns of the largest table that was proved within {rows.facts['seconds']} wall seconds of a loaded "
         f"machine, of tables from {smallest} to {largest}; none: not even the smallest."
     )
-    columns = ["formulation", "solver", *(f"depth {one}" for one in TREES), *DIAGRAMS]
-    return Shown.of("What a solver alone proves, under parity of two groups", columns, lines, note)
+    heads = [*(f"depth {one}" for one in TREES), *(f"diagram {one}" for one in DIAGRAMS)]
+    title = "What a solver alone proves, under parity of two groups"
+    return Shown.of(title, ["formulation", "solver", *heads], lines, note)
 
 
 def main(seconds: float = 60, pairs: str = ",".join(PAIRS), shapes: str = ",".join(TREES)) -> None:
