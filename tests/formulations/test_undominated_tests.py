@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from treeform.errors import CertificateError
 from treeform.language.alternatives import AndOrGraph
 from treeform.language.question import Question
 from treeform.solve import Status
-from treeform.solve.columns_on_demand import priced_part
+from treeform.solve.columns_on_demand import GraphSearch, priced_part
 from treeform.testing.cases import GROUP, Case
 from treeform.utils.budget import Budget
 
@@ -189,3 +189,34 @@ def test_graphs_of_smaller_costs_are_those_that_a_check_counts(monkeypatch: pyte
             assert (found.n_nodes, found.n_alternatives) == (counted.n_nodes, counted.n_alternatives)
             fewer += found.undominated
     assert fewer
+
+
+def test_a_whole_graph_in_hand_is_searched_before_a_larger_one_is_written_with_omissions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    events: list[str] = []
+    asked, made, settled = WrittenGraphs._asked, GraphSearch._made, GraphSearch._settled
+
+    def ask(self: WrittenGraphs, cost: int, most: int, short_by: int, fewer: bool) -> AndOrGraph | None:
+        events.extend(["omits"] if fewer else [])
+        graph = asked(self, cost, most, short_by, fewer)
+        return graph if fewer or graph is None or graph.n_alternatives <= 12 else None
+
+    def make(self: GraphSearch, *given: Any, **named: Any) -> Any:
+        step = made(self, *given, **named)
+        events.extend(["whole"] if step is not None and step.size and step.graph.is_whole else [])
+        return step
+
+    def settle(self: GraphSearch, *given: Any) -> Any:
+        events.append("searched")
+        return settled(self, *given)
+
+    monkeypatch.setattr(WrittenGraphs, "_asked", ask)
+    monkeypatch.setattr(GraphSearch, "_made", make)
+    monkeypatch.setattr(GraphSearch, "_settled", settle)
+    for case, question in under_rules(of_both_classes(11, TREES), 20, rules_of):
+        optimum_agrees(case, question, "highs")
+        events.append("searched")
+    steps = set(pairwise(events))
+    assert ("whole", "omits") not in steps
+    assert steps >= {("whole", "searched"), ("searched", "omits")}

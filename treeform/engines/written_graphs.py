@@ -36,16 +36,22 @@ class WrittenGraphs:
         self._too_large: dict[tuple[int, bool], int] = {}
         """By the most alternatives, and whether some are omitted: a cost whose graph has more."""
 
-    def up_to(self, cost: int, most: int, short_by: int = 0) -> AndOrGraph | None:
-        """The graph of a cost; None when it was stopped, or has more than ``most`` alternatives."""
+    def up_to(self, cost: int, most: int, short_by: int = 0, fewer: bool = True) -> AndOrGraph | None:
+        """The graph of a cost; None when it was stopped, or has more than ``most`` alternatives.
+
+        Parameters
+        ----------
+        fewer : bool
+            Whether some may be omitted.
+        """
         widest = self._widest
         if widest is not None and widest.up_to is not None and cost <= widest.up_to and not short_by:
             return widest.within(cost)
         graph = self._asked(cost, most, short_by, False)
-        if graph is None and self.leaves_out:
+        if graph is None and fewer and self.leaves_out:
             graph = self._asked(cost, max(most, AT_FIRST), short_by, True)
         # Of a graph without dominated tests, the part of a smaller cost has tests that are dominated there.
-        if graph is not None and not short_by and not graph.undominated and not graph.omits_excluded:
+        if graph is not None and not short_by and graph.is_whole:
             self._widest = graph
         return graph
 

@@ -67,6 +67,11 @@ class AndOrGraph:
     """Whether alternatives are omitted that other multipliers exclude. With one vector alone, a search finds more."""
 
     @property
+    def is_whole(self) -> bool:
+        """Whether no alternative is omitted that the first multipliers leave."""
+        return not self.undominated and not self.omits_excluded
+
+    @property
     def n_nodes(self) -> int:
         """N."""
         return len(self.depth)

@@ -263,7 +263,8 @@ class GraphSearch:
         cost = self.reached + self.ahead
         while not self._stop():
             cost = min(cost, wanted)
-            made = self._made(cost, priced)
+            # To omit alternatives takes long: a whole graph in hand is searched before a larger one has fewer.
+            made = self._made(cost, priced, fewer=few is None or not few.graph.is_whole)
             if made is None or made.size > self.many:
                 many, beyond = made, cost
             elif cost >= wanted or (made.size and made.counts["alternatives"] >= FEW):
@@ -328,8 +329,8 @@ class GraphSearch:
         search.run()
         return search.limit
 
-    def _made(self, cost: int, priced: Priced, short_by: int = 0) -> Stated | None:
-        graph = self.graphs.up_to(cost, self.written, short_by)
+    def _made(self, cost: int, priced: Priced, short_by: int = 0, fewer: bool = True) -> Stated | None:
+        graph = self.graphs.up_to(cost, self.written, short_by, fewer)
         if graph is None:
             return None
         counts = counts_of(graph, self.trees.path_levels, self.trees.n_sets)
