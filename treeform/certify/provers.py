@@ -200,7 +200,9 @@ def _by_engine(
     if relaxation is None:
         return None
     ledger = _Target(question, budget)
-    ledger.target = None if value is None else value * question.scale
+    if value is not None:
+        ledger.target = value * question.scale
+        ledger.most = math.ceil(ledger.target) - 1
     if graph is not None:
         ledger.submit(graph, "the certificate")
     rule = value_run(question, engine, ledger, budget)

@@ -102,18 +102,27 @@ private:
     void prove() {
         add_keys(table_, node_, control_);
         if (improver_ && improver_->first_tree && settings_.depth >= 5) bound_hard_rows();
-        answer_ = root_->solve(start_bound()), complete_ = true;
+        if (raised_ && raised_->lower() >= start_bound())
+            answer_.proven = raised_->lower();
+        else
+            answer_ = root_->solve(start_bound());
+        complete_ = true;
     }
-    /// A bound from the rows that are hard for the first tree. On more than some hundred rows, the proof at this depth
-    /// gives none before its end; small tables get a small share, so that the proof begins soon.
+    /// A bound from the rows that are hard for the first tree, or from all. On more than some hundred rows, the proof at
+    /// this depth gives none before its end; small tables get a small share, so that the proof begins soon. The targets are
+    /// the same whatever is wanted: a check, which wants no trees but those below a claim, proves it by the same steps.
     TREEFORM_COLD void bound_hard_rows() {
         constexpr std::size_t kSmall = 20'000;
+        using Cost = typename W::Cost;
         raised_ = std::make_unique<RaisedBound<W>>(table_, settings_, control_, scans_);
         const FlatTree first = tree(improver_->first_tree);
-        const Node<W> hard = hard_rows(table_, node_, first, control_);
+        const auto most = static_cast<Cost>(first.cost - table_.losses.offset);
         const std::uint64_t share = table_.n * table_.features < kSmall ? 5 : 400;
-        raised_->run(hard, settings_.depth, static_cast<typename W::Cost>(first.cost - table_.losses.offset),
-                     share * improver_->first_work);
+        const auto raise = [&](const Node<W>& rows) {
+            raised_->run(rows, settings_.depth, most, start_bound(), share * improver_->first_work);
+        };
+        const auto wrong = wrong_rows(table_, first);
+        are_all_hard(table_, wrong.size()) ? raise(node_) : raise(hard_rows(table_, node_, wrong, control_));
         control_.publish_bound(raised_->lower() + table_.losses.offset);
     }
     TREEFORM_COLD void improve() {

@@ -24,12 +24,20 @@ TREEFORM_COLD std::vector<typename W::Id> wrong_rows(const Table<W>& table, cons
     return wrong;
 }
 
+/// Whether all rows give a larger bound than the hard ones in the same time: many are wrong, and a first round of cuts,
+/// one of each feature at three levels above trees of depth two, takes about a second.
+template <class W>
+bool are_all_hard(const Table<W>& table, std::size_t wrong) {
+    constexpr double kMostSteps = 7e9;
+    return wrong * 8 >= table.n && static_cast<double>(table.n) * std::pow(table.features, 5) < kMostSteps;
+}
+
 /// The node of the hard rows. If finding all neighbours would take too long, only evenly spaced wrong rows are taken.
 /// The distance is the sum over features of the difference in rank, divided by the number of ranks.
 template <class W>
-TREEFORM_COLD Node<W> hard_rows(const Table<W>& table, const Node<W>& root, const FlatTree& tree, Control& control) {
+TREEFORM_COLD Node<W> hard_rows(const Table<W>& table, const Node<W>& root, const std::vector<typename W::Id>& wrong,
+                                Control& control) {
     constexpr std::size_t kNeighbours = 3, kMostSteps = 300'000'000;
-    const auto wrong = wrong_rows(table, tree);
     const std::size_t cells = std::max<std::size_t>(1, table.n * table.features);
     const std::size_t stride = wrong.size() / std::max<std::size_t>(1, kMostSteps / cells) + 1;
     std::vector<char> kept(table.n);

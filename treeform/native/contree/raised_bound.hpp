@@ -9,12 +9,15 @@
 //
 // If the sum at a cut stays below the target, the target is lowered to half of that sum: most bounds are needed only
 // for a larger sum, and the last units of each take the most time. So the answer is a valid bound, but not always the
-// best. Minimum support and limits on tests are not considered: they can only make the best tree cost more.
+// best. What is proved of a box of rows is kept (boxes.hpp), and cuts that many nodes have in common come first. Minimum
+// support and limits on tests are not considered: they can only make the best tree cost more.
 #include <algorithm>
 #include <memory>
 #include <numeric>
+#include <utility>
 #include <vector>
 
+#include "boxes.hpp"
 #include "depth_two.hpp"
 #include "few_classes.hpp"
 #include "stump.hpp"
@@ -39,13 +42,15 @@ public:
     /// See DepthTwo::work.
     std::uint64_t work() const { return two_.work() + work_; }
 
-    /// Raises the bound as far as `work` allows. The first target is a fraction of `most`, the cost of a known tree.
-    TREEFORM_COLD void run(const Node<W>& node, int depth, Cost most, std::uint64_t work) {
+    /// Raises the bound as far as `work` allows, until it is `enough`. The targets depend on `most`, the cost of a known
+    /// tree, alone.
+    TREEFORM_COLD void run(const Node<W>& node, int depth, Cost most, Cost enough, std::uint64_t work) {
         lower_ = 0, limit_ = work;
+        cuts_.take(node, table_.features), boxes_.clear();
         Cost beyond = most;
-        Cost target = std::max<Cost>(1, most / 64);
+        Cost target = std::max<Cost>(1, most / 32);
         try {
-            while (lower_ < beyond) {
+            while (lower_ < std::min(beyond, enough)) {
                 const Cost found = bound(node, depth, target);
                 lower_ = std::max(lower_, found);
                 if (found < target) beyond = target - 1;
@@ -82,6 +87,8 @@ private:
     FewClasses<W> few_classes_;
     const Divider divider_;
     std::vector<std::unique_ptr<Frame>> frames_;
+    Boxes<Cost> boxes_;
+    CommonCuts<W> cuts_;
     std::uint64_t work_ = 0, limit_ = 0;
     Cost lower_ = 0;
 
@@ -124,27 +131,44 @@ private:
             const Interval now = here.open.back();
             here.open.pop_back();
             if (now.left + now.right >= room) continue;
-            const std::size_t cut = middle(node.key(f), now.from, now.to);
-            if (cut == now.to) continue;
-            work_ += 2 * node.n * static_cast<std::size_t>(table_.features);
-            partition(table_, node, {f, node.key(f)[cut]}, here.outer, divider_, here.left, here.right, &control_);
-            const Cost left = std::max(now.left, bound(here.left, depth - 1, room - now.right));
-            const Cost right = std::max(now.right, bound(here.right, depth - 1, room - now.left));
+            const Test test = middle(node, f, now.from, now.to);
+            if (test.feature < 0) continue;
+            bool divided = false;
+            const auto side = [&](bool is_left, Cost known, Cost wanted) {
+                const typename Boxes<Cost>::Side box(boxes_, test, is_left);
+                Cost least = std::max(known, boxes_.lower(depth - 1));
+                if (least < wanted) {
+                    if (!std::exchange(divided, true)) divide(node, here, test);
+                    least = std::max(least, bound(is_left ? here.left : here.right, depth - 1, wanted));
+                    boxes_.lower(depth - 1) = least;
+                }
+                return least;
+            };
+            const Cost left = side(true, now.left, room - now.right);
+            const Cost right = side(false, now.right, room - now.left);
             if (left + right < room) room = (left + right) / 2;
+            const auto* keys = node.key(f);
+            const auto cut = static_cast<std::size_t>(std::lower_bound(keys, keys + node.n, test.key) - keys);
             here.open.push_back({now.from, cut, now.left, right});
             here.open.push_back({cut, now.to, left, now.right});
         }
         return std::max(room, Cost{0});
     }
 
-    /// The cut nearest to the middle of two others; `to` if there is none between them.
-    template <class Key>
-    static std::size_t middle(const Key* key, std::size_t from, std::size_t to) {
-        const std::size_t half = from + (to - from) / 2;
-        if (half == from) return to;
+    void divide(const Node<W>& node, Frame& here, Test test) {
+        work_ += 2 * node.n * static_cast<std::size_t>(table_.features);
+        partition(table_, node, test, here.outer, divider_, here.left, here.right, &control_);
+    }
+
+    /// A test between two cuts of a feature, near the middle; without a feature if there is none.
+    Test middle(const Node<W>& node, int f, std::size_t from, std::size_t to) const {
+        const auto* key = node.key(f);
+        const std::size_t half = from + (to - from) / 2, quarter = (to - from) / 4;
+        if (half == from) return {};
+        if (const auto common = cuts_.between(f, key[from + quarter], key[to - 1 - quarter])) return {f, common};
         const auto same = std::equal_range(key + from, key + to, key[half]);
-        const auto first = static_cast<std::size_t>(same.first - key);
-        return first > from ? first : static_cast<std::size_t>(same.second - key);
+        if (same.first > key + from) return {f, *same.first};
+        return same.second < key + to ? Test{f, *same.second} : Test{};
     }
 };
 
