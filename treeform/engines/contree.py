@@ -36,6 +36,8 @@ from treeform.errors import SpecError
 from treeform.utils.arguments import renamed_fields
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from treeform.data import Dataset
     from treeform.engines.distributed import Evaluator
     from treeform.graph import DecisionGraph
@@ -126,7 +128,13 @@ class ConTree(NativeSettings, Distributable):
         return self.search(data, task, run)
 
     def search(
-        self, data: Dataset, task: TreeTask, run: EngineRun, prove: bool = True, work_limit: int = 0
+        self,
+        data: Dataset,
+        task: TreeTask,
+        run: EngineRun,
+        prove: bool = True,
+        work_limit: int = 0,
+        clashes: Sequence[tuple[int, int]] = (),
     ) -> EngineOutcome:
         """As `run`, or only the search for better trees.
 
@@ -138,6 +146,8 @@ class ConTree(NativeSettings, Distributable):
             Whether the proof runs, too.
         work_limit : int
             Without a proof, how many elements the search for better trees reads; 0: no limit.
+        clashes : sequence of (int, int)
+            Without a proof, `treeform.Meetings.classes_on_sides`; empty: none.
         """
         from treeform import _core
 
@@ -146,7 +156,7 @@ class ConTree(NativeSettings, Distributable):
         rows = _arrays(data, task)
         session = _Session(data, task, run)
         asked = self._keywords(data, task) | {"memory_limit": room.left()}
-        asked |= {"prove": prove, "work_limit": work_limit}
+        asked |= {"prove": prove, "work_limit": work_limit, "clashes": [one for sides in clashes for one in sides]}
         asked |= start_over_ranks(session.start, data, task.depth)
         native = _core.contree(*rows, **asked, upper=session.upper, **session.watch())
         return with_stages(session.outcome(native), native)
@@ -176,6 +186,7 @@ class ConTree(NativeSettings, Distributable):
             "prove": True,
             "seed": self.seed,
             "work_limit": 0,
+            "clashes": [],
         }
 
     def _gap(self, data: Dataset) -> int:

@@ -73,7 +73,10 @@ class DeepTreeSearch(Engine):
         SpecError
             If the task is not possible, or its costs exceed 2**60.
         """
-        return self._core().search(data, task, run, prove=False, work_limit=self.work_limit or 0)
+        clashes = () if task.meetings is None else task.meetings.classes_on_sides(data.n_features)
+        return self._core().search(
+            data, task, run, prove=False, work_limit=self.work_limit or 0, clashes=clashes
+        )
 
     def _core(self) -> ConTree:
         return ConTree(seed=self.seed, memory_limit=self.memory_limit, simd=self.simd)

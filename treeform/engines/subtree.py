@@ -35,7 +35,9 @@ def task_of(
     others : list of K int, optional
         The totals of the rest of the tree, which the rows count. By default the subtree's task has no rows.
     """
-    totals = None
+    totals, meetings = None, task.meetings
+    if meetings is not None:  # what the rest of the tree carries is left to whoever judges the whole
+        meetings = replace(meetings, per_sample=meetings.per_sample[here])
     if task.totals is not None and others is not None:
         totals = replace(task.totals.where(here), rows=tuple(_less(row, others) for row in task.totals.rows))
     return replace(
@@ -43,7 +45,7 @@ def task_of(
         depth=depth,
         max_nodes=None if task.max_nodes is None else max(0, task.max_nodes - tests),
         totals=totals,
-        meetings=None,
+        meetings=meetings,
         sample_cost=None if task.sample_cost is None else np.ascontiguousarray(task.sample_cost[here]),
     )
 

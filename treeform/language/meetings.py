@@ -110,6 +110,19 @@ class Meetings:
         powers = np.int64(1) << np.arange(self.n_marks, dtype=np.int64)
         return np.asarray(self.per_sample @ powers, dtype=np.int64)
 
+    def classes_on_sides(self, features: int) -> list[tuple[int, int]]:
+        """For each feature the classes that clash on the two sides of its tests, as sums of powers of two.
+
+        Of a feature whose classes may clash with themselves there are none. A tree without these clashes has none at
+        all; where samples differ in their marks, others may have none, too.
+        """
+        powers, sides = 1 << np.arange(self.per_sample.shape[1], dtype=object), [[0, 0] for _ in range(features)]
+        for clash in self.clashes:
+            for side, marks in enumerate((clash.lower, clash.upper)):
+                carried = self.per_sample[:, :, list(marks)].any(axis=(0, 2))
+                sides[clash.feature][side] |= int(powers[carried].sum())
+        return [(lower, upper) if lower and upper and not lower & upper else (0, 0) for lower, upper in sides]
+
     def excess(self, graph: DecisionGraph, data: Dataset) -> int:
         """The number of clashes of the model; a negative weight of the column in a test turns the sides."""
         X = data.points.X

@@ -211,6 +211,10 @@ class Requirement(Component, ABC):
         """A note of the result about this requirement on ``data``, or None."""
         return None
 
+    def known_model(self, data: Dataset) -> DecisionGraph | None:
+        """A model over the columns of ``data`` that satisfies this requirement, where one is at hand; else None."""
+        return None
+
     def adapted(self, graph: DecisionGraph, data: Dataset) -> DecisionGraph:
         """A model with the same decisions on ``data`` in the form that this requirement needs; usually ``graph``."""
         return graph

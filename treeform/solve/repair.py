@@ -6,7 +6,10 @@ them are found by going through label assignments in order of their objective va
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +33,7 @@ def cheapest_labels(
     wrong: NDArray[np.int64],
     slack: float,
     budget: Budget,
+    clashes: Sequence[tuple[NDArray[np.bool_], NDArray[np.bool_]]] = (),
 ) -> NDArray[np.int64] | None:
     """Labels of the fewest errors that satisfy all rows over predictions of the question; None where none are found.
 
@@ -41,6 +45,8 @@ def cheapest_labels(
         The weight of errors of each leaf with each label.
     slack : float
         The part of the largest coefficient by which each row is tightened: the program's arithmetic is inexact.
+    clashes : sequence of two (leaves, K) bool arrays
+        Labels of which either none of the first or none of the second are taken.
 
     Returns
     -------
@@ -49,30 +55,74 @@ def cheapest_labels(
     """
     data = question.data
     rows = [row for requirement in question.requirements for row in requirement.prediction_rows(data)]
-    if not rows:
+    if not rows and not clashes:
         return None
     # Imported here, since it takes part of a second, which other solves need not spend.
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array
 
+    size = wrong.size + len(clashes)  # last, for each clash whether labels of the first array are allowed
     sides, blocks = [], []
+
+    def at_most(block: NDArray[Any], most: float, which: int | None = None, allowed: int = 0) -> None:
+        row = np.zeros(size)
+        row[: wrong.size] = block.reshape(-1)
+        if which is not None:
+            row[wrong.size + which] = allowed
+        blocks.append(row)
+        sides.append(most)
+
     for coef, most in rows:
         block = _by_leaf(data, position, leaves, coef)
         largest = max(1.0, float(np.abs(block).max()))
-        blocks.append(block.reshape(-1) / largest)
-        sides.append(float(most) / largest - slack)
-    each = csr_array(np.kron(np.eye(leaves), np.ones(data.n_classes)))
+        at_most(block / largest, float(most) / largest - slack)
+    for which, (lower, upper) in enumerate(clashes):
+        for leaf in range(leaves):
+            only = np.arange(leaves)[:, None] == leaf
+            if lower[leaf].any():
+                at_most(lower & only, 0, which, -1)
+            if upper[leaf].any():
+                at_most(upper & only, 1, which, 1)
+    each = np.zeros((leaves, size))
+    each[:, : wrong.size] = np.kron(np.eye(leaves), np.ones(data.n_classes))
     found = milp(
-        wrong.reshape(-1).astype(float),
-        integrality=np.ones(wrong.size),
+        np.append(wrong.reshape(-1).astype(float), np.zeros(len(clashes))),
+        integrality=np.ones(size),
         bounds=Bounds(0, 1),
         constraints=[
-            LinearConstraint(each, 1, 1),
+            LinearConstraint(csr_array(each), 1, 1),
             LinearConstraint(csr_array(np.stack(blocks)), -np.inf, sides),
         ],
         options={"time_limit": budget.share(SECONDS).remaining},
     )
-    return None if found.x is None else np.asarray(found.x).reshape(leaves, -1).argmax(axis=1)
+    return None if found.x is None else np.asarray(found.x)[: wrong.size].reshape(leaves, -1).argmax(axis=1)
+
+
+def _clashes(
+    question: Question, graph: DecisionGraph, leaves: np.ndarray, position: np.ndarray
+) -> list[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
+    """For each test at which marks may meet the labels of leaves that bring them to its lower and its upper side."""
+    data = question.data
+    meetings = [met for one in question.requirements if (met := one.meetings(data)) is not None]
+    if not meetings or not graph.is_plain_tree:
+        return []
+    below = np.zeros((len(graph.feature), len(leaves)), dtype=bool)
+    below[leaves, np.arange(len(leaves))] = True
+    for node in np.flatnonzero(graph.feature >= 0)[::-1]:  # children have larger numbers than their parents
+        below[node] = below[graph.left[node]] | below[graph.right[node]]
+    found = []
+    for met in meetings:
+        marks = np.zeros((len(leaves), data.n_classes), dtype=np.int64)
+        np.bitwise_or.at(marks, position, met.masks)
+        for test, clash in itertools.product(graph.tests(), met.clashes):
+            if (weight := test.weight(clash.feature)) == 0:
+                continue
+            children = graph.left[test.node], graph.right[test.node]
+            sides = zip(children if weight > 0 else children[::-1], clash.masks, strict=True)
+            lower, upper = (below[child][:, None] & (marks & mask != 0) for child, mask in sides)
+            if lower.any() and upper.any():
+                found.append((lower, upper))
+    return found
 
 
 def _by_leaf(
@@ -98,8 +148,9 @@ def relabel(
 
     Assignments are tried in order of training errors; where errors are the objective, no further than those of
     ``better_than``. None when none of the first thousand satisfies all, or when the requirements that fail do
-    not depend on labels; leaves of values have none. Where there are more, an integer program chooses the labels if the
-    requirements are rows over predictions; else, where there are too many to list, one label after another is changed.
+    not depend on labels; leaves of values have none. Where there are more, or labels clash, an integer program
+    chooses the labels if the requirements are rows over predictions or meetings; else, where there are too many to
+    list, one label after another is changed.
     """
     data = question.data
     if graph.values:
@@ -112,8 +163,9 @@ def relabel(
     position = np.searchsorted(leaves, at_leaf)
     np.add.at(weight, (position, data.y), data.weights)
     wrong = weight.sum(axis=1, keepdims=True) - weight
-    if classes ** len(leaves) > MAX_TRIALS:
-        programmed = _by_program(question, graph, budget, leaves, position, wrong)
+    clashes = _clashes(question, graph, leaves, position)
+    if clashes or classes ** len(leaves) > MAX_TRIALS:
+        programmed = _by_program(question, graph, budget, leaves, position, wrong, clashes)
         if programmed is not None:
             return programmed
     if classes ** len(leaves) > MAX_ASSIGNMENTS:
@@ -146,12 +198,13 @@ def _by_program(
     leaves: np.ndarray,
     position: np.ndarray,
     wrong: np.ndarray,
+    clashes: list[tuple[NDArray[np.bool_], NDArray[np.bool_]]],
 ) -> DecisionGraph | None:
     """By `cheapest_labels`; ``position`` is the leaf of each sample, ``wrong`` the errors of each leaf by label."""
     for slack in SLACKS:
-        labels = (
-            None if budget.stop() else cheapest_labels(question, position, len(leaves), wrong, slack, budget)
-        )
+        if budget.stop():
+            break
+        labels = cheapest_labels(question, position, len(leaves), wrong, slack, budget, clashes)
         if labels is None:
             break
         candidate = graph.with_labels(dict(zip(leaves.tolist(), labels.tolist(), strict=True)))

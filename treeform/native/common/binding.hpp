@@ -81,6 +81,7 @@ class Keywords {
 public:
     explicit Keywords(const nb::kwargs& given) : given_(given) {}
 
+    bool has(const char* name) const { return given_.contains(name); }
     nb::object object(const char* name);
     std::int64_t integer(const char* name);
     std::int64_t integer_between(const char* name, std::int64_t least, std::int64_t most) {

@@ -116,8 +116,8 @@ private:
         this->scans_.delta(in, d);
         if ((left ? d.most_left < d.least_left : d.most_right < d.least_right)) return Base::kInf;
         return this->penalty_
-               + (left ? Base::pair_value(this->left_, 0, 1, d.most_left, d.least_left)
-                       : Base::pair_value(this->right_, 0, 1, d.most_right, d.least_right));
+               + (left ? this->left_.with_test(0, 1, d.most_left, d.least_left, {})
+                       : this->right_.with_test(0, 1, d.most_right, d.least_right, {}));
     }
     /// Bounds per second feature of a side that are not above `most` become those of such tests.
     void differ(int f, const typename Base::Keys& keys, bool left, Cost most, std::vector<Cost>& by) {

@@ -42,6 +42,20 @@ Rows rows_of(const Array<double, 2>& x, const Array<std::int32_t, 1>& y, const W
     return rows;
 }
 
+/// Two sets of labels for each feature, or none at all.
+std::vector<Clash> clashes_of(Keywords& keywords, const Rows& rows, bool prove) {
+    if (!keywords.has("clashes")) return {};
+    const auto sets = keywords.integers_as<std::uint64_t>("clashes");
+    require(sets.empty() || sets.size() == 2 * rows.features, "the sets of clashing labels are not two for each feature");
+    require(sets.empty() || !prove, "the proof knows no clashing labels");
+    std::vector<Clash> all;
+    for (std::size_t at = 0; at < sets.size(); at += 2) {
+        require((sets[at] & sets[at + 1]) == 0, "a label clashes with itself");
+        all.push_back({sets[at], sets[at + 1]});
+    }
+    return all;
+}
+
 Settings settings_of(Keywords& keywords, const Rows& rows) {
     Settings s;
     s.depth = keywords.depth(0), s.max_nodes = keywords.amount("max_nodes");
@@ -58,6 +72,7 @@ Settings settings_of(Keywords& keywords, const Rows& rows) {
     s.seed = static_cast<std::uint64_t>(keywords.amount("seed"));
     s.work_limit = static_cast<std::uint64_t>(keywords.amount("work_limit"));
     s.start = keywords.start_over_ranks(rows.features, rows.classes);
+    s.clashes = clashes_of(keywords, rows, s.prove);
     if (!simd_available(s.simd.c_str())) throw std::invalid_argument("this processor has no " + s.simd);
     return s;
 }
@@ -146,7 +161,9 @@ void bind(nb::module_& m) {
           "Solve for the cheapest decision tree over continuous features; see treeform.engines.ConTree. Keywords: "
           "classes, depth, max_nodes, min_support, node_penalty, upper, gap, prune, threads, ahead, simd, memory_limit, "
           "time_limit, poll, ask (None, or what evaluates splits of the root: ask(int64 array) returns the reply of a "
-          "ContreeEvaluator, or None to stop), callers; start and start_key, a tree to begin with, may be left out.");
+          "ContreeEvaluator, or None to stop), callers; start and start_key, a tree to begin with, may be left out; "
+          "clashes: for each feature the labels, as bits, that do not stand below its tests while those of a second set "
+          "stand above; none with a proof, and they may be left out.");
     nb::class_<Evaluator>(m, "ContreeEvaluator",
                           "Evaluates splits of the root on the same rows. Keywords: those of `contree` but upper, "
                           "time_limit, poll, ask and callers.")

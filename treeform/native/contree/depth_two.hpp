@@ -88,6 +88,8 @@ protected:
     Counters& counters_;
     ScanTable<Key, Sum> scans_;
     Cost penalty_, support_ = 0, supported_whole_ = 0, gap_ = 0;
+    Clash clash_;  // of the root feature in work
+    Cost low_leaf_ = 0, high_leaf_ = 0;  // of the sides of the cut in work, without the labels that may clash
     Tolerance<Cost> tolerance_;
     bool laid_out_ = false;  // the node is in the lanes
     bool guess_ = false;  // see `solve`
@@ -168,7 +170,7 @@ protected:
         supported_whole_ = leaf;
         for (int g = 0; g < table_.features; ++g) {
             Cost value = leaf, lower = 0, ignored = 0;
-            scan(lanes_.input(lanes_[g], everything, true, false), kInf, kInf, value, lower, ignored, ignored);
+            scan(g, lanes_.input(lanes_[g], everything, true, false), kInf, kInf, value, lower, ignored, ignored);
             whole_[g] = std::min<Cost>(leaf, penalty_ + lower);
             low = std::min(low, whole_[g]);
             if (support_ > 0) {
@@ -184,6 +186,7 @@ protected:
 
     void search_feature(const Task& task, int f, Cost whole, Answer<Cost>& best) {
         search_.cuts.take(table_, task.node, f, task.support);
+        clash_ = rules_.clash_of(f);
         const Cost least = guesses() ? supported_whole_ : whole;
         search_.begin(rules_, table_.features, task.node.total_mass, least, supported_whole_, whole_.data());
         if (search_.cuts.empty()) return;
@@ -233,6 +236,14 @@ protected:
         prefixes_.below(cut.rows, left_.weight);
         for (int y = 0; y < table_.classes; ++y) right_.weight[y] = node.weight[y] - left_.weight[y];
         left_.prepare(table_.losses, table_.cost), right_.prepare(table_.losses, table_.cost);
+        low_leaf_ = clash_.any() ? leaf_without(left_.as_leaf, clash_.below) : left_.leaf;
+        high_leaf_ = clash_.any() ? leaf_without(right_.as_leaf, clash_.above) : right_.leaf;
+    }
+    /// Whether both sides of the cut in work may have tests.
+    bool both_may_have_tests(std::int64_t budget) const { return budget >= 3 && !clash_.any(); }
+    /// What the cut in work costs with sides of so much.
+    Cost sum_of(Cost left, Cost right, std::int64_t budget) const {
+        return both_may_have_tests(budget) ? left + right : std::min(low_leaf_ + right, left + high_leaf_);
     }
 
     /// One split {rank_f < key}: bounds for both sides, and a tree if it is good.
@@ -261,7 +272,7 @@ protected:
             out.supported_right = right_.leaf;
         else
             out.right = std::max(out.right, rest(best_right, open_right_));
-        out.total = task.budget < 3 ? std::min(left_.leaf + out.right, out.left + right_.leaf) : out.left + out.right;
+        out.total = sum_of(out.left, out.right, task.budget);
         out.supported_left = std::max(out.left, out.supported_left),
         out.supported_right = std::max(out.right, out.supported_right);
         const bool hold = support_ > 0 && out.supported_left + out.supported_right - pick.reach < cutoff;
@@ -272,9 +283,7 @@ protected:
             out.supported_left = std::max(out.supported_left, rest(best_left, open_left_));
             out.supported_right = std::max(out.supported_right, rest(best_right, open_right_));
         }
-        out.supported_total = task.budget < 3
-                                  ? std::min(left_.leaf + out.supported_right, out.supported_left + right_.leaf)
-                                  : out.supported_left + out.supported_right;
+        out.supported_total = sum_of(out.supported_left, out.supported_right, task.budget);
         if (support_ == 0 || hold) take(f, cut, task.budget, best_left, best_right, best);
         if (guesses()) {  // leaves aside: a row more may allow a test
             if (!left_is_leaf) out.left = out.supported_left;
@@ -297,13 +306,9 @@ protected:
     }
 
     void take(int f, const Place& cut, std::int64_t budget, Cost best_left, Cost best_right, Answer<Cost>& best) {
-        Cost value = best_left + best_right;
-        bool test_left = true, test_right = true;
-        if (budget < 3) {
-            test_left = best_left + right_.leaf <= left_.leaf + best_right;
-            test_right = !test_left;
-            value = test_left ? best_left + right_.leaf : left_.leaf + best_right;
-        }
+        const bool both = both_may_have_tests(budget), test_left = both || best_left + high_leaf_ <= low_leaf_ + best_right,
+                   test_right = both || !test_left;
+        const Cost value = sum_of(best_left, best_right, budget);
         if (penalty_ + value >= best.value) return;
         best.found = true, best.value = penalty_ + value, best.kind = Plan::split;
         best.test = {f, cut.key};
@@ -354,14 +359,14 @@ protected:
         auto in = lanes_.input(lanes_[g], key, left, !left);
         in.valid = confined_.data();
         Cost lower = 0, ignored = 0;
-        scan(in, beat, beat, left ? value : ignored, lower, left ? ignored : value, lower);
+        scan(g, in, beat, beat, left ? value : ignored, lower, left ? ignored : value, lower);
         return lower;
     }
 
     void scan_feature(int g, Key key, Cost& best_left, Cost& best_right, bool may_left = true, bool may_right = true) {
         const bool want_left = may_left && by_left_[g] < best_left, want_right = may_right && by_right_[g] < best_right;
         Cost value_left = kInf, value_right = kInf, lower_left = 0, lower_right = 0;
-        scan(lanes_.input(lanes_[g], key, want_left, want_right), best_left - penalty_, best_right - penalty_,
+        scan(g, lanes_.input(lanes_[g], key, want_left, want_right), best_left - penalty_, best_right - penalty_,
              value_left, lower_left, value_right, lower_right);
         if (want_left) {
             by_left_[g] = std::max(by_left_[g], std::min<Cost>(left_.leaf, penalty_ + lower_left));
@@ -379,15 +384,16 @@ protected:
 
     /// The best single test for the sides in `in`: what was found, and a lower bound. Pairs of predictions that cannot
     /// beat `beat_*` are left out.
-    void scan(In in, Cost beat_left, Cost beat_right, Cost& value_left, Cost& lower_left, Cost& value_right,
+    void scan(int g, In in, Cost beat_left, Cost beat_right, Cost& value_left, Cost& lower_left, Cost& value_right,
               Cost& lower_right) {
         const bool want_left = in.sides & kLeft, want_right = in.sides & kRight;
+        const Clash clash = rules_.clash_of(g);
         Extremes d;
         if (table_.classes == 2) {
             ++counters_.scans, work_ += lanes_.size();
             scans_.delta(in, d);
-            if (want_left) lower_left = value_left = pair_value(left_, 0, 1, d.most_left, d.least_left);
-            if (want_right) lower_right = value_right = pair_value(right_, 0, 1, d.most_right, d.least_right);
+            if (want_left) lower_left = value_left = left_.with_test(0, 1, d.most_left, d.least_left, clash);
+            if (want_right) lower_right = value_right = right_.with_test(0, 1, d.most_right, d.least_right, clash);
             return;
         }
         if (want_left) left_.rewind(table_.losses, table_.cost), value_left = left_.leaf;
@@ -400,15 +406,11 @@ protected:
             ++counters_.scans, work_ += lanes_.size();
             in.sides = (l ? kLeft : 0) | (r ? kRight : 0);
             scan_pairs(in, p, q, d);
-            if (l) value_left = std::min(value_left, pair_value(left_, p.a, p.b, d.most_left, d.least_left));
-            if (r) value_right = std::min(value_right, pair_value(right_, q.a, q.b, d.most_right, d.least_right));
+            if (l) value_left = std::min(value_left, left_.with_test(p.a, p.b, d.most_left, d.least_left, clash));
+            if (r) value_right = std::min(value_right, right_.with_test(q.a, q.b, d.most_right, d.least_right, clash));
         }
         if (want_left) lower_left = std::min(value_left, left_.rest());
         if (want_right) lower_right = std::min(value_right, right_.rest());
-    }
-
-    static Cost pair_value(const Side<Cost>& side, int a, int b, std::int64_t most, std::int64_t least) {
-        return std::min(static_cast<Cost>(side.as_leaf[b] + least), static_cast<Cost>(side.as_leaf[a] - most));
     }
 
     void scan_pairs(In& in, const typename Side<Cost>::Pair& p, const typename Side<Cost>::Pair& q, Extremes& d) {

@@ -9,6 +9,7 @@
 
 #include "../common/away.hpp"
 #include "../common/flat_tree.hpp"
+#include "clash.hpp"
 
 namespace treeform::contree {
 
@@ -41,6 +42,9 @@ struct Settings {
     bool prove = true;     // else nothing but that
     std::uint64_t seed = 0, work_limit = 0;  // of the improvement search; a limit only without a proof, and 0: none
     FlatTree start;  // it begins with that, too; may be empty
+    std::vector<Clash> clashes;  // per feature, and empty for none; only of the improvement search
+
+    Clash clash_of(int feature) const { return clashes.empty() ? Clash{} : clashes[static_cast<std::size_t>(feature)]; }
 };
 
 /// What the search did; the names are those that Python shows.
@@ -67,6 +71,7 @@ struct Plan {
     enum Kind { leaf, best_stump, split } kind = leaf;
     Test test;
     std::shared_ptr<const Plan> left, right;
+    int label = -1;  // of a leaf; -1: the cheapest one
 
     static std::shared_ptr<const Plan> of(Kind kind) {
         static const auto a_leaf = std::make_shared<const Plan>(Plan{leaf, {}, {}, {}});

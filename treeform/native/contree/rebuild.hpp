@@ -46,7 +46,8 @@ private:
     TREEFORM_COLD int grow(Part part, const std::vector<Cost>& weight, const PlanPtr& plan) {
         const int here = out_.add();
         int label = 0;
-        const Cost leaf = stump_.leaf(weight, &label);
+        const std::uint64_t others = plan->label < 0 ? 0 : ~(std::uint64_t{1} << plan->label);
+        const Cost leaf = stump_.leaf(weight, &label, others);
         out_.label[here] = label;
         out_.low.push_back(0), out_.high.push_back(0);
         PlanPtr left = Plan::of(Plan::leaf), right = left;

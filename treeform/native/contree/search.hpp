@@ -357,6 +357,7 @@ private:
     /// Put the trees of the sides together. With a budget of tests all ways to share it are tried.
     void combine(int level, const Task& task, Test test, Work& work) {
         auto &left = work.left, &right = work.right;
+        if (rules_.clash_of(test.feature).any()) return combine_clashing(test, work);
         const std::int64_t rest = task.budget - 1;
         if (left.budget + right.budget <= rest) {
             if (left.reply.found && right.reply.found) work.take(test, left.reply, right.reply);
@@ -372,6 +373,19 @@ private:
         }
         if (task.support == 0) work.total = std::max(work.total, shared);
         work.proven = std::max(work.proven, shared);
+    }
+    /// One of the sides becomes a leaf; see clash.hpp. It takes no account of a budget of tests.
+    void combine_clashing(Test test, Work& work) {
+        auto &left = work.left, &right = work.right;
+        const Clash clash = rules_.clash_of(test.feature);
+        Reply low, high;
+        low.found = high.found = true;
+        low.value = stump_.leaf(left.node->weight, nullptr, clash.below);
+        high.value = stump_.leaf(right.node->weight, nullptr, clash.above);
+        if (right.reply.found) work.take(test, low, right.reply);
+        if (left.reply.found) work.take(test, left.reply, high);
+        work.total = std::min(low.value + right.lower, left.lower + high.value);
+        work.proven = std::min(low.value + right.supported, left.supported + high.value);
     }
     Reply with_budget(int level, const Task& task, typename Work::Part& side, std::int64_t budget, Cost cap) {
         if (budget == side.budget && side.reply.found) return side.reply;

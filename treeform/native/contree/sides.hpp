@@ -69,6 +69,12 @@ public:
             frontier_.push_back(static_cast<std::uint16_t>(after + 1));
         return true;
     }
+    /// A test above labels a and b, each below it or above, by the extremes of the sums up to a cut; a leaf where they
+    /// clash in both ways.
+    Cost with_test(int a, int b, std::int64_t most, std::int64_t least, Clash clash) const {
+        const Cost a_below = clash.forbids(a, b) ? leaf : static_cast<Cost>(as_leaf[b] + least);
+        return std::min(a_below, clash.forbids(b, a) ? leaf : static_cast<Cost>(as_leaf[a] - most));
+    }
     /// The bound of the pairs that `next` has not returned.
     Cost rest() const {
         if (of_error_ == 0) return next_ < pairs_.size() ? pairs_[next_].bound : std::numeric_limits<Cost>::max() / 4;

@@ -26,12 +26,12 @@ public:
     /// Improve `best` with the cuts of `feature` over the rows of `node` that `outer` sends left (or right); all
     /// rows if outer.feature < 0. Both leaves keep at least `support`. `weight` is per class, over these rows.
     void improve(const Node<W>& node, int feature, Test outer, bool left, const std::vector<Cost>& weight, Cost support,
-                 Stump<Cost>& best) {
-        improve(node.order(feature), node.n, feature, outer, left, weight, support, best);
+                 Stump<Cost>& best, Clash clash = {}) {
+        improve(node.order(feature), node.n, feature, outer, left, weight, support, best, clash);
     }
     /// As above for `n` rows, sorted by the feature.
     void improve(const Id* rows, std::size_t n, int feature, Test outer, bool left, const std::vector<Cost>& weight,
-                 Cost support, Stump<Cost>& best) {
+                 Cost support, Stump<Cost>& best, Clash clash = {}) {
         const auto* rank = table_.rank[feature].data();
         const auto* outer_rank = outer.feature < 0 ? nullptr : table_.rank[outer.feature].data();
         std::fill(below_.begin(), below_.end(), Cost{0});
@@ -49,7 +49,7 @@ public:
             if (outer_rank && (outer_rank[row] < outer.key) != left) continue;
             const std::uint32_t key = rank[row];
             const bool supported = support == 0 || (under >= support && over >= support);
-            if (any && key != previous && supported) consider(feature, key, best);
+            if (any && key != previous && supported) consider(feature, key, clash, best);
             any = true, previous = key;
             const Cost w = table_.weight_of(row), counted = table_.support_of(row);
             const auto y = table_.label[row];
@@ -58,10 +58,11 @@ public:
     }
 
     /// The cheapest single prediction for these class weights.
-    Cost leaf(const std::vector<Cost>& weight, int* label = nullptr) const {
+    Cost leaf(const std::vector<Cost>& weight, int* label = nullptr, std::uint64_t banned = 0) const {
         const int k = table_.predictions;
-        Cost best = std::numeric_limits<Cost>::max();
+        Cost best = std::numeric_limits<Cost>::max() / 4;
         for (int a = 0; a < k; ++a) {
+            if (banned != 0 && (banned >> a & 1) != 0) continue;
             Cost cost = 0;
             for (int y = 0; y < table_.classes; ++y)
                 cost += weight[y] * table_.cost[static_cast<std::size_t>(y) * k + a];
@@ -77,8 +78,11 @@ private:
     const Table<W>& table_;
     std::vector<Cost> below_, above_;
 
-    void consider(int feature, std::uint32_t key, Stump<Cost>& best) {
-        const Cost cost = side(below_) + side(above_);
+    void consider(int feature, std::uint32_t key, Clash clash, Stump<Cost>& best) {
+        Cost cost = side(below_) + side(above_);
+        if (clash.any())
+            cost = std::min(leaf(below_, nullptr, clash.below) + side(above_),
+                            side(below_) + leaf(above_, nullptr, clash.above));
         if (cost < best.cost) best = {cost, {feature, key}};
     }
     Cost side(const std::vector<Cost>& weight) const {

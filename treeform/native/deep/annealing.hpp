@@ -68,7 +68,7 @@ public:
             path_ = spot.path;
             const Rows* rows = rows_here();
             const Ptr better = rows ? build_.exact(*rows, 3, spot.cost, node()->test) : nullptr;
-            if (better) accept(better);
+            if (better) accept(better, spot.cost);
             polished_ += space_.work() - before;
         }
     }
@@ -106,8 +106,11 @@ private:
         for (const int side : path_) at = side ? &(*at)->right : &(*at)->left;
         return *at;
     }
-    void accept(const Ptr& part) {
-        tree_ = replaced<Cost>(tree_, path_, part);
+    /// The part in place of the node in work, unless the whole costs `limit` or more: labels above may clash with it.
+    void accept(const Ptr& part, Cost limit) {
+        const Ptr whole = replaced(space_, tree_, path_, part);
+        if (space_.may_clash() && !Space::better(whole->cost - tree_->cost, limit - node()->cost)) return;
+        tree_ = whole;
         if (Space::better(tree_->cost, best_->cost)) best_ = tree_;
         offer_(tree_);
     }
@@ -146,7 +149,8 @@ private:
         for (const int side : {first, 1 - first}) {
             const Rows& part = side ? sides->right : sides->left;
             path_.push_back(side);
-            if (!is_free(node()) && space_.size(part) > 1) sweep(part, height - 1);
+            const bool leaf_needed = space_.may_clash() && space_.needs_leaf(*here, side);
+            if (!is_free(node()) && space_.size(part) > 1 && !leaf_needed) sweep(part, height - 1);
             path_.pop_back();
         }
     }
@@ -170,7 +174,7 @@ private:
         const Ptr right = side_of(sides->right, now->is_leaf() ? now : now->right, height - 1, limit - left->cost);
         if (!right) return;
         const Ptr tree = space_.join(test, left, right);
-        if (Space::better(tree->cost, limit)) accept(tree);
+        if (Space::better(tree->cost, limit)) accept(tree, limit);
     }
     Test choose(const Rows& rows, const Tree<Cost>& now) {
         const std::uint64_t kind = random_.below(10);

@@ -63,9 +63,27 @@ public:
     }
 
     Ptr leaf(const Rows& rows) const { return leaf_of(rows.weight); }
-    Ptr join(Test test, const Ptr& left, const Ptr& right) const {
-        return std::make_shared<const Tree<Cost>>(Tree<Cost>{test, left->cost + right->cost + penalty_, 0,
-                                                             left->tests + right->tests + 1, left, right});
+    bool may_clash() const { return !rules_.clashes.empty(); }
+    /// Whether a side of a tree has no test because its labels would clash with those of the other one.
+    bool needs_leaf(const Tree<Cost>& tree, int side) const {
+        const contree::Clash clash = rules_.clash_of(tree.test.feature);
+        const std::uint64_t labels = side ? tree.left->labels & clash.below : tree.right->labels & clash.above;
+        return labels != 0 && (side ? tree.right : tree.left)->is_leaf();
+    }
+    /// A test above two trees; where labels clash at it, one of them becomes a leaf.
+    Ptr join(Test test, Ptr left, Ptr right) const {
+        if (clash(test.feature, *left, *right)) {
+            const contree::Clash clash = rules_.clash_of(test.feature);
+            const Ptr low = leaf_for(left->as_leaf, clash.below), high = leaf_for(right->as_leaf, clash.above);
+            const bool keeps_left = better(left->cost + high->cost, low->cost + right->cost);
+            (keeps_left ? right : left) = keeps_left ? high : low;
+        }
+        Tree<Cost> tree{test, left->cost + right->cost + penalty_, 0, left->tests + right->tests + 1, left, right};
+        if (may_clash()) {
+            tree.labels = left->labels | right->labels, tree.as_leaf = left->as_leaf;
+            for (std::size_t a = 0; a < tree.as_leaf.size(); ++a) tree.as_leaf[a] += right->as_leaf[a];
+        }
+        return std::make_shared<const Tree<Cost>>(std::move(tree));
     }
 
     /// The best tree of that depth if it costs less than `cutoff`; else null. `hint` is a root test to try first. With a
@@ -198,6 +216,7 @@ public:
         contree::Cuts<W> cuts;
         for (int f = 0; f < table_.features; ++f) {
             control_.check();
+            if (clash(f, left, right)) continue;
             const Rows& sorted = listed_.by(rows, f);
             cuts.take_keys(table_, sorted, f, support_);
             if (cuts.empty()) continue;
@@ -252,7 +271,8 @@ public:
 
     contree::PlanPtr plan(const Ptr& tree) const {
         using contree::Plan;
-        if (tree->is_leaf()) return Plan::of(Plan::leaf);
+        if (tree->is_leaf() && !may_clash()) return Plan::of(Plan::leaf);
+        if (tree->is_leaf()) return std::make_shared<const Plan>(Plan{Plan::leaf, {}, {}, {}, int(tree->value)});
         return std::make_shared<const Plan>(Plan{Plan::split, tree->test, plan(tree->left), plan(tree->right)});
     }
     /// A plan with all tests in place.
@@ -290,12 +310,25 @@ private:
         const std::size_t cells = table.n * static_cast<std::size_t>(table.features);
         return has_lists(table.n) ? std::min(kMost, cells / 32) : kMost;
     }
+    bool clash(int feature, const Tree<Cost>& left, const Tree<Cost>& right) const {
+        const contree::Clash clash = rules_.clash_of(feature);
+        return (left.labels & clash.below) != 0 && (right.labels & clash.above) != 0;
+    }
     bool is_part(const Rows& rows) const { return rows.n < table_.n; }
     bool is_large(const Rows& rows) const { return rows.n * static_cast<std::size_t>(table_.features) > kept_; }
     Ptr leaf_of(const std::vector<Cost>& weight) const {
+        if (may_clash()) return leaf_for(costs_of(weight), 0);
         int label = 0;
         const Cost cost = stump_.leaf(weight, &label);
         return std::make_shared<const Tree<Cost>>(Tree<Cost>{{}, cost, double(label), 0, nullptr, nullptr});
+    }
+    /// What one leaf costs with each label.
+    std::vector<Cost> costs_of(const std::vector<Cost>& weight) const {
+        const auto labels = static_cast<std::size_t>(table_.predictions);
+        std::vector<Cost> costs(labels, 0);
+        for (std::size_t y = 0; y < weight.size(); ++y)
+            for (std::size_t a = 0; a < labels; ++a) costs[a] += weight[y] * table_.cost[y * labels + a];
+        return costs;
     }
     /// Numbers and weights of both sides; whether they are divided already.
     bool weigh_sides(const Rows& rows, Test test, Rows& left, Rows& right) {
@@ -370,7 +403,7 @@ private:
         const int first = feature < 0 ? 0 : feature, end = feature < 0 ? table_.features : feature + 1;
         for (int f = first; f < end; ++f) {
             control_.check();
-            stump_.improve(listed_.by(rows, f), f, outer, left, weight, support_, best);
+            stump_.improve(listed_.by(rows, f), f, outer, left, weight, support_, best, rules_.clash_of(f));
         }
         work_ += rows.n * static_cast<std::size_t>(end - first) * 4;
         if (best.test.feature < 0 || penalty_ + best.cost >= alone->cost) return alone;

@@ -135,6 +135,10 @@ public:
         few_settings_ = settings_;
         for (int& feature : few_settings_.start.feature)
             if (feature >= 0) feature = few_->place_of(feature);
+        if (!settings_.clashes.empty()) {
+            few_settings_.clashes.clear();
+            for (const int feature : few_->columns) few_settings_.clashes.push_back(settings_.clash_of(feature));
+        }
         search_ = std::make_unique<ClassImprover<W>>(few_->table, few_->node, few_settings_, control_, scans_,
                                                      &few_->columns);
         search_->first();

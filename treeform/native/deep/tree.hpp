@@ -2,6 +2,7 @@
 // A tree as the improvement search holds it: every test is written out, and subtrees are shared between trees.
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "../contree/problem.hpp"
 
@@ -19,11 +20,23 @@ struct Tree {
     double value = 0;
     int tests = 0;
     std::shared_ptr<const Tree> left, right;
+    // Where labels may clash: those of its leaves, and what one leaf in its place costs with each label.
+    std::uint64_t labels = 0;
+    std::vector<Cost> as_leaf{};
 
     bool is_leaf() const { return test.feature < 0; }
 };
 template <class Cost>
 using TreePtr = std::shared_ptr<const Tree<Cost>>;
+
+/// The cheapest leaf whose label is not in a set, by what it costs with each label.
+template <class Cost>
+TreePtr<Cost> leaf_for(const std::vector<Cost>& costs, std::uint64_t banned) {
+    int label = 0;
+    const Cost cost = contree::leaf_without(costs, banned, &label);
+    return std::make_shared<const Tree<Cost>>(
+        Tree<Cost>{{}, cost, double(label), 0, nullptr, nullptr, std::uint64_t{1} << label, costs});
+}
 
 /// A test, and what the best tree that begins with it costs, as far as it is known.
 template <class Cost>
@@ -43,18 +56,13 @@ TreePtr<Cost> tests_of(const FlatTree& start, std::size_t node = 0) {
     return tree;
 }
 
-/// `tree` with `part` in place of its node at the end of `path` (0: left), whose costs change by that of the part.
-template <class Cost>
-TreePtr<Cost> replaced(const TreePtr<Cost>& tree, const std::vector<int>& path, const TreePtr<Cost>& part,
-                       std::size_t at = 0) {
+/// `tree` with `part` in place of its node at the end of `path` (0: left), as `space` joins it.
+template <class Space>
+typename Space::Ptr replaced(const Space& space, const typename Space::Ptr& tree, const std::vector<int>& path,
+                             const typename Space::Ptr& part, std::size_t at = 0) {
     if (at == path.size()) return part;
-    auto copy = std::make_shared<Tree<Cost>>(*tree);
-    auto& child = path[at] ? copy->right : copy->left;
-    const auto before = child;
-    child = replaced<Cost>(before, path, part, at + 1);
-    copy->cost += child->cost - before->cost;
-    copy->tests += child->tests - before->tests;
-    return copy;
+    const auto child = replaced(space, path[at] ? tree->right : tree->left, path, part, at + 1);
+    return path[at] ? space.join(tree->test, tree->left, child) : space.join(tree->test, child, tree->right);
 }
 
 }  // namespace treeform::deep

@@ -54,6 +54,8 @@ public:
         return std::make_shared<const Tree<double>>(
             Tree<double>{{}, search_.leaf(rows).lower, value_of(rows), 0, nullptr, nullptr});
     }
+    static constexpr bool may_clash() { return false; }
+    static constexpr bool needs_leaf(const Tree<double>&, int) { return false; }
     Ptr join(Test test, const Ptr& left, const Ptr& right) const {
         return std::make_shared<const Tree<double>>(Tree<double>{
             test, left->cost + right->cost + search_.price(), 0, left->tests + right->tests + 1, left, right});

@@ -8,7 +8,8 @@ runs before and after the proof; after it alone on tables of few tests:
   leaves relabelled if need be;
 * in the last part of a limited run the search goes on for longer and longer at these prices, and small subtrees of the
   best model are solved again by the engine itself, with what the rest of the tree leaves of each total;
-* where a tree violates a requirement over tests that the search does not know, such as `Monotone`, the columns at fault
+* labels that clash at tests (`treeform.Meetings`, as of `Monotone`) are part of the search's task;
+* where a tree violates a requirement over tests that the search does not know, the columns at fault
   (`treeform.solve.columns_at_fault`) are left out of the search from then on; small subtrees may still test them;
 * with a minimum support, or a requirement that the search does not support, a fifth of that time goes to a search for
   trees of one level less, with prices and a best model of its own: its tree is often the better one.
@@ -18,6 +19,7 @@ Whether a tree satisfies all requirements is judged exactly, as for every model;
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -25,6 +27,7 @@ import numpy as np
 from treeform.engines import DeepTreeSearch, Engine
 from treeform.engines.relaxation import Relaxation, relax
 from treeform.graph import DecisionGraph
+from treeform.language.meetings import MOST_MARKS, all_meetings
 from treeform.language.question import Question
 from treeform.solve import schedule
 from treeform.solve.columns_at_fault import columns_at_fault
@@ -53,6 +56,7 @@ class DeepTrees:
     """Trees of one question at prices of its rows."""
 
     def __init__(self, question: Question, relaxation: Relaxation, ledger: Ledger) -> None:
+        relaxation = _with_meetings(question, relaxation)
         self.question, self.relaxation, self.ledger = question, relaxation, ledger
         rows = [] if relaxation.task.sample_cost is not None else rows_of(question, relaxation.dropped)
         self.dual = Lagrangian(question, DeepTreeSearch(), relaxation, rows)
@@ -165,6 +169,20 @@ class DeepTrees:
         submit_repaired(self.ledger, without, DeepTreeSearch.name, part)
         self.dual.leave_out(features)
         return True
+
+
+def _with_meetings(question: Question, relaxation: Relaxation) -> Relaxation:
+    """With the clashes of labels in the task, which the search takes into account as far as classes decide them."""
+    data = question.data
+    found = (
+        one.meetings(data)
+        for label, one in zip(question.labels, question.requirements, strict=True)
+        if label in relaxation.dropped
+    )
+    parts = [one for one in found if one is not None]
+    if data.n_classes > MOST_MARKS or sum(one.n_marks for one in parts) > MOST_MARKS:
+        return relaxation
+    return replace(relaxation, task=replace(relaxation.task, meetings=all_meetings(parts)))
 
 
 def first_deep_trees(node: Node, budget: Budget) -> None:

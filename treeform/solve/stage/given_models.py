@@ -9,6 +9,7 @@ from treeform.engines.pruning import prunings
 from treeform.graph import DecisionGraph
 from treeform.language import losses
 from treeform.language.question import Question
+from treeform.solve.engines import submit_repaired
 from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node
 from treeform.solve.repair import relabel
@@ -80,7 +81,12 @@ def constant_models(node: Node, budget: Budget) -> None:
 
 
 def constants(question: Question, ledger: Ledger) -> None:
-    """Submit the models without a test, until one is admissible and the time is over."""
+    """Submit the models without a test, until one is admissible and the time is over; before them models that
+    requirements name, such as the given tests alone, whose leaves are relabelled where that is needed."""
+    for one in question.requirements:
+        known = one.known_model(question.data)
+        if known is not None and question.shape.own_leaves:
+            submit_repaired(ledger, known, str(one), ledger.budget)
     for graph in losses.constant_models(question.objective, question.data):
         ledger.submit(graph, "constant model")
         if ledger.graph is not None and ledger.budget.stop():
