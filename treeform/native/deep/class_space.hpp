@@ -75,8 +75,7 @@ public:
         if (clash(test.feature, *left, *right)) {
             const contree::Clash clash = rules_.clash_of(test.feature);
             const Ptr low = leaf_for(left->as_leaf, clash.below), high = leaf_for(right->as_leaf, clash.above);
-            const bool keeps_left = better(left->cost + high->cost, low->cost + right->cost);
-            (keeps_left ? right : left) = keeps_left ? high : low;
+            better(left->cost + high->cost, low->cost + right->cost) ? void(right = high) : void(left = low);
         }
         Tree<Cost> tree{test, left->cost + right->cost + penalty_, 0, left->tests + right->tests + 1, left, right};
         if (may_clash()) {
