@@ -183,10 +183,7 @@ class Requirement(Component, ABC):
         return None
 
     def path_rule(self, data: Dataset) -> PathRule | None:
-        """A rule on the paths of a tree that is equivalent to this requirement; None if there is none.
-
-        `treeform.engines.PathSearch` supports a requirement that declares one.
-        """
+        """An equivalent rule on the paths of a tree, for `treeform.engines.PathSearch`; None if there is none."""
         return None
 
     def value_rule(self, data: Dataset) -> ValueRule | None:
