@@ -45,7 +45,7 @@ _HOMES = {
     "treeform.solve": ["Status", "Limit"],
     "treeform.result": ["Result"],
     "treeform.tradeoff": ["Frontier", "SizeTable"],
-    "treeform.certify": ["check"],
+    "treeform.certify.check": ["check"],
     "treeform.study": ["Study", "sweep"],
     "treeform.estimators": [
         "OptimalTreeClassifier",

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from copy import copy
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from treeform.catalogue.stated import StatesModel
 from treeform.certify.judgement import Judgement, judge
-from treeform.certify.proofs import Proofs
 from treeform.data import Dataset
 from treeform.data.labels import refuse_quantities
 from treeform.data.roles import TableOptions
@@ -30,6 +29,9 @@ from treeform.solve.result import SolveOptions, distribution_of
 from treeform.tradeoff.of_problem import HasTradeoffs
 from treeform.utils.arguments import clear_calls, renamed
 from treeform.utils.notebook import text_html
+
+if TYPE_CHECKING:
+    from treeform.certify.proofs import Proofs
 
 
 @clear_calls
@@ -252,9 +254,12 @@ class Problem(StatesModel, HasTradeoffs):
         ContradictionError
             If claims contradict each other: a bug in a solver, a requirement or treeform.
         """
+        if proofs is not None:
+            from treeform.certify.proofs import Proofs
+
+            proofs = Proofs.of(proofs)
         options = SolveOptions(
-            solver, formulation, self._start(warm_start), time_limit, on_progress,
-            None if proofs is None else Proofs.of(proofs), isolate,
+            solver, formulation, self._start(warm_start), time_limit, on_progress, proofs, isolate,
             distribution_of(executor, workers, journal),
         )  # fmt: skip
         if threads is not None:

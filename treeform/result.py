@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
 from treeform.certify.answer import CertifiedResult
 from treeform.errors import SpecError
 from treeform.solve.result import Progress, SolveOptions, SolveResult
-from treeform.tradeoff.conflict import Conflict, explain_conflict
-from treeform.tradeoff.prices import Prices, price_requirements
+
+if TYPE_CHECKING:  # a solve needs neither
+    from treeform.tradeoff.conflict import Conflict
+    from treeform.tradeoff.prices import Prices
 
 
 @dataclass(frozen=True, repr=False)
@@ -42,6 +44,8 @@ class Result(CertifiedResult):
             Each price is proved, or given as a range.
         """
         options = SolveOptions(solver, formulation, time_limit=time_limit, on_progress=on_progress)
+        from treeform.tradeoff.prices import price_requirements
+
         return price_requirements(self, options)
 
     def predict(self, X: Any, **options: Any) -> NDArray[Any]:
@@ -90,4 +94,6 @@ class Result(CertifiedResult):
         """
         assert self.question is not None
         options = SolveOptions(solver, formulation, time_limit=time_limit, on_progress=on_progress)
+        from treeform.tradeoff.conflict import explain_conflict
+
         return explain_conflict(self.question, options, self)

@@ -7,14 +7,15 @@ grew by during the first fit. The table shows one thread; a line is marked when 
 from __future__ import annotations
 
 import math
-import resource
 import time
 from functools import partial
+from pathlib import Path
 from statistics import geometric_mean, median
 from typing import Any
 
 import numpy as np
 
+from benchmarks.faults.memory import status
 from benchmarks.harness import Figures, Rows, Shown, in_child, named, read_set, repeated, table
 from treeform.utils.budget import Budget
 
@@ -67,24 +68,21 @@ def measure(solver: str, name: str, depth: int, limit: float, threads: int) -> d
     """Fit in this process; called in a fresh one."""
     x, y = load(name)
     FITS[solver](x[:50], y[:50] * 0 + np.arange(50) % 2, 1, 10.0, 1)  # imports and first-call costs
-    peaks, walls = [_peak_megabytes()], []
+    Path("/proc/self/clear_refs").write_text("5")  # the peak counts from here
+    before, peaks, walls = status("VmRSS"), [], []
 
     def fit() -> dict[str, Any]:
         begun = time.perf_counter()
         answer = FITS[solver](x, y, depth, limit, threads)
         walls.append(time.perf_counter() - begun)
-        peaks.append(_peak_megabytes())
+        peaks.append(status("VmHWM"))
         return answer
 
     answer, seconds = repeated(fit, **ENOUGH)
     return answer | {
-        "user": sum(seconds) / len(seconds), "wall": median(walls), "memory": peaks[1] - peaks[0], "rows": len(y),
-        "features": x.shape[1], "classes": len(np.unique(y)),
+        "user": sum(seconds) / len(seconds), "wall": median(walls), "memory": (peaks[0] - before) / 2**20,
+        "rows": len(y), "features": x.shape[1], "classes": len(np.unique(y)),
     }  # fmt: skip
-
-
-def _peak_megabytes() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def alone(solver: str, name: str, depth: int, limit: float, threads: int) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """What all benchmarks share: files of figures, child processes with limits, clocks, data sets, tables for the docs."""
 
 from benchmarks.harness.child import Ended, in_child
-from benchmarks.harness.clock import repeated, user_seconds
+from benchmarks.harness.clock import cpu_seconds, repeated, user_seconds
 from benchmarks.harness.cpu_clock import on_cpu_time
 from benchmarks.harness.data import folder_of, named, read_set
 from benchmarks.harness.figures import Figures
@@ -19,6 +19,7 @@ __all__ = [
     "Rows",
     "Shown",
     "commit",
+    "cpu_seconds",
     "folder_of",
     "in_child",
     "in_fork",

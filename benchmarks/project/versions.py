@@ -1,4 +1,4 @@
-"""This version beside an earlier one: user CPU seconds of whole solves and of building a model.
+"""This version beside an earlier one: CPU seconds of whole solves and of building a model.
 
 The earlier version is installed in ``build/bench/COMMIT``. The two take turns, each time in a new process that runs all
 cases; short ones are repeated there. All of them end with a proof, so that both versions do the same work.
@@ -9,13 +9,27 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
+from inspect import signature
 from statistics import geometric_mean
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from benchmarks.harness import ROOT, SESSION, Figures, Rows, Shown, in_child, read_set, repeated, table
+from benchmarks.harness import (
+    ROOT,
+    SESSION,
+    Figures,
+    Rows,
+    Shown,
+    cpu_seconds,
+    in_child,
+    read_set,
+    repeated,
+    table,
+)
+from benchmarks.harness.figures import read
+from benchmarks.harness.session import DOCS
 
 Solve = Callable[[], Any]
 USUAL = "ConTree;DL85;DiagramSearch;SAT;model"  # what the earlier version has too
@@ -44,6 +58,11 @@ def dl85(name: str, depth: int) -> Solve:
     return lambda: tf.Problem(X, y, shape=tf.Tree(depth)).solve(tf.DL85(), time_limit=120)
 
 
+def ended(outcome: Any) -> Any:
+    """How an engine's run ended, in the words of a result."""
+    return SimpleNamespace(status="proved" if outcome.proved else "open", objective=outcome.upper)
+
+
 def alone(engine: str, subject: str, name: str, depth: int) -> Solve:
     """From arrays to the tree by the engine alone, as the benchmarks of the engines measure it."""
     import treeform as tf
@@ -54,10 +73,38 @@ def alone(engine: str, subject: str, name: str, depth: int) -> Solve:
 
     def solve() -> Any:
         data = Dataset.from_user(X, y)
-        outcome = getattr(tf, engine)().run(data, engines.TreeTask(depth=depth), engines.EngineRun())
-        return SimpleNamespace(status="proved" if outcome.proved else "open", objective=outcome.upper)
+        return ended(getattr(tf, engine)().run(data, engines.TreeTask(depth=depth), engines.EngineRun()))
 
     return solve
+
+
+class FairSearch:
+    """A tree under a fairness rule by the search for totals alone, each time on a table of its own."""
+
+    def __init__(self, name: str, rule: str, depth: int) -> None:
+        self.given = name, rule, depth
+
+    def encode(self) -> None:
+        """Everything before the search."""
+        import treeform as tf
+        from benchmarks.totals.compare import RULES, SENSITIVE
+
+        name, rule, depth = self.given
+        X, y = read_set("fairness", name)
+        sensitive, positive = SENSITIVE[name]
+        kind, amount, _ = RULES[rule]
+        named = "positive" if "positive" in signature(kind).parameters else "favourable"
+        problem = tf.Problem(X.drop(columns=sensitive), y, shape=tf.Tree(depth))
+        problem += kind(groups=X[sensitive], **{named: positive}, **amount)
+        package = "engines" if find_spec("treeform.engines.relaxation") else "solve"
+        relax = import_module(f"treeform.{package}.relaxation").relax
+        self.data, self.task = problem.data, relax(problem.question, tf.TotalsSearch()).task
+
+    def __call__(self) -> Any:
+        import treeform as tf
+        from treeform.engines import EngineRun
+
+        return ended(tf.TotalsSearch().run(self.data, self.task, EngineRun()))
 
 
 def cadl85(name: str, depth: int) -> Solve:
@@ -120,6 +167,27 @@ def model(hand_over: bool) -> Solve:
     return build
 
 
+def of_readme(longest: float = 20) -> dict[str, tuple[Callable[..., Solve], tuple[Any, ...]]]:
+    """A case for each run behind the README's table of speed that takes at most `longest` seconds."""
+    cases: dict[str, tuple[Callable[..., Solve], tuple[Any, ...]]] = {}
+    for row in read(DOCS / "totals.csv")[2]:
+        if row["program"] == "pystreed" and row["status"] == "proved":
+            name, rule, depth = row["set"], row["rule"], int(row["depth"])
+            cases[f"README, fair, depth {depth}: {name}, {rule}"] = FairSearch, (name, rule, depth)
+    continuous = read(DOCS / "contree.csv")[2]
+    beside = {(row["set"], row["depth"]) for row in continuous if row["solver"] == "pycontree"}
+    runs = [
+        *(("ConTree", "continuous", row, row["user"]) for row in continuous
+          if row["solver"] == "treeform" and row["threads"] == "1" and (row["set"], row["depth"]) in beside),
+        *(("DL85", "binary", row, row["DL85"]) for row in read(DOCS / "binary_sets.csv")[2]),
+    ]  # fmt: skip
+    for engine, subject, row, seconds in runs:
+        if not seconds.startswith(">") and float(seconds) <= longest:
+            name, depth = row["set"], int(row["depth"])
+            cases[f"README, {subject}, depth {depth}: {name}"] = alone, (engine, subject, name, depth)
+    return dict(sorted(cases.items()))
+
+
 CASES: dict[str, tuple[Callable[..., Solve], tuple[Any, ...]]] = {
     **{
         f"ConTree alone, {n}, depth 3": (alone, ("ConTree", "continuous", n, 3))
@@ -140,11 +208,12 @@ CASES: dict[str, tuple[Callable[..., Solve], tuple[Any, ...]]] = {
     **{f"SAT, {name}": (sat, (name,)) for name in ("monks-3", "mouse-onehot", "iris")},
     "model of a million rows": (model, (False,)),
     "model of a million rows, handed to HiGHS": (model, (True,)),
+    **of_readme(),
 }
 
 
 def measure(cases: list[str]) -> tuple[str, dict[str, tuple[str, float]]]:
-    """Where treeform is, and what was found in which user seconds."""
+    """Where treeform is, and what was found in which CPU seconds."""
     import treeform as tf
 
     for engine in (tf.ConTree(), tf.DL85(), tf.DiagramSearch()):  # imports and first-call costs
@@ -154,37 +223,32 @@ def measure(cases: list[str]) -> tuple[str, dict[str, tuple[str, float]]]:
     found = {}
     for case in cases:
         prepare, given = CASES[case]
-        result, seconds = repeated(prepare(*given), enough=0.4, most=5)
-        found[case] = ("" if result is None else f"{result.status} {result.objective}", min(seconds))
+        solve = prepare(*given)
+        before_each = getattr(solve, "encode", lambda: None)
+        result, seconds = repeated(solve, 0.4, 15, before_each, cpu_seconds)
+        found[case] = ("" if result is None else f"{result.status} {result.objective}", sum(seconds) / len(seconds))
     return str(tf.__file__), found
 
 
 @table("versions")
 def versions(rows: Rows) -> Shown:
-    """Medians and least seconds of both, and their ratios."""
-    frame = rows.frame.assign(seconds=rows.frame["seconds"].astype(float))
-    lines, ratios, engines = [], [], []
-    for case, of in frame.groupby("case", sort=False):
-        both = [of[of["version"] == version]["seconds"] for version in ("before", "after")]
-        if any(one.empty for one in both):
-            continue
-        ratio = both[1].median() / both[0].median()
-        ratios.append(ratio)
-        engines += [ratio] if " alone," in str(case) else []
-        middle, least = ([getattr(one, what)() for one in both] for what in ("median", "min"))
-        seconds = [f"{value:.3g}" for pair in (middle, least) for value in pair]
+    """A line for each case, or for those whose names begin alike up to a colon."""
+    frame = rows.frame.assign(
+        seconds=rows.frame["seconds"].astype(float), line=rows.frame["case"].str.partition(":")[0]
+    )
+    least = frame.groupby(["line", "case", "version"], sort=False)["seconds"].min().unstack().dropna()
+    lines = []
+    for line, of in least.groupby("line", sort=False):
+        before, after = (geometric_mean(of[version]) for version in ("before", "after"))
+        ratios = of["before"] / of["after"]
         lines.append(
-            [case, len(both[1]), *seconds[:2], f"{ratio:.3f}", *seconds[2:], f"{least[1] / least[0]:.3f}"]
+            [line, len(of), f"{before:.3g}", f"{after:.3g}", f"{before / after:.2f}", f"{ratios.min():.2f}"]
         )
-    columns = [
-        "case", "runs of each", "before, median s", "after, median s", "ratio", "before, least s", "after, least s",
-        "ratio",
-    ]  # fmt: skip
+    columns = ["cases", "number", "before, s", "after, s", "before / after", "least of a case"]
     note = (
-        "*alone*: from arrays to the tree by the engine; the other searches are whole solves by the public interface. "
-        f"User CPU seconds, by turns in new processes. Before: commit {rows.facts['before']}. Geometric mean of the "
-        f"ratios of medians: {geometric_mean(ratios):.3f}, of the engines alone "
-        f"{geometric_mean(engines) if engines else 1:.3f}. Both versions find the same optima."
+        "CPU seconds by turns in new processes, each with the mean of several calls: the least of each case, and "
+        "geometric means. *before / after*: how many times as fast it is now. README: from arrays to the tree by the "
+        f"engine alone. Before: commit {rows.facts['before']}. Both versions find the same optima."
     )
     return Shown.of("Speed before and after", columns, lines, note)
 

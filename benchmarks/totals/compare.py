@@ -14,9 +14,6 @@ from typing import Any
 
 import treeform as tf
 from benchmarks.harness import Figures, Rows, Shown, in_child, named, read_set, repeated, table
-from treeform.engines import EngineRun, TreeTask
-from treeform.engines.relaxation import relax
-from treeform.utils.budget import Budget
 
 SENSITIVE = {
     "compas": ("Race=African-American", 0),
@@ -38,6 +35,10 @@ KEY = ("set", "column", "rule", "depth", "program")
 
 def own(name: str, column: str, rule: str, depth: int, seconds: float) -> dict[str, Any]:
     """The native search on one question."""
+    from treeform.engines import EngineRun, TreeTask
+    from treeform.engines.relaxation import relax
+    from treeform.utils.budget import Budget
+
     X, y = read_set("fairness", name)
     sensitive, positive = SENSITIVE[name]
     kind, amount, _ = RULES[rule]

@@ -103,7 +103,7 @@ def test_news_are_lines_of_a_known_kind() -> None:
 
 
 def test_links_to_sources(monkeypatch: pytest.MonkeyPatch) -> None:
-    info = {"module": "treeform.certify", "fullname": "check"}
+    info = {"module": "treeform.certify.check", "fullname": "check"}
     monkeypatch.delenv("DOCS_SOURCE", raising=False)
     assert source_links.link_to("py", info) is None
     monkeypatch.setenv("DOCS_SOURCE", "https://host/files/")

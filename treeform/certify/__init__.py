@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from treeform.certify.certificate import make_certificate
-from treeform.certify.check import check
-from treeform.certify.judgement import Judgement
-from treeform.certify.schema import json_schema
-from treeform.certify.verdicts import CheckReport, CheckRow, Verdict
+from treeform.utils.first_use import on_first_use
 
-__all__ = ["CheckReport", "CheckRow", "Judgement", "Verdict", "check", "json_schema", "make_certificate"]
+_HOMES = {
+    **dict.fromkeys(("CheckReport", "CheckRow", "Verdict"), ".verdicts"), "Judgement": ".judgement",
+    "json_schema": ".schema", "make_certificate": ".certificate",
+}  # fmt: skip
+__all__ = sorted(_HOMES)
+__getattr__ = on_first_use(__name__, _HOMES)

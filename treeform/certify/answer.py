@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from treeform.certify.certificate import Certificate, make_certificate
 from treeform.language.question import Question
 from treeform.solve import solve
 from treeform.solve.result import SolveOptions, SolveResult
+
+if TYPE_CHECKING:
+    from treeform.certify.certificate import Certificate
 
 
 @dataclass(frozen=True, repr=False)
@@ -21,6 +24,8 @@ class CertifiedResult(SolveResult):
         --------
         treeform.check : verify a certificate against data.
         """
+        from treeform.certify.certificate import make_certificate
+
         return make_certificate(self)
 
 

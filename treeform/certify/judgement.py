@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from treeform.certify.certificate import Certificate, certify_model
 from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import errors
 from treeform.graph.reading import read_model
@@ -14,6 +13,9 @@ from treeform.language.findings import finding
 from treeform.language.question import Question
 from treeform.solve.verification import judge_candidate, verify
 from treeform.utils.text import count_of, exact_text
+
+if TYPE_CHECKING:
+    from treeform.certify.certificate import Certificate
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,8 @@ class Judgement:
         `treeform.check` verifies it against the data: a violation that is stated is verified when it is evaluated to be
         exactly that.
         """
+        from treeform.certify.certificate import certify_model
+
         return certify_model(self.question, self.graph, self.objective, self.violations)
 
     @property

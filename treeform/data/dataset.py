@@ -145,7 +145,7 @@ class Dataset:
         options.check(table.names)
         weighing = read_weights(rows.sample_weight, table.n_rows, options.weight_grid)
         weights = weighing.units
-        if weighing.rounding is None:  # read without a grid they are the same
+        if weighing.rounding is None and options.weight_grid is not None:  # they are the same without a grid
             options = replace(options, weight_grid=None)
         codes, classes = encode_labels(rows.y, table.n_rows, allow_quantities=allow_quantities)
         notes = [*rows.notes, *weighing.notes]

@@ -202,7 +202,7 @@ def constant_notes(X: NDArray[np.float64], columns: tuple[Column, ...]) -> list[
 
 def spelling_notes(encoder: Encoder) -> list[str]:
     """Levels that differ in case or spaces only, and are probably one."""
-    found = [(source.name, spelled_alike(source.levels)) for source in encoder.sources]
+    found = [(source.name, spelled_alike(source.levels)) for source in encoder.sources if source.levels]
     return [
         Caution(
             f"column {name!r} has levels that differ in case or spaces only: {alike}; they are different levels"

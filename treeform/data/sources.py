@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -63,7 +62,7 @@ class Source:
     date_order: str = ""
     """Of dates that were written as text."""
 
-    @cached_property
+    @property
     def columns(self) -> tuple[Column, ...]:
         """The features that this column becomes."""
         if self.kind == CATEGORY:

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from treeform.estimators.diagram import OptimalDiagramClassifier
-from treeform.estimators.regressor import OptimalTreeRegressor
-from treeform.estimators.tree import OptimalTreeClassifier
-from treeform.estimators.tree_cv import OptimalTreeClassifierCV, OptimalTreeRegressorCV
+from treeform.utils.first_use import on_first_use
 
-__all__ = [
-    "OptimalDiagramClassifier",
-    "OptimalTreeClassifier",
-    "OptimalTreeClassifierCV",
-    "OptimalTreeRegressor",
-    "OptimalTreeRegressorCV",
-]
+_HOMES = dict.fromkeys(("OptimalTreeClassifierCV", "OptimalTreeRegressorCV"), ".tree_cv") | {
+    "OptimalDiagramClassifier": ".diagram", "OptimalTreeClassifier": ".tree", "OptimalTreeRegressor": ".regressor",
+}  # fmt: skip
+__all__ = sorted(_HOMES)
+__getattr__ = on_first_use(__name__, _HOMES)

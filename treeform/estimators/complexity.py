@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils import Bunch
@@ -17,8 +17,10 @@ from treeform.data import Dataset
 from treeform.language.numbers import not_negative
 from treeform.language.objective import Objective
 from treeform.language.size_terms import Nodes
-from treeform.tradeoff import SizeTable
 from treeform.utils.rows import setting_text
+
+if TYPE_CHECKING:
+    from treeform.tradeoff import SizeTable
 
 MOST_DENOMINATOR = 10_000
 """Of a price that stands for a float; see `price_of`."""

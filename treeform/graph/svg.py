@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import html
 import re
 import textwrap
 import unicodedata
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from xml.sax.saxutils import escape
 
 from treeform.errors import SpecError
 from treeform.graph.graph import FlatGraph
@@ -17,6 +18,7 @@ from treeform.graph.rules import amount_text, branches, class_text, counts_known
 from treeform.utils.files import write_bytes, write_text
 from treeform.utils.text import count_of, rounded_text
 
+escape = partial(html.escape, quote=False)
 # Okabe and Ito's palette for colour-blind readers, in an order whose first entries differ in print as well.
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#F0E442", "#666666")
 FONT = "Helvetica, Arial, 'DejaVu Sans', sans-serif"

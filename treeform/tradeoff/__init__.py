@@ -2,36 +2,30 @@
 
 from __future__ import annotations
 
-from treeform.tradeoff.conflict import BoundNeeded, Conflict, explain_conflict
-from treeform.tradeoff.fill import fill_size_table
-from treeform.tradeoff.frontier import Frontier, FrontierPoint, SoftOptimum, trace_frontier
-from treeform.tradeoff.listing import list_near_optimal
-from treeform.tradeoff.near_optimal import Indispensable, Multiplicity, NearOptimal
-from treeform.tradeoff.near_trees import NearModel
-from treeform.tradeoff.pareto import Pareto, ParetoPoint, curve
-from treeform.tradeoff.prices import Price, Prices
-from treeform.tradeoff.size_table import PriceOptimum, SizeRow, SizeTable
+from treeform.utils.first_use import on_first_use
 
-__all__ = [
-    "BoundNeeded",
-    "Conflict",
-    "Frontier",
-    "FrontierPoint",
-    "Indispensable",
-    "Multiplicity",
-    "NearModel",
-    "NearOptimal",
-    "Pareto",
-    "ParetoPoint",
-    "Price",
-    "PriceOptimum",
-    "Prices",
-    "SizeRow",
-    "SizeTable",
-    "SoftOptimum",
-    "curve",
-    "explain_conflict",
-    "fill_size_table",
-    "list_near_optimal",
-    "trace_frontier",
-]
+_HOMES = {
+    "BoundNeeded": ".conflict",
+    "Conflict": ".conflict",
+    "Frontier": ".frontier",
+    "FrontierPoint": ".frontier",
+    "Indispensable": ".near_optimal",
+    "Multiplicity": ".near_optimal",
+    "NearModel": ".near_trees",
+    "NearOptimal": ".near_optimal",
+    "Pareto": ".pareto",
+    "ParetoPoint": ".pareto",
+    "Price": ".prices",
+    "PriceOptimum": ".size_table",
+    "Prices": ".prices",
+    "SizeRow": ".size_table",
+    "SizeTable": ".size_table",
+    "SoftOptimum": ".frontier",
+    "curve": ".pareto",
+    "explain_conflict": ".conflict",
+    "fill_size_table": ".fill",
+    "list_near_optimal": ".listing",
+    "trace_frontier": ".frontier",
+}
+__all__ = sorted(_HOMES)
+__getattr__ = on_first_use(__name__, _HOMES)

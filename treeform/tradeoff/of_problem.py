@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
 from treeform.solve.result import Progress, SolveOptions
-from treeform.tradeoff.axis import find_axis
-from treeform.tradeoff.conflict import Conflict, explain_conflict
-from treeform.tradeoff.fill import fill_size_table
-from treeform.tradeoff.frontier import Frontier, trace_frontier
-from treeform.tradeoff.listing import list_near_optimal
-from treeform.tradeoff.near_optimal import NearOptimal
-from treeform.tradeoff.pareto import Pareto, curve
-from treeform.tradeoff.size_table import SizeTable
 from treeform.utils.arguments import clear_calls, renamed
+
+if TYPE_CHECKING:  # a solve needs none of them
+    from treeform.tradeoff.conflict import Conflict
+    from treeform.tradeoff.frontier import Frontier
+    from treeform.tradeoff.near_optimal import NearOptimal
+    from treeform.tradeoff.pareto import Pareto
+    from treeform.tradeoff.size_table import SizeTable
 
 
 @clear_calls
@@ -67,6 +66,8 @@ class HasTradeoffs(ABC):
             An earlier table of this problem; its models and bounds are entered first. Bounds of a certificate are not
             proved again before `treeform.check` is asked; the table names them as taken from one.
         """
+        from treeform.tradeoff.fill import fill_size_table
+
         return fill_size_table(
             self.question,
             SolveOptions(solver, formulation, self._start(warm_start), time_limit, on_progress),
@@ -99,6 +100,8 @@ class HasTradeoffs(ABC):
         start : Pareto, or its certificate (dict or path), optional
             An earlier curve of this problem; its models and bounds are entered first, as in `size_table`.
         """
+        from treeform.tradeoff.pareto import curve
+
         options = SolveOptions(solver, formulation, self._start(warm_start), time_limit, on_progress)
         return curve(self.question, options, start)
 
@@ -135,6 +138,9 @@ class HasTradeoffs(ABC):
             An earlier frontier of this problem over the same requirement; its answers are entered first, as in
             `size_table`.
         """
+        from treeform.tradeoff.axis import find_axis
+        from treeform.tradeoff.frontier import trace_frontier
+
         question, axis = find_axis(self.question, over, self._sensitive)
         options = SolveOptions(solver, formulation, self._start(warm_start), time_limit, on_progress)
         return trace_frontier(question, axis, options, between=between, start=start)
@@ -158,6 +164,8 @@ class HasTradeoffs(ABC):
         time_limit : float, optional
             Seconds for all of it.
         """
+        from treeform.tradeoff.conflict import explain_conflict
+
         options = SolveOptions(solver, formulation, time_limit=time_limit, on_progress=on_progress)
         return explain_conflict(self.question, options)
 
@@ -185,5 +193,7 @@ class HasTradeoffs(ABC):
         solver, formulation, on_progress, time_limit
             As in `solve`; the time limit is for all of it.
         """
+        from treeform.tradeoff.listing import list_near_optimal
+
         options = SolveOptions(solver, formulation, time_limit=time_limit, on_progress=on_progress)
         return list_near_optimal(self.question, options, within, max_models, self._sensitive)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -14,6 +14,7 @@ from treeform.engines.native_call import (
     SessionOverTests,
     bytes_of_tests,
     cost_of_admissible_tree,
+    counters_of,
     refused,
 )
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, check_task
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from treeform.data import Dataset
+    from treeform.graph import DecisionGraph
 
 ORDERS = ("gini", "gain", "error", "lookahead")
 _NO_LIMIT = 2**31 - 1
@@ -155,7 +157,9 @@ class BinarySession(SessionOverTests):
     def proved(self, complete: bool, cost: int | None, lower: int) -> bool:
         return complete and self.table.lossless if cost is None else lower >= cost
 
-    def outcome(self, native: dict[str, Any]) -> EngineOutcome:
+    def outcome_with(
+        self, native: dict[str, Any], graph: DecisionGraph | None, cost: int | None, lower: int, **more: Any
+    ) -> EngineOutcome:
         complete = bool(native["complete"])
         counters = {
             "tests": len(self.table.feature),
@@ -163,8 +167,8 @@ class BinarySession(SessionOverTests):
             "optimal_for_binarisation": int(complete),
             "lower_for_binarisation": int(native["lower"]),
         }
-        answer = super().outcome(native)
-        return replace(answer, counters=answer.counters | counters, notes=self._notes(complete))
+        more |= {"counters": counters_of(native) | counters, "notes": self._notes(complete)}
+        return super().outcome_with(native, graph, cost, lower, **more)
 
     def _notes(self, complete: bool) -> tuple[str, ...]:
         """A note on an answer over fewer tests than the data have."""
