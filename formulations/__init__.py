@@ -26,7 +26,7 @@ _HOMES = {
     "SatSize": "treeform.formulations.sat",
 }
 
-__all__ = ["ODD", "BendersOCT", "FlowOCT", "HypergraphFlow", "SatDepth", "SatSize"]
+__all__ = [*_HOMES]
 
 
 def __getattr__(name: str) -> Any:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import textwrap
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from house_copy import HouseCopy, files_of
 from repository import ROOT
 
 import treeform as tf
@@ -21,12 +23,16 @@ from treeform.utils.extensions import BUILT_IN, FORMULATIONS
 PAGE = (ROOT / "docs" / "howto" / "own_formulation.rst").read_text(encoding="utf-8")
 
 
-def from_the_page() -> dict[str, Any]:
+def source_of_the_page() -> str:
     """Step 1: components that build rows and publish ports, and a formulation that reads a point."""
     blocks = re.findall(r"\.\. code-block:: python\n\n((?:   .*\n|\n)+)", PAGE)
     (source,) = [block for block in blocks if "class PickOne" in block]
+    return textwrap.dedent(source)
+
+
+def from_the_page() -> dict[str, Any]:
     names: dict[str, Any] = {"np": np, "tf": tf, "__name__": "pick_one_of_the_page"}
-    exec(textwrap.dedent(source), names)
+    exec(source_of_the_page(), names)
     return names
 
 
@@ -70,6 +76,30 @@ class PickedTrees(THEIRS["PickOne"]):  # type: ignore[misc]
             (block,) = [one for one in compiled.model.variables if one.name == family]
             x[block.start : block.start + block.size] = values.reshape(-1)
         return x
+
+
+SOLVE = """
+import treeform as tf
+from treeform.catalogue import formulation_names
+from treeform.formulations import PickOne
+from treeform.testing.matrix import ways
+problem = tf.Problem([[0.0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0], shape=tf.Tree(2))
+result = problem.solve("highs", formulation="pick-one", warm_start=None)
+print(result.objective, result.formulation, PickOne.name in formulation_names())
+print("pick-one" in {way.formulation for way in ways(["highs"])})
+"""
+
+
+def test_the_list_names_the_files_that_a_formulation_touches(tmp_path: Path) -> None:
+    house = HouseCopy(tmp_path)
+    house.write("formulations/picks/__init__.py", f"import numpy as np\n\n{source_of_the_page()}")
+    home = "treeform.formulations.picks"
+    house.add("formulations/__init__.py", '    "ODD": ', f'    "PickOne": "{home}",\n')
+    house.add("pyproject.toml", "odd-paper = ", f'pick-one = "{home}:PickOne"\n')
+    guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    steps = guide.split("**A formulation** (")[1].split("5. Tests")[0].split("\n", 1)[1]
+    assert house.touched() == files_of(steps, "picks")
+    assert house.run(SOLVE).split() == ["0", "pick-one", "True", "True"]
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ runs before and after the proof; after it alone on tables of few tests:
   best model are solved again by the engine itself, with what the rest of the tree leaves of each total;
 * labels that clash at tests (`treeform.Meetings`, as of `Monotone`) are part of the search's task;
 * where a tree violates a requirement over tests that the search does not know, the columns at fault
-  (`treeform.solve.columns_at_fault`) are left out of the search from then on; small subtrees may still test them;
+  (`treeform.language.columns_at_fault`) are left out of the search from then on; small subtrees may still test them;
 * with a minimum support, or a requirement that the search does not support, a fifth of that time goes to a search for
   trees of one level less, with prices and a best model of its own: its tree is often the better one.
 
@@ -27,10 +27,10 @@ import numpy as np
 from treeform.engines import DeepTreeSearch, Engine
 from treeform.engines.relaxation import Relaxation, relax
 from treeform.graph import DecisionGraph
+from treeform.language.columns_at_fault import columns_at_fault
 from treeform.language.meetings import MOST_MARKS, all_meetings
 from treeform.language.question import Question
 from treeform.solve import schedule
-from treeform.solve.columns_at_fault import columns_at_fault
 from treeform.solve.engines import submit_repaired
 from treeform.solve.lagrangian import Lagrangian, rows_of
 from treeform.solve.ledger import Ledger

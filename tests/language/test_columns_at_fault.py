@@ -7,9 +7,9 @@ import pytest
 
 import treeform as tf
 from treeform.engines import ContinuousTotals
+from treeform.language.columns_at_fault import columns_at_fault
 from treeform.language.question import Question
 from treeform.solve.choice import Plan
-from treeform.solve.columns_at_fault import columns_at_fault
 from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node
 from treeform.solve.stage.deep_trees import first_deep_trees
