@@ -11,6 +11,7 @@ import pytest
 from in_parts import never, solve_in_parts
 
 import treeform as tf
+from treeform import _core
 from treeform.data import Dataset
 from treeform.distribute.journal import Journal
 from treeform.engines import EngineRun, TotalsSearch, TreeTask, totals
@@ -56,6 +57,20 @@ def more_of(seed: int) -> list[tf.Requirement]:
         [tf.EqualOpportunity(groups=table(seed)["group"], positive=1, difference="0.05")],
         [],
     ][seed]
+
+
+def test_the_searching_process_has_a_thread_for_each_idle_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    search, threads = _core.totals, list[int]()
+
+    def spy(*arrays: Any, **given: Any) -> Any:
+        threads.append(given["threads"])
+        return search(*arrays, **given)
+
+    monkeypatch.setattr(_core, "totals", spy)
+    stated = problem(0)
+    for engine, workers in ((TotalsSearch(), 1), (TotalsSearch(), 3), (TotalsSearch(threads=4), 3)):
+        stated.solve(engine, executor="threading", workers=workers)
+    assert threads == [1, 3, 4]
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -100,10 +100,17 @@ def test_children_are_the_same_on_all_paths(path: str, factor: int, cost: Any) -
 
 
 def test_threads_agree_at_depth_four() -> None:
+    """One thread may have another tree of the same cost."""
     for seed in range(3):
         data = Dataset.from_user(*random_data(seed, 70, 3, 40, 3))
         runs = [ConTree(threads=t).run(data, TreeTask(4), EngineRun()) for t in (1, 2, 4)]
         assert all(run.proved and run.graph == runs[0].graph and run.upper == runs[0].upper for run in runs)
+    rng = np.random.default_rng(7)
+    X = rng.integers(0, 8, (150, 4))
+    data = Dataset.from_user(X, X.sum(axis=1) % 2 ^ (rng.random(150) < 0.1))
+    one, again, *others = [ConTree(threads=t).run(data, TreeTask(4), EngineRun()) for t in (1, 1, 2, 3, 4)]
+    assert one.graph == again.graph and {run.upper for run in others} == {one.upper}
+    assert all(run.proved and run.graph == others[0].graph for run in others)
 
 
 def test_a_million_rows(timed: Timed) -> None:

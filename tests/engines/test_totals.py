@@ -378,12 +378,13 @@ def test_the_deepest_tree():
 
 
 @pytest.mark.parametrize("depth", [3, 4])
-def test_threads_change_neither_cost_nor_bound(benchmark_data, depth):
+def test_threads_change_no_answer(benchmark_data, depth):
     problem, _, _ = fair(benchmark_data, depth=depth)
     answers = [problem.solve(tf.TotalsSearch(threads=threads)) for threads in (1, 2, 3)]
     assert {(a.errors, a.bound, a.status) for a in answers} == {
         (answers[0].errors, answers[0].errors, tf.Status.OPTIMAL)
     }
+    assert all(answer.graph == answers[0].graph for answer in answers)
     stopped = problem.solve(tf.TotalsSearch(threads=2, memory_limit=2000))
     assert stopped.limit is tf.Limit.MEMORY and stopped.bound <= stopped.errors
 

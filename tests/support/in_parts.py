@@ -40,7 +40,8 @@ def solve_in_parts(
             return pool.ask(question, never)
 
         asked = PairBounds().before(ask) if engine.bounded else ask
-        found = engine.run(data, task, replace(run or EngineRun(), ask=asked, callers=pool.size))
+        shared = replace(run or EngineRun(), ask=asked, callers=pool.size, threads=pool.size)
+        found = engine.run(data, task, shared)
     assert pool.seconds
     return found
 

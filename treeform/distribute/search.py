@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from treeform import __version__
 from treeform.distribute.cluster import CutShort
+from treeform.distribute.executor import LOCAL
 from treeform.distribute.journal import Journal
 from treeform.distribute.pairs import PairBounds
 from treeform.distribute.workers import Work, Workers, check_executor, started
@@ -108,7 +109,9 @@ class _Distributed(Engine):
                 answered = ask if journal is None else journal.before(ask)
                 if engine.bounded:
                     answered = PairBounds().before(answered)
-                outcome = engine.run(data, task, replace(run, ask=answered, callers=pool.size))
+                threads = pool.size if executor in LOCAL else 1
+                shared = replace(run, ask=answered, callers=pool.size, threads=threads)
+                outcome = engine.run(data, task, shared)
         except CutShort:
             return EngineOutcome(None, None, 0, False, "time")
         return _with_notes(outcome, pool, journal)

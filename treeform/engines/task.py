@@ -103,6 +103,8 @@ class EngineRun:
     """Who answers parts of the search, where the engine is a `Distributable`; None: nobody does."""
     callers: int = 1
     """Threads that call it."""
+    threads: int = 1
+    """Threads that may work here while no part is in work elsewhere, since workers of this machine are idle then."""
 
 
 @dataclass(frozen=True)

@@ -48,8 +48,7 @@ class TotalsSearch(NativeSettings, Distributable):
         Bytes by which the process may grow; the search stops with its best tree and bound beyond that, and a table that
         cannot fit is refused before it is built. None for 1 GiB of solutions and bounds.
     threads : int
-        Worker threads; the tests at the root are shared out. Cost, bound and status do not depend on their number;
-        among several trees of least cost another one may be found.
+        Worker threads; the tests at the root are shared out. The answer does not depend on their number.
     simd : str
         ``auto``, ``avx512``, ``avx2`` or ``plain``: the same answer at different speeds.
     parts : tuple of str
@@ -153,7 +152,8 @@ class TotalsSearch(NativeSettings, Distributable):
             return refused(listed)
         table = TableOfTotals(data, task)
         session = _Session(data, task, run, table)
-        asked = self._keywords(data, task) | {"upper": session.upper, "start": session.tests_of(run.start)}
+        asked = self._keywords(data, task) | {"threads": max(self.threads, run.threads)}
+        asked |= {"upper": session.upper, "start": session.tests_of(run.start)}
         native = _core.totals(table.arrays(), **asked, memory_limit=room.left(), **session.watch())
         return session.outcome(native)
 

@@ -16,8 +16,16 @@ Outcome solve(const Points& points, const Settings& settings, Control& control, 
 }
 
 PartSearch part_search(const Points& points, const Settings& settings, Control& control) {
-    const auto search = std::make_shared<Restarts>(points, settings, control, Away{});
-    return [search](const Message& question) { return search->evaluate(question); };
+    struct Here {
+        Settings settings;
+        Restarts search;
+        Here(const Points& points, const Settings& given, Control& control)
+            : settings(given), search(points, settings, control, Away{}) {}
+    };
+    Settings own = settings;
+    own.memory -= own.memory / 4;  // the rest is for trees that are found again
+    const auto here = std::make_shared<Here>(points, own, control);
+    return [here](const Message& question) { return here->search.evaluate(question); };
 }
 
 }  // namespace treeform::binary

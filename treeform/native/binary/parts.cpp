@@ -1,7 +1,7 @@
 // The proof in parts, one for each test at the root, that are answered in another process (common/away.hpp). A reply
-// states the least cost of a tree that begins with the test. Of several tests that attain the least cost the first one
-// of the order counts; its tree is found again at last, below exactly that cost and without what was found before, so
-// that it does not depend on who answered.
+// states the least cost of a tree that begins with the test, and the tree that a search finds below exactly that cost
+// and without what was found before: it does not depend on who answered. Trees are shown in the order of the tests. So
+// where a bound that was known ends the search, it ends at the same tree.
 #include <algorithm>
 #include <limits>
 #include <set>
@@ -27,11 +27,22 @@ Message Restarts::evaluate(const Message& question) {
         control_.take();
         reply.settled = part.bound(settings_.node_penalty);
         if (part.plan && part.cost <= reply.settled && part.cost < part.upper)
-            reply.cost = part.cost, reply.tree = search.write(part.plan);
+            reply.cost = part.cost, reply.tree = found_again(part);
         reply.more = {part.lower[0], part.lower[1]};
         if (!part.pairs.empty()) reply.pairs = {0};
         reply.pairs.insert(reply.pairs.end(), part.pairs.begin(), part.pairs.end());
     });
+}
+
+FlatTree Restarts::found_again(const RootTest& known) {
+    Settings alone = settings_;
+    alone.upper = known.cost + workers_[0]->row_sets().offset;  // only cheaper trees are published
+    alone.memory = settings_.memory / 3;
+    RootTest part{known.feature, known.cost + 1};
+    Restarts search(points_, alone, control_, {});
+    search.workers_[0]->solve_root_test(part);
+    if (part.cost != known.cost) throw std::logic_error("a tree differs from its part");
+    return search.workers_[0]->write(part.plan);
 }
 
 /// Of tests that part the points in the same way, such as one and its opposite, the first stands for all: two workers
@@ -60,10 +71,21 @@ void Restarts::prove_in_parts() {
         search.counters = kept;
     };
     LeastCost least{shared_->limit()};
+    std::vector<FlatTree> found(parts.size());
+    std::vector<char> settled(parts.size());
+    std::size_t shown = 0;
+    const auto show = [&](std::size_t i) {
+        settled[i] = true;
+        for (; shown < parts.size() && settled[shown]; ++shown)
+            if (!found[shown].empty()) search.follow(found[shown]);
+    };
     const auto question = [&](std::size_t i) -> std::optional<Question> {
         look(parts[i]);
         parts[i].upper = least.upper(i);
-        if (parts[i].bound(penalty) >= parts[i].upper) return {};
+        if (parts[i].bound(penalty) >= parts[i].upper) {
+            show(i);
+            return {};
+        }
         return Question{parts[i].upper, {}, {parts[i].feature}};
     };
     const auto lower = [&] {
@@ -71,23 +93,22 @@ void Restarts::prove_in_parts() {
         for (const RootTest& one : parts) all = std::min(all, one.bound(penalty));
         return all;
     };
-    ask_all(away_, control_, search.counters, parts.size(), question, [&](std::size_t i, const auto& reply) {
+    const auto read = [&](std::size_t i, const auto& reply) {
         Numbers::require(reply.more.size() == 2);
         for (int s = 0; s < 2; ++s) parts[i].lower[s] = std::max(parts[i].lower[s], reply.more[s]);
         look(parts[i]);
         Numbers::require(reply.cost >= kNever || reply.tree.fits(points_.features, points_.labels));
-        if (least.take(reply.cost, i)) search.follow(reply.tree);
+        if (least.take(reply.cost, i)) found[i] = reply.tree, found[i].cost = reply.cost + search.row_sets().offset;
         shared_->prove(lower());
-    });
+        show(i);
+    };
+    try {
+        ask_all(away_, control_, search.counters, parts.size(), question, read);
+    } catch (...) {
+        if (least.key >= 0) unshown_ = std::move(found[std::size_t(least.key)]);
+        throw;
+    }
     shared_->prove(least.cost = lower());  // tests that were left out are settled, too
-    if (least.key < 0 || !shared_->settled()) return;
-    Settings below = settings_;
-    below.upper = shared_->upper() + search.row_sets().offset;  // only cheaper trees are wanted
-    search.release();
-    RootTest first{parts[std::size_t(least.key)].feature, shared_->upper() + 1};
-    Restarts(points_, below, control_, {}).workers_[0]->solve_root_test(first);
-    if (first.cost != shared_->upper()) throw std::logic_error("a tree differs from its part");
-    shared_->replace(first.plan);
 }
 
 }  // namespace treeform::binary

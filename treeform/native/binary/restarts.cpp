@@ -59,6 +59,7 @@ void Restarts::run(Outcome& out) {
         TreeWriter writer(const_cast<RowSets&>(row_sets), settings_);
         out.tree = writer.write(shared_->plan());
     }
+    if (!unshown_.empty() && (out.tree.empty() || unshown_.cost < out.tree.cost)) out.tree = std::move(unshown_);
 }
 
 void Restarts::beam() {

@@ -25,6 +25,8 @@ private:
     void guided();
     /// The proof, from the replies of callers.
     void prove_in_parts();
+    /// The tree of a root test's least cost, found without what other searches left.
+    FlatTree found_again(const RootTest& known);
     bool pass(const Rules* rules, std::uint64_t most);
     void work(std::size_t worker, const Rules* rules, std::uint64_t most);
     void collect();
@@ -43,6 +45,7 @@ private:
     std::uint64_t local_search_work_ = 0;
     std::uint64_t last_pass_ = 0;
     std::uint64_t restarts_ = 0;
+    FlatTree unshown_;  // of a proof in parts that was stopped; may be empty
 };
 
 }  // namespace treeform::binary

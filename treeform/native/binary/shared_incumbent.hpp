@@ -45,11 +45,6 @@ public:
             control_.publish(cost + offset_, std::min<Cost>(cost, proved) + offset_, writer.write(plan));
         return true;
     }
-    /// Another tree of the same cost.
-    void replace(PlanPtr plan) {
-        const std::lock_guard lock(mutex_);
-        plan_ = std::move(plan);
-    }
     /// Nothing better than the best tree (or than what is wanted) is left to find.
     bool settled() { return proved >= limit(); }
     void prove(Cost lower) { proved = std::max<Cost>(proved, lower); }

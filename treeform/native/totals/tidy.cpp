@@ -60,21 +60,22 @@ const std::vector<std::uint32_t>& Compared::kept() {
     else
         keep_last();
     places_.clear();
-    for (const std::uint32_t i : kept_) places_.push_back({excess(i), i});
+    for (std::uint32_t k = 0; k < kept_.size(); ++k) places_.push_back({excess(kept_[k]), k});
     std::sort(places_.begin(), places_.end(),
               [](const Place& a, const Place& b) { return a.first != b.first ? a.first < b.first : a.at < b.at; });
+    for (Place& place : places_) place.at = kept_[place.at];
     for (std::size_t k = 0; k < kept_.size(); ++k) kept_[k] = places_[k].at;
     return kept_;
 }
 
-/// By the rows, then by cost, then by excess.
+/// By the rows, then by cost, by excess, and by what is carried: a solution comes before those that it makes needless.
 void Compared::sort_by_rows() {
     places_.clear();
     for (std::uint32_t i = 0; i < size_; ++i) places_.push_back({of(i)[0], i});
     std::sort(places_.begin(), places_.end(), [this](const Place& a, const Place& b) {
         if (a.first != b.first) return a.first < b.first;
         const Amount *x = of(a.at), *y = of(b.at);
-        for (int k = 1; k < rows_ + 2; ++k)
+        for (std::size_t k = 1; k < width_; ++k)
             if (x[k] != y[k]) return x[k] < y[k];
         return a.at < b.at;
     });

@@ -22,7 +22,7 @@ public:
     static Compared& of_this_thread();
     void begin(std::size_t size, int words, const Dominance& order);
     Amount* values(std::size_t i) { return values_.data() + i * width_; }
-    /// The places of the solutions to keep, by excess; of equal ones the first.
+    /// The places of the solutions to keep, by excess, and then as they are compared: whatever else is in the list.
     const std::vector<std::uint32_t>& kept();
 
 private:

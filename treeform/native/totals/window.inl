@@ -1,7 +1,8 @@
 // The pairs at the root, without their product. The solutions of one side that carry the same marks are sorted by the
 // main row, with a table of range minima of the cost: for a solution of the other side, the partners that keep the main
 // row within its sides are a window, and its cheapest is looked up. Where another row rejects it, the window falls
-// apart.
+// apart. Of several pairs of the least cost the first counts, in the order of the lists: so a needless solution, which
+// comes after what makes it needless, changes no answer.
 #include <algorithm>
 #include <utility>
 
@@ -17,7 +18,7 @@ std::vector<std::vector<const Solution<K, Words>*>> grouped(const Front<K, Words
     std::vector<const One*> order;
     for (const One& one : list) order.push_back(&one);
     if constexpr (Words > 0)
-        std::sort(order.begin(), order.end(), [](const One* a, const One* b) {
+        std::stable_sort(order.begin(), order.end(), [](const One* a, const One* b) {
             const std::uint64_t x = a->carried.marks(), y = b->carried.marks();
             return x != y ? x < y : a->excess < b->excess;
         });
@@ -65,8 +66,8 @@ public:
             if (pieces_.few_features(one) && pieces_.satisfies(one)) {
                 upper = one.cost, found = list_[i];
             } else {
-                open_.push_back({from, i});
                 open_.push_back({i + 1, to});
+                open_.push_back({from, i});
             }
         }
         return found;
@@ -75,7 +76,7 @@ public:
 private:
     static std::vector<const One*> in_order(std::vector<const One*> list, int main) {
         if (main >= 0)
-            std::sort(list.begin(), list.end(),
+            std::stable_sort(list.begin(), list.end(),
                       [&](const One* u, const One* v) { return u->row[main] < v->row[main]; });
         return list;
     }
