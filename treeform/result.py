@@ -4,22 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from numpy.typing import NDArray
 
 from treeform.certify.answer import CertifiedResult
 from treeform.errors import SpecError
+from treeform.graph import DecisionGraph
 from treeform.solve.result import Progress, SolveOptions, SolveResult
 
 if TYPE_CHECKING:  # a solve needs neither
     from treeform.tradeoff.conflict import Conflict
     from treeform.tradeoff.prices import Prices
 
+ELSEWHERE = {
+    "report": 'tf.report.html(result, "report.html") writes a report',
+    "export": "result.graph.to_sql(), to_python(), to_c(), to_onnx() and others write the model",
+}
+"""What people call on a result, and where it is."""
+
 
 @dataclass(frozen=True, repr=False)
 class Result(CertifiedResult):
     __doc__ = SolveResult.__doc__
+
+    if not TYPE_CHECKING:  # type checkers know what there is
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """An error that tells where to find what is asked for: the model has most of it."""
+            of_model = f"the model has it: result.graph.{name}"
+            found = ELSEWHERE.get(name, of_model if name in dir(DecisionGraph) else "")
+            raise AttributeError(f"a result has no {name!r}" + (found and f"; {found}"), name=name, obj=self)
 
     def prices(
         self,

@@ -26,6 +26,11 @@ WRONG = {
     FIT + "--require stay_close_to:no.json,at_most=0": "write one with treeform fit --model",
     FIT + "--minimize error+depth": "minimise depth under requirements such as max_errors:0",
     FIT + "--minimize squared_error": "minimise error to learn a classifier",
+    FIT + "--require min_support": "write min_support:20 for 20 samples, or min_support:0.05 for 5 %",
+    FIT + "--solver zzz": "treeform solvers shows what can be used here",
+    FIT + "--weight n --exclude n": "the weight is never a feature: leave it out of the other options",
+    FIT + "--require statistical_parity:groups=h,difference=0,positive=a": "value in 2 data lines, the first of them",
+    "export m.json --to sql --output .": "name a file in it",
     FIT + "--solver contree --formulation odd": "use odd with highs and --warm-start contree",
     FIT + "--solver contree --require min_recall:0.9,positive=a": "highs or cp-sat",
     FIT + "--solver highs --executor loky": "treeform sweep shares",
@@ -42,6 +47,7 @@ WRONG = {
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("advice")
     rows = pd.DataFrame({"x": range(30), "g": list("uv") * 15, "n": range(30), "y": list("abc") * 10})
+    rows["h"] = [None, None, *"uv" * 14]
     rows.to_csv(path / "t.csv", index=False)
     return path
 
@@ -53,6 +59,15 @@ def test_advice_on_the_command_line(line: str, folder: Path, monkeypatch: pytest
     assert done.exit_code == 2
     assert WRONG[line] in done.output
     assert not re.search(r"\btf\.|\w\(\w*[=\[]|graph\.save|Field required", done.output)
+
+
+def test_a_fit_that_is_infeasible_names_commands_and_no_bound(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    done = CliRunner().invoke(app, shlex.split(FIT + "--require max_errors:0"))
+    assert done.exit_code == 3
+    assert "treeform conflict names a smallest set" in done.output and "result." not in done.output
+    assert re.search(r"proved bound +no model\n", done.output)
+    assert "max_errors:0 cannot be satisfied on tree:2\nrelax it:\n" in done.output
 
 
 def test_a_weight_that_is_named_in_python_is_refused_with_what_to_pass(folder: Path) -> None:

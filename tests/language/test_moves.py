@@ -22,8 +22,10 @@ SHAPES = {
     "cubic": lambda bound, k: bound + k * bound * (bound - 1) * (bound - 2),
     "capped": lambda bound, k: min(bound, k),
     "whole": lambda bound, k: Fraction(math.floor(bound)),
+    "rounded up": lambda bound, k: Fraction(math.ceil(bound)),
+    "rounded": lambda bound, k: Fraction(round(bound)),
 }
-"""All but the last two increase, and all but the first agree with a line at some bounds only."""
+"""All but "capped" and those that round increase, and all but the first agree with a line at some bounds only."""
 
 
 class Lent(tf.LinearRequirement, tf.Bounded, listed=False):
@@ -86,6 +88,34 @@ def test_a_bound_that_is_rounded_down_moves_over_whole_numbers(budget):
     """Wherever it begins: 1/4 asks for the same as 0, and no point may say that 0 is not enough."""
     found = PROBLEM.frontier(over=Lent(None if budget is None else Fraction(budget), "whole"))
     assert {(p.value, p.result.errors) for p in found.points} == trade_off(Fraction)
+
+
+@pytest.mark.parametrize("budget", [None, "1/4", 5])
+@pytest.mark.parametrize("shape", ["rounded up", "rounded"])
+def test_a_bound_that_is_rounded_to_the_looser_side_is_refused(shape, budget):
+    """At whole numbers such inequalities are linear. Between two of them they admit what the stricter point excludes."""
+    with pytest.raises(SpecError, match="a looser bound"):
+        PROBLEM.frontier(over=Lent(None if budget is None else Fraction(budget), shape))
+
+
+@pytest.mark.parametrize("rounded, refused", [(math.ceil, False), (math.floor, True), (round, True)])
+def test_a_lower_bound_may_be_rounded_up_only(rounded, refused):
+    class AtLeast(tf.LinearRequirement, tf.Bounded, listed=False):
+        moves, is_upper = "budget", False
+
+        def __init__(self, budget):
+            self.budget = budget
+
+        def forms(self, rows):
+            yield rows.amount("amount", predicted="yes") >= Fraction(rounded(self.budget))
+
+    if refused:
+        with pytest.raises(SpecError, match="a looser bound"):
+            PROBLEM.frontier(over=AtLeast(1))
+        return
+    for point in PROBLEM.frontier(over=AtLeast(1)).points:
+        lent = int(TABLE.amount[point.result.graph.predict_codes(PROBLEM.data.X) == 1].sum())
+        assert point.value == lent
 
 
 def test_an_open_bound_of_an_own_class_is_moved_and_else_refused():

@@ -16,6 +16,9 @@ from treeform.formulations.odd import ODD, paper_objective
 from treeform.graph import DecisionGraph
 from treeform.language.numbers import as_fraction
 from treeform.language.objective import Objective
+from treeform.language.objective_text import quoted, settings_in
+from treeform.language.requirement_text import parse
+from treeform.utils.text import value_text
 
 X = np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [0.0, 0.0], [2.0, 0.0]])
 Y = ["a", "b", "a", "b", "b"]
@@ -138,3 +141,28 @@ def test_paper_objective(data: Dataset, graph: DecisionGraph) -> None:
     value = paper_objective(0.5, data, shape).evaluate(graph, data)
     # error rate 0.4 / 2, and alpha / 14 for each of the two tests
     assert value == Fraction(1, 5) + Fraction(1, 2) * Fraction(2, 14)
+
+
+@given(st.lists(st.text(alphabet="a ,\"'[]+*=\n", max_size=8), min_size=1, max_size=3))
+def test_any_text_is_written_so_that_it_is_read_back(values: list[str]) -> None:
+    keys = [f"k{at}" for at in range(len(values))]
+    stated = ",".join(f"{key}={quoted(value)}" for key, value in zip(keys, values, strict=True))
+    assert settings_in(stated, "term") == dict(zip(keys, values, strict=True))
+
+
+@pytest.mark.parametrize("name", ["a]b", "[", "it's", "2\" o'clock]", "''"])
+def test_names_in_objectives_and_conditions_hold_any_signs(name: str) -> None:
+    objective = Objective.parse(f"group_error[groups={quoted(name)}] + 2*nodes")
+    assert objective == Objective.parse(str(objective))
+    assert objective.terms[0][1].groups == name
+    sliced = tf.MaxErrors(3).on(f"city == {name!r}")
+    assert parse(str(sliced)) == sliced
+
+
+def test_numbers_that_are_not_finite_are_shown() -> None:
+    assert [value_text(v) for v in (float("inf"), -float("inf"), None, Fraction(1, 4))] == ["inf", "-inf", "-", "0.25"]
+
+
+def test_a_representation_omits_what_was_not_given() -> None:
+    parity = tf.StatisticalParity("sex", difference="0.1")
+    assert "None" not in repr(parity) and eval(repr(parity), {**vars(tf), "Fraction": Fraction}) == parity

@@ -198,6 +198,7 @@ def test_amounts_as_text_and_json():
     ("make", "text"),
     [
         (lambda: tf.MinSupport(), r"^MinSupport takes one amount and was given 0"),
+        (lambda: tf.Monotone({"age": "increasing"}), r"Monotone\('age', ...\), and one Monotone for each column"),
         (lambda: tf.MinSupport(1, count=2), r"^MinSupport takes one amount and was given 2"),
         (lambda: tf.MinSupport(-1), r"^MinSupport: the count -1 is not possible"),
         (lambda: tf.MinSupport(count=0.5), r"^MinSupport: the count 0.5 is not possible"),

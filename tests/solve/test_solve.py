@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -299,3 +301,12 @@ def test_least_depth_one_is_proved_with_a_model_in_hand() -> None:
     start = tf.Problem(X, y, shape=tf.Tree(1)).solve().graph
     result = problem.solve("cadical195", formulation="sat-depth", warm_start=start)
     assert (result.status, result.objective) == (tf.Status.OPTIMAL, 1)
+
+
+def test_what_a_result_lacks_is_named_with_its_place() -> None:
+    result = tf.Problem(np.arange(8.0)[:, None], [0, 1] * 4, shape="tree:1").solve()
+    for name, place in (("report", r"tf\.report\.html\(result, "), ("export", r"result\.graph\.to_sql\(\)"),
+                        ("rules", r"result\.graph\.rules$"), ("nothing", r"^a result has no 'nothing'$")):
+        with pytest.raises(AttributeError, match=place):
+            getattr(result, name)
+    assert pickle.loads(pickle.dumps(result)).objective == copy.copy(result).objective == result.objective

@@ -8,6 +8,7 @@ from functools import partial
 from treeform.backends.base import Backend
 from treeform.errors import SpecError, unknown_name
 from treeform.utils.extensions import ENGINES, SOLVERS, Extension, construct, extensions, parse_name
+from treeform.utils.rows import worded
 
 
 def load_backend(extension: Extension) -> type[Backend]:
@@ -69,7 +70,7 @@ def by_name(name: str) -> Backend:
             cause="a solver behind a model is needed here",
             fix="name one such as 'highs' or tf.CPSAT()",
         )
-    raise unknown_name(plain, known, "solver", fix="tf.solvers() shows what can be used here")
+    raise unknown_name(plain, known, "solver", fix=f"{worded('tf.solvers()', 'treeform solvers')} shows what can be used here")
 
 
 def _configured(kind: type[Backend], variant: str, settings: str) -> Backend:

@@ -69,9 +69,7 @@ def _check_one(path: Path, real: Path) -> None:
         if is_special(real):
             return
         if real.is_dir():
-            raise SpecError(
-                f"{path} is a folder", cause="an output is a file", fix=f"write to {path / 'model.json'}"
-            )
+            raise SpecError(f"{path} is a folder", cause="an output is a file", fix="name a file in it")
         if not folder.is_dir():
             raise SpecError(
                 f"{path} cannot be written",

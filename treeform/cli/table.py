@@ -60,12 +60,13 @@ def split(
     y = take_column(frame, target, "target", source)
     for column in exclude:
         take_column(frame, column, "excluded", source)
-    if target in exclude or target == weight:
-        raise SpecError(
-            f"the column {target!r} is named twice",
-            cause=f"it is the target and also {'excluded' if target in exclude else 'the weight'}",
-            fix="the target is never a feature: leave it out of the other options",
-        )
+    for role, column in (("target", target), ("weight", weight)):
+        if column in exclude or (role == "target" and column == weight):
+            raise SpecError(
+                f"the column {column!r} is named twice",
+                cause=f"it is the {role} and also {'excluded' if column in exclude else 'the weight'}",
+                fix=f"the {role} is never a feature: leave it out of the other options",
+            )
     if not regression:
         _check_target(y, target, learnt)
     weights = None if weight is None else _weights(take_column(frame, weight, "weight", source), weight)

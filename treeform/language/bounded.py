@@ -165,12 +165,14 @@ class Bounded(Requirement, listed=False):
             what = "the class does not say what the bound is compared with"
             raise self._unmovable(what, "define measured in the class")
         first = Fraction(math.floor(self.bound or 0))
-        at = [self._excesses(bound, data) for bound in (first, first + 1)]
+        # On no grid, and nearer to the looser whole number, so that rounding to the nearest shows.
+        between = first + Fraction(8 if self.is_upper else 5, 13)
+        at = [self._excesses(bound, data) for bound in (first, first + 1, between)]
         if len(set(map(len, at))) > 1:
             raise self._unmovable(f"how many inequalities there are depends on {self.moves}")
         lines = []
-        for without, plus in zip(*at, strict=True):
-            if not without.is_like(plus):
+        for without, plus, middle in zip(*at, strict=True):
+            if not without.is_like(plus) or not without.is_like(middle):
                 raise self._unmovable(f"{self.moves} multiplies a sum that depends on what is predicted")
             slope = plus.constant - without.constant
             if slope and (slope < 0) != self.is_upper:
@@ -178,6 +180,12 @@ class Bounded(Requirement, listed=False):
                 raise self._unmovable(
                     f"is_upper is {self.is_upper}, and a greater {self.moves} is the {strict} one",
                     f"set is_upper = {not self.is_upper} in the class",
+                )
+            meant = first + (middle.constant - without.constant) / (slope or 1)
+            if self.is_tighter(between, meant):
+                raise self._unmovable(
+                    f"the inequalities at {self.moves} = {between} are those of {exact_text(meant)}, a looser bound",
+                    "round it where the class is given it, or to the stricter side",
                 )
             if not slope and self.reach(without, data)[1] > 0:
                 raise self._unmovable(

@@ -62,7 +62,9 @@ class Component:
         return hash(type(self))
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in parameters_of(self).items())})"
+        defaults = inspect.signature(type(self).__init__).parameters
+        shown = {k: v for k, v in parameters_of(self).items() if v is not None or defaults[k].default is not None}
+        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in shown.items())})"
 
 
 @dataclass(frozen=True)

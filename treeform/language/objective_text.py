@@ -12,7 +12,7 @@ from treeform.data.exact import fraction_of
 from treeform.errors import SpecError, did_you_mean, no_such_part
 from treeform.utils.extensions import OBJECTIVES, extensions, find
 
-_SETTING = re.compile(r"""("[^"]*"|'[^']*'|[^="']+)=(.*)""", re.DOTALL)
+_SETTING = re.compile(r"""((?:"[^"]*")+|(?:'[^']*')+|[^="']+)=(.*)""", re.DOTALL)
 _TERM = re.compile(r"\s*([A-Za-z_][\w-]*)\s*(?:\[(.*)\])?\s*", re.DOTALL)
 
 
@@ -48,9 +48,12 @@ def _weighted(part: str) -> tuple[Fraction, Any]:
 
 
 def _outside_brackets(text: str, mark: str) -> list[str]:
-    """``text`` cut at ``mark`` where no bracket is open."""
-    parts, start, depth = [], 0, 0
+    """``text`` cut at ``mark`` where no bracket is open; those in quotes within brackets do not count."""
+    parts, start, depth, quote = [], 0, 0, ""
     for at, sign in enumerate(text):
+        if quote or (depth and sign in "\"'"):
+            quote = "" if sign == quote else quote or sign
+            continue
         depth += (sign == "[") - (sign == "]")
         if sign == mark and depth == 0:
             parts.append(text[start:at])
@@ -78,9 +81,11 @@ def settings_in(inside: str | None, owner: str) -> dict[str, str]:
 
 
 def bare(text: str) -> str:
-    """``text`` without blanks around it, and without quotes around all of it."""
+    """``text`` without blanks around it, and without quotes around all of it; doubled quotes within are one."""
     text = text.strip()
-    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" else text
+    if len(text) < 2 or text[0] != text[-1] or text[0] not in "\"'":
+        return text
+    return text[1:-1].replace(2 * text[0], text[0])
 
 
 def settings_of(kind: Any, inside: str | None) -> dict[str, Any]:
@@ -121,7 +126,17 @@ def quoted(value: str) -> str:
     """A value as `settings_in` reads it back."""
     if not set(value) & set(",\"'[]+*=") and value == value.strip():
         return value
-    return f"'{value}'" if '"' in value else f'"{value}"'
+    return in_quotes(value)
+
+
+def in_quotes(value: str) -> str:
+    """A value in quotes, as `bare` reads it back: in double ones if it holds none, else in single ones.
+
+    >>> in_quotes("it's"), in_quotes('2" pipes'), in_quotes("2\" o'clock")
+    ('"it\'s"', '\'2" pipes\'', '\'2" o\'\'clock\'')
+    """
+    quote = "'" if '"' in value else '"'
+    return quote + value.replace(quote, 2 * quote) + quote
 
 
 def only(settings: dict[str, str], known: Sequence[str], owner: str) -> dict[str, str]:

@@ -149,7 +149,7 @@ def of_result(
     outcome = [
         ("status", str(result.status)),
         ("objective", value_text(result.objective)),
-        ("proved bound", value_text(result.bound)),
+        ("proved bound", "no model" if result.status is Status.INFEASIBLE else value_text(result.bound)),
         ("gap", gap_text(result.gap)),
     ]
     if result.limit is not None:
@@ -219,7 +219,7 @@ def of_model(
         outcome = [
             ("status", answer["status"]),
             ("objective", value_text(objective)),
-            ("proved bound", value_text(bound)),
+            ("proved bound", "no model" if status is Status.INFEASIBLE else value_text(bound)),
             ("gap", gap_text(relative_gap(objective, bound))),
             ("solver", ", ".join(filter(None, [run["solver"], run["formulation"]]))),
             ("time", f"{run['seconds']:.2f} s"),

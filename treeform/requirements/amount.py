@@ -13,6 +13,7 @@ from treeform.errors import SpecError
 from treeform.language.bounded import Bounded, Value
 from treeform.language.numbers import as_fraction
 from treeform.utils.arguments import renamed
+from treeform.utils.rows import worded
 from treeform.utils.text import count_of, decimal_text
 
 if TYPE_CHECKING:
@@ -29,6 +30,11 @@ def _written(value: Any) -> str:
     if not isinstance(value, Fraction):
         return str(value)
     return str((Decimal(value.numerator) / value.denominator).normalize())
+
+
+def _stated(owner: str, value: object) -> str:
+    """A requirement with its amount: ``MinSupport(20)``, or on the command line ``min_support:20``."""
+    return worded(f"{owner}({value})", f"{owner}:{value}")
 
 
 def percent_text(share: Fraction) -> str:
@@ -56,7 +62,7 @@ class Amount:
             raise SpecError(
                 f"{owner} takes one amount and was given {len(stated)}",
                 cause="it is either a count of samples or a fraction of all",
-                fix=f"write {owner}(20) for 20 samples, or {owner}(0.05) for 5 % of all",
+                fix=f"write {_stated(owner, 20)} for 20 samples, or {_stated(owner, 0.05)} for 5 % of all",
             )
         self.count: int | None = None
         self.fraction: Fraction | None = None
@@ -70,7 +76,7 @@ class Amount:
             raise SpecError(
                 f"{owner}: the count {value!r} is not possible",
                 cause="a count is a whole number >= 0",
-                fix=f"write {owner}(20) for 20 samples, or {owner}(0.05) for 5 % of all",
+                fix=f"write {_stated(owner, 20)} for 20 samples, or {_stated(owner, 0.05)} for 5 % of all",
             )
         self.count = int(value)
 
@@ -80,9 +86,9 @@ class Amount:
             raise SpecError(
                 f"{owner}: the fraction {_written(value)} is not possible",
                 cause="a fraction of all samples is within [0, 1]",
-                fix=f"write {owner}({int(self.fraction)}) for a count"
+                fix=f"write {_stated(owner, int(self.fraction))} for a count"
                 if 1 < self.fraction < MOST_COUNT
-                else f"write {owner}(0.05) for 5 % of all",
+                else f"write {_stated(owner, 0.05)} for 5 % of all",
             )
 
     def weight(self, data: Dataset) -> Fraction:
@@ -154,7 +160,7 @@ class OfAmount(Bounded, listed=False):
 
     def _set(self, amount: Any, count: Any, fraction: Any) -> int | Fraction | None:
         """Take the amount; as a number that says by itself whether it is a count, None for fractions of 0 and 1."""
-        self.amount = Amount(type(self).__name__, amount, count, fraction)
+        self.amount = Amount(worded(type(self).__name__, self.name), amount, count, fraction)
         exact = self.amount.fraction
         self.fraction = exact if exact is not None and exact.denominator == 1 else None
         return self.amount.count if exact is None else None if exact.denominator == 1 else exact

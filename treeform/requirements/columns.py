@@ -61,10 +61,11 @@ def column_name(value: Any, owner: str) -> str:
     """The name of one column. Raises SpecError if it is no text, such as an array or a list."""
     if isinstance(value, str):
         return value
+    first = next((name for name in value if isinstance(name, str)), "age") if isinstance(value, Iterable) else "age"
     raise SpecError(
         f"{value!r} is no name of a column",
         cause=f"{owner} is about one column, by its name",
-        fix=f"write for example {owner}('age', ...)",
+        fix=f"write for example {owner}({first!r}, ...), and one {owner} for each column",
     )
 
 

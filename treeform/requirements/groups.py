@@ -12,7 +12,7 @@ import pandas as pd
 from treeform.data.roles import in_row_order, of_some_rows
 from treeform.errors import CertificateError, DataError, SpecError
 from treeform.language.classes import plain_label
-from treeform.utils.rows import row_text, rows_note, worded
+from treeform.utils.rows import rows_note, rows_text, worded
 from treeform.utils.text import count_of
 
 if TYPE_CHECKING:
@@ -54,9 +54,9 @@ class Groups:
             raw = raw[:, 0]
         missing = np.asarray(pd.isna(raw))
         if missing.any():
-            row = int(data.kept_rows[int(np.argwhere(missing)[0][0])])
+            rows = data.kept_rows[missing if missing.ndim == 1 else missing.any(axis=1)]
             raise DataError(
-                f"the groups{_called(name)} have a missing value in {row_text(row)}{rows_note()}",
+                f"the groups{_called(name)} have a missing value in {rows_text(rows)}{rows_note()}",
                 cause="every sample belongs to one group",
                 fix="fill the missing values (for example with 'unknown'), or drop those rows",
             )

@@ -14,6 +14,7 @@ from treeform.errors import DataError, Infeasible, SpecError
 from treeform.language.bounded import Bounded, Value
 from treeform.language.conditions import rows_where
 from treeform.language.meetings import Meetings, all_meetings
+from treeform.language.objective_text import in_quotes
 from treeform.language.requirement import Requirement
 from treeform.language.requirement_text import parse
 from treeform.language.totals import Totals, joined
@@ -220,8 +221,8 @@ class OnRows(Requirement):
 
     def __str__(self) -> str:
         text = str(self.of)
-        parts = [] if self.rows is None else [f"on={_quoted(groups_text(self.rows))}"]
-        parts += [] if self.by is None else [f"each={_quoted(groups_text(self.by))}"]
+        parts = [] if self.rows is None else [f"on={_stated(self.rows)}"]
+        parts += [] if self.by is None else [f"each={_stated(self.by)}"]
         return text + ("," if ":" in text else ":") + ",".join(parts)
 
     def in_words(self) -> str:
@@ -320,5 +321,6 @@ def _is_array(given: Any) -> bool:
     return not isinstance(given, str | Groups)
 
 
-def _quoted(text: str) -> str:
-    return text if text.isidentifier() else (f"'{text}'" if '"' in text else f'"{text}"')
+def _stated(given: Any) -> str:
+    text = groups_text(given)
+    return text if text.isidentifier() else in_quotes(text)

@@ -26,6 +26,7 @@ from treeform.solve.node import Node
 from treeform.solve.pipeline import search
 from treeform.solve.result import USUAL, ProofWriter, SolveOptions, SolveResult, Status, as_number
 from treeform.utils.budget import Budget, Limit, interruptible, observe_steps
+from treeform.utils.rows import worded
 from treeform.utils.text import Caution
 
 
@@ -106,7 +107,8 @@ def _refuted(question: Question, ledger: Ledger) -> list[str]:
     if own:
         return [what]
     return [
-        f"{what}; result.conflict() names a smallest set that conflicts, and how far each bound would have to move"
+        f"{what}; {worded('result.conflict()', 'treeform conflict')} names a smallest set that conflicts, "
+        "and how far each bound would have to move"
     ]
 
 

@@ -131,7 +131,8 @@ class Conflict(Printed):
         if self.proved and not self.minimal:
             lines[0] += " (perhaps not all of them are needed for that)"
         if self.relaxations:
-            lines += ["relax one of them and keep the others:", *(f"  {one}" for one in self.relaxations)]
+            them = "it" if len(self.requirements) == 1 else "one of them and keep the others"
+            lines += [f"relax {them}:", *(f"  {one}" for one in self.relaxations)]
         return "\n".join(lines)
 
 

@@ -162,6 +162,8 @@ class SizeTable(View):
             lower = "none" if row.lower is None else f"{float(row.lower):.6g}"
             upper = "-" if row.upper is None else f"{float(row.upper):.6g}"
             lines.append(f"{row.tests:>5}  {lower:>10}  {upper:>10}  {row.by if row.proved else '(open)'}")
+        if self.limit is not None:
+            lines.append(f"stopped ({self.limit}): better models may exist in the open rows")
         return "\n".join(lines)
 
 

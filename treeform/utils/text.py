@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from decimal import Decimal
 from fractions import Fraction
@@ -106,10 +107,10 @@ def rounded_text(value: float, digits: int = 6) -> str:
     return f"{value:.0f}" if abs(value) >= 1 else f"{value:.{digits + 5}f}".rstrip("0")
 
 
-def value_text(value: Fraction | int | None) -> str:
+def value_text(value: Fraction | float | None) -> str:
     """A value to be read: whole numbers exactly, others to six digits."""
-    if value is None:
-        return "-"
+    if value is None or not math.isfinite(value):
+        return "-" if value is None else str(value)
     value = Fraction(value)
     return str(value.numerator) if value.denominator == 1 else rounded_text(float(value))
 

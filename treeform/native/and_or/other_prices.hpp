@@ -37,6 +37,12 @@ public:
             for (std::size_t p = 0; p < n; ++p) leaf_[i * n + p] = double(prices_[p].leaf[i]);
     }
     void end() { prices_.clear(), room_.clear(); }
+    /// The memory in use; a side that is kept has a number for each price, and its place in the map.
+    std::size_t bytes() const {
+        constexpr std::size_t kNumber = sizeof(double), kPlace = 80;
+        const std::size_t each = known_.empty() ? 0 : known_.begin()->second.size() * kNumber + kPlace;
+        return known_.size() * each + (leaf_.size() + room_.size() * prices_.size()) * kNumber;
+    }
 
     /// Sets the limits of the nodes below the root. Root tests that no needed tree has get an infinite price.
     template <class W, class RowsOf>
