@@ -105,7 +105,8 @@ def __getattr__(name: str) -> Any:
         found = getattr(import_module(home), name)
         globals()[name] = import_module("treeform.utils.arguments").public(found)  # not looked up again
         return globals()[name]
-    raise AttributeError(f"module 'treeform' has no attribute {name!r}")
+    meant = None if name.startswith("_") else import_module("treeform.errors").did_you_mean(name, _homes())
+    raise AttributeError(f"module 'treeform' has no attribute {name!r}" + ("" if meant is None else f"; {meant}"))
 
 
 @cache

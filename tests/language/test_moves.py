@@ -93,12 +93,12 @@ def test_a_bound_that_is_rounded_down_moves_over_whole_numbers(budget):
 @pytest.mark.parametrize("budget", [None, "1/4", 5])
 @pytest.mark.parametrize("shape", ["rounded up", "rounded"])
 def test_a_bound_that_is_rounded_to_the_looser_side_is_refused(shape, budget):
-    """At whole numbers such inequalities are linear. Between two of them they admit what the stricter point excludes."""
+    """They are linear at whole numbers. Between two of them they admit what the stricter point excludes."""
     with pytest.raises(SpecError, match="a looser bound"):
         PROBLEM.frontier(over=Lent(None if budget is None else Fraction(budget), shape))
 
 
-@pytest.mark.parametrize("rounded, refused", [(math.ceil, False), (math.floor, True), (round, True)])
+@pytest.mark.parametrize(("rounded", "refused"), [(math.ceil, False), (math.floor, True), (round, True)])
 def test_a_lower_bound_may_be_rounded_up_only(rounded, refused):
     class AtLeast(tf.LinearRequirement, tf.Bounded, listed=False):
         moves, is_upper = "budget", False

@@ -53,6 +53,7 @@ def test_wrong_arguments(call, what, fix):
         (lambda: tf.Problem(TABLE, ["y"], shape="tree:1"), "the target has 1", "the column's name alone: 'y'"),
         (lambda: tf.Error() - tf.Nodes(), "not subtracted", "2*tf.Nodes()"),
         (lambda: 3 - tf.Nodes(), "not subtracted", "2*tf.Nodes()"),
+        (lambda: problem().frontier(over=tf.Uses(["a"])), "has no numeric bound", 'as in moves = "at_most"'),
         (lambda: problem().solve(warm_start="contre"), "no solver 'contre'", "'contree'"),
         (lambda: problem().solve("contree", warm_start="highs"), "gives no warm start", "tf.ConTree()"),
         (lambda: tf.sweep(problem(), 3), "3 is no grid", '"shape"'),
@@ -94,3 +95,9 @@ def test_counts():
     one = tf.Problem(pd.DataFrame({"a": [1.0, 2, 2]}), [0, 1, 0], shape="tree:1").solve()
     assert ", 1 error, 0 tests," in str(one)
     assert "1 feature," in repr(one.question.data)
+
+
+def test_a_misspelt_name_of_the_package_is_proposed() -> None:
+    with pytest.raises(AttributeError, match=r"no attribute 'MinSuport'; did you mean 'MinSupport'\?$"):
+        tf.MinSuport  # noqa: B018
+    assert not hasattr(tf, "_nothing") and not hasattr(tf, "zzzz")

@@ -70,7 +70,8 @@ def by_name(name: str) -> Backend:
             cause="a solver behind a model is needed here",
             fix="name one such as 'highs' or tf.CPSAT()",
         )
-    raise unknown_name(plain, known, "solver", fix=f"{worded('tf.solvers()', 'treeform solvers')} shows what can be used here")
+    shows = worded("tf.solvers()", "treeform solvers")
+    raise unknown_name(plain, known, "solver", fix=f"{shows} shows what can be used here")
 
 
 def _configured(kind: type[Backend], variant: str, settings: str) -> Backend:

@@ -25,8 +25,8 @@ ON, EACH = "on", "each"
 def parse(text: str) -> Requirement:
     """Read ``statistical_parity:groups=sex,ratio=0.8``, ``min_support:0.05``, ``max_nodes:7``.
 
-    A value that holds a comma is quoted: ``groups="race, ethnicity"``; a quote within is doubled. Numbers are taken as the decimals that
-    they are written as.
+    A value that holds a comma is quoted: ``groups="race, ethnicity"``; a quote within is doubled. Numbers are taken as
+    the decimals that they are written as.
 
     Raises SpecError if the name or a parameter is unknown, or a value does not have its type.
     """

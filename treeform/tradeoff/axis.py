@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from treeform.errors import SpecError
-from treeform.language.bounded import Bounded
+from treeform.language.bounded import NAME_THE_BOUND, Bounded
 from treeform.language.losses import has_whole_values
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
@@ -38,7 +38,7 @@ def find_axis(question: Question, over: Any, sensitive: Any = None) -> tuple[Que
         raise SpecError(
             f"{moved} has no numeric bound",
             cause=f"{type(moved).__name__} is not derived from tf.Bounded, which says how its bound is moved",
-            fix="move another requirement, or implement bound, with_bound and measured of tf.Bounded",
+            fix=f"derive the class from tf.Bounded, too, and {NAME_THE_BOUND}; or move another requirement",
         )
     whole = has_whole_values(question.objective)
     bound = moved.bind(question.data, sensitive_features=sensitive, whole_values=whole)
