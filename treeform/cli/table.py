@@ -60,11 +60,11 @@ def split(
     y = take_column(frame, target, "target", source)
     for column in exclude:
         take_column(frame, column, "excluded", source)
-    for role, column in (("target", target), ("weight", weight)):
-        if column in exclude or (role == "target" and column == weight):
+    for role, named in (("target", target), ("weight", weight)):
+        if named in exclude or (role == "target" and named == weight):
             raise SpecError(
-                f"the column {column!r} is named twice",
-                cause=f"it is the {role} and also {'excluded' if column in exclude else 'the weight'}",
+                f"the column {named!r} is named twice",
+                cause=f"it is the {role} and also {'excluded' if named in exclude else 'the weight'}",
                 fix=f"the {role} is never a feature: leave it out of the other options",
             )
     if not regression:
