@@ -236,9 +236,9 @@ def versions(rows: Rows) -> Shown:
     frame = rows.frame.assign(
         seconds=rows.frame["seconds"].astype(float), line=rows.frame["case"].str.partition(":")[0]
     )
-    least = frame.groupby(["line", "case", "version"], sort=False)["seconds"].min().unstack().dropna()
+    middle = frame.groupby(["line", "case", "version"], sort=False)["seconds"].median().unstack().dropna()
     lines = []
-    for line, of in least.groupby("line", sort=False):
+    for line, of in middle.groupby("line", sort=False):
         before, after = (geometric_mean(of[version]) for version in ("before", "after"))
         ratios = of["before"] / of["after"]
         lines.append(
@@ -246,7 +246,7 @@ def versions(rows: Rows) -> Shown:
         )
     columns = ["cases", "number", "before, s", "after, s", "before / after", "least of a case"]
     note = (
-        "CPU seconds by turns in new processes, each with the mean of several calls: the least of each case, and "
+        "CPU seconds by turns in new processes, each with the mean of several calls: the median of each case, and "
         "geometric means. *before / after*: how many times as fast it is now. README: from arrays to the tree by the "
         f"engine alone. Before: commit {rows.facts['before']}. Both versions find the same optima."
     )
