@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.tree import DecisionTreeClassifier
 from timing import Timed
 from typer.testing import CliRunner
 
@@ -52,6 +53,23 @@ def test_a_stop_at_any_moment(engine: Any) -> None:
         outcome = engine.run(data, TreeTask(depth=3), run)
         assert outcome.upper is None or outcome.upper < 200
         assert outcome.lower <= 200 or outcome.proved
+
+
+@pytest.mark.parametrize("engine", [DL85(), CADL85(), Blossom(), DL85(threads=2)], ids=str)
+@pytest.mark.parametrize(("support", "tests"), [(1, 7), (10, 7), (1, 4)])
+def test_a_greedy_tree_comes_before_a_long_table_of_triples(engine: Any, support: int, tests: int) -> None:
+    """Their number is the cube of that of the columns: 500 rows of 3,000 columns had the constant for seconds."""
+    rng = np.random.default_rng(2)
+    X = (rng.random((300, 600)) < 0.4).astype(float)
+    y = np.where(X[:, 0] == 1, X[:, 1] == X[:, 2], X[:, 3] == X[:, 4]) ^ (rng.random(300) < 0.05)
+    seen: list[Any] = []
+    run = EngineRun(on_incumbent=lambda seconds, upper, lower, graph: seen.append(upper))
+    found = engine.run(Dataset.from_user(X, y), TreeTask(depth=3, min_support=support, max_nodes=tests), run)
+    greedy = DecisionTreeClassifier(
+        max_depth=3, max_leaf_nodes=tests + 1, min_samples_leaf=support, random_state=0
+    ).fit(X, y)
+    assert found.proved
+    assert found.upper < seen[0] <= (greedy.predict(X) != y).sum()
 
 
 @pytest.mark.parametrize("engine", [DL85(), CADL85(rule="top-k*"), Blossom()])

@@ -41,7 +41,7 @@ def exact_number(value: Any) -> Fraction | None:
     if isinstance(value, bool | np.bool_ | int | np.integer):
         return Fraction(int(value))
     if isinstance(value, float | np.floating):
-        return Fraction(str(value)) if math.isfinite(value) else None
+        return Fraction(Decimal(str(value))) if math.isfinite(value) else None
     if isinstance(value, Rational):
         return Fraction(int(value.numerator), int(value.denominator))
     if isinstance(value, Decimal) and value.is_finite() and abs(value.adjusted()) <= LARGEST_EXPONENT:

@@ -98,18 +98,17 @@ def read_quantity(
         Targets are rounded to multiples of it; with "auto" only where they have too many digits, to as many as there
         is room for.
     """
-    exact = _fractions(labels, codes)
+    units, unit = common_unit(_fractions(labels, codes))
     weight = np.bincount(codes, weights=weights, minlength=len(labels))
     each = [int(w) for w in weight]  # sums of weights are below 2**53
     if isinstance(grid, Fraction):
-        return _rounded(exact, codes, each, grid, "as asked for")
-    units, unit = common_unit(exact)
+        return _rounded(units, unit, codes, each, grid, "as asked for")
     centre, total = _centred(units, each)
     if total <= LARGEST_SUM:
         return Quantity(_deviations(units, centre)[codes], centre, unit)
-    fine = _finest(exact, each)
+    fine = _finest(units, unit, each)
     if grid == AUTO:
-        return _rounded(exact, codes, each, fine, "they have too many digits to be added exactly")
+        return _rounded(units, unit, codes, each, fine, "they have too many digits to be added exactly")
     raise DataError(
         "the targets have too many digits to be added exactly",
         cause=f"as multiples of {short_text(unit)} their deviations sum to {short_text(total)}, and the limit is 2**53",
@@ -121,9 +120,9 @@ def read_quantity(
 
 def _fractions(labels: NDArray[Any], codes: NDArray[np.int64]) -> list[Fraction]:
     out = []
-    for position, label in enumerate(labels):
+    for position, label in enumerate(labels.tolist() if labels.dtype == np.float64 else labels):
         value = exact_number(label)
-        if value is None or abs(value) > LARGEST_TARGET:
+        if value is None or abs(value.numerator) > LARGEST_TARGET * value.denominator:
             row = row_text(int(np.flatnonzero(codes == position)[0]))
             if value is not None:
                 raise _too_large(f"the target of {row} is {short_text(value)}", rows_note())
@@ -156,32 +155,39 @@ def _deviations(units: list[int], centre: int) -> NDArray[np.int64]:
     return np.array([u - centre for u in units], dtype=np.int64)
 
 
-def _finest(values: list[Fraction], weights: list[int]) -> Fraction:
+def _finest(units: list[int], unit: Fraction, weights: list[int]) -> Fraction:
     """The finest power of ten on which the sums are exact."""
-    mean = sum((v * w for v, w in zip(values, weights, strict=True)), Fraction(0)) / sum(weights)
-    spread = sum((abs(v - mean) * w for v, w in zip(values, weights, strict=True)), Fraction(0))
+    total, mass = sum(u * w for u, w in zip(units, weights, strict=True)), sum(weights)
+    spread = Fraction(sum(abs(u * mass - total) * w for u, w in zip(units, weights, strict=True)), mass) * unit
     room = Fraction(LARGEST_SUM, 2)  # half is left for what rounding adds
-    unit = Fraction(1)
-    while spread + sum(weights) * unit > room * unit:
-        unit *= 10
-    while spread + sum(weights) * unit / 10 <= room * unit / 10:
-        unit /= 10
-    return unit
+    fine = Fraction(1)
+    while spread + mass * fine > room * fine:
+        fine *= 10
+    while spread + mass * fine / 10 <= room * fine / 10:
+        fine /= 10
+    return fine
+
+
+def _nearest(p: int, q: int) -> int:
+    """The whole number next to p / q, of two the even one."""
+    nearest, rest = divmod(2 * p + q, 2 * q)
+    return nearest - (rest == 0 and nearest % 2)
 
 
 def _rounded(
-    exact: list[Fraction], codes: NDArray[np.int64], weights: list[int], grid: Fraction, why: str
+    fine: list[int], unit: Fraction, codes: NDArray[np.int64], weights: list[int], grid: Fraction, why: str
 ) -> Quantity:
-    units = [round(value / grid) for value in exact]
-    largest = max(abs(value - u * grid) for value, u in zip(exact, units, strict=True))
+    p, q = (unit / grid).as_integer_ratio()
+    units = [_nearest(f * p, q) for f in fine]
+    largest = Fraction(max(abs(f * p - u * q) for f, u in zip(fine, units, strict=True)), q) * grid
     centre, total = _centred(units, weights)
     if total > LARGEST_SUM:
         raise DataError(
             f"on a grid of {short_text(grid, 6)} the targets cannot be added exactly",
             cause=f"their deviations sum to {short_text(total)} multiples of it, and the limit is 2**53",
-            fix=f"use a grid of {short_text(_finest(exact, weights))} or more, or grid='auto'",
+            fix=f"use a grid of {short_text(_finest(fine, unit, weights))} or more, or grid='auto'",
         )
-    if grid > LARGEST_TARGET or max(abs(u) * grid for u in units) > LARGEST_TARGET:
+    if grid > LARGEST_TARGET or max(abs(u) for u in units) * grid > LARGEST_TARGET:
         raise _too_large(f"a target rounded to a multiple of {short_text(grid)} is")
     note = ""
     if largest:

@@ -47,8 +47,13 @@ void run_blossom(const Points& points, const Settings& settings, Control& contro
         ended();
     };
     try {
-        if (!settings.start.empty())
-            Search(make_row_sets(points, settings), settings, shared, control, 0).follow(settings.start);
+        Node root;
+        row_sets.root(root);
+        if (Search::takes_long(root) || !settings.start.empty()) {
+            Search first(make_row_sets(points, settings), settings, shared, control, 0);
+            first.first_tree();
+            if (!settings.start.empty()) first.follow(settings.start);
+        }
         run_workers(
             std::max(1, settings.threads), [&](int w) { grow(w == 0 ? row_sets : *make_row_sets(points, settings)); },
             [&] { control.stop(); });

@@ -15,9 +15,6 @@ void Search::follow(const FlatTree& start) {
     if (known.plan && known.upper < shared_.upper()) shared_.offer(known.upper, known.plan, writer_);
 }
 
-/// The side of a column on which its feature has that value.
-static int side_of(const Node& node, int column, int value) { return (value == 1) != bool(node.flip[column]) ? 0 : 1; }
-
 /// The given tests while more levels are left than are solved directly; then the best subtree.
 Search::Known Search::along(const FlatTree& start, int at, Node& node, int depth, std::int64_t tests) {
     Known known{0, node.leaf, node.leaf < kNever ? Plan::a_leaf() : nullptr};

@@ -77,6 +77,11 @@ struct Node {
     bool has_pairs = false;
 };
 
+/// The side of a column on which its feature has that value.
+inline int side_of(const Node& node, int column, int value) {
+    return (value == 1) != bool(node.flip[column]) ? 0 : 1;
+}
+
 inline std::int32_t column_of(const Node& node, int feature) {
     const auto found = std::find(node.feature.begin(), node.feature.end(), feature);
     return found == node.feature.end() ? -1 : std::int32_t(found - node.feature.begin());

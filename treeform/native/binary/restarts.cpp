@@ -36,6 +36,7 @@ void Restarts::run(Outcome& out) {
     out.simd = row_sets.simd, out.rows = row_sets.points, out.planes = row_sets.planes,
     out.lane_bits = row_sets.lane_bits;
     try {
+        workers_[0]->first_tree();
         if (!settings_.start.empty()) workers_[0]->follow(settings_.start);
         if (settings_.strategy == "beam")
             beam();

@@ -127,10 +127,9 @@ void Search::end_side(const Node& node, const Frame& frame) {
         }
 }
 
-/// Count work, so that a pass can be given a share of it. Pairs cost columns^2 words, triples as much per column.
+/// Count work, so that a pass can be given a share of it.
 void Search::count_work(const Node& node, int depth) {
-    const std::uint64_t n = std::uint64_t(node.columns), words = std::uint64_t(node.chunks) + 4;
-    counters.work += n * n * words * (depth >= 3 ? n / 4 + 1 : 1) / 16 + 1;
+    counters.work += (depth >= 3 ? triples_work(node) : pairs_work(node)) / 16 + 1;
     if (counters.work > most_work_) throw Paused{};
 }
 

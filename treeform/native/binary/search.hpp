@@ -33,6 +33,9 @@ public:
     void pass(const Rules* rules, std::uint64_t most);
     /// Submits the best tree with the upper tests of a given one, its last levels solved again.
     void follow(const FlatTree& start);
+    /// Submits a greedy tree where a table of triples takes long.
+    void first_tree();
+    static bool takes_long(const Node& node);
     /// Replace the subtrees of `tree` that have at most `exact` levels by the best there are. Pauses like pass().
     void local_search(const PlanPtr& tree, int exact, std::uint64_t most);
     /// All trees that begin with a test of the root; what earlier calls have found or were given stays. Without a search
@@ -104,11 +107,19 @@ private:
     bool trivial(const Node& node, int depth, std::int64_t tests) const {
         return depth == 0 || tests == 0 || node.columns == 0 || node.leaf <= settings_.node_penalty;
     }
+    /// Pairs cost columns^2 words, triples as much per column.
+    static std::uint64_t pairs_work(const Node& node) {
+        return std::uint64_t(node.columns) * std::uint64_t(node.columns) * (std::uint64_t(node.chunks) + 4);
+    }
+    static std::uint64_t triples_work(const Node& node) {
+        return pairs_work(node) * (std::uint64_t(node.columns) / 4 + 1);
+    }
     void count_work(const Node& node, int depth);
     std::int64_t most_tests() const { return std::min(settings_.max_nodes, full(settings_.depth)); }
     void begin(const Rules* rules, std::uint64_t most);
     Known valued(const PlanPtr& tree, Node& node);
     Known refine(const PlanPtr& tree, Node& node, int level, int depth, int exact);
+    Known greedy(Node& node, int depth, std::int64_t tests);
     Known along(const FlatTree& start, int at, Node& node, int depth, std::int64_t tests);
     Cost frame_lower(const Frame& frame) const;
     bool bottom(int depth) const { return depth <= settings_.exact_depth; }
