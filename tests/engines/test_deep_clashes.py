@@ -119,3 +119,11 @@ def test_a_feature_whose_classes_would_clash_with_themselves_has_none() -> None:
     per_sample = np.ones((3, 2, 1), dtype=bool)
     meetings: Any = tf.Meetings(("any",), per_sample, (tf.Clash(0, (0,), (0,)),))
     assert meetings.classes_on_sides(2) == [(0, 0), (0, 0)]
+
+
+def test_clashes_of_very_many_classes_are_left_to_whoever_judges_the_tree() -> None:
+    rng = np.random.default_rng(0)
+    data = Dataset.from_user(rng.normal(size=(140, 2)), np.arange(140) % 70)
+    meetings = tf.Monotone(data.columns[0].name, "increasing", positive=69).meetings(data)
+    found = DeepTreeSearch(work_limit=10**5).run(data, TreeTask(depth=3, meetings=meetings), EngineRun())
+    assert found.graph is not None and meetings.classes_on_sides(data.n_features) == []

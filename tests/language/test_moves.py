@@ -24,6 +24,7 @@ SHAPES = {
     "whole": lambda bound, k: Fraction(math.floor(bound)),
     "rounded up": lambda bound, k: Fraction(math.ceil(bound)),
     "rounded": lambda bound, k: Fraction(round(bound)),
+    "tenths": lambda bound, k: round(Fraction(bound), 1),
 }
 """All but "capped" and those that round increase, and all but the first agree with a line at some bounds only."""
 
@@ -91,7 +92,7 @@ def test_a_bound_that_is_rounded_down_moves_over_whole_numbers(budget):
 
 
 @pytest.mark.parametrize("budget", [None, "1/4", 5])
-@pytest.mark.parametrize("shape", ["rounded up", "rounded"])
+@pytest.mark.parametrize("shape", ["rounded up", "rounded", "tenths"])
 def test_a_bound_that_is_rounded_to_the_looser_side_is_refused(shape, budget):
     """They are linear at whole numbers. Between two of them they admit what the stricter point excludes."""
     with pytest.raises(SpecError, match="a looser bound"):
@@ -116,6 +117,21 @@ def test_a_lower_bound_may_be_rounded_up_only(rounded, refused):
     for point in PROBLEM.frontier(over=AtLeast(1)).points:
         lent = int(TABLE.amount[point.result.graph.predict_codes(PROBLEM.data.X) == 1].sum())
         assert point.value == lent
+
+
+def test_a_lower_bound_may_stand_beside_an_inequality_that_always_holds():
+    class AtLeast(tf.LinearRequirement, tf.Bounded, listed=False):
+        moves, is_upper = "budget", False
+
+        def __init__(self, budget):
+            self.budget = budget
+
+        def forms(self, rows):
+            yield rows.amount("amount", predicted="yes") >= self.budget
+            yield rows.amount("amount", predicted="yes") >= 0
+
+    points = PROBLEM.frontier(over=AtLeast(1)).points
+    assert points and [p.value for p in points] == sorted(p.value for p in points)
 
 
 def test_an_open_bound_of_an_own_class_is_moved_and_else_refused():

@@ -165,8 +165,9 @@ class Bounded(Requirement, listed=False):
             what = "the class does not say what the bound is compared with"
             raise self._unmovable(what, "define measured in the class")
         first = Fraction(math.floor(self.bound or 0))
-        # On no grid, and nearer to the looser whole number, so that rounding to the nearest shows.
-        between = first + Fraction(8 if self.is_upper else 5, 13)
+        # On no grid, and beside the looser whole number, so that rounding to the nearest shows, to decimals, too.
+        aside = Fraction(1, 10**6 + 3)
+        between = first + (1 - aside if self.is_upper else aside)
         at = [self._excesses(bound, data) for bound in (first, first + 1, between)]
         if len(set(map(len, at))) > 1:
             raise self._unmovable(f"how many inequalities there are depends on {self.moves}")
@@ -181,7 +182,7 @@ class Bounded(Requirement, listed=False):
                     f"is_upper is {self.is_upper}, and a greater {self.moves} is the {strict} one",
                     f"set is_upper = {not self.is_upper} in the class",
                 )
-            meant = first + (middle.constant - without.constant) / (slope or 1)
+            meant = first + (middle.constant - without.constant) / slope if slope else between
             if self.is_tighter(between, meant):
                 raise self._unmovable(
                     f"the inequalities at {self.moves} = {between} are those of {exact_text(meant)}, a looser bound",

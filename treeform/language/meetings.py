@@ -113,10 +113,13 @@ class Meetings:
     def classes_on_sides(self, features: int) -> list[tuple[int, int]]:
         """For each feature the classes that clash on the two sides of its tests, as sums of powers of two.
 
-        Of a feature whose classes may clash with themselves there are none. A tree without these clashes has none at
-        all; where samples differ in their marks, others may have none, too.
+        Of a feature whose classes may clash with themselves there are none, and of more than 62 classes no list. A tree
+        without these clashes has none at all; where samples differ in their marks, others may have none, too.
         """
-        powers, sides = 1 << np.arange(self.per_sample.shape[1], dtype=object), [[0, 0] for _ in range(features)]
+        classes = self.per_sample.shape[1]
+        if classes > MOST_MARKS:
+            return []
+        powers, sides = 1 << np.arange(classes, dtype=object), [[0, 0] for _ in range(features)]
         for clash in self.clashes:
             for side, marks in enumerate((clash.lower, clash.upper)):
                 carried = self.per_sample[:, :, list(marks)].any(axis=(0, 2))

@@ -180,7 +180,7 @@ def _with_meetings(question: Question, relaxation: Relaxation) -> Relaxation:
         if label in relaxation.dropped
     )
     parts = [one for one in found if one is not None]
-    if data.n_classes > MOST_MARKS or sum(one.n_marks for one in parts) > MOST_MARKS:
+    if sum(one.n_marks for one in parts) > MOST_MARKS:
         return relaxation
     return replace(relaxation, task=replace(relaxation.task, meetings=all_meetings(parts)))
 
