@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -98,6 +98,16 @@ def test_trees_of_several_classes_have_no_clash(depth: int, draw: Draw) -> None:
     for seed in draw(range(200), 30):
         case = Case.drawn(seed, 3, depth)
         assert checked(case, DeepTreeSearch(seed=seed, work_limit=10**6)) >= case.best(), seed
+
+
+@pytest.mark.parametrize(("seed", "classes", "tests"), [(4, 3, 4), (16, 3, 4), (58, 3, 2), (76, 3, 2), (79, 2, 4)])
+@pytest.mark.parametrize("depth", [2, 3, 4])
+def test_leaves_in_place_of_tests_that_are_too_many_have_no_clash(
+    seed: int, classes: int, tests: int, depth: int
+) -> None:
+    case = Case.drawn(seed, classes, depth)
+    limited = replace(case, task=replace(case.task, max_nodes=tests))
+    assert checked(limited, DeepTreeSearch(seed=seed, work_limit=10**6)) >= case.best()
 
 
 def test_deep_trees_use_the_columns_that_may_clash() -> None:

@@ -70,6 +70,14 @@ def test_leaves_of_a_sample_need_their_part_of_the_minimum_support() -> None:
     assert np.bincount(found.graph.apply(X))[found.graph.feature < 0].min() >= 12_000
 
 
+def test_a_tree_of_one_test_has_one_level() -> None:
+    """Of so many rows and columns that a tree of depth two of a sample comes first where two levels are allowed."""
+    X, y = table(20)
+    found = DeepTreeSearch().run(Dataset.from_user(np.tile(X, 7), y), TreeTask(depth=1), EngineRun())
+    assert found.graph is not None and found.graph.depth == 1
+    assert found.upper == int((found.graph.predict(np.tile(X, 7)) != y).sum()) < 0.4 * ROWS
+
+
 @pytest.mark.parametrize(
     "engine", [DeepTreeSearch(work_limit=1), DeepTreeSearch(), tf.ConTree()], ids=["first", "whole", "proof"]
 )

@@ -70,14 +70,15 @@ public:
         const std::uint64_t labels = side ? tree.left->labels & clash.below : tree.right->labels & clash.above;
         return labels != 0 && (side ? tree.right : tree.left)->is_leaf();
     }
-    /// A test above two trees; where labels clash at it, one of them becomes a leaf.
-    Ptr join(Test test, Ptr left, Ptr right) const {
+    Ptr join(Test test, const Ptr& left, const Ptr& right) const { return join(test, left, right, penalty_); }
+    /// A test of that price above two trees; where labels clash at it, one of them becomes a leaf.
+    Ptr join(Test test, Ptr left, Ptr right, Cost price) const {
         if (clash(test.feature, *left, *right)) {
             const contree::Clash clash = rules_.clash_of(test.feature);
             const Ptr low = leaf_for(left->as_leaf, clash.below), high = leaf_for(right->as_leaf, clash.above);
             better(left->cost + high->cost, low->cost + right->cost) ? void(right = high) : void(left = low);
         }
-        Tree<Cost> tree{test, left->cost + right->cost + penalty_, 0, left->tests + right->tests + 1, left, right};
+        Tree<Cost> tree{test, left->cost + right->cost + price, 0, left->tests + right->tests + 1, left, right};
         if (may_clash()) {
             tree.labels = left->labels | right->labels, tree.as_leaf = left->as_leaf;
             for (std::size_t a = 0; a < tree.as_leaf.size(); ++a) tree.as_leaf[a] += right->as_leaf[a];
@@ -162,7 +163,6 @@ public:
         OnSample(Cost& support, Cost of_sample) : support_(support), before_(support) { support_ = of_sample; }
         ~OnSample() { support_ = before_; }
         OnSample(const OnSample&) = delete;
-        OnSample& operator=(const OnSample&) = delete;
 
     private:
         Cost& support_;
@@ -247,7 +247,7 @@ public:
         return to < rows.n ? Test{test.feature, key[to]} : Test{};
     }
 
-    /// The best pruning to so many tests, at `price` for each.
+    /// The best pruning to so many tests, at `price` for each; where labels clash, a good one.
     Ptr pruned(const Rows& rows, const Ptr& tree, std::int64_t most, Cost price) const {
         const auto alone = [&](const std::vector<int>& path) {
             std::vector<Cost> weight(static_cast<std::size_t>(table_.classes), 0);
@@ -257,7 +257,7 @@ public:
             }
             return leaf_of(weight);
         };
-        return Pruning<Cost>(tree, most, price, alone).best();
+        return Pruning<Cost>(tree, most, price, alone, [&](const auto&... of) { return join(of..., price); }).best();
     }
 
     /// The tests of a tree as far as they divide the rows, with the best leaves for them.

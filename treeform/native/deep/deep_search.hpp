@@ -54,7 +54,7 @@ public:
     void first() {
         const auto lookahead = [&] { offer(build_.lookahead(root_, depth_, Space::infinite(), false)); };
         offer(space_.leaf(root_));
-        if (depth_ <= 3 && !is_dear(space_.depth_two_work(root_))) return lookahead();
+        if (depth_ <= 1 || (depth_ <= 3 && !is_dear(space_.depth_two_work(root_)))) return lookahead();
         if (build_.is_large(root_)) offer(build_.exact(root_, 2, Space::infinite()));  // of a sample, long before CART's
         if (build_.is_large(root_)) offer(build_.lookahead_of_sample(root_, depth_));
         const Ptr greedy = build_.greedy(root_, depth_);

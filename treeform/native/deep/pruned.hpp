@@ -2,6 +2,7 @@
 // The best pruning of a tree to so many tests: its least cost for every number of tests, from the leaves up.
 #include <algorithm>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "tree.hpp"
@@ -13,9 +14,13 @@ class Pruning {
 public:
     using Ptr = TreePtr<Cost>;
 
-    /// `alone` returns the leaf of the rows that reach a node, given its path from the root (0: left).
-    Pruning(const Ptr& tree, std::int64_t most, Cost price, const std::function<Ptr(const std::vector<int>&)>& alone)
-        : price_(price) {
+    using Join = std::function<Ptr(Test, const Ptr&, const Ptr&)>;
+
+    /// `alone` returns the leaf of the rows that reach a node, given its path from the root (0: left). `join` puts a test
+    /// above two trees, and may change them where their labels clash: then the tree is not always the cheapest one.
+    Pruning(const Ptr& tree, std::int64_t most, Cost price, const std::function<Ptr(const std::vector<int>&)>& alone,
+            Join join)
+        : price_(price), join_(std::move(join)) {
         std::vector<int> path;
         root_ = enter(tree, static_cast<std::size_t>(most), path, alone);
     }
@@ -30,6 +35,7 @@ private:
         std::vector<std::size_t> share;  // of them, of the left side
     };
     Cost price_;
+    Join join_;
     std::vector<Node> nodes_;
     std::size_t root_ = 0;
 
@@ -61,9 +67,7 @@ private:
         while (tests > 0 && !(node.least[tests] < node.least[tests - 1])) --tests;
         if (tests == 0 || node.share[tests] == 0) return node.leaf;
         const std::size_t left = node.share[tests] - 1;
-        const Ptr l = written(node.left, left), r = written(node.right, tests - 1 - left);
-        return std::make_shared<const Tree<Cost>>(
-            Tree<Cost>{node.of->test, l->cost + r->cost + price_, 0, l->tests + r->tests + 1, l, r});
+        return join_(node.of->test, written(node.left, left), written(node.right, tests - 1 - left));
     }
 };
 
