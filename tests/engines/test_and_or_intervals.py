@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import resource
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -10,6 +13,7 @@ from treeform.certify.left_out import Reach, count_alternatives
 from treeform.engines import TreeTask, and_or_graph
 from treeform.engines.and_or_graph import GraphOfTrees, Priced, takes_intervals
 from treeform.engines.enumeration import Enumeration
+from treeform.engines.table_of_totals import tests_of
 from treeform.solve.columns_on_demand import is_usual, priced_part
 from treeform.utils.budget import Budget
 
@@ -228,6 +232,33 @@ def test_it_is_stopped_and_ends_where_there_is_too_much() -> None:
     assert trees.up_to(priced.lower + 5, most=10) is None
     graph = trees.up_to(priced.lower + 5)
     assert graph is not None and graph.n_alternatives > 10
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads /proc")
+@pytest.mark.parametrize("listed", [False, True])
+def test_a_graph_that_is_refused_leaves_nothing_in_memory(
+    listed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise the next one, of a smaller cost, is refused for the memory of this one."""
+    if not listed:
+        search_intervals(monkeypatch)
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 300 if listed else 2000, (2000, 8)), rng.integers(0, 2, 2000)
+    problem = tf.Problem(X, y, shape=tf.Tree(2))
+    relaxation = priced_part(problem.question)
+    assert relaxation is not None
+    every = tests_of(problem.data) if listed else None
+    trees = GraphOfTrees(problem.data, relaxation.task, tests=every)
+    assert trees.relax() is not None
+    assert trees.up_to(most=10) is None
+    before = resident()
+    assert trees.up_to(most=600_000) is None
+    assert resident() - before < 2**26
+
+
+def resident() -> int:
+    """Bytes of this process in main memory."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 
 @pytest.mark.drawn(3)

@@ -1,6 +1,7 @@
 // The binding of the AND/OR graph of trees.
 #include <nanobind/stl/vector.h>
 
+#include "../common/give_back.hpp"
 #include "../contree/scan.hpp"
 #include "../totals/arrays.hpp"
 #include "column_sets.hpp"
@@ -48,20 +49,20 @@ public:
         requires std::is_same_v<Trees, IntervalGraph>
         : arrays_(given_arrays), x_(x), table_(arrays_.table()) {
         require_numbers(x);
-        const Settings settings = settings_of(given);
+        settings_ = settings_of(given);
         const auto groups = groups_of(group, table_);
         require(!table_.leaf_row, "leaves add nothing by themselves");
         require(x.shape(0) == table_.points && x.shape(1) == table_.columns, "points or columns differ in number");
-        require(table_.columns > 0 && contree::simd_available(settings.simd.c_str()),
+        require(table_.columns > 0 && contree::simd_available(settings_.simd.c_str()),
                 "there is no column, or this processor lacks these instructions");
         for (std::size_t f = 1; f < table_.columns; ++f)
             require(table_.test_cost[f] == table_.test_cost[0]
                         && std::equal(table_.test_row, table_.test_row + table_.rows,
                                       table_.test_row + f * std::size_t(table_.rows)),
                     "tests of different columns add the same");
-        control_.limit_memory(settings.memory);
+        control_.limit_memory(settings_.memory);
         search([&] {
-            graph_ = std::make_unique<Trees>(Thresholds{table_, x_.data()}, settings, control_, groups);
+            graph_ = std::make_unique<Trees>(Thresholds{table_, x_.data()}, settings_, control_, groups);
         }, kForever, nb::none());
     }
 
@@ -128,7 +129,13 @@ public:
         Alternatives out;
         const auto work = [&] { out = graph().up_to(cost, short_by, std::size_t(most), fewer); };
         const bool ended = search(work, time_limit, poll);
-        if (!ended || !out.complete) return nb::none();
+        if (!ended || !out.complete) {
+            // A smaller graph comes next: neither what this one took nor when that was last seen must refuse it.
+            out = {};
+            give_freed_memory_back();
+            control_.limit_memory(settings_.memory);
+            return nb::none();
+        }
         nb::dict answer;
         answer["depth"] = to_array(out.depth), answer["begin"] = to_array(out.begin);
         answer["test"] = to_array(out.test), answer["label"] = to_array(out.label);

@@ -68,6 +68,7 @@ public:
         out.words = rows_.words, undominated_ = undominated;
         const Amount limit = minima_.prices().limit(cost) - short_by;
         const int depth = settings_.depth;
+        const Emptied at_the_end{levels_};
         levels_.assign(depth + 1, {});
         for (int d = 0; d <= depth; ++d) levels_[d].words = rows_.words, levels_[d].kinds = d ? 0 : table_.kinds;
         path_.clear();

@@ -88,6 +88,7 @@ public:
         // No more than the dearest tree, which the width holds.
         const Amount limit = std::min(prices_.limit(cost) - at_.base - short_by, at_.dearest_tree);
         const int depth = settings_.depth;
+        const Emptied at_the_end{levels_};
         levels_.assign(depth + 1, {});
         for (int d = 0; d <= depth; ++d) levels_[d].words = words_, levels_[d].kinds = d ? 0 : table_.kinds;
         own_.clear(), way_.begin(), others_.end();

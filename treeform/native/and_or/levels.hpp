@@ -54,6 +54,13 @@ struct Level {
     std::size_t bytes() const { return nodes.size() * (sizeof(Node) + (words + kinds) * 8 + 48); }
 };
 
+/// Empties the levels however the making of a graph ends: what is left of one that is refused would count against the
+/// memory of the next one.
+struct Emptied {
+    std::vector<Level>& levels;
+    ~Emptied() { levels.clear(); }
+};
+
 /// What a leaf of a node with these totals per kind adds.
 inline void add_sums_of_leaf(const totals::Table& t, const Amount* total, int label, Alternatives& out) {
     const std::size_t at = out.sums.size();
