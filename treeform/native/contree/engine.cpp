@@ -1,6 +1,7 @@
 // Choosing the widths of the numbers in a run, and putting the answer together.
 #include "engine.hpp"
 
+#include <limits>
 #include <stdexcept>
 
 #include "../deep/improver.hpp"
@@ -51,7 +52,7 @@ public:
     }
 
     TREEFORM_COLD void search() override {
-        if (improver_) improver_->first();
+        if (improver_ && !begins_late()) improver_->first();
         if (!settings_.prove) {
             if (improver_) improve();
         } else if (!improver_ || settings_.depth < 4) {
@@ -132,11 +133,15 @@ private:
             };
         improver_->run();
     }
-    /// How much work the improvement search may have done by now, with that of the first trees. A proof at depth four
+    /// How much work the improvement search may have done by now, with that of the first trees; where it begins late, all
+    /// that these take once the proof has done some. A proof at depth four
     /// takes ten to two hundred times the work of trees of depth three on the same rows: a part of that is little beside
     /// it, and enough for the trees that are found soon. A unit of the search takes about twice the time of one of the
     /// proof.
     double allowed(std::uint64_t first) const {
+        constexpr std::uint64_t kAlone = 400'000'000;  // some hundredths of a second
+        if (first == 0) first = improver_->first_work;
+        if (first == 0) return root_->work() < kAlone ? 0 : std::numeric_limits<double>::infinity();
         constexpr double kEarly = 0.25, kMostEarly = 4, kPart = 0.01, kDeepAhead = 20, kDeepPart = 4;
         const auto of_first = static_cast<double>(first), proof = static_cast<double>(root_->work());
         if (settings_.depth > 4) {
@@ -145,6 +150,13 @@ private:
         }
         const auto less_depth = static_cast<double>(root_->work_of_less_depth());
         return of_first + std::min(kEarly * less_depth, kMostEarly * of_first) + kPart * proof;
+    }
+    /// Whether the proof works alone for a while: on small tables at depth four, where it has trees within milliseconds and
+    /// often ends in little more time than the first trees take.
+    bool begins_late() const {
+        constexpr std::size_t kSmall = 50'000;
+        return settings_.prove && settings_.depth == 4 && settings_.threads <= 1 && settings_.start.empty()
+               && table_.n * static_cast<std::size_t>(table_.features) <= kSmall;
     }
     /// Trees of depth three on small tables are proved within some hundredths of a second, and of depth two on all but
     /// those of many columns, rows or classes: there a greedy tree stands long before the first test of the proof.

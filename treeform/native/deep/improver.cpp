@@ -22,19 +22,21 @@ public:
                   contree::Control& control, const typename Space::Scans& scans,
                   const std::vector<int>* columns = nullptr)
         : table_(table), root_(root), settings_(settings), price_(static_cast<Cost>(settings.node_penalty)),
-          control_(control), scans_(scans), columns_(columns), offset_(table.losses.offset) {
-        begin(0);
-    }
+          control_(control), scans_(scans), columns_(columns), offset_(table.losses.offset) {}
 
     void first() override {
+        begin(0);
         first_of_all();
         first_tree = written(search_->tree()), first_work = work();
         if (!settings_.start.empty()) search_->begin_with(tests_of<Cost>(settings_.start));
     }
-    void run() override { search_->run(); }
-    std::uint64_t work() const override { return before_ + space_->work(); }
-    std::uint64_t moves() const override { return search_->moves(); }
-    std::vector<std::string> done() const override { return search_->done(); }
+    void run() override {
+        if (!search_) first();
+        search_->run();
+    }
+    std::uint64_t work() const override { return before_ + (space_ ? space_->work() : 0); }
+    std::uint64_t moves() const override { return search_ ? search_->moves() : 0; }
+    std::vector<std::string> done() const override { return search_ ? search_->done() : std::vector<std::string>{}; }
 
 private:
     static constexpr int kSteps = 6;  // of the search for a price
@@ -145,6 +147,7 @@ public:
         first_tree = search_->first_tree, first_work = work_ + search_->first_work;
     }
     void run() override {
+        if (!few_) first();
         if (!search_) return;
         search_->tells = tells;
         search_->pace = [this] {

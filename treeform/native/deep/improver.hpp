@@ -17,7 +17,7 @@ public:
     virtual ~Improver() = default;
     /// The first models; see deep_search.hpp.
     virtual void first() = 0;
-    /// All other stages. Returns when there is nothing left to try.
+    /// All other stages, after the first models where these are not made yet. Returns when there is nothing left to try.
     virtual void run() = 0;
     /// Elements that were read so far, about.
     virtual std::uint64_t work() const = 0;

@@ -3,7 +3,9 @@
 #include <atomic>
 #include <exception>
 #include <new>
+#include <optional>
 #include <thread>
+#include <utility>
 
 #include "../common/joining_thread.hpp"
 #include "turns.hpp"
@@ -24,9 +26,10 @@ void take_part(Turns& turns, Turns::Party me, const Run& run) {
     turns.end(me);
 }
 
-/// Both at once: `prove` here, and the improvement search on another thread; `otherwise` there, if it has no memory.
-void run_both(Stoppable& control, const std::function<void()>& prove, const std::function<void()>& improve,
-              const std::function<void()>& otherwise) {
+/// `prove` here, and the improvement search on another thread from when `prove` calls what it is given; `otherwise` there,
+/// if it has no memory.
+void run_both(Stoppable& control, const std::function<void(const std::function<void()>&)>& prove,
+              const std::function<void()>& improve, const std::function<void()>& otherwise) {
     std::exception_ptr failure, of_improvement;
     {
         const auto work = [&] {
@@ -40,9 +43,9 @@ void run_both(Stoppable& control, const std::function<void()>& prove, const std:
                 control.stop();
             }
         };
-        const JoiningThread other(work, [&] { otherwise(); });
+        std::optional<JoiningThread> other;
         try {
-            prove();
+            prove([&] { other.emplace(work, [&] { otherwise(); }); });
         } catch (...) {
             failure = std::current_exception();
         }
@@ -59,7 +62,8 @@ void side_by_side(Stoppable& control, Improver& improver, const std::function<vo
         if (ended.load(std::memory_order_relaxed)) throw Stopped{};
     };
     improver.tells = false;
-    const auto until_the_end = [&] {
+    const auto until_the_end = [&](const std::function<void()>& begin) {
+        begin();
         try {
             prove();
         } catch (...) {
@@ -81,13 +85,17 @@ void in_turns(Stoppable& control, Improver& improver, const std::function<double
         if (static_cast<double>(improver.work()) >= allowed()) turns.hand_over(Turns::kImprovement);
         control.check();
     };
-    control.at_group = [&] {
-        if (std::this_thread::get_id() != proof) return;
-        if (static_cast<double>(improver.work()) < allowed()) turns.hand_over(Turns::kProof);
+    const auto both = [&](const std::function<void()>& begin) {
+        const auto give_turn = [&, begun = false]() mutable {
+            if (std::this_thread::get_id() != proof || static_cast<double>(improver.work()) >= allowed()) return;
+            if (!std::exchange(begun, true)) begin();
+            turns.hand_over(Turns::kProof);
+        };
+        control.at_group = give_turn;
+        take_part(turns, Turns::kProof, [&] { control.at_group(), prove(); });
     };
     run_both(
-        control, [&] { take_part(turns, Turns::kProof, prove); },
-        [&] { take_part(turns, Turns::kImprovement, [&] { improver.run(); }); },
+        control, both, [&] { take_part(turns, Turns::kImprovement, [&] { improver.run(); }); },
         [&] { turns.end(Turns::kImprovement); });
     control.at_group = {};
     improver.pace = {};

@@ -12,7 +12,8 @@ namespace treeform::deep {
 void side_by_side(Stoppable& control, Improver& improver, const std::function<void()>& prove);
 
 /// Runs `prove` on this thread and the improvement search on another, one at a time. Returns when the proof has ended,
-/// or throws what it throws. `allowed` says how much work the improvement search may have done by now.
+/// or throws what it throws. `allowed` says how much work the improvement search may have done by now; while that
+/// is none it has no thread.
 void in_turns(Stoppable& control, Improver& improver, const std::function<double()>& allowed,
               const std::function<void()>& prove);
 

@@ -37,7 +37,7 @@ public:
 private:
     mutable std::mutex mutex_;
     std::condition_variable changed_;
-    Party turn_ = kImprovement;
+    Party turn_ = kProof;
     bool ended_[2] = {false, false};
 };
 
