@@ -143,6 +143,14 @@ def test_paper_objective(data: Dataset, graph: DecisionGraph) -> None:
     assert value == Fraction(1, 5) + Fraction(1, 2) * Fraction(2, 14)
 
 
+@pytest.mark.parametrize("text", ['column=2" pipe', "column='a", 'column="a,b', "column=it's"])
+def test_a_quote_that_is_not_closed_is_refused_and_not_left_out(text: str) -> None:
+    with pytest.raises(SpecError, match="is not closed"):
+        settings_in(text, "term")
+    with pytest.raises(SpecError, match="is not closed"):
+        parse(f"{tf.Monotone.name}:{text},direction=increasing")
+
+
 @given(st.lists(st.text(alphabet="a ,\"'[]+*=\n", max_size=8), min_size=1, max_size=3))
 def test_any_text_is_written_so_that_it_is_read_back(values: list[str]) -> None:
     keys = [f"k{at}" for at in range(len(values))]

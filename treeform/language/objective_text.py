@@ -12,6 +12,7 @@ from treeform.data.exact import fraction_of
 from treeform.errors import SpecError, did_you_mean, no_such_part
 from treeform.utils.extensions import OBJECTIVES, extensions, find
 
+_ITEM = re.compile(r"""(?:[^,"']|"[^"]*"|'[^']*')+""")
 _SETTING = re.compile(r"""((?:"[^"]*")+|(?:'[^']*')+|[^="']+)=(.*)""", re.DOTALL)
 _TERM = re.compile(r"\s*([A-Za-z_][\w-]*)\s*(?:\[(.*)\])?\s*", re.DOTALL)
 
@@ -61,13 +62,27 @@ def _outside_brackets(text: str, mark: str) -> list[str]:
     return [*parts, text[start:]]
 
 
+def items_in(text: str) -> list[str]:
+    """What stands between commas, of which those in quotes do not count.
+
+    Raises SpecError if a quote is not closed.
+    """
+    if set(_ITEM.sub("", text)) - {","}:
+        raise SpecError(
+            f"a quote in {text!r} is not closed",
+            cause="quotes stand on both sides of a value",
+            fix="""write a value that holds one in quotes of the other kind, such as "it's" or '2" pipes'""",
+        )
+    return _ITEM.findall(text)
+
+
 def settings_in(inside: str | None, owner: str) -> dict[str, str]:
     """``key=value, key=value`` as a dict; a value that holds a comma is quoted.
 
     Raises SpecError if a part has no key, or a key appears twice.
     """
     settings: dict[str, str] = {}
-    for item in re.findall(r"""(?:[^,"']|"[^"]*"|'[^']*')+""", inside or ""):
+    for item in items_in(inside or ""):
         found = _SETTING.fullmatch(item.strip())
         key = "" if found is None else bare(found[1])
         if found is None or key in settings:

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from treeform.errors import SpecError, TreeformError, no_such_part
 from treeform.language.numbers import as_fraction
 from treeform.language.objective import Objective
-from treeform.language.objective_text import bare
+from treeform.language.objective_text import bare, items_in
 from treeform.language.requirement import Requirement, class_of
 from treeform.utils.arguments import current_names
 
@@ -54,7 +54,7 @@ def _parts(text: str) -> tuple[str, dict[str, Any]]:
     kind = class_of(name.strip())
     parameters: dict[str, Any] = {}
     positional = list(signature(kind))
-    for item in re.findall(r"""(?:[^,"']|"[^"]*"|'[^']*')+""", rest):
+    for item in items_in(rest):
         quoted = item.lstrip()[:1] in ("'", '"')  # a bare value, whatever stands in it
         key, sign, value = (item, "", item) if quoted else item.partition("=")
         if not sign:
