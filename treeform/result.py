@@ -32,7 +32,8 @@ class Result(CertifiedResult):
 
         def __getattr__(self, name: str) -> NoReturn:
             """An error that tells where to find what is asked for: the model has most of it."""
-            of_model = f"the model has it: result.graph.{name}"
+            place = ", and there is none here" if vars(self).get("graph") is None else f": result.graph.{name}"
+            of_model = f"the model has it{place}"
             found = ELSEWHERE.get(name, of_model if name in dir(DecisionGraph) else "")
             raise AttributeError(f"a result has no {name!r}" + (found and f"; {found}"), name=name, obj=self)
 

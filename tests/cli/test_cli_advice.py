@@ -70,6 +70,12 @@ def test_a_fit_that_is_infeasible_names_commands_and_no_bound(folder: Path, monk
     assert "max_errors:0 cannot be satisfied on tree:2\nrelax it:\n" in done.output
 
 
+def test_a_solve_without_prospect_names_the_option(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    line = "fit t.csv --target y --shape tree:7 --solver highs --formulation odd --warm-start none --time-limit 1"
+    assert "; --formulation hypergraph-flow states" in CliRunner().invoke(app, shlex.split(line)).output
+
+
 def test_a_weight_that_is_named_in_python_is_refused_with_what_to_pass(folder: Path) -> None:
     table = pd.read_csv(folder / "t.csv")
     with pytest.raises(tf.errors.DataError, match=r"pass table\['n'\], with exclude=\['n'\]"):

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -310,3 +311,6 @@ def test_what_a_result_lacks_is_named_with_its_place() -> None:
         with pytest.raises(AttributeError, match=place):
             getattr(result, name)
     assert pickle.loads(pickle.dumps(result)).objective == copy.copy(result).objective == result.objective
+    without = replace(result, graph=None)
+    with pytest.raises(AttributeError, match=r"the model has it, and there is none here$"):
+        without.rules  # noqa: B018

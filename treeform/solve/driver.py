@@ -267,7 +267,8 @@ def _is_proved(question: Question, plan: Plan) -> bool:
 def _node_by_node(question: Question, plan: Plan) -> str | None:
     if _is_proved(question, plan):
         return None
-    by_graph = "formulation='hypergraph-flow' states what trees below a cost use"
+    graph = worded("formulation='hypergraph-flow'", "--formulation hypergraph-flow")
+    by_graph = f"{graph} states what trees below a cost use"
     better = by_graph if is_usual(question) else _natively(question) or _with_a_start(question)
     size = f"{question.data.points.n_points:,} distinct rows and {sum(question.shape.widths)} test nodes"
     return None if better is None else f"{size}; {better}"
