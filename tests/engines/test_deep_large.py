@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from typing import Any
 
 import numpy as np
@@ -78,16 +79,21 @@ def test_a_tree_of_one_test_has_one_level() -> None:
     assert found.upper == int((found.graph.predict(np.tile(X, 7)) != y).sum()) < 0.4 * ROWS
 
 
+def many_columns() -> tuple[np.ndarray, np.ndarray]:
+    """Of ten classes: an exclusive or of two columns, then a third one; one label of ten is noise."""
+    pick = np.random.default_rng(3)
+    X = pick.integers(0, 6, size=(1_500, 60)).astype(float)
+    y = np.where((X[:, 0] > 2) ^ (X[:, 1] > 2), 0, 1 + (X[:, 2] > 2))
+    return X, np.where(pick.random(1_500) < 0.1, pick.integers(10, size=1_500), y)
+
+
 @pytest.mark.parametrize(
     "engine", [DeepTreeSearch(work_limit=1), DeepTreeSearch(), tf.ConTree()], ids=["first", "whole", "proof"]
 )
 @pytest.mark.parametrize("depth", [2, 3])
 def test_a_greedy_tree_comes_first_where_trees_of_depth_two_take_long(engine: Any, depth: int) -> None:
     """Of many columns and classes: the root test of the best tree of depth two reads their square."""
-    pick = np.random.default_rng(3)
-    X = pick.integers(0, 6, size=(1_500, 60)).astype(float)
-    y = np.where((X[:, 0] > 2) ^ (X[:, 1] > 2), 0, 1 + (X[:, 2] > 2))
-    y = np.where(pick.random(1_500) < 0.1, pick.integers(10, size=1_500), y)
+    X, y = many_columns()
     seen: list[Any] = []
     run = EngineRun(on_incumbent=lambda seconds, upper, lower, graph: seen.append(upper))
     found = engine.run(Dataset.from_user(X, y), TreeTask(depth=depth), run)
@@ -95,3 +101,25 @@ def test_a_greedy_tree_comes_first_where_trees_of_depth_two_take_long(engine: An
     assert seen[1] <= (greedy.predict(X) != y).sum()
     if depth == 3 or not getattr(engine, "work_limit", None):
         assert found.upper < seen[1] - 200  # the exclusive or of two columns, which no first test shows
+
+
+@pytest.mark.parametrize("depth", [2, 3])
+@pytest.mark.parametrize("name", ["monotone", "parity"])
+def test_a_greedy_tree_comes_before_a_proof_under_requirements(depth: int, name: str) -> None:
+    """The search for such proofs has a tree of one test for seconds on tables of many columns and classes."""
+    X, y = many_columns()
+    X += np.random.default_rng(4).random(X.shape) / 2  # many thresholds
+    problem = tf.Problem(X, y, shape=tf.Tree(depth))
+    if name == "monotone":
+        problem += tf.Monotone("x5", positive=0)
+    else:
+        problem += tf.StatisticalParity(groups=X[:, 7] > 3, difference=0.2, positive=0)
+
+    def until_the_proof(progress: tf.Progress) -> None:
+        if "continuous-totals" in progress.phase:
+            signal.raise_signal(signal.SIGINT)
+
+    result = problem.solve(on_progress=until_the_proof)
+    greedy = DecisionTreeClassifier(max_depth=depth, random_state=0).fit(X, y)
+    assert result.status.value == "feasible"
+    assert result.errors <= (greedy.predict(X) != y).sum()

@@ -83,9 +83,8 @@ PIPELINE: tuple[Stage[Node], ...] = (
         applies=for_diagrams(with_engine(unrolled_trees.is_large)), by=unrolled_trees.by_trees,
     ),
     Stage(
-        "first deep trees", deep_trees.first_deep_trees, share=schedule.FIRST_DEEP_TREES,
-        applies=with_engine(lambda node: engine_search.is_proved_beside(node) and engine_search.has_many_tests(node)),
-        by=deep_trees.by_deep_trees,
+        "first deep trees", deep_trees.first_deep_trees, share=engine_search.share_of_first_trees,
+        applies=with_engine(engine_search.begins_with_deep_trees), by=deep_trees.by_deep_trees,
     ),
     Stage(
         "exact search", engine_search.exact_search, share=engine_search.its_share, needed=True,

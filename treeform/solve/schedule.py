@@ -32,6 +32,9 @@ PROOF_OF_DEEPER_TREES = Share(0.15, least=0.5)
 FIRST_DEEP_TREES = Share(0.1, most=10.0, unlimited=10.0)
 """Deep trees at several prices of what is required, before that proof: its bound cannot do without a model."""
 
+FIRST_SHALLOW_TREES = Share(0.3, most=10.0, unlimited=10.0)
+"""The same at depth two and three, on tables so large that the proof has no model but a stump for seconds."""
+
 LOW_SUBTREE = Share(0.05, least=0.1, unlimited=5.0)
 """One small subtree of a deep tree: most take some milliseconds, and one that does not must not stop the others."""
 

@@ -1,7 +1,8 @@
 """Deep trees under requirements beyond those of the search for deep trees: sums over rows, and all others.
 
 ConTree searches for deep trees itself, by turns with its proof. For engines that take more requirements, the search
-runs before and after the proof; after it alone on tables of few tests:
+runs before and after the proof; after it alone on tables of few tests, before it alone at depth two and three, where
+the table is so large that the proof has no good tree soon:
 
 * rows over predictions are priced into the costs of classes, as for the Lagrangian bound (`treeform.solve.lagrangian`).
   A price at which the search's trees satisfy a row is found by doubling and halving; each tree is a candidate, its
@@ -93,7 +94,8 @@ class DeepTrees:
         if self._has_first:
             return
         self._has_first = True
-        slack = self._slack(self._searched(self.prices, 1, 0, part))
+        work = 1 if self.question.shape.depth > 2 else FIRST_WORK  # the first tree of depth two is a greedy one
+        slack = self._slack(self._searched(self.prices, work, 0, part))
         for index in sorted(range(len(slack)), key=lambda i: -slack[i]):
             if slack[index] > 0 and not part.stop() and not self.ledger.closed:
                 self._find_price(index, part)

@@ -26,6 +26,8 @@ COUNTED_DEPTH = 2
 """Trees of this depth are counted from all pairs of tests at once."""
 LEAST_DEPTH = 4
 """Of trees that another search looks for beside the proof."""
+DEAR = 40_000_000
+"""Rows times classes times the square of the columns, beyond which a good tree of depth two takes a proof long."""
 
 
 def exact_search(node: Node, budget: Budget) -> Limit | None:
@@ -85,9 +87,25 @@ def its_share(node: Node) -> Share | None:
 
 def is_proved_beside(node: Node) -> bool:
     """Whether the plan's engine proves, and another search finds deep trees for it."""
+    return node.question.shape.depth >= LEAST_DEPTH and _has_another_search(node)
+
+
+def begins_with_deep_trees(node: Node) -> bool:
+    """Whether that search comes first, so that there is a good tree soon."""
+    shape, data = node.question.shape, node.question.data
+    dear = shape.depth > 1 and data.n_samples * data.n_features**2 * data.n_classes > DEAR
+    return has_many_tests(node) and (shape.depth >= LEAST_DEPTH or dear) and _has_another_search(node)
+
+
+def share_of_first_trees(node: Node) -> Share:
+    """Of the time for that search, before the proof."""
+    is_deep = node.question.shape.depth >= LEAST_DEPTH
+    return schedule.FIRST_DEEP_TREES if is_deep else schedule.FIRST_SHALLOW_TREES
+
+
+def _has_another_search(node: Node) -> bool:
     question = node.question
-    deep = question.shape.own_leaves and question.shape.depth >= LEAST_DEPTH
-    if node.plan.distribution is not None or not deep:
+    if node.plan.distribution is not None or not question.shape.own_leaves:
         return False
     relaxation = relax(question, DeepTreeSearch())
     return relaxation is not None and not relaxation.exact  # else the engine's own search may be this one
