@@ -18,6 +18,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing, indexable
 
 from treeform.data import Dataset
+from treeform.data.table import read_table
 from treeform.errors import SpecError
 from treeform.estimators.base import OptimalEstimator
 from treeform.estimators.candidates import Candidates, learn
@@ -169,7 +170,7 @@ class CrossValidatedTree(OptimalEstimator):
         found = learn(
             {depth: self._at(depth) for depth in depths}, data, known.sensitive_features, Budget(seconds)
         )
-        if self.missing == "value":
+        if self.missing == "value" and not read_table(held_out.X).finite:
             # A gap in a column that has none in the other folds goes with most of the rows.
             estimator.missing = "majority"
         weights = {} if held_out.sample_weight is None else {"sample_weight": held_out.sample_weight}
