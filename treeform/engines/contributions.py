@@ -40,14 +40,17 @@ class Clashes:
         features: NDArray[np.int32],
     ) -> None:
         self.mark = np.zeros((len(samples), classes), dtype=np.int64)
-        by_test: list[list[tuple[int, int]]] = [[] for _ in features]
+        of_feature: dict[int, list[tuple[int, int]]] = {}
         if meetings is not None:
             self.mark = np.ascontiguousarray(meetings.masks[samples])
             for clash in meetings.clashes:
-                for test in np.flatnonzero(features == clash.feature):
-                    by_test[test].append(clash.masks)
-        self.begin = np.cumsum([0, *map(len, by_test)]).astype(np.int32)
-        masks = np.array([pair for pairs in by_test for pair in pairs], dtype=np.int64).reshape(-1, 2)
+                of_feature.setdefault(clash.feature, []).append(clash.masks)
+        count = np.zeros(len(features) + 1, dtype=np.int64)  # there may be millions of tests
+        for feature, pairs in of_feature.items():
+            count[1:][features == feature] = len(pairs)
+        self.begin = np.cumsum(count).astype(np.int32)
+        clashing = features[count[1:] > 0].tolist()
+        masks = np.array([pair for one in clashing for pair in of_feature[one]], dtype=np.int64).reshape(-1, 2)
         self.low, self.high = (np.ascontiguousarray(side) for side in masks.T)
 
 

@@ -55,8 +55,8 @@ class TableOfTotals:
         self.bits, self.feature, self.threshold = tests_of(data) if tests is None else tests
         self._data = data
         names: dict[str, int] = {}
-        sources = [names.setdefault(column.source, len(names)) for column in data.columns]
-        self.source = np.array([sources[f] for f in self.feature], dtype=np.int32)
+        sources = np.array([names.setdefault(column.source, len(names)) for column in data.columns], dtype=np.int32)
+        self.source = sources[self.feature]
         adds = Contributions(data, task, self.feature)
         kinds, points = len(adds.weight), len(self.bits)
         self.count = data.weight_by_code(data.points.index * kinds + adds.kind, points * kinds)
