@@ -46,20 +46,13 @@ def variance_importances(graph: DecisionGraph, data: Dataset) -> NDArray[np.floa
         The training rows, their target a quantity.
     """
     assert data.quantity is not None
-    targets, weights = data.quantity.deviations.astype(np.float64), data.weights.astype(np.float64)
-
-    def squares(rows: NDArray[np.bool_]) -> float:
-        if not rows.any():
-            return 0.0
-        mean = np.average(targets[rows], weights=weights[rows])
-        return float((weights[rows] * (targets[rows] - mean) ** 2).sum())
-
-    visits, goes_left = graph.route(data.X), graph.goes_left(data.X)
+    sums = np.stack([data.weights, data.weights * data.quantity.deviations], axis=1)
+    carried = moved(graph, data.X, sums)[1].tolist()  # the weight and the sum that leave each side
 
     def decrease(node: int) -> float:
-        reached = visits[:, node]
-        left = reached & goes_left[:, node]
-        return squares(reached) - squares(left) - squares(reached & ~left)
+        (left, low), (right, high) = carried[node]
+        # of weights u, v and means a, b:  (a - b)^2 u v / (u + v)
+        return (low * right - high * left) ** 2 / (left * right * (left + right)) if left and right else 0.0
 
     return _decreases(graph, data, decrease)
 
