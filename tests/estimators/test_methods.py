@@ -7,10 +7,12 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeform as tf
 from treeform.errors import CertificateError
+from treeform.estimators.importances import variance_importances
+from treeform.graph import DecisionGraph
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +54,16 @@ def test_feature_importances_are_scikit_learns(iris):
         sides = [here & left[:, test.node], here & ~left[:, test.node]]
         expected[test.column] += here.sum() * gini(y[here]) - sum(s.sum() * gini(y[s]) for s in sides)
     assert ours.feature_importances_ == pytest.approx(expected / expected.sum())
+
+
+def test_feature_importances_of_a_regressor_are_scikit_learns():
+    pick = np.random.default_rng(0)
+    X, weight = pick.integers(0, 9, size=(200, 4)).astype(float), pick.integers(1, 5, 200)
+    y = X[:, 0] * 2 + (X[:, 1] > 4) * X[:, 2] + pick.integers(0, 3, 200)
+    data = tf.Problem(X, y, shape=tf.Tree(4), sample_weight=weight).minimize(tf.SquaredError()).data
+    greedy = DecisionTreeRegressor(max_depth=4, random_state=0).fit(X, y, sample_weight=weight)
+    ours = variance_importances(DecisionGraph.from_sklearn(greedy, data), data)
+    assert ours == pytest.approx(greedy.feature_importances_)
 
 
 def test_log_probabilities(iris, fitted):
