@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -98,7 +98,10 @@ def read_quantity(
         Targets are rounded to multiples of it; with "auto" only where they have too many digits, to as many as there
         is room for.
     """
-    units, unit = common_unit(_fractions(labels, codes))
+    if labels.dtype == np.float64 and np.isfinite(labels).all():
+        units, unit = _units_of(labels.tobytes())
+    else:
+        units, unit = common_unit(_fractions(labels, codes))
     weight = np.bincount(codes, weights=weights, minlength=len(labels))
     each = [int(w) for w in weight]  # sums of weights are below 2**53
     if isinstance(grid, Fraction):
@@ -118,9 +121,16 @@ def read_quantity(
     )
 
 
+@lru_cache(maxsize=2)  # a table is read for its objective, on its grid, and again for each price of tests
+def _units_of(labels: bytes) -> tuple[list[int], Fraction]:
+    """Finite floats as whole multiples of a unit."""
+    exact = (exact_number(label) for label in np.frombuffer(labels).tolist())
+    return common_unit([value for value in exact if value is not None])
+
+
 def _fractions(labels: NDArray[Any], codes: NDArray[np.int64]) -> list[Fraction]:
     out = []
-    for position, label in enumerate(labels.tolist() if labels.dtype == np.float64 else labels):
+    for position, label in enumerate(labels):
         value = exact_number(label)
         if value is None or abs(value.numerator) > LARGEST_TARGET * value.denominator:
             row = row_text(int(np.flatnonzero(codes == position)[0]))

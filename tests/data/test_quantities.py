@@ -1,0 +1,28 @@
+"""Targets as whole multiples of one unit, beside fractions."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from treeform.data.quantity import read_quantity
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("grid", [Fraction(1, 4), Fraction(3, 7), "auto"])
+def test_targets_are_rounded_as_fractions_are(seed: int, grid: Fraction | str) -> None:
+    pick = np.random.default_rng(seed)
+    labels = np.unique(pick.normal(size=9) * 10.0 ** pick.integers(-3, 4))
+    labels = labels if seed % 2 else np.unique(np.round(labels * 8) / 8)  # halves of a quarter among them
+    codes, weights = np.arange(len(labels)), pick.integers(1, 9, len(labels))
+    for _ in range(2):  # the second time from memory
+        made = read_quantity(labels, codes, weights, grid)
+        exact = [Fraction(Decimal(str(label))) for label in labels.tolist()]
+        if grid == "auto" and not made.note:
+            assert [(made.centre + int(d)) * made.unit for d in made.deviations] == exact
+            continue
+        assert [made.centre + int(d) for d in made.deviations] == [round(value / made.unit) for value in exact]
+        assert made.unit == grid or grid == "auto"
