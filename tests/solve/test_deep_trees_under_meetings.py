@@ -22,6 +22,12 @@ PLAN = Plan(ContinuousTotals(), None, None, None, None, ())
 RULES = tf.Monotone("x0", "increasing"), tf.Monotone("x1", "decreasing")
 
 
+@pytest.fixture(autouse=True)
+def programs_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However slow the machine is."""
+    monkeypatch.setattr("treeform.solve.repair.SECONDS", 600.0)
+
+
 def problem(rows: int, seed: int, depth: int, *more: Any) -> tf.Problem:
     """A table whose labels rise with the first column, for the most part."""
     rng = np.random.default_rng(seed)

@@ -59,7 +59,7 @@ def cheapest_labels(
         return None
     # Imported here, since it takes part of a second, which other solves need not spend.
     from scipy.optimize import Bounds, LinearConstraint, milp
-    from scipy.sparse import csr_array
+    from scipy.sparse import csr_array, vstack
 
     size = wrong.size + len(clashes)  # last, for each clash whether labels of the first array are allowed
     sides, blocks = [], []
@@ -69,7 +69,7 @@ def cheapest_labels(
         row[: wrong.size] = block.reshape(-1)
         if which is not None:
             row[wrong.size + which] = allowed
-        blocks.append(row)
+        blocks.append(csr_array(row[None]))  # of a deep tree there are thousands, with few entries each
         sides.append(most)
 
     for coef, most in rows:
@@ -83,15 +83,15 @@ def cheapest_labels(
                 at_most(lower & only, 0, which, -1)
             if upper[leaf].any():
                 at_most(upper & only, 1, which, 1)
-    each = np.zeros((leaves, size))
-    each[:, : wrong.size] = np.kron(np.eye(leaves), np.ones(data.n_classes))
+    first = np.arange(0, wrong.size + 1, data.n_classes)
+    each = csr_array((np.ones(wrong.size), np.arange(wrong.size), first), shape=(leaves, size))
     found = milp(
         np.append(wrong.reshape(-1).astype(float), np.zeros(len(clashes))),
         integrality=np.ones(size),
         bounds=Bounds(0, 1),
         constraints=[
-            LinearConstraint(csr_array(each), 1, 1),
-            LinearConstraint(csr_array(np.stack(blocks)), -np.inf, sides),
+            LinearConstraint(each, 1, 1),
+            LinearConstraint(vstack(blocks, format="csr"), -np.inf, sides),
         ],
         options={"time_limit": budget.share(SECONDS).remaining},
     )
