@@ -13,7 +13,6 @@ from treeform.certify.left_out import Reach, count_alternatives
 from treeform.engines import TreeTask, and_or_graph
 from treeform.engines.and_or_graph import GraphOfTrees, Priced, takes_intervals
 from treeform.engines.enumeration import Enumeration
-from treeform.engines.table_of_totals import tests_of
 from treeform.solve.columns_on_demand import is_usual, priced_part
 from treeform.utils.budget import Budget
 
@@ -240,15 +239,14 @@ def test_a_graph_that_is_refused_leaves_nothing_in_memory(
     listed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Otherwise the next one, of a smaller cost, is refused for the memory of this one."""
-    if not listed:
-        search_intervals(monkeypatch)
+    monkeypatch.setattr(and_or_graph, "FEW_TESTS", 10_000 if listed else 0)
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 300 if listed else 2000, (2000, 8)), rng.integers(0, 2, 2000)
     problem = tf.Problem(X, y, shape=tf.Tree(2))
     relaxation = priced_part(problem.question)
     assert relaxation is not None
-    every = tests_of(problem.data) if listed else None
-    trees = GraphOfTrees(problem.data, relaxation.task, tests=every)
+    trees = GraphOfTrees(problem.data, relaxation.task)
+    assert takes_intervals(problem.data, relaxation.task) is not listed
     assert trees.relax() is not None
     assert trees.up_to(most=10) is None
     before = resident()
