@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 from repository import ROOT
@@ -232,6 +233,13 @@ print(json.dumps([bare, problem, [name for name in heavy if name in sys.modules]
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert json.loads(done.stdout) == [[], [], []]
+
+
+def test_names_that_are_imported_on_first_use_are_listed() -> None:
+    for name in ("certify", "estimators", "objectives", "tradeoff"):
+        package = import_module(f"treeform.{name}")
+        assert {*package.__all__, "__name__"} <= set(dir(package))
+        assert all(hasattr(package, one) for one in package.__all__) and not hasattr(package, "Nothing")
 
 
 def test_solvers_are_imported_inside_functions_of_backends() -> None:

@@ -9,4 +9,4 @@ _HOMES = {
     "json_schema": ".schema", "make_certificate": ".certificate",
 }  # fmt: skip
 __all__ = sorted(_HOMES)
-__getattr__ = on_first_use(__name__, _HOMES)
+__getattr__, __dir__ = on_first_use(__name__, _HOMES)

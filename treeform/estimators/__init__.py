@@ -8,4 +8,4 @@ _HOMES = dict.fromkeys(("OptimalTreeClassifierCV", "OptimalTreeRegressorCV"), ".
     "OptimalDiagramClassifier": ".diagram", "OptimalTreeClassifier": ".tree", "OptimalTreeRegressor": ".regressor",
 }  # fmt: skip
 __all__ = sorted(_HOMES)
-__getattr__ = on_first_use(__name__, _HOMES)
+__getattr__, __dir__ = on_first_use(__name__, _HOMES)

@@ -10,4 +10,4 @@ from treeform.utils.first_use import on_first_use
 
 _HOMES = {name: home for home, _, name in (target.partition(":") for target in BUILT_IN[OBJECTIVES].values())}
 __all__ = sorted(name for name, home in _HOMES.items() if home.startswith(f"{__name__}."))
-__getattr__ = on_first_use(__name__, {name: _HOMES[name] for name in __all__})
+__getattr__, __dir__ = on_first_use(__name__, {name: _HOMES[name] for name in __all__})

@@ -28,4 +28,4 @@ _HOMES = {
     "trace_frontier": ".frontier",
 }
 __all__ = sorted(_HOMES)
-__getattr__ = on_first_use(__name__, _HOMES)
+__getattr__, __dir__ = on_first_use(__name__, _HOMES)

@@ -134,10 +134,9 @@ private:
         improver_->run();
     }
     /// How much work the improvement search may have done by now, with that of the first trees; where it begins late, all
-    /// that these take once the proof has done some. A proof at depth four
-    /// takes ten to two hundred times the work of trees of depth three on the same rows: a part of that is little beside
-    /// it, and enough for the trees that are found soon. A unit of the search takes about twice the time of one of the
-    /// proof.
+    /// that these take once the proof has done some. A proof at depth four takes ten to two hundred times the work of trees
+    /// of depth three on the same rows: a part of that is little beside it, and enough for the trees that are found soon. A
+    /// unit of the search takes about twice the time of one of the proof.
     double allowed(std::uint64_t first) const {
         constexpr std::uint64_t kAlone = 400'000'000;  // some hundredths of a second
         if (first == 0) first = improver_->first_work;
