@@ -86,6 +86,18 @@ def test_arrays_that_are_no_graph_are_refused():
     assert fault(feature, threshold, *sides, label, n_features=1, n_classes=1) is None
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_weights_that_cannot_be_added_are_refused(sign):
+    X, most = np.zeros((2, 1)), np.iinfo(np.int64).max
+    none = np.array([-1], dtype=np.int32)
+    nodes = [none, np.array([np.nan]), none, none]
+    weight = sign * np.array([[most - 1, 5], [1, most - 5]])
+    assert _core.move_rows(X, weight, *nodes)[2].tolist() == [sign * most] * 2
+    weight[1, 1] += sign
+    with pytest.raises(ValueError, match="too large to be added"):
+        _core.move_rows(X, weight, *nodes)
+
+
 @pytest.mark.parametrize("kind", [[0, 0, 2], [0.0, 1.0, 0.0], [[0, 1, 0]], [0, -1, 0]])
 def test_kinds_of_totals(kind):
     added = np.zeros((2, 2, 1), dtype=np.int64)

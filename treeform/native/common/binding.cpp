@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "group_rows.hpp"
 #include "moved_rows.hpp"
@@ -66,6 +67,23 @@ nb::tuple group_rows_of(const Array<double, 2>& x) {
     return nb::make_tuple(to_array(found.group), to_array(found.first));
 }
 
+namespace {
+
+/// Sums of some of the rows have to be whole numbers of 64 bits.
+void require_addable(const Array<std::int64_t, 2>& weight) {
+    constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    std::vector<std::uint64_t> sums(weight.shape(1), 0);
+    const std::int64_t* one = weight.data();
+    for (std::size_t row = 0; row < weight.shape(0); ++row)
+        for (std::uint64_t& sum : sums) {
+            const auto size = *one < 0 ? 0 - static_cast<std::uint64_t>(*one) : static_cast<std::uint64_t>(*one);
+            require(size <= kMost - sum, "the weights are too large to be added");
+            sum += size, ++one;
+        }
+}
+
+}  // namespace
+
 nb::tuple move_rows_of(const Array<double, 2>& x, const Array<std::int64_t, 2>& weight,
                        const Array<std::int32_t, 1>& feature, const Array<double, 1>& threshold,
                        const Array<std::int32_t, 1>& left, const Array<std::int32_t, 1>& right) {
@@ -75,6 +93,7 @@ nb::tuple move_rows_of(const Array<double, 2>& x, const Array<std::int64_t, 2>& 
     require(threshold.shape(0) == count && left.shape(0) == count && right.shape(0) == count,
             "the arrays of the nodes differ in length");
     require(weight.shape(0) == x.shape(0), "weights and rows differ in number");
+    require_addable(weight);
     for (std::size_t v = 0; v < count; ++v) {
         if (feature.data()[v] < 0) continue;
         require(std::size_t(feature.data()[v]) < x.shape(1), "a test reads a column that is not there");

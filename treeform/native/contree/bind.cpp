@@ -48,6 +48,7 @@ std::vector<Clash> clashes_of(Keywords& keywords, const Rows& rows, bool prove) 
     const auto sets = keywords.integers_as<std::uint64_t>("clashes");
     require(sets.empty() || sets.size() == 2 * rows.features, "the sets of clashing labels are not two for each feature");
     require(sets.empty() || !prove, "the proof knows no clashing labels");
+    require(sets.empty() || rows.classes <= 62, "there are too many labels for sets of them");
     std::vector<Clash> all;
     for (std::size_t at = 0; at < sets.size(); at += 2) {
         require((sets[at] & sets[at + 1]) == 0, "a label clashes with itself");

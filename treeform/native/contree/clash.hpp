@@ -13,7 +13,9 @@ struct Clash {
     std::uint64_t below = 0, above = 0;  // sets of labels
 
     bool any() const { return below != 0 && above != 0; }
-    bool forbids(int low, int high) const { return (below >> low & 1) != 0 && (above >> high & 1) != 0; }
+    bool forbids(int low, int high) const {
+        return any() && (below >> low & 1) != 0 && (above >> high & 1) != 0;  // no clash has more than 62 labels
+    }
 };
 
 /// What the cheapest leaf costs whose label is not in a set.
@@ -21,7 +23,7 @@ template <class Cost>
 Cost leaf_without(const std::vector<Cost>& as_leaf, std::uint64_t banned, int* label = nullptr) {
     Cost best = std::numeric_limits<Cost>::max() / 4;
     for (int a = 0; a < static_cast<int>(as_leaf.size()); ++a) {
-        if ((banned >> a & 1) != 0 || as_leaf[a] >= best) continue;
+        if ((banned != 0 && (banned >> a & 1) != 0) || as_leaf[a] >= best) continue;
         best = as_leaf[a];
         if (label) *label = a;
     }
