@@ -8,12 +8,12 @@ import random
 import subprocess
 import sys
 from collections.abc import Iterable
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from process_memory import needs_proc
 from repository import ROOT
 
 from treeform.backends.drat import BINARY, trace
@@ -314,7 +314,7 @@ with short_of_memory(32):
 """
 
 
-@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads /proc")
+@needs_proc
 def test_what_is_allowed_is_all_that_is_taken():
     """A process that may map little more ends by the limit that was stated, and not by that of the system."""
     places = [str(ROOT / "tests" / folder) for folder in ("support", "certify")]

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import resource
-from pathlib import Path
-
 import numpy as np
 import pytest
+from process_memory import needs_proc, resident
 
 import treeform as tf
 from treeform.certify.left_out import Reach, count_alternatives
@@ -233,7 +231,7 @@ def test_it_is_stopped_and_ends_where_there_is_too_much() -> None:
     assert graph is not None and graph.n_alternatives > 10
 
 
-@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads /proc")
+@needs_proc
 @pytest.mark.parametrize("listed", [False, True])
 def test_a_graph_that_is_refused_leaves_nothing_in_memory(
     listed: bool, monkeypatch: pytest.MonkeyPatch
@@ -252,11 +250,6 @@ def test_a_graph_that_is_refused_leaves_nothing_in_memory(
     before = resident()
     assert trees.up_to(most=600_000) is None
     assert resident() - before < 2**26
-
-
-def resident() -> int:
-    """Bytes of this process in main memory."""
-    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 
 @pytest.mark.drawn(3)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from process_memory import needs_proc, resident
 
 import treeform as tf
 
@@ -125,12 +126,10 @@ def small_solve(number: int) -> None:
 def usage() -> tuple[int, int, int]:
     """Kilobytes of memory in use, threads of the system, open files."""
     gc.collect()
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    size = os.sysconf("SC_PAGE_SIZE") // 1024
-    return pages * size, len(os.listdir("/proc/self/task")), len(os.listdir("/proc/self/fd"))
+    return resident() // 1024, len(os.listdir("/proc/self/task")), len(os.listdir("/proc/self/fd"))
 
 
-@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads /proc")
+@needs_proc
 def test_many_small_solves_leave_nothing(nightly: bool, record_property: Any) -> None:
     solves = 24_000 if nightly else 48
     for number in range(72):  # what is loaded once, by each engine and solver

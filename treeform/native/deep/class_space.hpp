@@ -78,15 +78,15 @@ public:
             const Ptr low = leaf_for(left->as_leaf, clash.below), high = leaf_for(right->as_leaf, clash.above);
             better(left->cost + high->cost, low->cost + right->cost) ? void(right = high) : void(left = low);
         }
-        Tree<Cost> tree{test, left->cost + right->cost + price, 0, left->tests + right->tests + 1, left, right};
+        const Cost cost = left->cost + right->cost + price;
+        Tree<Cost> tree{test, cost, 0, left->tests + right->tests + 1, std::move(left), std::move(right)};
         if (may_clash()) {
-            tree.labels = left->labels | right->labels, tree.as_leaf = left->as_leaf;
-            for (std::size_t a = 0; a < tree.as_leaf.size(); ++a) tree.as_leaf[a] += right->as_leaf[a];
+            tree.labels = tree.left->labels | tree.right->labels, tree.as_leaf = tree.left->as_leaf;
+            for (std::size_t a = 0; a < tree.as_leaf.size(); ++a) tree.as_leaf[a] += tree.right->as_leaf[a];
         }
         return std::make_shared<const Tree<Cost>>(std::move(tree));
     }
-
-    /// The best tree of that depth if it costs less than `cutoff`; else null. `hint` is a root test to try first. With a
+    /// The best tree of that depth if it costs less than `cutoff`; else null; `hint` is a root test to try first. With a
     /// minimum support, a good tree in place of the best one of depth two, except of all rows.
     Ptr solve(const Rows& rows, int depth, Cost cutoff, Test hint) {
         const auto budget = contree::full_tree(depth);

@@ -27,7 +27,8 @@ COUNTED_DEPTH = 2
 LEAST_DEPTH = 4
 """Of trees that another search looks for beside the proof."""
 DEAR = 40_000_000
-"""Rows times classes times the square of the columns, beyond which a good tree of depth two takes a proof long."""
+"""Rows times classes times the square of the columns, beyond which a good tree of depth two takes a proof long, as in
+``native/deep/few_columns.hpp``."""
 
 
 def exact_search(node: Node, budget: Budget) -> Limit | None:
