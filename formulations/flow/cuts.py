@@ -58,19 +58,7 @@ class CutFlow(Component):
 
 
 def add_cuts(model: Model, shared: SharedValues, points: Ints, end: int) -> None:
-    """State the cuts of ``points`` along the path to the node ``end``.
-
-    Parameters
-    ----------
-    model : Model
-        Gets the rows.
-    shared : SharedValues
-        Where the components have published heap, design, tests and guesses.
-    points : (P,) int array
-        Numbers of distinct feature vectors.
-    end : int
-        The node at which these points are predicted.
-    """
+    """State the cuts of ``points``, numbers (P,) of distinct feature vectors that are predicted at the node ``end``."""
     heap, design, tests, guesses = (
         shared.get(Heap),
         shared.get(Design),

@@ -35,10 +35,7 @@ class Choice(Shared, publisher="NodeFlow"):
 class NodeFlow(Component):
     """One alternative at each node that is reached.
 
-    Parameters
-    ----------
-    graph : AndOrGraph, optional
-        None: that of all trees within the shape and the bounds on support and flow.
+    Without a graph, it is that of all trees within the shape and the bounds on support and flow.
     """
 
     needs = frozenset[str]()

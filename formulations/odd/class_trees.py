@@ -137,15 +137,8 @@ class Search:
 def class_trees(data: Dataset, shape: Shape) -> Iterator[DecisionGraph | None]:
     """Trees that separate classes: all that there are places for, then the heaviest two, three, ...
 
-    Parameters
-    ----------
-    shape : Shape
-        Multivariate; a tree takes the places that its layers have.
-
-    Yields
-    ------
-    DecisionGraph or None
-        None where time was spent, so that the caller can end it.
+    A tree takes the places that the layers of a multivariate shape have. None stands where time was spent, so that the
+    caller can end it.
     """
     cube = Cube.of(data)
     totals = data.points.weights.sum(axis=0)

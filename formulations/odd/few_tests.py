@@ -65,10 +65,7 @@ def errors_of_two(data: Dataset) -> Iterator[int | None]:
 class _Bounds:
     """What can be right or wrong: a class at a point, with its weight; and which of it is inseparable.
 
-    Attributes
-    ----------
-    present : tuple of int
-        The classes that have samples, the heaviest first.
+    ``present`` has the classes with samples, the heaviest first.
     """
 
     def __init__(self, data: Dataset) -> None:

@@ -26,12 +26,7 @@ class Hulls:
     min  cost @ share + sum(up + down)  subject to  right mixture - left mixture = up - down,  the shares of
     each side sum to 1,  all at least 0.
 
-    Parameters
-    ----------
-    unit : (n, d) float64
-        Points, scaled to [0, 1].
-    left : (n,) bool
-        The sides; both have a point.
+    Points (n, d) are scaled to [0, 1]; both sides have one.
     """
 
     def __init__(self, unit: Floats, left: Bools) -> None:

@@ -32,10 +32,7 @@ INSIDE = 8.0
 def intersections(data: Dataset, shape: Shape) -> Iterator[DecisionGraph | None]:
     """Models of 1, 2, ... tests, one below the other, for each of the two heaviest classes as the region.
 
-    Yields
-    ------
-    DecisionGraph or None
-        None where time was spent without a model.
+    None stands where time was spent without a model.
     """
     cube = Cube.of(data)
     weights = data.points.weights

@@ -38,14 +38,7 @@ MOST = 4
 
 
 class Polyhedron:
-    """The search for k half-spaces that hold some points and leave out others.
-
-    Parameters
-    ----------
-    inner, outer : (.,) int64
-        Points inside and outside; each has one.
-    k : int
-        At least 1.
+    """The search for k half-spaces that hold some points and leave out others; at least one of each.
 
     Attributes
     ----------
@@ -124,10 +117,7 @@ def regions(data: Dataset, shape: Shape) -> Iterator[DecisionGraph | None]:
 def polyhedra(data: Dataset, most: int) -> Iterator[DecisionGraph | None]:
     """A model without errors, with as few tests one below the other as are found, at most so many, of two classes.
 
-    Yields
-    ------
-    DecisionGraph or None
-        None where time was spent without a model.
+    None stands where time was spent without a model.
     """
     weights = data.points.weights
     classes = np.flatnonzero(weights.sum(axis=0)).tolist()

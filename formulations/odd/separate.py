@@ -89,23 +89,13 @@ class Cube:
     ) -> dict[str, Any] | None:
         """A test that sends ``points[left]`` left and the others right: ``{"weights", "threshold"}``.
 
-        Solvers return hyperplanes that just reach the margin. On the same sides the one of largest margin is
-        taken, rounded to as few digits as leave half of it; on large data, where that linear program takes too
-        long, the solver's own, rounded to as few digits as keep the sides and the margin.
+        None when no hyperplane parts the points by the margin. Solvers return hyperplanes that just reach it. On the
+        same sides the one of largest margin is taken, rounded to as few digits as leave half of it; on large data,
+        where that linear program takes too long, the solver's own, rounded to as few digits as keep the sides and the
+        margin.
 
-        Parameters
-        ----------
-        points : (m,) int64
-        left : (m,) bool
-        slope : (F',) float64
-            Weights over the scaled features.
-        signs : pair of (F',) bool, optional
-            Which weights may be below 0, and which above; others stay 0. By default all may be either.
-
-        Returns
-        -------
-        dict or None
-            None when no hyperplane parts the points by the margin.
+        ``slope``: (F',) weights over the scaled features. ``signs``: which weights may be below 0, and which above;
+        others stay 0. By default all may be either.
         """
         least = ENOUGH * float(MARGIN)
         both = bool(left.any()) and not bool(left.all())

@@ -23,14 +23,7 @@ def turns_to(level: int) -> Bools:
 def elsewhere(path: Ints, level: int) -> Ints:
     """Literals all false exactly when an example is at a node: the part ``X_i[..level] != q`` of clauses.
 
-    Parameters
-    ----------
-    path : ndarray of int64, shape (p, k)
-        Literals ``X_ij``: example ``i`` turns right at level ``j``.
-
-    Returns
-    -------
-    ndarray of int64, shape (p, 2^level, level)
+    ``path``: (p, k) literals ``X_ij``, example ``i`` turns right at level ``j``. Returns (p, 2^level, level).
     """
     sign = np.where(turns_to(level), -1, 1)
     return sign[None] * path[:, None, :level]
@@ -44,18 +37,9 @@ def split_clauses(path: Ints, features: Ints, right: Bools, level: int) -> Ints:
         (3)  e_i[f] = 0:  X_i[..j] = q  and  X_ij   =>  not F_qf
         (4)  e_i[f] = 1:  X_i[..j] = q  and  ~X_ij  =>  not F_qf
 
-    Parameters
-    ----------
-    path : ndarray of int64, shape (p, k)
-        Literals ``X_ij``.
-    features : ndarray of int64, shape (2^level, m)
-        Literals ``F_qf`` of the nodes of this level.
-    right : ndarray of bool, shape (p, m)
-        ``e_i[f]``: the test ``f`` sends example ``i`` to the right.
-
-    Returns
-    -------
-    ndarray of int64, shape (p * 2^level * m, level + 2)
+    ``path``: (p, k) literals ``X_ij``. ``features``: (2^level, m) literals ``F_qf`` of the nodes of this level.
+    ``right``: (p, m), ``e_i[f]``, the test ``f`` sends example ``i`` to the right. Returns (p * 2^level * m, level +
+    2).
     """
     (p, m), nodes = right.shape, 2**level
     out = np.empty((p, nodes, m, level + 2), dtype=np.int64)
@@ -68,22 +52,14 @@ def split_clauses(path: Ints, features: Ints, right: Bools, level: int) -> Ints:
 def ordered_clauses(path: Ints, features: Ints, left: Ints, level: int) -> Ints:
     """Formulas (3) and (4) at one level where nodes hold a column ``u`` and an ordered threshold.
 
-    For each example ``e_i``, node ``q`` of the level and column ``u``, with ``O`` the literal of the example's
-    value in that column ("the node sends it to the left")::
+    For each example ``e_i``, node ``q`` of the level and column ``u``, with ``O`` the literal of the example's value in
+    that column ("the node sends it to the left")::
 
         (3')  X_i[..j] = q  and  X_ij  and  G_qu   =>  not O
         (4')  X_i[..j] = q  and  ~X_ij  and  G_qu  =>  O
 
-    Parameters
-    ----------
-    features : ndarray of int64, shape (2^level, u)
-        Literals ``G_qu``: the node tests the column.
-    left : ndarray of int64, shape (2^level, p, u)
-        Literals ``O``.
-
-    Returns
-    -------
-    ndarray of int64, shape (2 * p * 2^level * u, level + 3)
+    ``features``: (2^level, u) literals ``G_qu``, the node tests the column. ``left``: (2^level, p, u) literals ``O``.
+    Returns (2 * p * 2^level * u, level + 3).
     """
     nodes, p, columns = left.shape
     out = np.empty((2, p, nodes, columns, level + 3), dtype=np.int64)
@@ -97,12 +73,7 @@ def ordered_clauses(path: Ints, features: Ints, left: Ints, level: int) -> Ints:
 
 
 def left_when_unused(path: Ints, active: Ints, level: int) -> Ints:
-    """An unused node sends everything left: ``X_i[..j] = q and not A_q => not X_ij``.
-
-    Returns
-    -------
-    ndarray of int64, shape (p * 2^level, level + 2)
-    """
+    """An unused node sends everything left: ``X_i[..j] = q and not A_q => not X_ij``, (p * 2^level, level + 2)."""
     p, nodes = len(path), 2**level
     out = np.empty((p, nodes, level + 2), dtype=np.int64)
     out[..., :level] = elsewhere(path, level)
@@ -114,14 +85,7 @@ def left_when_unused(path: Ints, active: Ints, level: int) -> Ints:
 def leaf_clauses(path: Ints, literals: Ints) -> Ints:
     """At each leaf one literal is implied: ``X_i = v => literals[i, v]``, the pattern of Algorithm 2.
 
-    Parameters
-    ----------
-    literals : ndarray of int64, shape (p, 2^k) or (p, 2^k, w)
-        One literal, or a clause of ``w`` of them, for each example and leaf.
-
-    Returns
-    -------
-    ndarray of int64, shape (p * 2^k, k + w)
+    ``literals``: (p, 2^k), or (p, 2^k, w) for a clause of ``w`` of them. Returns (p * 2^k, k + w).
     """
     p, depth = path.shape
     tail = literals.reshape(p, 2**depth, -1)
@@ -132,16 +96,7 @@ def leaf_clauses(path: Ints, literals: Ints) -> Ints:
 def same_class_clauses(path: Ints, leaf: Ints, predicted: Ints) -> Ints:
     """What is predicted is the class of the leaf: ``X_i = v => (P_ic <=> C_vc)`` for one class ``c``.
 
-    Parameters
-    ----------
-    leaf : ndarray of int64, shape (2^k,)
-        Literals ``C_vc``.
-    predicted : ndarray of int64, shape (p,)
-        Literals ``P_ic``.
-
-    Returns
-    -------
-    ndarray of int64, shape (2 * p * 2^k, k + 2)
+    ``leaf``: (2^k,) literals ``C_vc``. ``predicted``: (p,) literals ``P_ic``. Returns (2 * p * 2^k, k + 2).
     """
     shape = (len(path), len(leaf))
     c, q = np.broadcast_to(leaf, shape), np.broadcast_to(predicted[:, None], shape)

@@ -18,13 +18,7 @@ SHORT_LIST = 500
 
 
 def refuse_contradictions(data: Dataset) -> None:
-    """Raise when some rows have equal features and different classes.
-
-    Raises
-    ------
-    Infeasible
-        Naming the rows.
-    """
+    """Raise Infeasible, which names the rows, when some have equal features and different classes."""
     groups = contradictory_rows(data)
     if groups:
         raise Infeasible(
@@ -58,24 +52,11 @@ def nearest(
 ) -> Ints:
     """Misclassified points that are closest to a point of another class in the formula.
 
-    They show the borders between classes that matter; far fewer are needed than with the paper's "any
-    misclassified example". Each one chosen counts as in the formula for the choice of the next.
+    They show the borders between classes that matter; far fewer are needed than with the paper's "any misclassified
+    example". Each one chosen counts as in the formula for the choice of the next.
 
-    Parameters
-    ----------
-    right : ndarray of bool, shape (P, m)
-    truth : ndarray of int64, shape (P,)
-    wrong : ndarray of int64
-        Points to choose from.
-    inside : ndarray of int64
-        Points in the formula.
-    keep : ndarray of int64, optional
-        Points that are returned in any case, before the others.
-
-    Returns
-    -------
-    ndarray of int64
-        Distinct points.
+    ``right``: (P, m). ``wrong``: points to choose from. ``inside``: points in the formula. ``keep``: points that are
+    returned in any case, before the others.
     """
     start = np.zeros(0, dtype=np.int64) if keep is None else keep
     if not len(wrong):

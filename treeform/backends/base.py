@@ -132,19 +132,9 @@ class Backend(ABC):
 
 
 def check_threads(threads: Any, chosen_by: str | None = None) -> int:
-    """The number of threads, checked.
+    """The number of threads; SpecError if it is none.
 
-    Parameters
-    ----------
-    threads : object
-        The value given.
-    chosen_by : str, optional
-        The solver that chooses the number itself for 0; by default 0 is refused.
-
-    Raises
-    ------
-    SpecError
-        If it is no possible number of threads.
+    0 is for the solver ``chosen_by``, which chooses the number itself; without one, 0 is refused.
     """
     whole = whole_number(threads)
     if whole is not None and whole >= (chosen_by is None):

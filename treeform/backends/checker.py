@@ -21,15 +21,7 @@ NO_NUMBERS = "values that are no numbers"
 
 
 def source_point(lowered: Lowered, x: Any) -> np.ndarray:
-    """A solver's point over the columns of the source model.
-
-    Parameters
-    ----------
-    lowered : Lowered
-        The model as the solver has it.
-    x : array_like
-        A value for each of its columns; for any other length the point is NaN throughout.
-    """
+    """A solver's point over the columns of the source model; NaN throughout if it has a wrong length."""
     point = np.asarray(x, dtype=np.float64)
     return lowered.to_source(point if point.shape == (lowered.n_cols,) else np.full(lowered.n_cols, np.nan))
 
@@ -37,12 +29,7 @@ def source_point(lowered: Lowered, x: Any) -> np.ndarray:
 class SolutionChecker:
     """Lets through points that satisfy the model after rounding, and remembers the best.
 
-    Parameters
-    ----------
-    model : Model
-        The rows as the user stated them, not as they were routed.
-    cutoff : float or None
-        Points with a larger objective are no answers.
+    The rows are those that the user stated, not as they were routed. Points beyond the cutoff are no answers.
     """
 
     def __init__(self, model: Model, cutoff: float | None) -> None:
@@ -57,12 +44,8 @@ class SolutionChecker:
     def start_from(self, hint: np.ndarray | None, assumptions: Sequence[int]) -> None:
         """Keep a complete and feasible hint as the first point; any other hint is ignored.
 
-        Parameters
-        ----------
-        hint : (n_cols,) array or None
-            A value for each column, NaN where it is unknown.
-        assumptions : sequence of int
-            Signed literals ``+-(col + 1)`` that the point has to satisfy.
+        The hint is NaN where a column is unknown; assumptions are signed literals ``+-(col + 1)`` that it has to
+        satisfy.
         """
         if hint is None or bool(np.isnan(hint).any()):
             return
@@ -126,15 +109,7 @@ class SolutionChecker:
         return self.best_value <= bound + self._slack(bound)
 
     def count_refused(self, points: int, violated: dict[str, int]) -> None:
-        """Count points that were refused elsewhere.
-
-        Parameters
-        ----------
-        points : int
-            Their number.
-        violated : dict of str to int
-            The number of violated rows of the last one, by name of the block.
-        """
+        """Count points that were refused elsewhere, with the violated rows of the last one by name of the block."""
         self.rejected += points
         self._complaint = violated or self._complaint
 

@@ -76,27 +76,14 @@ class Child:
         on_message: Callable[[Any], None] | None = None,
         patience: float = 0.0,
     ) -> Any:
-        """The result of ``module.function(task)``, or None if it was stopped.
+        """The result of ``module.function(task)``, of a module of treeform, or None if it was stopped.
 
-        Parameters
-        ----------
-        module, function : str
-            Of treeform.
-        task : dict
-            Travels as a pickle; arrays are not copied on this side.
-        watch : Watch, or anything with ``ending``
-            Says when to stop.
-        on_message : callable, optional
-            Called in another thread with what the function reports meanwhile.
-        patience : float
-            Seconds that the task has to return after it was asked to stop; then the child is killed.
+        ``task`` travels as a pickle; arrays are not copied on this side. ``watch``, or anything with ``ending``, says
+        when to stop; after ``patience`` seconds more the child is killed. ``on_message`` is called in another thread
+        with what the function reports meanwhile.
 
-        Raises
-        ------
-        TreeformError
-            What the function raised; other exceptions are `SolverFailed`.
-        SolverFailed
-            If the process died, or sent what is no answer.
+        A TreeformError of the function is raised here; any other exception is `SolverFailed`, and so is a process that
+        died or sent what is no answer.
         """
         process = self._running()
         exchange = _Exchange(process, ("task", (module, function, task)), on_message)

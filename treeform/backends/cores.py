@@ -50,17 +50,8 @@ def raise_bound(
 ) -> np.ndarray | None:
     """Lower bounds from disjoint cores.
 
-    Parameters
-    ----------
-    ask : callable
-        Solves under assumptions.
-    proved : callable
-        Called with each new bound.
-
-    Returns
-    -------
-    ndarray or None
-        The point that satisfies what was still assumed, if it came to that.
+    ``ask`` solves under assumptions; ``proved`` is called with each new bound. Returns the point that satisfies what
+    was still assumed, if it came to that.
     """
     weights, bound = terms.weights.copy(), terms.base
     while not stop():

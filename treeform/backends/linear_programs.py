@@ -41,14 +41,9 @@ class LinearSolution:
 
 
 class LinearProgram:
-    """min cost @ x  subject to  low <= matrix @ x <= high,  lower <= x <= upper.
+    """min cost @ x subject to low <= matrix @ x <= high, lower <= x <= upper.
 
     Raises SolverNotAvailable if highspy is not here.
-
-    Parameters
-    ----------
-    low, high : (m,) array
-        Bounds of the rows.
 
     Examples
     --------

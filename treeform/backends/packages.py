@@ -37,15 +37,7 @@ def installed_version(package: str) -> str | None:
 
 
 def probe(package: str, module: str) -> Availability:
-    """Find a package without importing it.
-
-    Parameters
-    ----------
-    package : str
-        The distribution, as pip knows it; empty for a backend that needs none.
-    module : str
-        The top-level module that it provides.
-    """
+    """Find a distribution, by its name for pip (maybe empty) and its top-level module, without an import."""
     if not package:
         return Availability(True)
     try:
@@ -89,21 +81,9 @@ def shared_libraries(package: str) -> frozenset[str]:
 
 
 def load(module: str, backend: str, install: str) -> Any:
-    """Import a solver's module.
+    """Import a solver's module; ``backend`` and ``install`` are for the message if it is missing.
 
-    Parameters
-    ----------
-    module : str
-        Its name, such as ``"highspy"``.
-    backend : str
-        The name of the solver, for the message.
-    install : str
-        What the message suggests if the module is missing.
-
-    Raises
-    ------
-    SolverNotAvailable
-        With what to install, or which packages clash.
+    Raises SolverNotAvailable with what to install, or which packages clash.
     """
     try:
         return import_module(module)

@@ -195,14 +195,8 @@ class PortfolioSession(Session):
 class Race:
     """What the members of a portfolio found in one run.
 
-    Parameters
-    ----------
-    run : Run
-        The question, over the columns of ``model``.
-    watch : Watch
-        Hears every point and bound.
-    over : threading.Event
-        Set when nothing is left to be done; stops the members.
+    ``watch`` hears every point and bound, over the columns of the run's model. ``over`` is set when nothing is left to
+    be done, and stops the members.
     """
 
     def __init__(self, model: Model, run: Run, watch: Watch, over: threading.Event) -> None:
@@ -259,13 +253,7 @@ class Race:
         return not refuted
 
     def answer(self) -> Answer:
-        """The first proof, or the best of all points and bounds.
-
-        Raises
-        ------
-        Exception
-            What a member raised, when all of them did.
-        """
+        """The first proof, or the best of all points and bounds; if all members raised, what one of them did."""
         with self._lock:
             if self._failures and not self._outcomes and self._checker.best is None:
                 raise self._failures[0]

@@ -11,17 +11,13 @@ ROUNDS = 4
 
 
 def finite_ranges(model: Model) -> tuple[np.ndarray, np.ndarray]:
-    r"""Bounds of all columns, those that are infinite replaced by what the plain linear rows imply.
+    r"""Bounds (lb, ub) of all columns, those that are infinite replaced by what the plain linear rows imply.
 
     For a row :math:`\sum_k a_k x_k \le h` and a column with :math:`a_j > 0`
 
     .. math:: x_j \le \frac{1}{a_j} \Bigl(h - \sum_{k \ne j} \min_{l_k \le x_k \le u_k} a_k x_k\Bigr).
 
     Raises RouteError if a column stays unbounded.
-
-    Returns
-    -------
-    lb, ub : ndarray of float64, shape (n_cols,)
     """
     lb, ub = model.lb.copy(), model.ub.copy()
     for _ in range(ROUNDS):

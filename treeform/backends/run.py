@@ -124,17 +124,10 @@ WIDER = 1e-3
 
 
 def with_cutoff(model: Model, cutoff: float | None) -> Linear:
-    """All rows of a model of linear rows, and a last row ``objective <= cutoff`` where there is one.
+    """All rows of a model of linear rows, and a last row ``objective <= cutoff`` where there is a cutoff.
 
     A whole-numbered objective has its limit halfway between two values. Others get a limit clearly wider than the
     cutoff: with 1e-6, HiGHS 1.14 calls models infeasible whose optimum is the cutoff. What is beyond is refused.
-
-    Parameters
-    ----------
-    model : Model
-        A model whose rows are all linear.
-    cutoff : float or None
-        The largest objective that is wanted; None: no limit, and no last row.
     """
     rows = concatenate_linear([b for b in model.blocks if isinstance(b, Linear)])
     goal = model.objective
@@ -148,20 +141,7 @@ def with_cutoff(model: Model, cutoff: float | None) -> Linear:
 
 
 def narrowed(model: Model, assumptions: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds of the columns with literals fixed.
-
-    Parameters
-    ----------
-    model : Model
-        The model with its own bounds.
-    assumptions : sequence of int
-        Signed literals ``+-(col + 1)`` that are fixed.
-
-    Returns
-    -------
-    lower, upper : (n_cols,) arrays
-        Crossed where the literals contradict each other or the bounds.
-    """
+    """Bounds of the columns with signed literals ``+-(col + 1)`` fixed; crossed where these contradict something."""
     lb, ub = model.lb.copy(), model.ub.copy()
     lits = np.asarray(assumptions, dtype=np.int64)
     lb[lits[lits > 0] - 1] = 1.0

@@ -203,21 +203,8 @@ def in_slices(
 ) -> tuple[bool | None, int]:
     """Solve in slices of conflicts, so that the search can be stopped between them.
 
-    Parameters
-    ----------
-    solver : pysat.solvers.Solver
-        With all clauses added.
-    goes_on : callable
-        Called before each slice; the search stops when it returns False.
-    assumptions : sequence of int
-        Literals of the solver that hold in this call only.
-
-    Returns
-    -------
-    satisfiable : bool or None
-        None: it was stopped.
-    slices : int
-        The number of slices that ended without an answer.
+    ``goes_on`` is called before each slice; assumptions hold in this call only. Returns whether there is a solution,
+    None if the search was stopped, and the number of slices that ended without an answer.
     """
     slices, budget = 0, FIRST_SLICE
     while goes_on():

@@ -252,22 +252,11 @@ BUILDING_POLL = 0.02
 
 
 def build_beside(work: Callable[[], T], stop: Callable[[], bool]) -> T | None:
-    """Run ``work`` in a separate thread; None as soon as ``stop`` returns True.
+    """Run ``work``, which builds and loads a model, in a separate thread; None as soon as ``stop`` returns True.
 
-    Work that is left alone ends when its model is to grow next, when it next reports a step, or with the loading of
-    its solver. How far it has come is reported in the caller's thread.
-
-    Parameters
-    ----------
-    work : callable
-        Builds a model and loads it into a solver.
-    stop : callable
-        Called again and again in the caller's thread.
-
-    Raises
-    ------
-    Exception
-        What ``work`` raised.
+    ``stop`` is called again and again in the caller's thread, and so are steps reported there; what ``work`` raised is
+    raised there. Work that is left alone ends when its model is to grow next, when it next reports a step, or with the
+    loading of its solver.
     """
     news: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
     steps: deque[Step] = deque(maxlen=1)

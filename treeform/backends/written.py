@@ -20,21 +20,10 @@ SUFFIXES = (".lp", ".mps")
 
 
 def write_model(model: Model, path: str | Path, suffix: str) -> None:
-    """Write a model, rewritten to linear rows, as HiGHS writes it.
+    """Write a model, rewritten to linear rows, as HiGHS writes it, to a path that ends in ``suffix``.
 
-    Parameters
-    ----------
-    path : str or Path
-        Ends in ``suffix``.
-
-    Raises
-    ------
-    SpecError
-        If the name ends otherwise, or the file cannot be written.
-    RouteError
-        If the model cannot be stated in linear rows, such as one with squares.
-    SolverNotAvailable
-        Without HiGHS.
+    Raises SpecError if the name ends otherwise, or the file cannot be written; RouteError if the model cannot be stated
+    in linear rows, such as one with squares; SolverNotAvailable without HiGHS.
     """
     target = Path(path)
     if target.suffix.lower() != suffix:

@@ -80,14 +80,8 @@ def _strength(claim: ClaimPart) -> tuple[int, Fraction, int]:
 class _Court:
     """The claims on one question: what refutes them, and what is proved already.
 
-    Parameters
-    ----------
-    question : Question
-        Without a restriction: what is proved of it holds under one too.
-    graph : DecisionGraph or None
-        The certificate's model.
-    narrowed : bool
-        Whether the certificate rests on a restriction. Then other models refute nothing: they may not satisfy it.
+    The question is without a restriction: what is proved of it holds under one too. Where the certificate rests on one
+    (``narrowed``), other models than its own refute nothing: they may not satisfy it.
     """
 
     def __init__(

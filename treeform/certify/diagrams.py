@@ -46,19 +46,11 @@ def cheapest_diagram(
 ) -> Found:
     """The cheapest diagram that costs at most ``most``, or a cheaper model that is none.
 
-    Raises OutOfReach if numbers would leave the exact range, there are too many diagrams near the least price, or the
-    task is of another kind.
+    The task has ``widths``, linear constraints over sums of samples, and perhaps a bound on the tests. There is a
+    multiplier for each row of its totals, others are taken as zeros; ``unit`` is the price of a unit of cost.
 
-    Parameters
-    ----------
-    task : TreeTask
-        With ``widths``; linear constraints over sums of samples, and perhaps a bound on the tests.
-    multipliers : sequence of int
-        One for each row of the task's totals. Others than that are taken as zeros.
-    unit : int
-        The price of a unit of cost.
-    budget : Budget
-        Ends the search with `Stopped`.
+    Raises OutOfReach if numbers would leave the exact range, there are too many diagrams near the least price, or the
+    task is of another kind; Stopped once the budget is spent.
     """
     if task.widths is None or task.node_penalty or task.min_support or task.min_flow or task.meetings:
         raise beyond_prices("tests have prices, supports or marks")
@@ -69,13 +61,7 @@ def cheapest_diagram(
 
 
 class _Diagrams:
-    """The diagrams of one task within the limit.
-
-    Attributes
-    ----------
-    steps : int
-        Partial diagrams so far.
-    """
+    """The diagrams of one task within the limit; ``steps`` counts partial diagrams."""
 
     def __init__(self, task: TreeTask, most: int, table: Table, prices: Prices, budget: Budget) -> None:
         assert task.widths is not None

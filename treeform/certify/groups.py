@@ -87,15 +87,10 @@ def digest_with(data: Dataset, groups: Mapping[str, Groups]) -> str:
 
 
 def given_again(parts: Sequence[GroupsPart], values: Any, data: Dataset) -> dict[str, Groups]:
-    """The arrays that a certificate rests on, from what the caller passed as ``sensitive_features``.
+    """The arrays that a certificate rests on (``parts``), from what the caller passed as ``sensitive_features``.
 
     Raises CertificateError if they are needed and not given; SpecError if they are given and not needed, or other ones
     than those needed; DataError if they are no groups of these data.
-
-    Parameters
-    ----------
-    parts : sequence of GroupsPart
-        Their entry in the certificate.
     """
     names = [part.name for part in parts]
     listed = ", ".join(map(repr, names))

@@ -77,15 +77,8 @@ def count_left_out(
 ) -> Counted | None:
     """What counting the graph of a claim again shows (`treeform.certify.left_out`); None where it names none.
 
-    Raises OutOfReach or Stopped; CertificateError if the graph is another one, or does not reach as far as the claim,
-    or holds a model that refutes it.
-
-    Parameters
-    ----------
-    value : Fraction or None
-        What is claimed.
-    details : mapping
-        Of the claim; a graph that is not the one counted here raises.
+    ``details`` are those of the claim of ``value``. Raises OutOfReach or Stopped; CertificateError if the graph is
+    another one, or does not reach as far as the claim, or holds a model that refutes it.
     """
     named = details.get("graph")
     if not isinstance(named, dict) or not isinstance(named.get("by_feature"), bool):
@@ -142,12 +135,8 @@ def count_alternatives(
 ) -> tuple[int, int]:
     """Nodes and alternatives of the graph of a reach; ``budget`` ends the search with `Stopped`.
 
+    With ``over_sets``, the columns that a tree may test are chosen at the root, among all sets that the task allows.
     Raises OutOfReach if the graph has too many nodes or sets, or numbers would leave the exact range.
-
-    Parameters
-    ----------
-    over_sets : bool
-        Whether the columns that a tree may test are chosen at the root, among all sets that the task allows.
     """
     if over_sets:
         return _over_sets(data, task, lambda table, part: write_out(table, part, reach, budget))

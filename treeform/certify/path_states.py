@@ -43,12 +43,7 @@ def read_by(task: TreeTask, feature: NDArray[np.int64]) -> Bools:
 class Followed:
     """Rules as such an automaton: states of all of them together are numbered as they are met.
 
-    Parameters
-    ----------
-    rules : sequence of PathRule
-        Without any, everything may follow.
-    read : (T,) bool
-        The tests that are allowed anywhere.
+    Without rules, everything may follow. ``read``: (T,) the tests that are allowed anywhere.
     """
 
     start = 0

@@ -64,20 +64,11 @@ def cheapest(
 ) -> Found:
     """The cheapest tree of the task that costs at most ``most``.
 
-    Raises OutOfReach if numbers would leave the exact range, the list would be too long, or the task is of another
-    kind.
+    There is a multiplier for each row of the task's totals, and one for the number of tests where that is limited;
+    others are taken as zeros. ``unit`` is the price of a unit of cost; 0 prices the rows alone.
 
-    Parameters
-    ----------
-    task : TreeTask
-        A tree.
-    multipliers : sequence of int
-        One for each row of the task's totals, and one for the number of tests where that is limited. Others than
-        that are taken as zeros.
-    unit : int
-        The price of a unit of cost; 0 prices the rows alone.
-    budget : Budget
-        Ends the search with `Stopped`.
+    Raises OutOfReach if numbers would leave the exact range, the list would be too long, or the task is of another
+    kind; Stopped once the budget is spent.
     """
     if task.widths is not None:
         raise beyond_prices("it lists trees")

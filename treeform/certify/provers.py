@@ -148,14 +148,8 @@ def by_engines(
 ) -> Iterator[Bound]:
     """The bounds of the engines, one after the other; the caller stops when one suffices.
 
-    Parameters
-    ----------
-    value : Fraction or None
-        The bound that is claimed, in the user's units; None: that there is no admissible model.
-    maker : object
-        The name of the engine that claims it, as far as it is known.
-    graph : DecisionGraph, optional
-        A known model: engines search for better ones only.
+    ``value`` is the bound that is claimed, in the user's units; None: that there is no admissible model. ``maker`` is
+    the name of the engine that claims it, as far as it is known. Of a known model, engines search for better ones only.
     """
     if not question.shape.reads_columns:
         yield from _over_hyperplanes(question, budget)
@@ -240,16 +234,8 @@ def _bound(by: str, ledger: Ledger, finished: bool) -> Bound:
 def by_prices(question: Question, value: Fraction | None, hint: object, budget: Budget) -> Bound | None:
     """What listing all trees near the least price shows (`treeform.certify.prices`); None where it does not apply.
 
-    Parameters
-    ----------
-    value : Fraction or None
-        The bound that is claimed; None: that there is no admissible model.
-    hint : object
-        Multipliers, as the certificate holds them with the claim; anything else is ignored.
-
-    Raises
-    ------
-    OutOfReach, Stopped
+    ``value`` is as in `by_engines`. ``hint``: multipliers, as the certificate holds them with the claim; anything else
+    is ignored. Raises OutOfReach or Stopped.
     """
     if not question.shape.own_leaves:
         return _diagrams_by_prices(question, value, hint, budget)

@@ -53,15 +53,11 @@ Ints = NDArray[np.int64]
 def nothing_below(question: Question, value: Fraction, prices: Sequence[Fraction], budget: Budget) -> bool:
     """Whether no admissible tree costs less than ``value``, in the user's units; False: that is not shown.
 
+    The question is one of regression, with requirements on values. There is a price for each row of the requirements,
+    for the bounds, up to `LARGEST_PRICE`; others count as 0.
+
     Raises OutOfReach where it would take too long, or requirements are more than rows and orders over values; Stopped
     once the budget is spent.
-
-    Parameters
-    ----------
-    question : Question
-        Of regression, with requirements on values.
-    prices : sequence of Fraction
-        One for each row of the requirements, for the bounds, up to `LARGEST_PRICE`; others count as 0.
     """
     part = relax(question, RegressionSearch())
     assert part is not None

@@ -51,13 +51,7 @@ def restated(question: Question) -> Question:
 
 
 class Restated(Requirement, listed=False):
-    """A requirement with the check's statements in place of its own.
-
-    Parameters
-    ----------
-    of : Requirement
-        Bound to the data; it judges models.
-    """
+    """A requirement, bound to the data, with the check's statements in place of its own; it still judges models."""
 
     name: ClassVar[str] = "restated"
 

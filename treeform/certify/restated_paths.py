@@ -24,10 +24,7 @@ Above = tuple[str, ...]
 class ByColumn(PathRule):
     """What may be tested, by the columns that were; those that the rule does not name are free.
 
-    Parameters
-    ----------
-    fits : callable
-        Whether a test of a column may stand below tests of others.
+    ``fits``: whether a test of a column may stand below tests of others.
     """
 
     def __init__(self, data: Dataset, named: Iterable[str], fits: Callable[[Above, str], bool]) -> None:

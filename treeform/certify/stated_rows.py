@@ -69,14 +69,8 @@ def left_by_rows(
 ) -> LeftByRows | None:
     """What models below ``value`` may use of a graph; None where requirements state no rows that can have a price.
 
-    Raises Stopped once the budget is spent.
-
-    Parameters
-    ----------
-    graph : AndOrGraph
-        With all trees below ``value`` that satisfy the sums.
-    sides : pair of (R,) arrays
-        Of the sum constraints.
+    The graph holds all trees below ``value`` that satisfy the sums; ``sides`` are those of the sum constraints. Raises
+    Stopped once the budget is spent.
     """
     if question.objective.is_squared or not _reaches(question, relaxation, graph):
         return None

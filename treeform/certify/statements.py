@@ -259,12 +259,7 @@ def walk(graph: DecisionGraph, row: list[float]) -> int:
 def status_row(body: MemberPart, rows: Sequence[CheckRow], claims: Sequence[CheckRow]) -> CheckRow:
     """Whether status and bound follow from the claims, and what they rest on.
 
-    Parameters
-    ----------
-    rows : sequence of CheckRow
-        Of all statements about data, problem and model.
-    claims : sequence of CheckRow
-        One for each claim.
+    ``rows`` are those of all statements about data, problem and model; of ``claims``, there is one for each claim.
     """
     answer, pairs = body.answer, list(zip(body.claims, claims, strict=True))
     lowers = [(Fraction(claim.value), row) for claim, row in pairs if claim.kind == "lower" and claim.value]

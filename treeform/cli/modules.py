@@ -14,12 +14,8 @@ from treeform.errors import SpecError, TreeformError
 def import_modules(names: Iterable[str], folder: Path) -> None:
     """Import modules by name (``my_rules``, ``my_package.rules``) or files by path (``rules/fair.py``).
 
-    Raises SpecError if there is no such module, or importing it fails.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder that files are relative to, and that is searched first for modules.
+    Files are relative to ``folder``, which is searched first for modules. Raises SpecError if there is no such module,
+    or importing it fails.
     """
     for name in names:
         if name.endswith(".py"):

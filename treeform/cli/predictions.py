@@ -18,23 +18,13 @@ from treeform.graph.rules import leaves_in_order
 def predictions(
     graph: DecisionGraph, path: Path, keep: Sequence[str], unseen: str, *, proba: bool, rule: bool
 ) -> pd.DataFrame:
-    """Predictions for a table.
+    """Predictions for a table, with the columns to keep in front, and ``unseen`` as for `DecisionGraph.predict`.
+
+    On demand, the share of each class at the leaf reached, and the number of the rule, counted from 1 in the order of
+    `DecisionGraph.rules`.
 
     Raises DataError if a column is missing, or a value cannot be read, and SpecError if a column to keep has the name
     of a column that is added.
-
-    Parameters
-    ----------
-    path : Path
-        The table.
-    keep : sequence of str
-        Columns of the table to keep in front.
-    unseen : {"error", "warn", "other"}
-        See `DecisionGraph.predict`.
-    proba : bool
-        Whether to add the share of each class at the leaf reached.
-    rule : bool
-        Whether to add the number of the rule, counted from 1 in the order of `DecisionGraph.rules`.
     """
     frame, features = features_of(graph, path)
     encoded = graph.encode(features, unseen)

@@ -109,10 +109,7 @@ def load_problem(settings: Settings) -> Problem:
 def state(rows: Dataset, settings: Settings, shape: Shape | str | None = None) -> Problem:
     """The problem of the settings on these rows, with the shape that they name, or else with this one.
 
-    Raises
-    ------
-    TreeformError
-        With the place where a requirement was written, when it does not fit the data.
+    An error of a requirement that does not fit the data has the place where it was written.
     """
     problem = Problem(rows, None, shape=settings.shape or shape or DEFAULT_SHAPE)
     if settings.minimize is not None:

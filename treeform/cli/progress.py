@@ -37,15 +37,6 @@ class ProgressDisplay:
     above the block.
 
     Use as a context manager and pass it to ``solve(on_progress=...)``. Callbacks come from solvers' threads.
-
-    Parameters
-    ----------
-    console : Console
-        Where to write.
-    enabled : bool
-        When false nothing is shown.
-    log : bool
-        Whether improvements are written as lines.
     """
 
     def __init__(self, console: Console, enabled: bool = True, log: bool = False) -> None:

@@ -38,14 +38,8 @@ def states_problem(*without: str, of_fit: bool = False) -> Callable[[Callable[..
     """Give a command the options that state a problem, and call it with the `Settings` that they make.
 
     The decorator is for a function whose first parameter is ``settings``; its other parameters are options of its own,
-    or groups of options: data classes whose fields are options.
-
-    Parameters
-    ----------
-    *without : str
-        Options that the command has no use for.
-    of_fit : bool
-        Whether it takes those that are for `fit` only.
+    or groups of options: data classes whose fields are options. Options ``without`` use for the command are left out;
+    those that are for `fit` only are there with ``of_fit``.
     """
     shared = shared_options((*without, *(() if of_fit else OF_FIT)))
 

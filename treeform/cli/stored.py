@@ -229,16 +229,10 @@ def question_for(
 ) -> tuple[Question, str, int | None]:
     """What the model answers: from its certificate, or else errors on the target named; and which rows the table has.
 
-    Raises CertificateError if the certificate belongs to another model.
+    These are "training" when they are those of the certificate, in any order; "held-out" when none is equal to one of
+    them; else "given". Last comes how many are equal to rows of training; None where that is not known.
 
-    Returns
-    -------
-    Question
-    str
-        "training" when the rows are those of the certificate, in any order; "held-out" when none is equal to one of
-        them; else "given".
-    int or None
-        How many rows are equal to rows of training; None where that is not known.
+    Raises CertificateError if the certificate belongs to another model.
     """
     if body is None:
         counted = Objective.of(SquaredError() if graph.values else Error())

@@ -108,27 +108,12 @@ def _weights(values: pd.Series, name: str) -> pd.Series:
 def take_groups(
     given: Sequence[str], stated: DataPart, frame: pd.DataFrame, source: Path
 ) -> tuple[Any, pd.DataFrame]:
-    """Read what ``--groups`` names.
+    """Read what ``--groups`` names: the groups as `treeform.check` takes them, and the table without them.
+
+    Names are ``COLUMN`` or ``FILE``, or ``NAME=COLUMN`` and ``NAME=FILE`` where the certificate rests on several
+    arrays. Columns that were no part of the table when the problem was stated are left out of it.
 
     Raises DataError if there is no such column or file; SpecError if names are missing or repeated.
-
-    Parameters
-    ----------
-    given : sequence of str
-        ``COLUMN`` or ``FILE``, or ``NAME=COLUMN`` and ``NAME=FILE`` where the certificate rests on several arrays.
-    stated : DataPart
-        The entry about data in the certificate.
-    frame : DataFrame
-        The table.
-    source : Path
-        Where it came from.
-
-    Returns
-    -------
-    groups : array, mapping of names to arrays, or None
-        As `treeform.check` takes them.
-    frame : DataFrame
-        The table without the columns that were no part of it when the problem was stated.
     """
     if not given:
         return None, frame

@@ -19,18 +19,10 @@ from treeform.utils.text import count_of
 def encoded_matrix(
     encoder: Encoder | None, columns: tuple[Column, ...], X: Any, unseen: Unseen = Unseen.WARN
 ) -> NDArray[np.float64]:
-    """A DataFrame is encoded, an array is an encoded matrix already.
+    """(m, F): a DataFrame is encoded, an array is an encoded matrix already.
 
-    Raises DataError if columns are missing, the shape is wrong, or a value is missing or no number.
-
-    Parameters
-    ----------
-    unseen : Unseen
-        What to do about levels that were not there in training.
-
-    Returns
-    -------
-    (m, F) float64
+    ``unseen`` is for levels that were not there in training. Raises DataError if columns are missing, the shape is
+    wrong, or a value is missing or no number.
     """
     X = as_pandas(X)
     if isinstance(X, pd.DataFrame) and encoder is not None:

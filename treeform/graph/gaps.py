@@ -31,18 +31,14 @@ def checked_policy(missing: Any) -> str:
 
 
 def accepting(graph: Nodes) -> dict[str, Any]:
-    """The parts of a graph that change when every test sends missing values to the child of more training weight.
+    """What changes in a graph when every test sends missing values to the child of more training weight.
 
-    A column without gaps becomes one with gaps: two features, missing values below all others in one and above all
-    others in the other. Each test reads the one that sends them to the heavier child, the left one where both weigh
-    the same. Columns that hyperplanes read stay as they are, and so do columns with thresholds beyond 2**1000.
+    These are ``feature``, ``columns``, ``encoder`` and ``forms``. A column without gaps becomes one with gaps: two
+    features, missing values below all others in one and above all others in the other. Each test reads the one that
+    sends them to the heavier child, the left one where both weigh the same. Columns that hyperplanes read stay as they
+    are, and so do columns with thresholds beyond 2**1000.
 
     Raises SpecError if the graph knows neither the columns of tables nor the training weight at its nodes.
-
-    Returns
-    -------
-    dict
-        ``feature``, ``columns``, ``encoder`` and ``forms``.
     """
     encoder, weight = graph.encoder, graph.counts.sum(axis=1)
     if encoder is None or not weight.any():

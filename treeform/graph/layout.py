@@ -28,12 +28,7 @@ class Layout:
 def place_tree(children: Sequence[Sequence[int]], width: Sequence[float]) -> Layout:
     """Tidy drawing of a tree (after Reingold and Tilford, 1981): parents centred, sub-trees close but apart.
 
-    Parameters
-    ----------
-    children : sequence
-        Children of each node, none, one or two; they come after their parents. Node 0 is the root.
-    width : sequence of float
-        Width of each node.
+    Node 0 is the root, and children (none, one or two of each node) come after their parents.
     """
     n = len(children)
     offset = [0.0] * n  # of a node from its parent
@@ -84,15 +79,10 @@ def _joined(
 
 
 def place_layers(children: Sequence[Sequence[int]], width: Sequence[float]) -> Layout:
-    """Layered drawing of a diagram (after Sugiyama, Tagawa and Toda, 1981).
+    """Layered drawing of a diagram (after Sugiyama, Tagawa and Toda, 1981), in which nodes may be shared.
 
-    Rows are longest distances from the root, all terminals in the last one; arcs over several rows get a
-    bend in each; barycentre sweeps order the rows; least squares under the least distances place them.
-
-    Parameters
-    ----------
-    children, width
-        As for `place_tree`; nodes may be shared.
+    Rows are longest distances from the root, all terminals in the last one; arcs over several rows get a bend in each;
+    barycentre sweeps order the rows; least squares under the least distances place them.
     """
     n = len(children)
     layer = _layers(children)

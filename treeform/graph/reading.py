@@ -17,16 +17,9 @@ def is_model(given: Any) -> bool:
 
 
 def read_model(given: Any, data: Dataset) -> DecisionGraph:
-    """A graph from a graph, its description, or a fitted estimator of treeform or scikit-learn.
+    """A graph from a graph, its description (`DecisionGraph.from_dict`), or a fitted tree of treeform or scikit-learn.
 
     Raises SpecError if it is no model of these data.
-
-    Parameters
-    ----------
-    given : DecisionGraph, dict (see `DecisionGraph.from_dict`), or a fitted tree
-        ``OptimalTreeClassifier``, ``DecisionTreeClassifier`` and the like.
-    data : Dataset
-        The data that it is a model of.
     """
     given = getattr(given, "graph_", given)
     if isinstance(given, DecisionGraph):

@@ -243,12 +243,8 @@ def _range_text(column: Column, low: float, high: float) -> str:
 def _gaps_text(bounds: Sequence[tuple[Column, float, float]]) -> str | None:
     """Conditions ``lo < x <= hi`` on the two features of a column, as one condition on the column.
 
-    For example ``20 < age <= 37.5 or missing``; None where nothing satisfies all of them.
-
-    Parameters
-    ----------
-    bounds : sequence of (Column, float, float)
-        Features whose missing values stand below or above all others.
+    For example ``20 < age <= 37.5 or missing``; None where nothing satisfies all of them. Missing values stand below or
+    above all others.
     """
     low, high, missing, present = -math.inf, math.inf, True, True
     for column, lo, hi in bounds:

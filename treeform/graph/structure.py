@@ -85,16 +85,10 @@ def levels(feature: Ints, left: Ints, right: Ints) -> NDArray[np.int64]:
 
 
 def tidy_order(root: Any, children: Any) -> list[Any]:
-    """Order nodes by level (longest distance from the root), left to right within a level.
+    """Order nodes by level (longest distance from the root), left to right within a level: parents before children.
 
-    Raises ValueError if the nodes form a cycle; its argument is a node on it.
-
-    Returns every node that the root leads to, parents before children.
-
-    Parameters
-    ----------
-    children : callable
-        Gives ``(left, right)`` of a node, or ``()`` for a leaf.
+    ``children`` gives ``(left, right)`` of a node, or ``()`` for a leaf. Raises ValueError if the nodes form a cycle;
+    its argument is a node on it.
     """
     below = _parents_first(root, children)
     level = dict.fromkeys(below, 0)
@@ -139,14 +133,9 @@ Arrays = dict[str, NDArray[Any]]
 def arrays_from_nodes(nodes: Mapping[Hashable, Any] | Sequence[Any]) -> Arrays:
     """Turn described nodes into flat arrays, parents first, without nodes that the root does not lead to.
 
-    Raises SpecError if a node is malformed, a child is missing or the nodes form a cycle.
-
-    Parameters
-    ----------
-    nodes : sequence or mapping of dicts
-        Each node is ``{"feature", "threshold", "left", "right"}`` or ``{"label"}``. In a sequence,
-        children are positions and the root is node 0; in a mapping, they are keys and the root is the
-        first one.
+    Each node is ``{"feature", "threshold", "left", "right"}`` or ``{"label"}``. In a sequence, children are positions
+    and the root is node 0; in a mapping, they are keys and the root is the first one. Raises SpecError if a node is
+    malformed, a child is missing or the nodes form a cycle.
     """
     table: dict[Any, Any] = dict(nodes) if isinstance(nodes, Mapping) else dict(enumerate(nodes))
     if not table:

@@ -23,18 +23,10 @@ MOST_PATHS = 20_000
 
 
 def ask_values(graph: DecisionGraph, data: Dataset, yes_no: frozenset[str]) -> dict[str, Any] | None:
-    """Fields of the form, and the nodes.
+    """Fields of the form, and the nodes of a graph in the order of `treeform.graph.rewrite.ordered`.
 
-    Returns None where a hyperplane reads a column with missing values, for which there is no sum.
-
-    Parameters
-    ----------
-    graph : DecisionGraph
-        In the order of `treeform.graph.rewrite.ordered`.
-    data : Dataset
-        Gives the ranges, and the usual value of each field.
-    yes_no : frozenset of str
-        Columns of 0 and 1.
+    The data give the ranges, and the usual value of each field; ``yes_no`` are columns of 0 and 1. None where a
+    hyperplane reads a column with missing values, for which there is no sum.
     """
     try:
         program = Program.of(graph)

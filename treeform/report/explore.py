@@ -30,18 +30,10 @@ def explore_values(
     attributes: Sequence[tuple[str, Attribute]],
     positive: int = 0,
 ) -> dict[str, Any] | None:
-    """The drawing and the facts of each node.
+    """The drawing and the facts of each node, in the order of `treeform.graph.rewrite.ordered`.
 
-    Returns None where the model has too many nodes to click through.
-
-    Parameters
-    ----------
-    graph : DecisionGraph
-        In the order of `treeform.graph.rewrite.ordered`.
-    shown : DecisionGraph
-        The same nodes, with the columns worded.
-    positive : int
-        Class code; without meaning in regression.
+    ``shown`` has the same nodes, with the columns worded; ``positive`` is a class code, without meaning in regression.
+    None where the model has too many nodes to click through.
     """
     if len(graph.feature) > MOST_NODES:
         return None
@@ -197,19 +189,9 @@ BINS = 20
 
 
 def bins(column: Column, known: NDArray[np.float64], threshold: float) -> dict[str, Any]:
-    """Bins of equal width, with an edge at the threshold where it is inside the range.
+    """Counts of known values in bins of equal width, with an edge at the threshold where it is inside the range.
 
-    Parameters
-    ----------
-    column : Column
-        Words the numbers.
-    known : (m,) float64
-        At least one number, and no missing one.
-
-    Returns
-    -------
-    dict
-        As the page's script reads it: counts and edges (shares of the range), or one bar for a single value.
+    As the page's script reads it: counts and edges (shares of the range), or one bar for a single value.
     """
     low, high = float(known.min()), float(known.max())
     if low == high or not np.isfinite(high - low):

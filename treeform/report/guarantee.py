@@ -49,15 +49,11 @@ def guarantee_of(
     counted : str
         The errors, as they were counted: "155 of 1000 training rows".
     judged : sequence of RequirementFact
-        What was found of each requirement on the rows of the report.
-    rows_of : str
-        These rows, such as "the training rows".
+        What was found of each requirement on the rows of the report, named by ``rows_of``.
     claims : sequence of ClaimFact
         What solvers and engines say.
-    compared : bool
-        Whether groups were compared in this report.
-    held_out : bool
-        Whether rows that were not trained on were looked at.
+    compared, held_out : bool
+        Whether groups were compared in this report, and whether rows that were not trained on were looked at.
     """
     proved = [f"The model is wrong on {counted}: counted here, row by row."] if counted else []
     for fact in judged:

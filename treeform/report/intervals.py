@@ -13,18 +13,11 @@ Interval = tuple[float, float]
 
 @lru_cache(maxsize=4096)
 def exact_interval(count: int, of: int) -> Interval:
-    """The Clopper-Pearson interval of a share, at the level `LEVEL`.
+    """The Clopper-Pearson interval of a share, ``count`` of ``of``, at the level `LEVEL`.
 
-    Parameters
-    ----------
-    count, of : int
-        So many rows of so many; at least one.
-
-    Notes
-    -----
-    Clopper and Pearson, The use of confidence or fiducial limits illustrated in the case of the binomial,
-    Biometrika 1934. Its ends are quantiles of beta distributions, so that `scipy.special` is enough, without the
-    import of `scipy.stats`, which takes a second.
+    Clopper and Pearson, The use of confidence or fiducial limits illustrated in the case of the binomial, Biometrika
+    1934. Its ends are quantiles of beta distributions, so that `scipy.special` is enough, without the import of
+    `scipy.stats`, which takes a second.
     """
     from scipy.special import betaincinv
 

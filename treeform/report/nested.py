@@ -48,16 +48,9 @@ class Nested:
 
 
 def nested_facts(family: Family, answers: Answers, row: int) -> Nested:
-    """What a report shows of a family that has the answers of a certificate.
+    """What a report shows of a family, which has the models and bounds of a certificate's answers, in their order.
 
-    Parameters
-    ----------
-    family : Family
-        With the models and bounds of ``answers``.
-    answers : sequence of (Place, SolveResult)
-        Of the certificate, in its order.
-    row : int
-        Which of them the rest of the report is about, from 1.
+    ``row``: which of them the rest of the report is about, from 1.
     """
     problems = list(family.problems())
     number_of = {id(result.graph): number for number, (_, result) in enumerate(answers, 1)}

@@ -86,14 +86,7 @@ def _rows(
 def figures(
     target: NDArray[np.float64], predicted: NDArray[np.float64], weight: NDArray[np.int64]
 ) -> tuple[str, ...]:
-    """The figures of some rows as text, in the order of `HEAD` after the number of rows.
-
-    Parameters
-    ----------
-    target, predicted : (m,) float64
-        Of at least one row.
-    weight : (m,) int64
-    """
+    """The figures of at least one row as text, in the order of `HEAD` after the number of rows."""
     residual = target - predicted
     values = (
         np.average(target, weights=weight),

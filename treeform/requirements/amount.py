@@ -46,14 +46,7 @@ def percent_text(share: Fraction) -> str:
 class Amount:
     """A count (whole number) or a fraction of the total weight, from a positional or a named argument.
 
-    Parameters
-    ----------
-    owner : str
-        The requirement, for messages.
-    amount : int or float or Fraction or None
-        A whole number is a count, anything else a fraction.
-    count, fraction
-        The same by name.
+    A positional whole number is a count, anything else a fraction. ``owner`` is the requirement, for messages.
     """
 
     def __init__(self, owner: str, amount: Any, count: Any, fraction: Any) -> None:

@@ -90,13 +90,7 @@ class FeatureCost(AtMostNumber):
         return Fraction(1, math.lcm(self.at_most.denominator, *(c.denominator for _, c in self.costs)))
 
     def _whole(self) -> tuple[np.ndarray, int]:
-        """Prices and budget in that unit.
-
-        Raises
-        ------
-        SpecError
-            If all prices together leave exact arithmetic.
-        """
+        """Prices and budget in that unit; SpecError if all prices together leave exact arithmetic."""
         unit = self._unit()
         if sum(cost for _, cost in self.costs) / unit > LARGEST:
             raise SpecError(

@@ -19,14 +19,7 @@ K = TypeVar("K", bound=Hashable)
 
 
 class Asking:
-    """Questions of one search, asked again while time is left.
-
-    Parameters
-    ----------
-    options : SolveOptions
-        The time limit is for all questions together.
-    budget : Budget, optional
-        That of the whole work; by default the time limit of the options.
+    """Questions of one search, asked again while time is left: of a budget, or else of the options.
 
     Attributes
     ----------
@@ -49,16 +42,10 @@ class Asking:
     def rounds(
         self, left: Callable[[], Iterable[K]], step: Callable[[K, int], object], once: bool = False
     ) -> None:
-        """Take steps while more time may decide what is open, those taken least first.
+        """Take steps while more time may decide what is open (``left``), those taken least first.
 
-        Parameters
-        ----------
-        left : callable
-            What is open.
-        step : callable
-            Called with one of these, and their number, among which the time is shared.
-        once : bool
-            Whether each has a turn also when no time is left.
+        A step is called with one of these, and their number, among which the time is shared. With ``once``, each has a
+        turn also when no time is left.
         """
         tries: dict[K, int] = {}
         stuck: set[K] = set()
@@ -80,14 +67,9 @@ class Asking:
         on_progress: Callable[[Progress], None] | None,
         **known: Any,
     ) -> CertifiedResult | None:
-        """The answer to a question; None if its solve fails after another question had an answer.
+        """The answer to a question within ``seconds``; None if its solve fails after another question had an answer.
 
-        Parameters
-        ----------
-        seconds : float or None
-            Of what is left; None for all of it.
-        **known
-            ``models`` and ``bounds``, as in `SolveOptions`.
+        ``known``: ``models`` and ``bounds``, as in `SolveOptions`.
         """
         left = self.budget.share(seconds).remaining
         limit = None if left is None else max(left, 1e-3)

@@ -14,15 +14,11 @@ from treeform.language.requirement import Requirement
 def find_axis(question: Question, over: Any, sensitive: Any = None) -> tuple[Question, Bounded]:
     """The question without the requirement that is moved, and that requirement, bound to the data.
 
+    ``over`` is a requirement with any number in it, or the name or label of one of the question's. ``sensitive`` has
+    the groups of requirements that name none.
+
     Raises SpecError if it is none of the question's requirements, or has no numeric bound; DataError if it does not fit
     the data.
-
-    Parameters
-    ----------
-    over : Requirement or str
-        The requirement with any number in it; or the name or label of one of the question's.
-    sensitive : array or None
-        Groups for requirements that name none.
     """
     if isinstance(over, str):
         moved = _named(question, over)

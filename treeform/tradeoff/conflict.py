@@ -164,14 +164,7 @@ Ask = Callable[[Question, str, bool], "CertifiedResult | None"]
 class Narrowing:
     """The range between a bound that is too tight and one that suffices; it is halved until it is decided.
 
-    Parameters
-    ----------
-    axis : Bounded
-        The requirement, with the bound that is too tight.
-    others : Question
-        Without it.
-    refuted : CertifiedResult
-        The answer to the question with all requirements.
+    ``axis`` has the bound that is too tight, ``others`` is the question without it, ``refuted`` the answer with it.
     """
 
     def __init__(self, label: str, axis: Bounded, others: Question, refuted: CertifiedResult) -> None:

@@ -18,20 +18,9 @@ def field() -> Chart:
 def step_plot(
     steps: Sequence[Step], across: str, up: str, mark: float | None = None, title: str = ""
 ) -> str:
-    """Draw points and the steps between them.
+    """An ``<svg>`` element with points (measure, objective, proved), the loosest first, and the steps between them.
 
-    Returns an ``<svg>`` element.
-
-    Parameters
-    ----------
-    steps : sequence of (measure, objective, proved)
-        The loosest first. Points without proof are drawn hollow.
-    across, up : str
-        What the axes are called.
-    mark : float, optional
-        A bound that is marked by a dashed line.
-    title : str
-        Above the drawing; cut to its width.
+    Points without proof are drawn hollow. A dashed line marks the bound ``mark``. The title is cut to the width.
     """
     chart = field()
     chart.names(across, up)

@@ -15,16 +15,9 @@ Bar = tuple[str, float, float, float]
 
 
 def range_plot(bars: Sequence[Bar], across: str) -> str:
-    """Draw a bar from the least to the largest number of each column, and a dot for the best model.
+    """An ``<svg>`` element: a bar from the least to the largest number of each column, and a dot for the best model.
 
-    Returns an ``<svg>`` element.
-
-    Parameters
-    ----------
-    bars : sequence of (name, least, best, largest)
-        The first `MOST` are drawn.
-    across : str
-        What the numbers are.
+    Of the bars (name, least, best, largest) the first `MOST` are drawn.
     """
     shown = bars[:MOST]
     chart = Chart("ranges", 640, 64 + ROW * max(1, len(shown)), (190, 30, 12, 52))

@@ -22,21 +22,9 @@ from treeform.utils.text import count_of
 
 
 class Answers(Asking):
-    """The answers so far.
+    """The answers so far; ``by_place`` has the one that proves the most at each problem that was asked.
 
-    Parameters
-    ----------
-    options : SolveOptions
-        The time limit is for all problems together.
-    first : Share, optional
-        What a problem gets of the time when it is asked first; left out, an equal part for each that is open.
-    budget : Budget, optional
-        That of the whole work; by default the time limit of the options.
-
-    Attributes
-    ----------
-    by_place : dict of Place to CertifiedResult
-        At each problem that was asked, the answer that proves the most.
+    A problem that is asked first gets the share ``first`` of the time; without it, an equal part for each that is open.
     """
 
     def __init__(

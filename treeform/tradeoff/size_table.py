@@ -170,12 +170,8 @@ class SizeTable(View):
 class SizeBounds:
     """The rows of a size table as problems of a family, in whole scaled numbers.
 
-    Parameters
-    ----------
-    question : Question
-        Its shape gives the depth; a price on tests is left out.
-    family : Family, optional
-        By number of tests, and maybe by depth; what is found is entered there. By default one of its own.
+    A price on tests is left out of the question. What is found is entered in ``family``, by number of tests and maybe
+    by depth; by default one of its own.
     """
 
     def __init__(self, question: Question, family: Family | None = None) -> None:

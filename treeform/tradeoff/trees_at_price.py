@@ -20,14 +20,8 @@ def close_price(
 ) -> None:
     """Solve trees at falling prices per test while rows that the price ``each`` needs are open.
 
-    Parameters
-    ----------
-    bounds : SizeBounds
-        Of a question over trees with tests of one feature.
-    each : Fraction
-        In scaled units of its question; the first ``free`` tests have no price.
-    report : callable
-        Told what comes next.
+    Trees have tests of one feature. The price is in scaled units of the question, and the first ``free`` tests have
+    none. ``report`` is told what comes next.
     """
     last: Fraction | None = None
     while not budget.stop() and any(target is not None for target in bounds.targets(each, free)):
@@ -62,15 +56,8 @@ def price_to_solve(bounds: SizeBounds, each: Fraction, free: int) -> Fraction:
 def solve_trees_at_price(bounds: SizeBounds, each: Fraction, budget: Budget) -> None:
     """Solve "objective + each * tests" over trees and enter what follows for every number of tests.
 
-    With the optimum v at this price, ``e(m) >= v - each * m``, where e(m) is the least value with at most m
-    tests; v itself is the value of a known model, so that nothing more is needed for this price.
-
-    Parameters
-    ----------
-    bounds : SizeBounds
-        Of a question over trees with tests of one feature.
-    each : Fraction
-        In scaled units of its question.
+    With the optimum v at this price, in scaled units, ``e(m) >= v - each * m``, where e(m) is the least value with at
+    most m tests; v itself is the value of a known model, so that nothing more is needed for this price.
     """
     question, engine = bounds.question, ConTree()
     price = each / question.scale

@@ -89,12 +89,8 @@ class Statement:
 def derive(question: Question, formulation: Formulation, statement: Statement) -> Cnf:
     """State to a SAT solver what the proof refutes. The same arguments give the same clauses, in order.
 
-    Raises RouteError or SpecError if the formulation cannot be stated in clauses.
-
-    Parameters
-    ----------
-    formulation : Formulation
-        As it comes: with nothing remembered from earlier problems.
+    The formulation is as it comes, with nothing remembered from earlier problems. Raises RouteError or SpecError if it
+    cannot be stated in clauses.
     """
     objective = Objective(()) if statement.at_most is None else question.objective
     more: dict[str, Any] = {} if statement.examples is None else {"examples": statement.examples}

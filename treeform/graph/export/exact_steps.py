@@ -82,16 +82,9 @@ class Steps:
 
 
 def sign_steps(asked: Sum, inputs: Sequence[str], prefix: str) -> list[Step]:
-    """Steps whose last one has the sign of the sum minus its limit.
+    """Steps called ``prefix``, of which the last one has the sign of the sum minus its limit.
 
-    Raises SpecError if a weight or the threshold is out of `RANGE`.
-
-    Parameters
-    ----------
-    inputs : sequence of str
-        For each of its terms, what holds the value.
-    prefix : str
-        What the steps are called.
+    ``inputs`` hold the values of its terms. Raises SpecError if a weight or the threshold is out of `RANGE`.
     """
     for number in (asked.threshold, *(term.weight for term in asked.terms)):
         if number and not 1.0 / RANGE <= abs(number) <= RANGE:

@@ -77,16 +77,9 @@ class Table:
         )
 
     def nodes(self, values: str, code: str, prefix: str) -> tuple[list[Any], list[Any]]:
-        """Nodes of ONNX that find the class code (m,) of each row of a matrix of doubles, and their constants.
+        """Nodes of ONNX that find the class code (m,) int64 of each row of a matrix of doubles, and their constants.
 
-        Parameters
-        ----------
-        values : str
-            Name of the matrix.
-        code : str
-            Name of the result, int64.
-        prefix : str
-            What the other names begin with.
+        ``values`` and ``code`` are the names of matrix and result; the other names begin with ``prefix``.
         """
         from onnx import TensorProto, helper, numpy_helper
 

@@ -30,11 +30,7 @@ class Tree:
     def of(cls, program: Program, position: Mapping[Condition | Sum, int]) -> Tree:
         """The tree of all paths; conditions on levels are comparisons of codes, one after the other.
 
-        Parameters
-        ----------
-        program : Program
-        position : mapping of condition to int
-            Which of the values each condition reads.
+        ``position``: which of the values each condition reads.
         """
         tree = cls()
         waiting: list[tuple[int, list[tuple[list[int], int]]]] = [(program.root, [])]
@@ -70,16 +66,7 @@ class Tree:
         return len(self.mode) - 1
 
     def node(self, values: str, outputs: list[str], classes: int) -> Any:
-        """The operator, which reads a matrix of doubles and answers class codes, int64.
-
-        Parameters
-        ----------
-        values : str
-            Name of the matrix.
-        outputs : list of str
-            Names of the code (m,) and of the weights of the classes, which are not read.
-        classes : int
-        """
+        """The operator: from a matrix of doubles to class codes (m,), int64, and weights that are not read."""
         from onnx import TensorProto, helper
 
         count = len(self.mode)

@@ -16,16 +16,8 @@ def unrolled_size(program: Program) -> int:
 
 
 def check_size(program: Program, what: str, most: int) -> int:
-    """The number of nodes of the tree.
-
-    Raises SpecError if it has more.
-
-    Parameters
-    ----------
-    what : str
-        What is made, such as "a PMML tree".
-    most : int
-        Nodes that it may have.
+    """The number of nodes of the tree. ``what`` is made, such as "a PMML tree"; SpecError if it has more than
+    ``most``.
     """
     size = unrolled_size(program)
     if size > most:
