@@ -131,7 +131,7 @@ CHOOSING = tf.OptimalTreeClassifierCV([1], cv=61)
         (lambda: clone(FITTED).fit(NUMBERS, [b"u", b"v"] * 30), "labels are bytes", "decode"),
         (lambda: clone(FITTED).fit(NUMBERS, LABELS, groups=SEX), "no parameter 'groups'", "tf.StatisticalParity"),
         (lambda: clone(FITTED).set_params(depth=3), "OptimalTreeClassifier has no parameter 'depth'", "'max_depth'"),
-        (lambda: clone(FITTED).set_params(min_samples_leaf=3), "no parameter 'min_samples_leaf'", "tf.MinSupport(20)"),
+        (lambda: clone(FITTED).set_params(min_samples_leaf=3), "no parameter 'min_samples_leaf'", "tf.MinSupport(3)"),
         (lambda: clone(FITTED).set_params(solver__x=3), "no parameter 'solver__x'", "'solver'"),
         (lambda: GridSearchCV(clone(FITTED), {"random_state": [0]}).fit(NUMBERS, LABELS), "'random_state'", "random"),
         (lambda: CHOOSING.fit(NUMBERS, LABELS), "n_splits=61", "no more than rows"),

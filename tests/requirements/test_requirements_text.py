@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
@@ -25,6 +26,30 @@ def test_parity() -> None:
 def test_quoted_values() -> None:
     made = parse("statistical_parity:groups=\"race, ethnicity\",ratio=0.8,positive='<=50K'")
     assert (made.groups, made.positive) == ("race, ethnicity", "<=50K")
+
+
+@pytest.mark.parametrize("column", ["price, EUR", "it's", '2" pipes', "a=b", " a ", "a;b", "x + y"])
+@pytest.mark.parametrize(
+    "make_one",
+    [
+        lambda column: tf.Monotone(column, "decreasing", positive=column),
+        lambda column: tf.StatisticalParity(column, difference=0.1, positive=column),
+        lambda column: tf.ConditionalParity(column, difference=0.1, given=column),
+        lambda column: tf.MaxThresholds(column, 2),
+        lambda column: tf.NoTestOn(column),
+        lambda column: tf.MinRecall(0.5, positive=column),
+        lambda column: tf.MaxTestsPerPath([column.strip(), "b"], 1),
+        lambda column: tf.OncePerPath([column.strip()]),
+        lambda column: tf.Uses([column.strip(), "b"]),
+        lambda column: tf.Interaction([[column.strip(), "b"], ["c"]]),
+        lambda column: tf.Exclusive([column.strip(), "b"]),
+        lambda column: tf.FeatureCost({column.strip(): 1, "b": 2}, at_most=2),
+    ],
+)
+def test_awkward_names_read_back(make_one: Callable[[str], Requirement], column: str) -> None:
+    made = make_one(column)
+    again = parse(str(made))
+    assert again.to_json() == made.to_json()
 
 
 @pytest.mark.parametrize(

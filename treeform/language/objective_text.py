@@ -1,4 +1,7 @@
-"""Objectives as text: ``error + 2*nodes`` cut into weights, terms and what stands in brackets."""
+"""Objectives as text: ``error + 2*nodes`` cut into weights, terms and what stands in brackets.
+
+What holds for requirements, too: items between commas, and values in quotes.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from treeform.data.exact import fraction_of
 from treeform.errors import SpecError, did_you_mean, no_such_part
 from treeform.utils.extensions import OBJECTIVES, extensions, find
 
-_ITEM = re.compile(r"""(?:[^,"']|"[^"]*"|'[^']*')+""")
+_ITEMS = {mark: re.compile(rf"""(?:[^{mark}"']|"[^"]*"|'[^']*')+""") for mark in ",;"}
 _SETTING = re.compile(r"""((?:"[^"]*")+|(?:'[^']*')+|[^="']+)=(.*)""", re.DOTALL)
 _TERM = re.compile(r"\s*([A-Za-z_][\w-]*)\s*(?:\[(.*)\])?\s*", re.DOTALL)
 
@@ -62,18 +65,19 @@ def _outside_brackets(text: str, mark: str) -> list[str]:
     return [*parts, text[start:]]
 
 
-def items_in(text: str) -> list[str]:
-    """What stands between commas, of which those in quotes do not count.
+def items_in(text: str, mark: str = ",") -> list[str]:
+    """What stands between commas, or other marks, of which those in quotes do not count.
 
     Raises SpecError if a quote is not closed.
     """
-    if set(_ITEM.sub("", text)) - {","}:
+    item = _ITEMS[mark]
+    if set(item.sub("", text)) - {mark}:
         raise SpecError(
             f"a quote in {text!r} is not closed",
             cause="quotes stand on both sides of a value",
             fix="""write a value that holds one in quotes of the other kind, such as "it's" or '2" pipes'""",
         )
-    return _ITEM.findall(text)
+    return item.findall(text)
 
 
 def settings_in(inside: str | None, owner: str) -> dict[str, str]:
@@ -139,9 +143,24 @@ def written(term: Any) -> str:
 
 def quoted(value: str) -> str:
     """A value as `settings_in` reads it back."""
-    if not set(value) & set(",\"'[]+*=") and value == value.strip():
+    if not set(value) & set(",;\"'[]+*=") and value == value.strip():
         return value
     return in_quotes(value)
+
+
+def stated(name: str, *values: object, **settings: object) -> str:
+    """A requirement as text: ``NAME:VALUE,KEY=VALUE``; settings that are None are left out.
+
+    >>> stated("monotone", "a,b", "increasing", positive=None)
+    'monotone:"a,b",increasing'
+    """
+    parts = [_shown(value) for value in values]
+    parts += [f"{key}={_shown(value)}" for key, value in settings.items() if value is not None]
+    return f"{name}:{','.join(parts)}" if parts else name
+
+
+def _shown(value: object) -> str:
+    return quoted(value) if isinstance(value, str) else str(value)
 
 
 def in_quotes(value: str) -> str:

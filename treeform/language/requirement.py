@@ -20,6 +20,7 @@ import pandas as pd
 from treeform.errors import SpecError, unknown_name
 from treeform.language.component import Component, parameters_of
 from treeform.language.numbers import as_fraction
+from treeform.language.objective_text import stated
 from treeform.language.totals import Totals, of_prediction_rows
 from treeform.utils.extensions import OBJECTIVES, REQUIREMENTS, extensions, find
 from treeform.utils.text import count_of, decimal_or_plain
@@ -375,8 +376,7 @@ class Requirement(Component, ABC):
             ) from error
 
     def __str__(self) -> str:
-        parameters = {k: v for k, v in parameters_of(self).items() if v is not None}
-        return self.name + (":" + ",".join(f"{k}={_brief(v)}" for k, v in parameters.items()) if parameters else "")
+        return stated(self.name, **{key: _brief(value) for key, value in parameters_of(self).items()})
 
     def _copy(self: R, **changes: Any) -> R:
         new = copy.copy(self)

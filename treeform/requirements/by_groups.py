@@ -11,6 +11,7 @@ import numpy as np
 from treeform.data.encode import spelled_alike
 from treeform.language.classes import plain_label
 from treeform.language.component import parameters_of
+from treeform.language.objective_text import stated
 from treeform.language.requirement import Requirement
 from treeform.requirements.groups import Groups, groups_from_json, groups_text, groups_to_json, resolved
 from treeform.utils.text import Caution, decimal_or_plain
@@ -56,11 +57,9 @@ class ByGroups(Requirement):
         return cls(**{key: groups_from_json(value) for key, value in parameters.items()})
 
     def __str__(self) -> str:
-        parts = [] if self.groups is None else [f"groups={groups_text(self.groups)}"]
-        for key in self.told:
-            if (value := getattr(self, key)) is not None:
-                parts.append(f"{key}={decimal_or_plain(value) if isinstance(value, Fraction) else value}")
-        return f"{self.name}:{','.join(parts)}"
+        told = {key: getattr(self, key) for key in self.told}
+        plain = {k: decimal_or_plain(v) if isinstance(v, Fraction) else v for k, v in told.items()}
+        return stated(self.name, groups=None if self.groups is None else groups_text(self.groups), **plain)
 
 
 def _in_file(key: str, value: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeform.errors import SpecError, no_column
+from treeform.language.objective_text import bare, items_in, quoted
 from treeform.shape import UNIVARIATE
 
 if TYPE_CHECKING:
@@ -22,15 +23,28 @@ if TYPE_CHECKING:
 def column_list(given: Any, owner: str, least: int = 1) -> tuple[str, ...]:
     """Names of columns from a list, or from text with commas between them; each once.
 
+    In text a name that holds a comma is quoted.
+
     Raises SpecError if there are fewer than ``least``.
     """
-    listed = given.split(",") if isinstance(given, str) else given
+    listed = _names_in(given) if isinstance(given, str) else given
     if not isinstance(listed, Iterable) or isinstance(listed, Mapping):
         raise _no_columns(owner, given)
     names = tuple(dict.fromkeys(str(name).strip() for name in listed))
     if len(names) < least or not all(names):
         raise _no_columns(owner, given)
     return names
+
+
+def _names_in(text: str) -> list[str]:
+    if not {"'", '"'} & set(text):
+        return text.split(",")
+    return [bare(item) for item in (items_in(text) if "," in text else [text])]
+
+
+def column_text(columns: Iterable[str]) -> str:
+    """Columns as the text that `column_list` reads."""
+    return ",".join(map(quoted, columns))
 
 
 def _no_columns(owner: str, given: Any) -> SpecError:

@@ -17,6 +17,7 @@ from treeform.language.classes import plain_label, positive_code
 from treeform.language.forms import Inequality, Rows, Sum, values_of
 from treeform.language.linear import LinearRequirement
 from treeform.language.numbers import as_fraction
+from treeform.language.objective_text import stated
 from treeform.language.rational import least_above
 from treeform.requirements.amount import percent_text
 from treeform.utils.arguments import renamed
@@ -139,8 +140,7 @@ class RateBound(LinearRequirement, Bounded, listed=False):
         return {"name": self.name, "parameters": parameters}
 
     def __str__(self) -> str:
-        positive = "" if self.positive is None else f",positive={self.positive}"
-        return f"{self.name}:{decimal_text(self.rate)}{positive}"
+        return stated(self.name, decimal_text(self.rate), positive=self.positive)
 
     def in_words(self) -> str:
         positive = "the positive class" if self.positive is None else self.positive

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from treeform.language.forms import Inequality, Rows
 from treeform.language.linear import LinearRequirement
+from treeform.language.objective_text import stated
 from treeform.requirements.columns import check_columns, column_name, features_of
 
 if TYPE_CHECKING:
@@ -66,4 +67,4 @@ class NoTestOn(LinearRequirement):
         return sum(bool(columns & set(test.columns)) for test in graph.tests())
 
     def __str__(self) -> str:
-        return f"{self.name}:{self.column}"
+        return stated(self.name, self.column)

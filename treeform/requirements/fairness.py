@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.errors import SpecError
+from treeform.language.objective_text import quoted
 from treeform.language.requirement import Requirement
 from treeform.requirements.groups import Groups, by_name, groups_text
 from treeform.requirements.rates import GroupRate, RateParity
@@ -266,7 +267,7 @@ class ConditionalParity(RateParity):
         ]
 
     def __str__(self) -> str:
-        return f"{super().__str__()},given={groups_text(self.given)}"
+        return f"{super().__str__()},given={quoted(groups_text(self.given))}"
 
     def in_words(self) -> str:
         given = (

@@ -13,6 +13,7 @@ import numpy as np
 from treeform.errors import SpecError
 from treeform.language.bounded import Value
 from treeform.language.numbers import LARGEST, as_fraction, not_negative, whole_number
+from treeform.language.objective_text import bare, items_in, quoted, stated
 from treeform.language.paths import ColumnRule, PathRule
 from treeform.requirements.columns import check_columns, column_groups, features_of, on_paths, reads, tests_on
 from treeform.requirements.counted import AtMostNumber
@@ -183,9 +184,9 @@ class FeatureCost(AtMostNumber):
         return {"name": self.name, "parameters": entry}
 
     def __str__(self) -> str:
-        costs = ",".join(f"{name}={decimal_text(cost)}" for name, cost in self.costs)
-        path = ",per_path=true" if self.per_path else ""
-        return f'{self.name}:"{costs}",at_most={decimal_text(self.at_most)}{path}'
+        costs = ",".join(f"{quoted(name)}={decimal_text(cost)}" for name, cost in self.costs)
+        path = "true" if self.per_path else None
+        return stated(self.name, costs, at_most=decimal_text(self.at_most), per_path=path)
 
     def in_words(self) -> str:
         prices = ", ".join(f"{name} {decimal_text(price)}" for name, price in self.costs)
@@ -211,7 +212,7 @@ def _example() -> str:
 def _prices(given: Any) -> tuple[tuple[str, Fraction], ...]:
     pairs = given
     if isinstance(given, str):
-        pairs = dict(part.rpartition("=")[::2] for part in given.split(",") if "=" in part)
+        pairs = {bare(name): price for name, price in (item.rsplit("=", 1) for item in items_in(given) if "=" in item)}
     if not isinstance(pairs, Mapping) or not pairs:
         raise SpecError(
             f"the prices {given!r} are not possible",

@@ -12,6 +12,7 @@ from treeform.errors import DataError, SpecError
 from treeform.graph.routing import codes_of_points, moved
 from treeform.language.classes import positive_code
 from treeform.language.meetings import Clash, Meetings
+from treeform.language.objective_text import stated
 from treeform.language.requirement import Requirement
 from treeform.language.values import ValueOrder, ValueRule
 from treeform.model import any_of
@@ -262,8 +263,7 @@ class Monotone(Requirement):
         return broken
 
     def __str__(self) -> str:
-        more = "" if self.positive is None else f",positive={self.positive}"
-        return f"{self.name}:{self.column},{self.direction}{more}"
+        return stated(self.name, self.column, self.direction, positive=self.positive)
 
     def in_words(self) -> str:
         if "value" in self.needs:

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from treeform.errors import SpecError
+from treeform.language.objective_text import items_in, stated
 from treeform.language.paths import ColumnRule, PathRule
 from treeform.language.requirement import Requirement
 from treeform.requirements.columns import (
     check_columns,
     column_groups,
     column_list,
+    column_text,
     features_of,
     on_paths,
     reads,
@@ -58,7 +60,7 @@ class Interaction(Requirement):
     needs = frozenset({"feature", "reaches"})
 
     def __init__(self, sets: Any) -> None:
-        listed = [part for part in sets.split(";") if part.strip()] if isinstance(sets, str) else sets
+        listed = [part for part in items_in(sets, ";") if part.strip()] if isinstance(sets, str) else sets
         if (
             not isinstance(listed, Sequence)
             or not listed
@@ -116,7 +118,7 @@ class Interaction(Requirement):
         return _OneSet(self, data)
 
     def __str__(self) -> str:
-        return f'{self.name}:"' + ";".join(",".join(one) for one in self.sets) + '"'
+        return stated(self.name, ";".join(map(column_text, self.sets)))
 
     def in_words(self) -> str:
         sets = "; or ".join(" and ".join(one) for one in self.sets)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from treeform.errors import SpecError
+from treeform.language.objective_text import stated
 from treeform.language.paths import Bools, ColumnRule, PathRule, PathTests
 from treeform.language.requirement import Requirement
 from treeform.requirements.columns import (
@@ -15,6 +16,7 @@ from treeform.requirements.columns import (
     column_groups,
     column_list,
     column_name,
+    column_text,
     distinct_rows,
     features_of,
     reads,
@@ -93,8 +95,7 @@ class MaxTestsPerPath(AtMost):
         return int((graph.route(data.points.X).astype(int) @ tested.astype(int)).max())
 
     def __str__(self) -> str:
-        columns = ",".join(self.columns)
-        return f'{self.name}:"{columns}",at_most={self.at_most}'
+        return stated(self.name, column_text(self.columns), at_most=self.at_most)
 
     def in_words(self) -> str:
         return f"a path has at most {count_of(self.at_most, 'test')} of {' and '.join(self.columns)} together"
@@ -146,7 +147,7 @@ class OncePerPath(Requirement):
         return int(np.maximum(counted - 1, 0).sum())
 
     def __str__(self) -> str:
-        return self.name if self.columns is None else f'{self.name}:"{",".join(self.columns)}"'
+        return stated(self.name, *(() if self.columns is None else (column_text(self.columns),)))
 
     def in_words(self) -> str:
         columns = "every column" if self.columns is None else f"each of {', '.join(self.columns)}"

@@ -10,8 +10,17 @@ import numpy as np
 from treeform.errors import Infeasible
 from treeform.language.forms import Inequality, Rows
 from treeform.language.linear import LinearRequirement
+from treeform.language.objective_text import stated
 from treeform.language.requirement import Requirement
-from treeform.requirements.columns import check_columns, column_list, features_of, reads, sources, tests_on
+from treeform.requirements.columns import (
+    check_columns,
+    column_list,
+    column_text,
+    features_of,
+    reads,
+    sources,
+    tests_on,
+)
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -67,7 +76,7 @@ class Uses(LinearRequirement):
         return int((~reads(graph, data, self.columns).any(axis=0)).sum())
 
     def __str__(self) -> str:
-        return f"{self.name}:{_listed(self.columns)}"
+        return stated(self.name, column_text(self.columns))
 
     def in_words(self) -> str:
         return f"some test reads {', and some test reads '.join(self.columns)}"
@@ -127,11 +136,7 @@ class Exclusive(Requirement):
         return [rest | frozenset(features.tolist()) for features in own]
 
     def __str__(self) -> str:
-        return f"{self.name}:{_listed(self.columns)}"
+        return stated(self.name, column_text(self.columns))
 
     def in_words(self) -> str:
         return f"at most one of {', '.join(self.columns)} is tested"
-
-
-def _listed(columns: tuple[str, ...]) -> str:
-    return columns[0] if len(columns) == 1 else '"' + ",".join(columns) + '"'

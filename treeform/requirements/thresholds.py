@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.errors import SpecError
+from treeform.language.objective_text import stated
 from treeform.model import concatenate, constant
 from treeform.model.csr import as_matrix
 from treeform.requirements.columns import check_columns, column_name, distinct_rows, features_of
@@ -162,7 +163,7 @@ class MaxThresholds(AtMost):
         return self._shared(graph, data)[0]
 
     def __str__(self) -> str:
-        return f"{self.name}:{self.column},at_most={self.at_most}"
+        return stated(self.name, self.column, at_most=self.at_most)
 
     def in_words(self) -> str:
         return f"tests compare {self.column} with at most {count_of(self.at_most, 'threshold')}"

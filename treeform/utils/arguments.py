@@ -5,8 +5,9 @@ from __future__ import annotations
 import enum
 import functools
 import inspect
+import re
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral
 from typing import Any, ParamSpec, TypeVar
 
@@ -108,6 +109,10 @@ def current_names(
     return made
 
 
+_MEANT = {"timeout": "time_limit", "max_time": "time_limit", "n_jobs": "threads", "callback": "on_progress"}
+"""Names that other packages have for parameters that many calls here take."""
+
+
 @functools.cache
 def public(found: Any) -> Any:
     """A function that refuses wrong arguments; a class whose constructor does; anything else as it is."""
@@ -135,17 +140,27 @@ def _called(function: Callable[..., Any], args: Any) -> str:
 
 
 def unknown_parameter(
-    owner: str, given: Iterable[str], known: Sequence[str], elsewhere: Mapping[str, str]
+    owner: str, given: Mapping[str, object], known: Sequence[str], elsewhere: Mapping[str, str]
 ) -> CallError | None:
     """What is wrong with the first name that ``owner`` does not know; None where it knows them all."""
-    for name in given:
+    for name, value in given.items():
         if name not in known:
+            stated = _with_number(elsewhere.get(name, ""), value)
+            meant = _MEANT.get(name)
+            if not stated and meant in known:
+                stated = f"use {meant}={value!r}"
             return CallError(
                 f"{owner} has no parameter {name!r}",
                 cause=f"it takes {', '.join(known)}" if known else "it takes no arguments",
-                fix=elsewhere.get(name) or did_you_mean(name, known) or f"leave out {name}",
+                fix=stated or did_you_mean(name, known) or f"leave out {name}",
             )
     return None
+
+
+def _with_number(advice: str, value: object) -> str:
+    """Advice such as ``MinSupport(20)`` with the number that was given in place of its example."""
+    given = isinstance(value, int | float) and not isinstance(value, bool)
+    return re.sub(r"(?<=\()\d+(?=\))", str(value), advice) if given else advice
 
 
 def _refusal(function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> CallError | None:
