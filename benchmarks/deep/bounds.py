@@ -51,29 +51,29 @@ def bounds(rows: Rows) -> Shown:
     """Sets and depths by numbers of parts."""
     found = rows.frame[rows.frame["bound"] != ""]
     lines = []
-    for (name, depth), case in found.groupby(["set", "depth"], sort=False):
+    for (name, depth, limit), case in found.groupby(["set", "depth", "limit"], sort=False):
         by_parts = {r["parts"]: r for r in case.to_dict("records")}
-        line: dict[str, Any] = {"set": name, "depth": depth, "rows": case["rows"].iloc[0]}
+        line: dict[str, Any] = {"set": name, "depth": depth, "limit, s": limit, "rows": case["rows"].iloc[0]}
         line["errors"] = by_parts["1"]["errors"] if "1" in by_parts else ""
         for parts, r in by_parts.items():
             said = f"{r['bound']} ({r['proved']} proved)"
             line[f"{parts} parts" if parts != "1" else "proof"] = r["bound"] if parts == "1" else said
         lines.append(line)
     note = (
-        f"Lower bounds on errors after {rows.facts['limit']} user CPU seconds, and the errors of the best tree of all "
-        "rows. Bounds of parts are added up; in brackets the parts whose optimum is proved."
+        "Lower bounds on errors after so many user CPU seconds, and the errors of the best tree of all rows. Bounds "
+        "of parts are added up; in brackets the parts whose optimum is proved."
     )
     return Shown("Bounds of deep trees by parts of the rows", pd.DataFrame(lines), note)
 
 
 def main(sets: str = SETS, depths: str = "5", parts: str = "1,2,4,16", seconds: float = 10) -> None:
     """Measure."""
-    figures = Figures("deep_bounds", ("set", "depth", "parts"), limit=f"{seconds:g}")
+    figures = Figures("deep_bounds", ("set", "depth", "parts", "limit"))
     for name in sets.split(","):
         for depth in map(int, depths.split(",")):
             for count in map(int, parts.split(",")):
                 figures.measure(
                     lambda n=name, d=depth, p=count: in_child(run, n, d, p, seconds, seconds=3 * seconds + 60).answer
                     or {"bound": ""},
-                    set=name, depth=depth, parts=count,
+                    set=name, depth=depth, parts=count, limit=f"{seconds:g}",
                 )  # fmt: skip

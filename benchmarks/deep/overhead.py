@@ -17,8 +17,8 @@ from benchmarks.harness import Figures, Rows, Shown, commit, cpu_seconds, in_chi
 
 LEAST = 0.02
 """Seconds: shorter proofs are not compared."""
-TOGETHER, MOST = 4.0, 40
-"""Seconds that the runs of each kind take together, and how many they are at most."""
+TOGETHER, FEWEST, MOST = 4.0, 3, 40
+"""Seconds that the runs of each kind take together, and how many they are at least and at most."""
 UNKNOWN = ("without", "with", "errors", "version")
 
 
@@ -32,7 +32,7 @@ def compared(family: str, name: str, depth: int, limit: float) -> dict[str, Any]
     if errors is None or seconds < LEAST:
         return empty
     runs: dict[bool, list[float]] = {False: [seconds], True: []}
-    for _ in range(max(1, min(MOST, round(TOGETHER / seconds)))):
+    for _ in range(max(FEWEST, min(MOST, round(TOGETHER / seconds)))):
         for improve in (True, False):
             other, seconds = _proved(table_of_numbers, labels, depth, 3 * limit, improve)
             if other is None:

@@ -247,7 +247,7 @@ def test_deep(folder: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(targets, "MOMENTS", (10.0, 20.0))
     monkeypatch.setattr(targets, "COMPARED", (3,))
     targets.main("wilt", "3", "0,1", 20)  # depth three ends by itself
-    assert "geometric mean of 2 runs" in made("deep_targets", folder).note
+    assert "geometric mean of 1 cases and 2 seeds" in made("deep_second", folder).note
     (line,) = lines("deep_targets", folder)
     first, second = map(int, line["10 s"].split(" / "))
     assert first == second <= line["CART"]
