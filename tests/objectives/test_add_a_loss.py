@@ -11,14 +11,16 @@ from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import treeform as tf
+from treeform.catalogue import register
 from treeform.certify import Verdict
 from treeform.errors import SpecError
 from treeform.language.classes import positive_code
 from treeform.language.composed import UnstatedTerm
-from treeform.language.costs import ClassCost
+from treeform.language.costs import ClassCost, SampleCost
 from treeform.language.numbers import as_fraction
 from treeform.language.objective import Objective
 from treeform.language.question import Question
@@ -98,6 +100,70 @@ def test_the_fields_of_a_loss_are_its_text(monkeypatch: pytest.MonkeyPatch) -> N
     }.items():
         with pytest.raises(SpecError, match=message):
             Objective.of(text)
+
+
+# -- a loss of a user, who reads the how-to alone -----------------------------------------------------------------
+
+
+class LateFeeOfATest(ClassCost):
+    """A plain class: no name, a float, a truth value."""
+
+    def __init__(self, fee: Any = 2.5) -> None:
+        self.fee = fee
+
+    def entry(self, data: tf.Dataset, truth: int, guess: int) -> Any:
+        return self.fee if truth > guess else np.bool_(truth != guess)
+
+
+class AmountOfATest(SampleCost):
+    """What is in a column, where the row is predicted wrongly."""
+
+    def per_sample(self, data: tf.Dataset) -> np.ndarray:
+        return (data.y[:, None] != range(data.n_classes)) * data.column("amount").astype(float)[:, None]
+
+
+class WholeAmountOfATest(SampleCost):
+    def per_sample(self, data: tf.Dataset) -> np.ndarray:
+        return AmountOfATest().per_sample(data).astype(int)
+
+
+@pytest.fixture
+def registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extensions, "_REGISTERED", {group: {} for group in extensions.BUILT_IN})
+    for kind in (LateFeeOfATest, AmountOfATest, WholeAmountOfATest):
+        register(kind)
+
+
+@pytest.mark.usefixtures("registered")
+@pytest.mark.parametrize("fee", [0.1, "2/3", 4])
+def test_a_plain_class_is_a_loss(fee: Any) -> None:
+    rng = np.random.default_rng(1)
+    X, y = rng.integers(0, 4, (30, 2)).astype(float), rng.integers(0, 3, 30)
+    asked = tf.Problem(X, y, shape=tf.Tree(2)).minimize(LateFeeOfATest(fee))
+    result = asked.solve()
+    guess, exact = result.graph.predict(X), Fraction(str(fee))
+    assert result.objective == sum(exact if t > g else Fraction(int(t != g)) for t, g in zip(y, guess, strict=True))
+    assert str(result.question.objective) == f"late_fee_of_a_test[fee={fee}]"
+    assert tf.check(result.certificate(), X, y).verdict is Verdict.VERIFIED
+    asked = tf.Problem(X, y, shape=tf.Tree(2)) + tf.MaxCost(LateFeeOfATest(fee), at_most=result.objective)
+    assert asked.solve().status is tf.Status.OPTIMAL
+
+
+@pytest.mark.usefixtures("registered")
+def test_costs_of_samples_are_whole_numbers() -> None:
+    table, y = pd.DataFrame({"amount": [2, 3, 5, 7], "age": [1, 2, 1, 2]}), [0, 1, 1, 0]
+    asked = tf.Problem(table, y, shape=tf.Tree(1), exclude=["amount"], sample_weight=[0.5] * 4)
+    with pytest.raises(SpecError, match="whole numbers of at least 0, of shape \\(4, 2\\), from per_sample"):
+        asked.minimize(AmountOfATest()).solve()
+    result = asked.minimize(WholeAmountOfATest()).solve()
+    assert result.objective == Fraction(2 + 3, 2)
+    more = {"sample_weight": [0.5] * 4}
+    assert tf.check(result.certificate(), table, y, **more).verdict is Verdict.VERIFIED
+
+
+def test_a_loss_that_is_not_registered_is_not_known_by_name() -> None:
+    with pytest.raises(SpecError, match="register a class of your own before"):
+        Objective.parse("late_fee_of_a_test")
 
 
 # -- a loss that is no sum: the term and its reduction, and nothing else -------------------------------------------

@@ -14,10 +14,12 @@ from treeform.backends.registry import by_name, load_backend
 from treeform.engines import Engine
 from treeform.errors import SpecError, UnknownName, did_you_mean, unknown_name
 from treeform.language.formulation import Formulation
+from treeform.language.objective import Term
 from treeform.language.requirement import Requirement
 from treeform.utils.extensions import (
     ENGINES,
     FORMULATIONS,
+    OBJECTIVES,
     SOLVERS,
     Extension,
     construct,
@@ -260,17 +262,17 @@ def with_threads(solver: Any, threads: int) -> Any:
 
 
 K = TypeVar("K", bound=type)
-GROUP_OF: dict[type, str] = {Backend: SOLVERS, Engine: ENGINES, Formulation: FORMULATIONS}
+GROUP_OF: dict[type, str] = {Backend: SOLVERS, Engine: ENGINES, Formulation: FORMULATIONS, Term: OBJECTIVES}
 
 
 def register(kind: K) -> K:
-    """Make a solver, a native engine or a formulation known under its ``name`` in this process.
+    """Make a solver, a native engine, a formulation or a term of objectives known under its ``name`` in this process.
 
     Parameters
     ----------
     kind : class
-        Derived from `Backend`, `Engine` or `Formulation`. A class derived from `treeform.Requirement` is known
-        without it.
+        Derived from `Backend`, `Engine`, `Formulation` or `Term`. A class derived from `treeform.Requirement` is
+        known without it.
 
     Returns
     -------
@@ -290,8 +292,8 @@ def register(kind: K) -> K:
     if group is None:
         raise SpecError(
             f"{kind!r} cannot be registered",
-            cause="it is no class of a solver, a native engine or a formulation",
-            fix="register the class itself, derived from Backend, Engine or Formulation",
+            cause="it is no class of a solver, a native engine, a formulation or a term of objectives",
+            fix="register the class itself, derived from Backend, Engine, Formulation or Term",
         )
     enter(group, kind.name, kind)  # type: ignore[attr-defined]
     return kind

@@ -427,12 +427,9 @@ def _whole_costs(
         if each_error * step >= LARGEST_COST:
             return None
         return int(each_error * step) * (1 - np.eye(len(classes), dtype=np.int64)), step
+    tables = [(weight, term.entries(question.data)) for weight, term in costs]
     matrix = [
-        [
-            each_error * (truth != guess)
-            + sum(weight * term.entry(question.data, truth, guess) for weight, term in costs)
-            for guess in classes
-        ]
+        [each_error * (truth != guess) + sum(w * cost[truth][guess] for w, cost in tables) for guess in classes]
         for truth in classes
     ]
     step = math.lcm(denominator, *(entry.denominator for row in matrix for entry in row))

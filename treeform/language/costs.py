@@ -36,6 +36,9 @@ class SampleCost(Term):
     def per_sample(self, data: Dataset) -> np.ndarray:
         """(n, K) int64, not negative: cost of a unit of weight of sample i when predicted class k, in `unit`."""
 
+    def unit(self, data: Dataset) -> Fraction:
+        return data.weight_unit
+
     def constant(self, data: Dataset) -> int:
         """What is added whatever is predicted, in `unit`; it may be negative."""
         return 0
@@ -49,6 +52,19 @@ class SampleCost(Term):
         at_point = np.zeros((data.points.n_points, data.n_classes), dtype=np.int64)
         np.add.at(at_point, data.points.index, self.per_sample(data) * data.weights[:, None])
         return self.unit(data) * (int(at_point.min(axis=1).sum()) + self.constant(data))
+
+    def refusal(self, data: Dataset, shape: Shape) -> SpecError | None:
+        costs = self.per_sample(data)
+        wanted, at_least = (data.n_samples, data.n_classes), costs.min(initial=0)
+        if costs.dtype.kind not in "iu" or costs.shape != wanted or at_least < 0:
+            return SpecError(
+                f"the costs of {self.name} cannot be used",
+                cause=f"they are {costs.dtype} of shape {costs.shape}, the least is {at_least:g}",
+                fix=f"return whole numbers of at least 0, of shape {wanted}, from per_sample; "
+                "unit says how much 1 is worth",
+            )
+        dearest = Fraction(int(costs.max(initial=1)))
+        return too_large(dearest, data) if dearest * data.total_weight >= LARGEST_COST else None
 
     def build(self, model: Model, ports: Ports) -> Expr:
         cost: Expr = (ports.predicted * (self.per_sample(ports.data) * ports.weights[:, None])).sum()
@@ -82,20 +98,24 @@ class ClassCost(SampleCost):
     def whole(self, data: Dataset) -> np.ndarray:
         """(K, K) int64 costs in multiples of ``unit / weight_unit``."""
         step = self._step(data)
-        return np.array([[int(v / step) for v in row] for row in self._entries(data)], dtype=np.int64)
+        return np.array([[int(v / step) for v in row] for row in self.entries(data)], dtype=np.int64)
 
     def unit(self, data: Dataset) -> Fraction:
         return Fraction(data.weight_unit * self._step(data))
 
-    def _entries(self, data: Dataset) -> list[list[Fraction]]:
+    def entries(self, data: Dataset) -> list[list[Fraction]]:
+        """Every `entry` as a fraction, by true and predicted class: 0.1 is 1/10, and a truth value counts as 0 or 1."""
         classes = range(data.n_classes)
-        return [[self.entry(data, truth, guess) for guess in classes] for truth in classes]
+        return [[self._exact(self.entry(data, truth, guess)) for guess in classes] for truth in classes]
+
+    def _exact(self, value: Any) -> Fraction:
+        return as_fraction(int(value) if isinstance(value, bool | np.bool_) else value, f"a cost of {self.name}")
 
     def _step(self, data: Dataset) -> Fraction:
-        return Fraction(1, math.lcm(*(v.denominator for row in self._entries(data) for v in row)))
+        return Fraction(1, math.lcm(*(v.denominator for row in self.entries(data) for v in row)))
 
     def refusal(self, data: Dataset, shape: Shape) -> SpecError | None:
-        dearest = max(map(max, self._entries(data))) / self._step(data)
+        dearest = max(map(max, self.entries(data))) / self._step(data)
         return too_large(dearest, data) if dearest * data.total_weight >= LARGEST_COST else None
 
 

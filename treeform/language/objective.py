@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Set
 from dataclasses import dataclass
 from fractions import Fraction
+from inspect import isabstract
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, cast
 
 import numpy as np
@@ -21,6 +22,7 @@ from treeform.language.numbers import as_fraction, require_exact_sum
 from treeform.language.objective_text import names_of_terms, settings_of, terms_in, written
 from treeform.model import Expr, Model, Quadratic, constant
 from treeform.utils.rows import worded
+from treeform.utils.text import snake_case
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -102,6 +104,12 @@ class Term(_Arithmetic):
     per_test: ClassVar[int] = 0
     has_whole_values: ClassVar[bool] = False
     is_squared: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        terms = [base for base in cls.__bases__ if issubclass(base, Term) and not isabstract(base)]
+        if "name" not in cls.__dict__:
+            cls.name = terms[0].name if terms else snake_case(cls.__name__)
 
     @property
     def terms(self) -> tuple[tuple[Fraction, Term], ...]:

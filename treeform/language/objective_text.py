@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import MISSING, fields, is_dataclass
 from fractions import Fraction
 from typing import Any
 
 from treeform.data.exact import fraction_of
 from treeform.errors import SpecError, did_you_mean, no_such_part
-from treeform.utils.extensions import OBJECTIVES, extensions, find
+from treeform.utils.extensions import OBJECTIVES, extensions, find, parameters
 
 _ITEMS = {mark: re.compile(rf"""(?:[^{mark}"']|"[^"]*"|'[^']*')+""") for mark in ",;"}
 _SETTING = re.compile(r"""((?:"[^"]*")+|(?:'[^']*')+|[^="']+)=(.*)""", re.DOTALL)
@@ -108,19 +107,19 @@ def bare(text: str) -> str:
 
 
 def settings_of(kind: Any, inside: str | None) -> dict[str, Any]:
-    """The settings in brackets as arguments of a term that is a dataclass; other terms have none.
+    """The settings in brackets as arguments of a term.
 
     Raises
     ------
     SpecError
-        If a key is no field, or a field without a default is missing.
+        If a key is none of its parameters, or one without a default is missing.
     """
-    known = {one.name: one for one in fields(kind) if one.init} if is_dataclass(kind) else {}
+    known = parameters(kind)
     if inside is not None and not known:
         raise SpecError(f"the objective {kind.name} takes nothing in brackets, and {inside!r} is given")
     given = only(settings_in(inside, kind.name), list(known), kind.name)
     for name, one in known.items():
-        if name not in given and one.default is MISSING and one.default_factory is MISSING:
+        if name not in given and one.default is one.empty:
             raise SpecError(f"{kind.name} has no {name}", fix=f"write {kind.name}[{name}=...]")
     return {name: _like(known[name].default, text) for name, text in given.items()}
 
@@ -133,11 +132,9 @@ def _like(default: object, text: str) -> Any:
 
 
 def written(term: Any) -> str:
-    """A term as `settings_of` reads it back: its name, and the fields of a dataclass that are not None."""
-    known = [one.name for one in fields(term) if one.init] if is_dataclass(term) else []
-    parts = [
-        f"{name}={quoted(str(value))}" for name in known if (value := getattr(term, name)) is not None
-    ]
+    """A term as `settings_of` reads it back: its name, and those of its parameters that are not None."""
+    known = {name: getattr(term, name) for name in parameters(type(term))}
+    parts = [f"{name}={quoted(str(value))}" for name, value in known.items() if value is not None]
     return f"{term.name}[{','.join(parts)}]" if parts else str(term.name)
 
 
@@ -192,5 +189,7 @@ def _not_a_term(part: str) -> SpecError:
     return SpecError(
         f"{part!r} in the objective is not understood",
         cause=f"an objective is a sum of NUMBER*TERM; terms: {', '.join(names)}",
-        fix=did_you_mean(part, names) or "use for example 'error + 2*nodes' or 'cost[0 5; 1 0]'",
+        fix=did_you_mean(part, names)
+        or "use for example 'error + 2*nodes' or 'cost[0 5; 1 0]'; register a class of your own before "
+        "(treeform.catalogue.register; on the command line --import FILE)",
     )

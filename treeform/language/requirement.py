@@ -8,7 +8,6 @@ from __future__ import annotations
 import copy
 import inspect
 import json
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
@@ -23,7 +22,7 @@ from treeform.language.numbers import as_fraction
 from treeform.language.objective_text import stated
 from treeform.language.totals import Totals, of_prediction_rows
 from treeform.utils.extensions import OBJECTIVES, REQUIREMENTS, extensions, find
-from treeform.utils.text import count_of, decimal_or_plain
+from treeform.utils.text import count_of, decimal_or_plain, snake_case
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -97,7 +96,7 @@ class Requirement(Component, ABC):
         if not listed:
             return
         if "name" not in cls.__dict__:
-            cls.name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", cls.__name__).lower()
+            cls.name = snake_case(cls.__name__)
         registered = _REGISTRY.get(cls.name)
         ours = "treeform.requirements"
         if (

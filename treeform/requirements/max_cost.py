@@ -77,10 +77,10 @@ class MaxCost(SumsAtMost):
         classes = range(data.n_classes)
         exact = [[Fraction(0)] * data.n_classes for _ in classes]
         for weight, term in self.cost.terms:
+            table = term.entries(data) if isinstance(term, ClassCost) else ~np.eye(data.n_classes, dtype=bool)
             for truth in classes:
                 for guess in classes:
-                    entry = term.entry(data, truth, guess) if isinstance(term, ClassCost) else truth != guess
-                    exact[truth][guess] += weight * data.weight_unit * entry
+                    exact[truth][guess] += weight * data.weight_unit * table[truth][guess]
         unit = Fraction(1, math.lcm(*(v.denominator for row in exact for v in row)))
         return np.array([[int(v / unit) for v in row] for row in exact], dtype=object), unit
 

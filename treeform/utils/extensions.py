@@ -232,7 +232,7 @@ def construct(
     if not settings:
         return make()
     owner = among or make
-    known = _parameters(owner)
+    known = parameters(owner)
     arguments: dict[str, Any] = {}
     for part in filter(None, settings.split(",")):
         key, equals, value = (side.strip() for side in part.partition("="))
@@ -250,7 +250,8 @@ def construct(
         ) from error
 
 
-def _parameters(make: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+def parameters(make: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    """The parameters of a class or function that have names, in order."""
     kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     return {k: p for k, p in inspect.signature(make).parameters.items() if p.kind in kinds}
 

@@ -37,6 +37,11 @@ def plural(thing: str) -> str:
     return " ".join([*before, _THINGS.get(last, f"{last}s")])
 
 
+def snake_case(name: str) -> str:
+    """The name of a class as texts have it: ``MinRecall`` is ``min_recall``."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+
+
 def one_line(text: str) -> str:
     r"""Text whose line breaks and other control characters are written as escapes, so that a name cannot end a line.
 
