@@ -61,7 +61,7 @@ class SampleCost(Term):
                 f"the costs of {self.name} cannot be used",
                 cause=f"they are {costs.dtype} of shape {costs.shape}, the least is {at_least:g}",
                 fix=f"return whole numbers of at least 0, of shape {wanted}, from per_sample; "
-                "unit says how much 1 is worth",
+                "unit is what 1 stands for",
             )
         dearest = Fraction(int(costs.max(initial=1)))
         return too_large(dearest, data) if dearest * data.total_weight >= LARGEST_COST else None
