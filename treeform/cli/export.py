@@ -17,7 +17,7 @@ from treeform.cli.progress import err_console
 from treeform.cli.stored import features_of, load_model, with_policy
 from treeform.errors import SpecError, did_you_mean
 from treeform.graph import DecisionGraph
-from treeform.graph.export.onnx_model import OnnxNodes
+from treeform.graph.export.program import OnnxNodes
 from treeform.utils.files import write_bytes, write_text
 from treeform.utils.text import count_of
 

@@ -17,13 +17,12 @@ from treeform.graph.export import (
     c_code,
     javascript,
     json_rules,
-    onnx_model,
     pmml,
     python_code,
     sklearn_tree,
-    sql,
     treelite_model,
 )
+from treeform.graph.export.program import OnnxNodes, needing
 from treeform.graph.graph import FlatGraph
 from treeform.utils.arguments import clear_call
 from treeform.utils.text import count_of
@@ -279,12 +278,15 @@ class DecisionGraph(FlatGraph):
             If sqlglot is not installed, the dialect is unknown, shared nodes make the expression too large, a
             hyperplane reads dates, or a row of ``X`` would have no answer (they are named).
         """
+        with needing("sqlglot", "as SQL"):
+            from treeform.graph.export import sql
+
         encoded = None if X is None else self._matrix(X)
         kept = (keep,) if isinstance(keep, str) else tuple(keep)
         return sql.to_sql(self, table, dialect, kept, column, encoded)
 
     @clear_call
-    def to_onnx(self, nodes: onnx_model.OnnxNodes = "auto") -> Any:
+    def to_onnx(self, nodes: OnnxNodes = "auto") -> Any:
         """An ONNX model: an input of shape (m, 1) for each tested column, the outputs ``label`` and ``scores``.
 
         In regression the output is ``value``, in double precision. Numbers, booleans and dates (days since 1970-01-01)
@@ -310,6 +312,9 @@ class DecisionGraph(FlatGraph):
         SpecError
             If onnx is not installed, the model reads no column, or the tree asked for has more than 100,000 nodes.
         """
+        with needing("onnx", "as ONNX"):
+            from treeform.graph.export import onnx_model
+
         return onnx_model.to_onnx(self, nodes)
 
     def to_pmml(self) -> str:

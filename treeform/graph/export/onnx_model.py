@@ -9,21 +9,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import numpy as np
+from onnx import TensorProto, checker, helper, numpy_helper
 
 from treeform.data.columns import Level
 from treeform.errors import SpecError, did_you_mean
 from treeform.graph.export.onnx_sums import signs_of_sums
 from treeform.graph.export.onnx_table import Table
 from treeform.graph.export.onnx_tree import Tree, nodes_of_tree
-from treeform.graph.export.program import Branch, Condition, Program, not_installed
+from treeform.graph.export.program import Branch, Condition, OnnxNodes, Program
 from treeform.graph.export.sums import Sum
 from treeform.graph.graph import FlatGraph
 from treeform.utils.text import count_of
-
-OnnxNodes = Literal["auto", "tree", "shared"]
 
 MOST_NODES = 100_000
 """Nodes of a tree that is written out; a model that needs more keeps its shared nodes."""
@@ -32,10 +31,6 @@ MISSING = ""
 
 def to_onnx(graph: FlatGraph, nodes: OnnxNodes = "auto") -> Any:
     """See `DecisionGraph.to_onnx`."""
-    try:
-        from onnx import checker
-    except ImportError as error:
-        raise not_installed("as ONNX", "onnx", error) from None
     ways = get_args(OnnxNodes)
     if nodes not in ways:
         raise SpecError(
@@ -95,8 +90,6 @@ class _Writer:
 
     def _model(self, nodes: list[Any], constants: list[Any], what: str) -> Any:
         """Inputs, the matrix of values, `nodes`, which find the class code of each row, and the outputs."""
-        from onnx import helper
-
         signs = signs_of_sums(self.program, self._codes)
         read = [self._codes.get(name, name) for name in self.program.columns] + signs.outputs
         matrix = helper.make_node("Concat", read, [self._name("values")], axis=1)
@@ -117,8 +110,6 @@ class _Writer:
 
     def _answer(self) -> tuple[list[Any], list[Any]]:
         """From codes to labels and scores; a row that lacks a value it needs has the code after all classes."""
-        from onnx import TensorProto, numpy_helper
-
         program, code, nodes = self.program, "code", []
         constants = {"outcomes": self._outcomes}
         if program.refusing:
@@ -148,8 +139,6 @@ class _Writer:
 
     def _node(self, kind: str, inputs: list[str], output: str, **more: Any) -> Any:
         """A node whose inputs and output have names of ours."""
-        from onnx import helper
-
         return helper.make_node(kind, [self._name(name) for name in inputs], [self._name(output)], **more)
 
     @cached_property
@@ -174,8 +163,6 @@ class _Writer:
         return made
 
     def _inputs(self) -> list[Any]:
-        from onnx import TensorProto, helper
-
         levels = self.program.levels
         return [
             helper.make_tensor_value_info(
@@ -185,8 +172,6 @@ class _Writer:
         ]
 
     def _outputs(self) -> list[Any]:
-        from onnx import TensorProto, helper
-
         if self.program.values:
             return [helper.make_tensor_value_info(self._name("value"), TensorProto.DOUBLE, [None])]
         kind = TensorProto.STRING if self._has_text else TensorProto.INT64
@@ -229,8 +214,6 @@ class _Writer:
 
 def _lookup(name: str, output: str, levels: tuple[Level, ...], is_needed: bool) -> Any:
     """From levels to codes; the missing one comes after all, or is NaN where one is needed, and -1 is any other."""
-    from onnx import helper, numpy_helper
-
     keys = [*(str(level) for level in levels), MISSING]
     if len(set(keys)) < len(keys):
         raise SpecError(

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from onnx import TensorProto, helper
+
 from treeform.data.columns import CATEGORY, DATE, ORDERED, Column
 from treeform.graph.export.exact_steps import sign_steps
 from treeform.graph.export.program import Program
@@ -53,19 +55,13 @@ class Signs:
         return self._node("Floor", [column.source], name) if column.kind == DATE else column.source
 
     def _node(self, kind: str, inputs: list[str], output: str, **more: Any) -> str:
-        from onnx import helper
-
         self.nodes.append(helper.make_node(kind, inputs, [output], **more))
         return output
 
     def _cast(self, given: str, output: str, to: str) -> str:
-        from onnx import TensorProto
-
         return self._node("Cast", [given], output, to=getattr(TensorProto, to))
 
     def _constant(self, value: float) -> str:
-        from onnx import TensorProto, helper
-
         name = f"{self.prefix}constant{len(self.constants)}"
         self.constants.append(helper.make_tensor(name, TensorProto.DOUBLE, [1, 1], [value]))
         return name

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from onnx import TensorProto, helper, numpy_helper
 
 from treeform.data.columns import Level
 from treeform.graph.export.program import Branch, Condition, Kind, Program
@@ -81,8 +82,6 @@ class Table:
 
         ``values`` and ``code`` are the names of matrix and result; the other names begin with ``prefix``.
         """
-        from onnx import TensorProto, helper, numpy_helper
-
         names = ("column", "low", "high", "missing", "yes", "no")
         tables = [numpy_helper.from_array(getattr(self, name), f"{prefix}{name}") for name in names]
         counts = {

@@ -9,9 +9,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from onnx import TensorProto, helper
+
 from treeform.data.columns import Level
 from treeform.graph.export.program import Branch, Condition, Kind, Program
 from treeform.graph.export.sums import Sum
+from treeform.graph.export.unrolled import unrolled_size
 
 
 @dataclass
@@ -67,8 +70,6 @@ class Tree:
 
     def node(self, values: str, outputs: list[str], classes: int) -> Any:
         """The operator: from a matrix of doubles to class codes (m,), int64, and weights that are not read."""
-        from onnx import TensorProto, helper
-
         count = len(self.mode)
         leaves = [node for node in range(count) if self.mode[node] == "LEAF"]
         # Every leaf weighs every class: with one weight each, onnxruntime takes two classes for a margin, and with one
@@ -100,15 +101,7 @@ class Tree:
 
 def nodes_of_tree(program: Program) -> int:
     """Nodes that `Tree.of` makes, counted without making it."""
-    size: dict[int, int] = {}
-    for node in program.bottom_up():
-        entry = program.nodes[node]
-        if isinstance(entry, Branch):
-            asked = sum(1 for _ in _comparisons(entry.condition, program.levels))
-            size[node] = asked * (1 + size[entry.yes]) + size[entry.no]
-        else:
-            size[node] = 1
-    return size[program.root]
+    return unrolled_size(program, lambda branch: sum(1 for _ in _comparisons(branch.condition, program.levels)))
 
 
 def _comparisons(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 from treeform.data.columns import (
     BOOLEAN,
@@ -23,6 +24,9 @@ from treeform.data.columns import (
 from treeform.errors import SpecError
 from treeform.graph.export.sums import Sum
 from treeform.graph.graph import FlatGraph
+
+OnnxNodes = Literal["auto", "tree", "shared"]
+"""How `onnx_model` writes nodes; named here, where onnx need not be installed."""
 
 
 class Kind(Enum):
@@ -238,10 +242,14 @@ def _asking(graph: FlatGraph, node: int) -> int:
     return node
 
 
-def not_installed(written: str, package: str, error: ImportError) -> SpecError:
-    """That a package is missing without which a model cannot be ``written``, such as "as SQL"."""
-    return SpecError(
-        f"the model cannot be written {written}",
-        cause=f"the package {package} cannot be loaded: {error}",
-        fix="pip install 'treeform[export]'",
-    )
+@contextmanager
+def needing(package: str, written: str) -> Iterator[None]:
+    """Around the import of a package without which a model cannot be ``written``, such as "as SQL"."""
+    try:
+        yield
+    except ImportError as error:
+        raise SpecError(
+            f"the model cannot be written {written}",
+            cause=f"the package {package} cannot be loaded: {error}",
+            fix="pip install 'treeform[export]'",
+        ) from None

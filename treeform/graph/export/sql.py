@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sqlglot import Dialect, errors, exp
+from sqlglot.dialects.dialect import Dialects
 
 from treeform.data.columns import ORIGIN
 from treeform.errors import SpecError, did_you_mean
 from treeform.graph.export import sql_sums
-from treeform.graph.export.program import Branch, Condition, Kind, Program, not_installed
+from treeform.graph.export.program import Branch, Condition, Kind, Program
 from treeform.graph.export.sums import Sum
 from treeform.graph.export.unrolled import check_size
 from treeform.graph.graph import FlatGraph
@@ -33,11 +35,6 @@ def to_sql(
     encoded: NDArray[np.float64] | None,
 ) -> str:
     """See `DecisionGraph.to_sql`; the rows are encoded."""
-    try:
-        from sqlglot import errors, exp
-    except ImportError as error:
-        raise not_installed("as SQL", "sqlglot", error) from None
-
     program = Program.of(graph)
     if encoded is not None:
         _check_decided(graph, encoded)
@@ -84,8 +81,6 @@ def to_sql(
 
 def _source(table: str, dialect: str) -> Any:
     """The table, its reserved words in quotes: in the case that the database gives to names without quotes."""
-    from sqlglot import Dialect, exp
-
     source = exp.to_table(table)
     read = Dialect.get_or_raise(dialect)
     for name in source.parts:
@@ -114,8 +109,6 @@ def _check_decided(graph: FlatGraph, encoded: NDArray[np.float64]) -> None:
 
 
 def _choice(condition: Condition | Sum, yes: Any, no: Any) -> Any:
-    from sqlglot import exp
-
     if not isinstance(condition, Sum):
         return exp.Case(ifs=[exp.If(this=_condition(condition), true=yes)], default=no)
     sides = [exp.If(this=exp.Literal.number(at), true=way) for at, way in ((1, yes), (0, no))]
@@ -123,8 +116,6 @@ def _choice(condition: Condition | Sum, yes: Any, no: Any) -> Any:
 
 
 def _condition(condition: Condition) -> Any:
-    from sqlglot import exp
-
     x = _column(condition.source)
     absent = x.is_(exp.null())
     if condition.kind is Kind.IS_MISSING:
@@ -145,8 +136,6 @@ def _condition(condition: Condition) -> Any:
 
 
 def _date(x: Any, kind: Kind, days: float) -> Any:
-    from sqlglot import exp
-
     if kind is Kind.BEFORE:
         return exp.LT(
             this=x, expression=exp.cast(exp.Literal.string(_moment(days).date().isoformat()), "date")
@@ -161,8 +150,6 @@ def _in_transact_sql(answer: Any) -> Any:
 
     Without the prefix, characters that the database's code page does not have become question marks.
     """
-    from sqlglot import exp
-
     answer = answer.copy()
     for asked in list(answer.find_all(exp.EQ, exp.In)):
         levels = asked.expressions if isinstance(asked, exp.In) else [asked.expression]
@@ -178,7 +165,6 @@ def _in_transact_sql(answer: Any) -> Any:
 
 def _in_sqlite(answer: Any) -> Any:
     """Dates as text, for its functions drop fractions of seconds; 1 and 0, for a column may be called "true"."""
-    from sqlglot import exp
 
     def plain(node: Any) -> Any:
         if isinstance(node, exp.Boolean):
@@ -207,15 +193,11 @@ def _after(days: float) -> datetime:
 
 
 def _column(name: str) -> Any:
-    from sqlglot import exp
-
     return exp.column(name, quoted=True)
 
 
 def _literal(label: object, dialect: str) -> Any:
     """A label; a double is cast, since databases read decimals as exact numbers of another type."""
-    from sqlglot import exp
-
     if isinstance(label, bool) and dialect in _TRANSACT_SQL:  # true is no value that a query can return
         return exp.cast(exp.Literal.number(int(label)), "bit")
     if isinstance(label, float):
@@ -226,13 +208,9 @@ def _literal(label: object, dialect: str) -> Any:
 @cache
 def _reserved() -> frozenset[str]:
     """The words that some database reserves; sqlglot lists none for PostgreSQL, SQLite, Snowflake and T-SQL."""
-    from sqlglot import Dialect
-
     words = (Dialect.get_or_raise(name).generator_class.RESERVED_KEYWORDS for name in _dialects())
     return frozenset(word.strip().lower() for one in words for word in one)
 
 
 def _dialects() -> set[str]:
-    from sqlglot.dialects.dialect import Dialects
-
     return {dialect.value for dialect in Dialects if dialect.value}

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sqlglot import exp
 
 from treeform.data.columns import BOOLEAN, CATEGORY, ORDERED
 from treeform.errors import SpecError
@@ -32,48 +33,24 @@ def side(asked: Sum) -> Any:
 
     Raises SpecError if the sum reads dates.
     """
-    from sqlglot import exp
-
     values = [_value(term) for term in asked.terms]
     products = [_times(abs(term.weight), value) for term, value in zip(asked.terms, values, strict=True)]
-    total: Any = None
-    for term, product in zip(asked.terms, products, strict=True):
-        if total is None:
-            total = product if term.weight > 0 else exp.Neg(this=exp.paren(product))
-        else:
-            joined = exp.Add if term.weight > 0 else exp.Sub
-            total = joined(this=total, expression=product.copy())
-    size = reduce(
-        lambda a, b: exp.Add(this=a, expression=b),
-        [
-            _times(abs(term.weight), _size(term, value))
-            for term, value in zip(asked.terms, values, strict=True)
-        ],
-    )
+    total: Any = products[0] if asked.terms[0].weight > 0 else -products[0]
+    for term, product in zip(asked.terms[1:], products[1:], strict=True):
+        joined = exp.Add if term.weight > 0 else exp.Sub
+        total = joined(this=total, expression=product.copy())
+    sizes = [_times(abs(term.weight), _size(term, x)) for term, x in zip(asked.terms, values, strict=True)]
+    size: Any = reduce(lambda a, b: exp.Add(this=a, expression=b), sizes)
     threshold = _number(asked.threshold)
-    doubt = exp.Add(this=_times(_ROUNDING * (len(values) + 2), exp.paren(size)), expression=_number(1e-300))
-    at_most = exp.LTE(this=total.copy(), expression=threshold.copy())
-    unrounded = [
-        exp.LTE(this=size.copy(), expression=_number(2.0**51 * _step(asked))),
-        *(
-            _is_whole(value)
-            for term, value in zip(asked.terms, values, strict=True)
-            if not term.is_small_whole
-        ),
-    ]
-    one, zero = exp.Literal.number(1), exp.Literal.number(0)
-    return exp.Case(
-        ifs=[
-            exp.If(this=exp.GT(this=exp.Sub(this=total, expression=threshold), expression=doubt), true=zero),
-            exp.If(
-                this=exp.LT(
-                    this=exp.Add(this=total.copy(), expression=doubt.copy()), expression=threshold.copy()
-                ),
-                true=one,
-            ),
-            exp.If(this=exp.and_(*unrounded, at_most), true=one.copy()),
-            exp.If(this=exp.and_(*(part.copy() for part in unrounded)), true=zero.copy()),
-        ]
+    doubt = size * _number(_ROUNDING * (len(values) + 2)) + _number(1e-300)
+    whole = [_is_whole(x) for term, x in zip(asked.terms, values, strict=True) if not term.is_small_whole]
+    unrounded = exp.and_(size <= _number(2.0**51 * _step(asked)), *whole)
+    return (
+        exp.case()
+        .when(total - threshold > doubt, "0")
+        .when(total + doubt < threshold, "1")
+        .when(exp.and_(unrounded, total <= threshold), "1")
+        .when(unrounded, "0")
     )
 
 
@@ -98,20 +75,16 @@ def _step(asked: Sum) -> float:
 
 def _value(term: Term) -> Any:
     """What a feature reads, as a double."""
-    from sqlglot import exp
-
     column = term.column
     x = exp.column(column.source, quoted=True)
     if column.kind == CATEGORY and column.category is None:
         return _choice([(x.is_(exp.null()), 1)], 0)
     if column.kind in (BOOLEAN, CATEGORY):
         level = exp.true() if column.kind == BOOLEAN else exp.convert(column.category)
-        return _choice([(exp.EQ(this=x, expression=level), 1)], 0)
+        return _choice([(x.eq(level), 1)], 0)
     if column.kind == ORDERED:
         levels = enumerate(column.levels)
-        return _choice(
-            [(exp.EQ(this=x.copy(), expression=exp.convert(level)), at) for at, level in levels], -1
-        )
+        return _choice([(x.eq(exp.convert(level)), at) for at, level in levels], -1)
     if column.kind.startswith("date"):
         raise SpecError(
             f"SQL cannot state a hyperplane that reads the date {column.source!r}",
@@ -122,35 +95,22 @@ def _value(term: Term) -> Any:
 
 
 def _choice(ways: list[tuple[Any, int]], otherwise: int) -> Any:
-    from sqlglot import exp
-
     made = [exp.If(this=condition, true=_number(float(value))) for condition, value in ways]
     return exp.Case(ifs=made, default=_number(float(otherwise)))
 
 
 def _size(term: Term, value: Any) -> Any:
-    from sqlglot import exp
-
     return value.copy() if term.column.kind in (BOOLEAN, CATEGORY) else exp.Abs(this=value.copy())
 
 
 def _is_whole(value: Any) -> Any:
-    from sqlglot import exp
-
-    moved = exp.Sub(
-        this=exp.paren(exp.Add(this=value.copy(), expression=_number(_WHOLE))), expression=_number(_WHOLE)
-    )
-    return exp.EQ(this=moved, expression=value.copy())
+    return (value + _number(_WHOLE) - _number(_WHOLE)).eq(value)
 
 
 def _times(weight: float, value: Any) -> Any:
-    from sqlglot import exp
-
     return value if weight == 1.0 else exp.Mul(this=_number(weight), expression=value)
 
 
 def _number(value: float) -> Any:
     """A double; databases take a literal with a point for a decimal number."""
-    from sqlglot import exp
-
     return exp.cast(exp.Literal.number(repr(value)), "double")

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.data.columns import CATEGORY
-from treeform.graph.export.program import Branch, Condition, Kind, Program, not_installed
+from treeform.graph.export.program import Branch, Condition, Kind, Program, needing
 from treeform.graph.export.sums import Sum
 from treeform.graph.export.unrolled import check_size
 from treeform.graph.graph import FlatGraph
@@ -28,10 +28,8 @@ MOST_NODES = 100_000
 
 def to_treelite(graph: FlatGraph) -> Any:
     """See `DecisionGraph.to_treelite`."""
-    try:
+    with needing("treelite", "for treelite"):
         from treelite import model_builder
-    except ImportError as error:
-        raise not_installed("for treelite", "treelite", error) from None
     program = Program.of(graph)
     check_size(program, "a treelite tree", MOST_NODES)
     builder = _builder(model_builder, program)
