@@ -72,15 +72,15 @@ class Child:
         module: str,
         function: str,
         task: dict[str, Any],
-        watch: Ending,
+        watch: Ending | None = None,
         on_message: Callable[[Any], None] | None = None,
         patience: float = 0.0,
     ) -> Any:
         """The result of ``module.function(task)``, of a module of treeform, or None if it was stopped.
 
         ``task`` travels as a pickle; arrays are not copied on this side. ``watch``, or anything with ``ending``, says
-        when to stop; after ``patience`` seconds more the child is killed. ``on_message`` is called in another thread
-        with what the function reports meanwhile.
+        when to stop; after ``patience`` seconds more the child is killed. Without it the task runs to its end.
+        ``on_message`` is called in another thread with what the function reports meanwhile.
 
         A TreeformError of the function is raised here; any other exception is `SolverFailed`, and so is a process that
         died or sent what is no answer.
@@ -95,7 +95,7 @@ class Child:
                 # A process that the solver started may hold the other end of the pipe.
                 exchange.join(LAST_MESSAGES)
                 break
-            if not exchange.is_alive() or not watch.ending:
+            if not exchange.is_alive() or watch is None or not watch.ending:
                 continue
             if asked is None:
                 asked = time.monotonic()

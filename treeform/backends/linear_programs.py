@@ -140,12 +140,6 @@ class Simplex:
         return LinearSolution(np.array(solution.col_value), np.array(solution.row_dual))
 
 
-class _Never:
-    """A task that runs to its end."""
-
-    ending = False
-
-
 class _Server:
     """The child that solves linear programs; a fork of this process has its own."""
 
@@ -164,7 +158,7 @@ class _Server:
         """What the child returns; it is gone after an error, since its state is unknown then."""
         task["forget"] = [self._forgotten.popleft() for _ in range(len(self._forgotten))]
         try:
-            return self._child.call(__name__, "solve_in_child", task, _Never())
+            return self._child.call(__name__, "solve_in_child", task)
         except BaseException:
             self._child.close()
             raise

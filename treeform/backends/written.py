@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 from treeform.backends.child import Child
@@ -40,7 +39,7 @@ def write_model(model: Model, path: str | Path, suffix: str) -> None:
     if blocked("highspy"):
         child = Child()
         try:
-            written = child.call(__name__, write_here.__name__, task, SimpleNamespace(ending=False))
+            written = child.call(__name__, write_here.__name__, task)
         finally:
             child.close()
     else:

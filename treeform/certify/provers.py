@@ -25,8 +25,9 @@ from treeform.engines import (
     Engine,
     EngineRun,
     RegressionSearch,
+    TreeTask,
 )
-from treeform.engines.relaxation import predicts_alike, relax
+from treeform.engines.relaxation import Relaxation, predicts_alike, relax
 from treeform.engines.totals import OfPrices
 from treeform.errors import CertificateError
 from treeform.graph import DecisionGraph
@@ -237,26 +238,33 @@ def by_prices(question: Question, value: Fraction | None, hint: object, budget: 
     ``value`` is as in `by_engines`. ``hint``: multipliers, as the certificate holds them with the claim; anything else
     is ignored. Raises OutOfReach or Stopped.
     """
-    if not question.shape.own_leaves:
-        return _diagrams_by_prices(question, value, hint, budget)
-    relaxation = None if is_least_depth(question.objective) else relax(question, OfPrices())
-    if relaxation is None or (relaxation.task.totals is None and not relaxation.task.paths):
+    is_tree = question.shape.own_leaves
+    part = _tree_with_rows(question) if is_tree else _diagram_with_rows(question)
+    if part is None:
         return None
+    relaxation, task = part
     target = math.floor(ceiling(question)) + 1 if value is None else math.ceil(value * question.scale)
-    most = relaxation.upper(target - 1)
-    least = cheapest(question.data, relaxation.task, most, *multipliers_of(hint), budget)
+    least = (cheapest if is_tree else cheapest_diagram)(
+        question.data, task, relaxation.upper(target - 1), *multipliers_of(hint), budget
+    )
     if least.least is None:
         return Bound(BY_PRICES, None if target > ceiling(question) else question.to_units(target), None, True)
     lower = question.to_units(relaxation.lower(least.least))
     if beyond(question, lower):  # a limit on the objective itself is no row of the list: nothing keeps it
         return Bound(BY_PRICES, None, None, True)
-    attained = relaxation.exact and least.complete
+    attained = is_tree and relaxation.exact and least.complete
     return Bound(BY_PRICES, lower, lower if attained else None, True)
 
 
-def _diagrams_by_prices(
-    question: Question, value: Fraction | None, hint: object, budget: Budget
-) -> Bound | None:
+def _tree_with_rows(question: Question) -> tuple[Relaxation, TreeTask] | None:
+    """The part that `cheapest` takes, with rows or rules on paths."""
+    relaxation = None if is_least_depth(question.objective) else relax(question, OfPrices())
+    if relaxation is None or (relaxation.task.totals is None and not relaxation.task.paths):
+        return None
+    return relaxation, relaxation.task
+
+
+def _diagram_with_rows(question: Question) -> tuple[Relaxation, TreeTask] | None:
     """The same for diagrams under rows over predictions (`treeform.certify.diagrams`)."""
     relaxation = relax(question, DiagramSearch())
     if relaxation is None or not relaxation.factor > 0:
@@ -265,13 +273,7 @@ def _diagrams_by_prices(
     totals = of_prediction_rows([(row.coef, row.rhs) for row in rows], "rows")
     if totals is None or relaxation.task.features is not None:
         return None
-    target = math.floor(ceiling(question)) + 1 if value is None else math.ceil(value * question.scale)
-    task = replace(relaxation.task, totals=totals)
-    most = relaxation.upper(target - 1)
-    least = cheapest_diagram(question.data, task, most, *multipliers_of(hint), budget)
-    if least.least is None:
-        return Bound(BY_PRICES, None if target > ceiling(question) else question.to_units(target), None, True)
-    return Bound(BY_PRICES, question.to_units(relaxation.lower(least.least)), None, True)
+    return relaxation, replace(relaxation.task, totals=totals)
 
 
 def multipliers_of(hint: object) -> tuple[list[int], int]:

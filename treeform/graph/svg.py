@@ -249,15 +249,11 @@ class Picture:
 
     def _arc(self, arc: tuple[int, int]) -> str:
         """Vertical through rows and under its label, curved in between: an arc never runs over a node."""
-        node = arc[0]
-        row = self.layout.layer[node]
-        x, y = self.ports[arc] + self.shift, self.top[row] + self.boxes[node].height
-        path = [f"M{_number(x)} {_number(y)}"]
-        for step, stop in enumerate([*self.layout.bends[arc], self.entries[arc]], start=row + 1):
-            start, end, to = self.bottom[step - 1] + _LABEL, self.top[step], _number(stop + self.shift)
-            middle = _number((start + end) / 2)
-            path.append(f"V{_number(start)}C{_number(x)} {middle} {to} {middle} {to} {_number(end)}")
-            x = stop + self.shift
+        xs, ys = self.corners(arc)
+        path = [f"M{_number(xs[0])} {_number(ys[0])}"]
+        for x, to, start, end in zip(xs[2::2], xs[3::2], ys[2::2], ys[3::2], strict=True):
+            middle, at = _number((start + end) / 2), _number(to)
+            path.append(f"V{_number(start)}C{_number(x)} {middle} {at} {middle} {at} {_number(end)}")
         return f'<path d="{"".join(path)}"/>'
 
     def _arc_label(self, arc: tuple[int, int]) -> str:

@@ -7,6 +7,7 @@ narrow the problem: then they are part of the question, and models from elsewher
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
@@ -91,6 +92,11 @@ class Question:
     def with_(self, **changes: Any) -> Question:
         """A copy with other data, shape, objective or requirements."""
         return replace(self, **changes)
+
+    def only(self, labels: Collection[str]) -> Question:
+        """The question with those requirements alone that have these labels."""
+        pairs = zip(self.labels, self.requirements, strict=True)
+        return self.with_(requirements=tuple(one for label, one in pairs if label in labels))
 
     def narrowed_by(self, formulation: Formulation) -> Question:
         """The question with the rows that components of a formulation add; unchanged if they keep the optimum.

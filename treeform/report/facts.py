@@ -28,7 +28,7 @@ from treeform.report.proxies import Proxy
 from treeform.report.residuals import ResidualTable
 from treeform.shape import Tree
 from treeform.solve import Limit, SolveResult, Status
-from treeform.solve.result import relative_gap
+from treeform.solve.result import Number, relative_gap
 from treeform.solve.stage.given_models import floor_bound
 from treeform.solve.verification import misfit as misfit_of
 from treeform.utils.text import count_of, value_text
@@ -146,21 +146,16 @@ def of_result(
     """
     check_answer(result)
     assert result.question is not None
-    outcome = [
-        ("status", str(result.status)),
-        ("objective", value_text(result.objective)),
-        ("proved bound", "no model" if result.status is Status.INFEASIBLE else value_text(result.bound)),
-        ("gap", gap_text(result.gap)),
-    ]
-    if result.limit is not None:
-        outcome.insert(1, ("stopped by", _stopped(str(result.limit), result.solver)))
     solver = result.solver + (f", {result.formulation} formulation" if result.formulation else "")
-    outcome += [("solver", solver), ("time", f"{result.seconds:.2f} s")]
+    limit = None if result.limit is None else _stopped(str(result.limit), result.solver)
+    outcome = _outcome(result.status, result.objective, result.bound, result.gap, solver, result.seconds)
+    if limit is not None:
+        outcome.insert(1, ("stopped by", limit))
     facts = _facts(
         result.question,
         result.graph,
         status=result.status,
-        limit=None if result.limit is None else _stopped(str(result.limit), result.solver),
+        limit=limit,
         outcome=outcome,
         trace=trace_svg(result.trace, result.seconds),
         claims=claims_of_result(result, result.question.to_units(floor_bound(result.question))),
@@ -211,21 +206,15 @@ def of_model(
     if certificate is not None:
         answer = certificate["answer"]
         run = certificate["metadata"]
-        given = answer["status"] == "judged"
-        status, limit = None if given else Status(answer["status"]), run["limit"]
+        status, limit = None if answer["status"] == "judged" else Status(answer["status"]), run["limit"]
         if limit is not None:
             limit = _stopped(limit, str(run.get("solver")))
         objective, bound = (number_of(answer[key]) for key in ("objective", "bound"))
-        outcome = [
-            ("status", answer["status"]),
-            ("objective", value_text(objective)),
-            ("proved bound", "no model" if status is Status.INFEASIBLE else value_text(bound)),
-            ("gap", gap_text(relative_gap(objective, bound))),
-            ("solver", ", ".join(filter(None, [run["solver"], run["formulation"]]))),
-            ("time", f"{run['seconds']:.2f} s"),
-        ]
-        if given:
+        solver = ", ".join(filter(None, [run["solver"], run["formulation"]]))
+        if status is None:
             outcome = [("status", "judged: the model was given"), ("objective", value_text(objective))]
+        else:
+            outcome = _outcome(status, objective, bound, relative_gap(objective, bound), solver, run["seconds"])
         # What rows that agree on every feature cost anyway is counted on the rows of training only.
         floor = question.to_units(floor_bound(question)) if rows_of == "training" else None
         claims = claims_of_certificate(certificate, floor)
@@ -252,6 +241,19 @@ def of_model(
         about=about,
         held_out=held_out,
     )
+
+
+def _outcome(
+    status: Status, objective: Number | None, bound: Number | None, gap: float | None, solver: str, seconds: float
+) -> list[tuple[str, str]]:
+    return [
+        ("status", str(status)),
+        ("objective", value_text(objective)),
+        ("proved bound", "no model" if status is Status.INFEASIBLE else value_text(bound)),
+        ("gap", gap_text(gap)),
+        ("solver", solver),
+        ("time", f"{seconds:.2f} s"),
+    ]
 
 
 def _recorded_errors(graph: DecisionGraph) -> tuple[Any, Any]:

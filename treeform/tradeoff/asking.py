@@ -91,8 +91,17 @@ class Asking:
 
     def told(self, what: str) -> Callable[[Progress], None] | None:
         """The progress display of one solve, on the clock of the whole work."""
-        report = self.options.on_progress
-        return None if report is None else lambda p: report(p.within(self.budget, what))
+        return told(self.options.on_progress, self.budget, what)
+
+
+def told(
+    report: Callable[[Progress], None] | None,
+    budget: Budget,
+    what: str,
+    parts: tuple[int, int] | None = None,
+) -> Callable[[Progress], None] | None:
+    """What shows the progress of a part of the work: on the clock of the whole, with how many parts are done."""
+    return None if report is None else lambda p: report(p.within(budget, what, parts))
 
 
 def with_model(result: CertifiedResult, graph: DecisionGraph) -> CertifiedResult:

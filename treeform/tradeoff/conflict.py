@@ -21,7 +21,6 @@ from treeform.certify.family import with_axis
 from treeform.language.bounded import Bounded, Value
 from treeform.language.losses import goal_of_any_model
 from treeform.language.question import Question
-from treeform.language.requirement import Requirement
 from treeform.solve import schedule
 from treeform.solve.choice import refuse_restriction
 from treeform.solve.result import USUAL, SolveOptions, Status
@@ -147,14 +146,6 @@ def rounded(value: Fraction, *, looser_is_up: bool) -> str:
     context = Context(prec=DIGITS, rounding=ROUND_CEILING if looser_is_up else ROUND_FLOOR)
     decimal = context.divide(Decimal(value.numerator), Decimal(value.denominator))
     return format(decimal.normalize(), "f")
-
-
-def subset(question: Question, labels: tuple[str, ...]) -> Question:
-    """The question with only these requirements."""
-    kept: tuple[Requirement, ...] = tuple(
-        one for label, one in zip(question.labels, question.requirements, strict=True) if label in labels
-    )
-    return question.with_(requirements=kept)
 
 
 Ask = Callable[[Question, str, bool], "CertifiedResult | None"]
@@ -331,7 +322,7 @@ class _Search(Asking):
         others = tuple(one for one in self.labels if one != label)
         if self.budget.stop():
             return
-        tried = self.decide(subset(self.question, others), f"without {label}", turns=turns)
+        tried = self.decide(self.question.only(others), f"without {label}", turns=turns)
         if tried is not None and tried.status is Status.INFEASIBLE:
             self.labels, self.proof = others, tried
         elif tried is not None and tried.graph is not None:
@@ -347,13 +338,12 @@ class _Search(Asking):
         if self.budget.stop():
             return
         if label not in self.ranges:
-            index = self.question.labels.index(label)
-            axis = self.question.requirements[index]
+            axis = self.question.requirements[self.question.labels.index(label)]
             if not isinstance(axis, Bounded) or axis.bound is None:
                 self.ranges[label] = None
                 return
-            kept = tuple(r for i, r in enumerate(self.question.requirements) if i != index)
-            self.ranges[label] = Narrowing(label, axis, self.question.with_(requirements=kept), self.whole)
+            others = self.question.only(set(self.question.labels) - {label})
+            self.ranges[label] = Narrowing(label, axis, others, self.whole)
         known = self.ranges[label]
         if known is not None and not known.decided:
             known.run(

@@ -27,6 +27,7 @@ from treeform.solve.choice import choose, refuse_restriction, why_unstated
 from treeform.solve.engines import FEW_TESTS
 from treeform.solve.node import Stage, Work, run_stages
 from treeform.solve.result import USUAL, Progress, SolveOptions, StageRun
+from treeform.tradeoff.asking import told
 from treeform.tradeoff.one_row import AnsweredRows, is_answered, is_proved_by_engine, solve_row
 from treeform.tradeoff.rows_by_engine import engine_for, enter_models_of_one_feature, enter_rows
 from treeform.tradeoff.size_table import (
@@ -176,10 +177,7 @@ class SizeTableSearch(Work):
 
     def progress_of_row(self, m: int) -> Callable[[Progress], None] | None:
         """Progress of one number of tests, with the seconds of the whole table; None without a callback."""
-        if (on_progress := self.on_progress) is None:
-            return None
-        parts = self._proved()
-        return lambda p: on_progress(p.within(self.budget, f"at most {count_of(m, 'test')}", parts))
+        return told(self.on_progress, self.budget, f"at most {count_of(m, 'test')}", self._proved())
 
     # -- stages -----------------------------------------------------------------------------------
 

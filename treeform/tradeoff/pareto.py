@@ -7,7 +7,6 @@ depth hold for the smaller ones, and models of a smaller depth are models of the
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -22,7 +21,8 @@ from treeform.language.losses import without_tests
 from treeform.language.question import Question
 from treeform.solve import schedule
 from treeform.solve.choice import refuse_restriction
-from treeform.solve.result import USUAL, Number, Progress, SolveOptions
+from treeform.solve.result import USUAL, Number, SolveOptions
+from treeform.tradeoff.asking import told
 from treeform.tradeoff.fill import fill_size_table
 from treeform.tradeoff.size_table import SizeTable
 from treeform.tradeoff.view import View, known_from
@@ -135,7 +135,7 @@ def curve(
         for depth in range(1, last + 1):
             # The remaining time is shared equally among the remaining depths.
             share = schedule.equal_part(budget.remaining, last - depth + 1)
-            report = _progress_of_depth(options.on_progress, depth, last, budget)
+            report = told(options.on_progress, budget, f"depth {depth}", (depth - 1, last))
             try:
                 tables[depth] = fill_size_table(
                     question.with_(shape=question.shape.at_depth(depth)),
@@ -155,15 +155,6 @@ def curve(
         family=family, seconds=budget.seconds, limit=stopped, notes=tuple(notes), tables=tables
     )
     return replace(pareto, limit=None) if pareto.proved else pareto
-
-
-def _progress_of_depth(
-    on_progress: Callable[[Progress], None] | None, depth: int, last: int, budget: Budget
-) -> Callable[[Progress], None] | None:
-    """Progress of one depth, with the seconds of the whole curve; None without a callback."""
-    if on_progress is None:
-        return None
-    return lambda p: on_progress(p.within(budget, f"depth {depth}", (depth - 1, last)))
 
 
 def _only_clauses(solver: Any) -> bool:

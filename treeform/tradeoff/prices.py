@@ -137,11 +137,10 @@ class _Search(Asking):
 
     def _ask(self, label: str, turns: int) -> None:
         """One solve; a model under all requirements is one under fewer."""
-        pairs = zip(self.question.labels, self.question.requirements, strict=True)
-        kept = () if label == ALL else tuple(r for name, r in pairs if name != label)
+        kept = () if label == ALL else set(self.question.labels) - {label}
         known = (self.result, self.without.get(label))
         answer = self.ask(
-            self.question.with_(requirements=kept),
+            self.question.only(kept),
             schedule.equal_part(self.budget.remaining, turns),
             self.told(f"without {label}"),
             models=tuple(one.graph for one in known if one is not None and one.graph is not None),
