@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from treeform.data.exact import common_unit, digits_of, exact_number, unit_of_decimals
 from treeform.data.quantity import read_quantity
 
 
@@ -26,3 +27,20 @@ def test_targets_are_rounded_as_fractions_are(seed: int, grid: Fraction | str) -
             continue
         assert [made.centre + int(d) for d in made.deviations] == [round(value / made.unit) for value in exact]
         assert made.unit == grid or grid == "auto"
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_unit_of_floats_is_that_of_their_decimals(seed: int) -> None:
+    """Decimals of one kind, and of sizes that no common unit leaves within 64 bits."""
+    pick = np.random.default_rng(seed)
+    for size in range(1, 9):
+        for floats in (
+            pick.integers(-50, 50, size) / 4,
+            np.round(pick.normal(size=size) * 100, 2),
+            pick.integers(-(10**15), 10**15, size).astype(float),
+            pick.normal(size=size) * 10.0 ** pick.integers(-320, 300, size),
+            np.full(size, -0.0),
+        ):
+            exact = [exact_number(value) for value in floats.tolist()]
+            units, unit = unit_of_decimals(*digits_of(floats.tolist()))
+            assert (list(units), unit) == common_unit([value for value in exact if value is not None])

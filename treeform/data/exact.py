@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 import re
+from array import array
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from functools import reduce
 from numbers import Rational
 from typing import Any
 
@@ -47,6 +50,37 @@ def exact_number(value: Any) -> Fraction | None:
     if isinstance(value, Decimal) and value.is_finite() and abs(value.adjusted()) <= LARGEST_EXPONENT:
         return Fraction(value)
     return None
+
+
+def whole_numbers(values: Iterable[int]) -> Sequence[int]:
+    """Whole numbers of any size, in eight bytes each where they all fit."""
+    numbers = list(values)
+    try:
+        return array("q", numbers)
+    except OverflowError:
+        return numbers
+
+
+def digits_of(values: Iterable[float]) -> tuple[Sequence[int], Sequence[int]]:
+    """Finite floats as the decimals that they print as: whole numbers, and the powers of ten to multiply them by."""
+    digits, powers = array("q"), array("h")
+    for value in values:
+        mantissa, _, power = repr(value).partition("e")
+        whole, _, part = mantissa.partition(".")
+        digits.append(int(whole + part))  # 17 digits at most
+        powers.append(int(power or 0) - len(part))
+    return digits, powers
+
+
+def unit_of_decimals(digits: Sequence[int], powers: Sequence[int]) -> tuple[Sequence[int], Fraction]:
+    """As `common_unit`, of such decimals."""
+    least = min(powers)
+    factor = {power: 10 ** (power - least) for power in set(powers)}
+    step = reduce(math.gcd, (d * factor[p] for d, p in zip(digits, powers, strict=True)), 0)
+    if step == 0:
+        return digits, Fraction(1)
+    units = whole_numbers(d * factor[p] // step for d, p in zip(digits, powers, strict=True))
+    return units, step * Fraction(10) ** least
 
 
 def common_unit(values: list[Fraction]) -> tuple[list[int], Fraction]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -11,7 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.data.exact import AUTO, common_unit, exact_number, plain
+from treeform.data.exact import (
+    AUTO,
+    common_unit,
+    digits_of,
+    exact_number,
+    plain,
+    unit_of_decimals,
+    whole_numbers,
+)
 from treeform.errors import DataError
 from treeform.utils.rows import row_text, rows_note, worded
 from treeform.utils.text import short_text
@@ -98,8 +107,9 @@ def read_quantity(
         Targets are rounded to multiples of it; with "auto" only where they have too many digits, to as many as there
         is room for.
     """
+    units: Sequence[int]
     if labels.dtype == np.float64 and np.isfinite(labels).all():
-        units, unit = _units_of(labels.tobytes())
+        units, unit = unit_of_decimals(*_digits_of(labels.tobytes()))
     else:
         units, unit = common_unit(_fractions(labels, codes))
     weight = np.bincount(codes, weights=weights, minlength=len(labels))
@@ -122,10 +132,9 @@ def read_quantity(
 
 
 @lru_cache(maxsize=2)  # a table is read for its objective, on its grid, and again for each price of tests
-def _units_of(labels: bytes) -> tuple[list[int], Fraction]:
-    """Finite floats as whole multiples of a unit."""
-    exact = (exact_number(label) for label in np.frombuffer(labels).tolist())
-    return common_unit([value for value in exact if value is not None])
+def _digits_of(labels: bytes) -> tuple[Sequence[int], Sequence[int]]:
+    """Finite floats as decimals."""
+    return digits_of(memoryview(labels).cast("d"))
 
 
 def _fractions(labels: NDArray[Any], codes: NDArray[np.int64]) -> list[Fraction]:
@@ -154,18 +163,18 @@ def _too_large(what: str, note: str = "") -> DataError:
     )
 
 
-def _centred(units: list[int], weights: list[int]) -> tuple[int, int]:
+def _centred(units: Sequence[int], weights: list[int]) -> tuple[int, int]:
     """A whole number next to the weighted mean, and the weighted sum of the distances from it."""
     total = sum(u * w for u, w in zip(units, weights, strict=True))
     centre = round(Fraction(total, sum(weights)))
     return centre, sum(abs(u - centre) * w for u, w in zip(units, weights, strict=True))
 
 
-def _deviations(units: list[int], centre: int) -> NDArray[np.int64]:
-    return np.array([u - centre for u in units], dtype=np.int64)
+def _deviations(units: Sequence[int], centre: int) -> NDArray[np.int64]:
+    return np.fromiter((u - centre for u in units), dtype=np.int64, count=len(units))
 
 
-def _finest(units: list[int], unit: Fraction, weights: list[int]) -> Fraction:
+def _finest(units: Sequence[int], unit: Fraction, weights: list[int]) -> Fraction:
     """The finest power of ten on which the sums are exact."""
     total, mass = sum(u * w for u, w in zip(units, weights, strict=True)), sum(weights)
     spread = Fraction(sum(abs(u * mass - total) * w for u, w in zip(units, weights, strict=True)), mass) * unit
@@ -185,10 +194,10 @@ def _nearest(p: int, q: int) -> int:
 
 
 def _rounded(
-    fine: list[int], unit: Fraction, codes: NDArray[np.int64], weights: list[int], grid: Fraction, why: str
+    fine: Sequence[int], unit: Fraction, codes: NDArray[np.int64], weights: list[int], grid: Fraction, why: str
 ) -> Quantity:
     p, q = (unit / grid).as_integer_ratio()
-    units = [_nearest(f * p, q) for f in fine]
+    units = whole_numbers(_nearest(f * p, q) for f in fine)
     largest = Fraction(max(abs(f * p - u * q) for f, u in zip(fine, units, strict=True)), q) * grid
     centre, total = _centred(units, weights)
     if total > LARGEST_SUM:

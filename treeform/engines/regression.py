@@ -185,7 +185,7 @@ class _Session(Watched):
                 cause=f"in units of the loss it is {task.price}",
                 fix="use a price with fewer digits, or targets on a coarser grid",
             )
-        self.target = np.ascontiguousarray(deviations * self.scale)
+        self.target = np.ascontiguousarray(deviations if self.scale == 1 else deviations * self.scale)
 
     def poll(self, news: Any, tree: Any, nodes: int) -> bool:
         """Called by the core about twenty times a second; whether to stop."""

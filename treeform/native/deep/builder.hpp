@@ -170,17 +170,21 @@ public:
                    [&] { return space_.solve(sample_, height, Space::infinite(), {}); });
     }
 
-    /// CART's tree, from the top by the least impurity.
-    Ptr greedy(const Rows& rows, int height) {
+    /// A tree from the top by the least impurity, as CART grows it; for losses that differ, with `by_squares` by squares.
+    Ptr greedy(const Rows& rows, int height, bool by_squares = false) {
         height = useful(rows, height);
         const Ptr leaf = space_.leaf(rows);
         if (height == 0 || !worth_tests(rows, leaf)) return leaf;
-        const Test test = space_.greedy_test(rows);
+        Test test;
+        if constexpr (kSquaresDiffer)
+            test = by_squares ? space_.squared_test(rows) : space_.greedy_test(rows);
+        else
+            test = space_.greedy_test(rows);
         Sides* sides = test.feature < 0 ? nullptr : split(rows, test, height);
         if (!sides) return leaf;
-        const Ptr left = greedy(sides->left, height - 1);
+        const Ptr left = greedy(sides->left, height - 1, by_squares);
         space_.give_back(sides->left);
-        const Ptr right = greedy(sides->right, height - 1);
+        const Ptr right = greedy(sides->right, height - 1, by_squares);
         space_.give_back(sides->right);
         return best_of(space_.join(test, left, right), leaf);
     }
@@ -221,6 +225,8 @@ public:
     }
 
     std::uint64_t solved = 0;  // exact trees
+    /// Whether greedy trees by squares are others; then the loss is one whose exact trees take long.
+    static constexpr bool kSquaresDiffer = requires(Space& space, const Rows& rows) { space.squared_test(rows); };
 
 private:
     static constexpr int kExact = 2;  // the lowest levels of a lookahead tree

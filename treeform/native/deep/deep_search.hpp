@@ -2,8 +2,9 @@
 // The search for a better tree than the one in hand, where a proof is out of reach. Its stages, each from the best tree of
 // those before:
 //
-//   first      of many rows trees of a sample, of depth two and the lookahead tree; CART's tree; the lookahead tree, its
-//              lowest two levels exact; CART's tests with such levels, before it where there are many columns
+//   first      of many rows trees of a sample, of depth two and the lookahead tree; CART's tree, and of absolute errors one
+//              by these before it, which no sample precedes; the lookahead tree, its lowest two levels exact; CART's tests
+//              with such levels, before it where there are many columns
 //   pilot      see builder.hpp; with two tests a node
 //   cycles     again and again: sweeps over the inner nodes with other tests, then, from the third cycle on, exact subtrees
 //              of height three; see annealing.hpp
@@ -55,10 +56,16 @@ public:
         const auto lookahead = [&] { offer(build_.lookahead(root_, depth_, Space::infinite(), false)); };
         offer(space_.leaf(root_));
         if (depth_ <= 1 || (depth_ <= 3 && !is_dear(space_.depth_two_work(root_)))) return lookahead();
-        if (build_.is_large(root_)) offer(build_.exact(root_, 2, Space::infinite()));  // of a sample, long before CART's
-        if (build_.is_large(root_)) offer(build_.lookahead_of_sample(root_, depth_));
-        const Ptr greedy = build_.greedy(root_, depth_);
+        const bool sampled = build_.is_large(root_) && !build_.kSquaresDiffer;
+        if (sampled) offer(build_.exact(root_, 2, Space::infinite()));  // long before CART's
+        if (sampled) offer(build_.lookahead_of_sample(root_, depth_));
+        Ptr greedy = build_.greedy(root_, depth_);
         offer(greedy);
+        if (build_.kSquaresDiffer) {
+            const Ptr other = build_.greedy(root_, depth_, true);
+            offer(other);
+            if (Space::better(other->cost, greedy->cost)) greedy = other;
+        }
         if (depth_ <= 2) return;  // what follows is the proof
         const bool many = static_cast<int>(space_.features()) > kManyFeatures;  // it takes their square
         if (!many) lookahead();

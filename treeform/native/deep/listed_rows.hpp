@@ -19,6 +19,13 @@ constexpr bool reads_orders_alone(std::size_t rows, std::size_t features) {
     return has_lists(rows) && features <= kManyColumns;
 }
 
+/// The rows of an order of `n` rows that are marked; there is room for one more. Without a branch: whether a row is marked is
+/// as good as chance.
+template <class Id>
+void take_marked(const Id* order, std::size_t n, const std::vector<std::uint8_t>& marks, Id* rows) {
+    for (std::size_t k = 0; k < n; ++k) *rows = order[k], rows += marks[order[k]];
+}
+
 template <class W>
 class ListedRows {
 public:
@@ -95,14 +102,11 @@ private:
     void mark(const Id* rows, std::size_t n, std::uint8_t value) {
         for (std::size_t k = 0; k < n; ++k) here_[rows[k]] = value;
     }
-    /// The marked rows, `n` of them, in the order of a feature; there is room for one more. Without a branch: whether a row
-    /// is marked is as good as chance.
+    /// The marked rows, `n` of them, in the order of a feature.
     void pick(int feature, std::size_t n, Id* rows, typename W::Key* keys) {
         work_ += root_.n + n;
-        const Id* order = root_.order(feature);
         const auto* rank = table_.rank[feature].data();
-        Id* end = rows;
-        for (std::size_t k = 0; k < root_.n; ++k) *end = order[k], end += here_[order[k]];
+        take_marked(root_.order(feature), root_.n, here_, rows);
         for (std::size_t k = 0; k < n; ++k) keys[k] = rank[rows[k]];
     }
     void write_out(Rows& rows) {

@@ -16,7 +16,7 @@ public:
 
     ValueImprover(const regression::Table& table, const regression::Subset& root,
                   const regression::Settings& settings, regression::Control& control, regression::Incumbent& incumbent)
-        : root_(root), incumbent_(incumbent), start_(settings.start), space_(table, settings, control),
+        : root_(root), incumbent_(incumbent), start_(settings.start), space_(table, root, settings, control),
           search_(space_, root, settings.depth, settings.seed,
                   {[this](const Ptr& tree) { incumbent_.offer(space_.value(root_, tree), space_.plan(tree)); },
                    [this] { return outside(); },

@@ -8,7 +8,7 @@ Absolute::Absolute(const Table& table, const Settings& settings, Counters& count
 
 Value Absolute::leaf(const Subset& rows) {
     // sum over the targets below the median of w (m - y), and above it of w (y - m)
-    const auto& order = rows.order[table_.features];
+    const auto& order = rows.order.back();
     std::int64_t weight = 0, cost = 0, median = 0;
     std::size_t k = 0;
     for (; k < rows.n; ++k) {
@@ -22,7 +22,7 @@ Value Absolute::leaf(const Subset& rows) {
     return {static_cast<double>(cost), 0, {}};
 }
 
-void Absolute::prepare(const Subset& rows, const Side& side) {
+void Absolute::list_by_target(const Subset& rows, const Side& side) {
     by_target_.clear();
     const auto& order = rows.order[table_.features];
     const std::uint32_t* outer =
@@ -35,7 +35,7 @@ void Absolute::prepare(const Subset& rows, const Side& side) {
 void Absolute::take_sequence(const Subset& rows, const Side& side, std::size_t feature) {
     const bool same = prepared_.rows == &rows && prepared_.side.feature == side.feature
                       && prepared_.side.key == side.key && prepared_.side.left == side.left;
-    if (!same) prepare(rows, side);
+    if (!same) list_by_target(rows, side);
     sequence_.clear();
     const auto& order = rows.order[feature];
     const std::uint32_t* outer =

@@ -20,7 +20,9 @@ public:
 
     Value leaf(const Subset& rows);
     void enter(const Subset&) { prepared_ = {}; }
-    static constexpr std::size_t bytes_to_enter(const Subset&) { return 0; }
+    static void prepare(const Subset&) {}
+    static constexpr std::size_t bytes_to_prepare(const Subset&) { return 0; }
+    static void release() {}
     void outer(const Subset& rows, std::size_t feature);
     Value left_leaf(std::size_t below) const { return {outer_before_[below], 0, {}}; }
     Value right_leaf(std::size_t below) const { return {outer_after_[outer_n_ - below], 0, {}}; }
@@ -48,7 +50,7 @@ private:
 
     /// costs[k]: of the first k samples of `sequence_`; of the last k where `backwards` is false.
     void sweep(bool backwards, std::vector<double>& costs);
-    void prepare(const Subset& rows, const Side& side);
+    void list_by_target(const Subset& rows, const Side& side);
     void take_sequence(const Subset& rows, const Side& side, std::size_t feature);
 };
 

@@ -6,13 +6,14 @@
 
 namespace treeform::regression {
 
-/// An array aligned for the scans that only grows.
+/// An array aligned for the scans that only grows, and forgets what it held when it does.
 template <class T>
 class Aligned {
 public:
     T* need(std::size_t n) {
         if (n > size_) {
-            size_ = n + n / 4 + 64;
+            size_ = n + (size_ > 0 ? n / 4 : 0) + 64;
+            memory_ = {};
             memory_.resize(size_ * sizeof(T) + 64);
             const auto at = reinterpret_cast<std::uintptr_t>(memory_.data());
             start_ = reinterpret_cast<T*>(memory_.data() + (64 - at % 64) % 64);

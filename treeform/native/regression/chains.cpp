@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <numeric>
 
 #include "answer.hpp"
 
@@ -65,10 +64,8 @@ void turn(std::vector<std::uint32_t>& rank, std::vector<ColumnTest>& tests) {
 
 void add(Chains& chains, std::vector<std::uint32_t>&& rank, std::vector<ColumnTest>&& tests) {
     turn(rank, tests);
-    std::vector<double> values(tests.size());
-    std::iota(values.begin(), values.end(), 0.0);
     chains.table.rank.push_back(std::move(rank));
-    chains.table.values.push_back(std::move(values));
+    chains.table.distinct.push_back(tests.size());
     chains.tests.push_back(std::move(tests));
 }
 
@@ -85,14 +82,14 @@ void add_chain(Chains& chains, const Chain& chain, std::size_t n) {
 
 void add_column(Chains& chains, const Table& table, std::size_t column) {
     std::vector<ColumnTest> tests(1);
-    for (std::uint32_t key = 1; key < table.values[column].size(); ++key)
+    for (std::uint32_t key = 1; key < table.distinct[column]; ++key)
         tests.push_back({static_cast<int>(column), key, false});
     add(chains, std::vector<std::uint32_t>(table.rank[column]), std::move(tests));
 }
 
 std::size_t thresholds_of(const Table& table) {
     std::size_t count = 0;
-    for (const auto& values : table.values) count += values.size() - 1;
+    for (const auto values : table.distinct) count += values - 1;
     return count;
 }
 
@@ -114,8 +111,8 @@ std::optional<Chains> chains_of(const Table& table, std::size_t most) {
     Chains out;
     std::vector<Chain> chains;
     for (std::size_t f = 0; f < table.features; ++f) {
-        if (table.values[f].size() == 2) insert(chains, table, f);
-        if (table.values[f].size() > 2) add_column(out, table, f);
+        if (table.distinct[f] == 2) insert(chains, table, f);
+        if (table.distinct[f] > 2) add_column(out, table, f);
     }
     for (const Chain& chain : chains) add_chain(out, chain, table.n);
     Table& made = out.table;

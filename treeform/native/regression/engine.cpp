@@ -5,7 +5,9 @@
 #include <new>
 #include <optional>
 
+#include "../common/give_back.hpp"
 #include "../deep/interleave.hpp"
+#include "../deep/listed_rows.hpp"
 #include "../deep/value_improver.hpp"
 #include "absolute.hpp"
 #include "chains.hpp"
@@ -24,6 +26,12 @@ constexpr std::size_t kMostAskedFor = 2048;
 // so many times the rows, scans are faster (measured on 200 to 20,000 rows).
 constexpr double kSquareToRows = 4;
 
+/// Whether a search for better trees runs beside the proof.
+bool improves(const Settings& settings) {
+    return settings.improve && settings.memory_limit == 0 && settings.depth >= 3
+           && settings.max_nodes >= full_tree(settings.depth);
+}
+
 /// The proof, and beside it the search for better trees of some depth, where so many tests are allowed.
 template <class LossOf>
 void run(const Table& table, const Settings& settings, Control& control, Incumbent& incumbent, Root<LossOf>& root) {
@@ -31,11 +39,10 @@ void run(const Table& table, const Settings& settings, Control& control, Incumbe
     constexpr double kDeepAhead = 20;  // of that of the first trees
     std::unique_ptr<deep::Improver> improver;
     if constexpr (!LossOf::by_pairs)
-        if (settings.improve && settings.memory_limit == 0 && settings.depth >= 3
-            && settings.max_nodes >= full_tree(settings.depth))
-            improver = deep::value_improver<LossOf>(table, root.rows(), settings, control, incumbent);
+        if (improves(settings)) improver = deep::value_improver<LossOf>(table, root.rows(), settings, control, incumbent);
     if (!improver) return root.prove();
     improver->first();
+    if (deep::has_lists(table.n)) give_freed_memory_back();  // what the proof begins with may be as large
     if (settings.depth == 3) return root.prove();
     if (settings.threads > 1) return deep::side_by_side(control, *improver, [&] { root.prove(); });
     const bool is_deep = settings.depth > 4;
@@ -48,7 +55,9 @@ template <class LossOf>
 void search(const Table& table, const Settings& settings, Control& control, Incumbent& incumbent, Outcome& out) {
     Root<LossOf> root(table, settings, control, incumbent);
     try {
-        if (root.begin()) run(table, settings, control, incumbent, root);
+        // Of very many rows that search has trees of a sample first.
+        const bool sampled = !LossOf::by_pairs && improves(settings) && deep::has_lists(table.n);
+        if (root.begin(!sampled)) run(table, settings, control, incumbent, root);
         out.complete = true;
     } catch (const Stopped&) {
     } catch (const std::bad_alloc&) {
@@ -91,8 +100,8 @@ bool fits(const Control& control, std::size_t bytes) {
 
 Outcome solve(const Rows& rows, const Settings& settings, Control& control) {
     Outcome out;
-    // Of each cell its value, rank and place in the order, and the places of two parts of the rows.
-    const std::size_t cells = rows.n * rows.features, tables = cells * (sizeof(double) + 4 * sizeof(std::uint32_t));
+    // Of each cell its rank and place in the order, and the places of two parts of the rows.
+    const std::size_t cells = rows.n * rows.features, tables = cells * 4 * sizeof(std::uint32_t);
     if (!fits(control, tables)) {
         out.seconds = control.seconds();
         return out;
@@ -104,6 +113,7 @@ Outcome solve(const Rows& rows, const Settings& settings, Control& control) {
         out.seconds = control.seconds();
         return out;
     }
+    if (deep::has_lists(rows.n)) give_freed_memory_back();
     const Table& table = made;
     const std::optional<Chains> chains = table_for_pairs(table, settings);
     const bool scans = !chains && settings.loss == Loss::squared && !table.weighted;

@@ -16,7 +16,9 @@ Answer Search<LossOf>::grown(const Subset& rows, int depth, std::int64_t& budget
     control_.need(rows.bytes());
     part(table_, rows, feature, out.plan->key, left, right, side_of_);
     left.id = ++made_, right.id = ++made_;
-    const Answer a = grown(left, depth - 1, budget), b = grown(right, depth - 1, budget);
+    const Answer a = grown(left, depth - 1, budget);
+    left = {};  // may be large
+    const Answer b = grown(right, depth - 1, budget);
     offer(out, feature, out.plan->key, a.best, a.plan, b.best, b.plan, tolerance(rows));
     return out;
 }
@@ -24,6 +26,7 @@ Answer Search<LossOf>::grown(const Subset& rows, int depth, std::int64_t& budget
 template <class LossOf>
 std::vector<RootTest> Search<LossOf>::best_of_each(const Subset& rows) {
     const Answer one = depth_one(rows);
+    prepare(rows);
     const double alone = loss_.leaf(rows).cost, tolerance = judge_.tolerance(alone, rows.weight);
     Level& own = level(2);
     Job& job = own.parts.job;

@@ -16,7 +16,7 @@ Pairs::Pairs(const Table& table, const Settings& settings, Counters& counters)
       scan_(choose_scan(settings.simd.c_str()).pairs) {
     for (std::size_t f = 0; f < table.features; ++f) {
         const auto first = static_cast<std::int32_t>(tests_);
-        const auto count = static_cast<std::int32_t>(table.values[f].size()) - 1;
+        const auto count = static_cast<std::int32_t>(table.distinct[f]) - 1;
         for (std::int32_t key = 1; key <= count; ++key) {
             feature_.push_back(static_cast<std::uint32_t>(f)), key_.push_back(static_cast<std::uint32_t>(key));
             first_.push_back(first), next_.push_back(first + count);
@@ -30,7 +30,7 @@ Pairs::Pairs(const Table& table, const Settings& settings, Counters& counters)
         std::uint32_t first = 0;
         for (std::size_t f = 0; f < table.features; ++f) {
             if (table.rank[f][i] > 0) of_row_.push_back(first + table.rank[f][i] - 1);
-            first += static_cast<std::uint32_t>(table.values[f].size()) - 1;
+            first += static_cast<std::uint32_t>(table.distinct[f]) - 1;
         }
         const double weight = static_cast<double>(table.weight[i]);
         sample_.push_back({weight, weight * static_cast<double>(table.target[i])});

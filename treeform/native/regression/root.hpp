@@ -19,8 +19,9 @@ public:
         : table_(table), settings_(settings), control_(control), incumbent_(incumbent), all_(all_rows(table)),
           search_(table, settings, control) {}
 
-    /// Finds first trees; true if there is more to search. Throws Stopped when it was asked to stop, as `prove` does.
-    bool begin() {
+    /// Finds first trees, a `grown` one among them; true if there is more to search. Throws Stopped when it was asked to
+    /// stop, as `prove` does.
+    bool begin(bool grown) {
         const double alone = search_.leaf(all_).lower;
         incumbent_.set_tolerance(search_.tolerance(all_));
         search_.watched = &all_;
@@ -29,7 +30,7 @@ public:
         offer(search_.leaf(all_));
         const int depth = settings_.depth;
         const std::int64_t budget = std::min(settings_.max_nodes, full_tree(depth));
-        if (depth > 1) {
+        if (grown && depth > 1) {
             std::int64_t tests = budget;
             offer(search_.grown(all_, depth, tests));
         }

@@ -41,8 +41,13 @@ public:
     /// A tree grown from the top by best thresholds, as CART grows it; takes its tests out of the budget.
     Answer grown(const Subset& rows, int depth, std::int64_t& budget);
     Answer leaf(const Subset& rows);
+    /// The best tree of at most one test; `by` gives the same rows with the order of a feature.
+    template <class By>
+    Answer best_test(const Subset& rows, const By& by);
     /// For each feature the best tree of depth two that begins with it, if it is better than the leaf.
     std::vector<RootTest> best_of_each(const Subset& rows);
+    /// Gives what the last subset of many rows left back.
+    void release() { loss_.release(); }
     bool bears_test(std::int64_t weight) const { return weight >= settings_.min_flow; }
     double price() const { return price_; }
     double tolerance(const Subset& rows) { return judge_.tolerance(loss_.leaf(rows).cost, rows.weight); }
@@ -80,9 +85,12 @@ private:
         const double found = is_restricted() ? std::min(best, lowest) : best;
         return known ? std::max(found, (*known)[f]) : found;
     }
+    void prepare(const Subset& rows) {
+        if (control_.limits_memory()) control_.need(loss_.bytes_to_prepare(rows));
+        loss_.prepare(rows);
+    }
     Answer untested(const Subset& rows);
     Answer depth_one(const Subset& rows);
-    Answer depth_one_by_scans(const Subset& rows, Answer&& leaf);
     Answer depth_two_by_scans(const Subset& rows, std::int64_t budget, Hint hint, Known known, double cutoff);
     Answer depth_two(const Subset& rows, std::int64_t budget, Hint hint, Known known, double cutoff);
     Answer deeper(const Subset& rows, int depth, std::int64_t budget, Hint hint, Known known, double cutoff);
@@ -162,21 +170,21 @@ Answer Search<LossOf>::solve(const Subset& rows, int depth, std::int64_t budget,
 
 template <class LossOf>
 Answer Search<LossOf>::depth_one(const Subset& rows) {
-    Answer out = leaf(rows);
     if constexpr (LossOf::by_pairs)
-        return loss_.one(rows, std::move(out));
+        return loss_.one(rows, leaf(rows));
     else
-        return depth_one_by_scans(rows, std::move(out));
+        return best_test(rows, [&](std::size_t) -> const Subset& { return rows; });
 }
 
 template <class LossOf>
-Answer Search<LossOf>::depth_one_by_scans(const Subset& rows, Answer&& out) {
+template <class By>
+Answer Search<LossOf>::best_test(const Subset& rows, const By& by) {
+    Answer out = leaf(rows);
     const double alone = out.lower, tolerance = judge_.tolerance(alone, rows.weight);
-    if (control_.limits_memory()) control_.need(loss_.bytes_to_enter(rows));
     loss_.enter(rows);
     for (std::size_t f = 0; f < table_.features; ++f) {
         control_.check();
-        Stump found = loss_.stump(rows, {}, f);
+        Stump found = loss_.stump(by(f), {}, f);
         out.by_feature[f] = std::min(alone, found.least + price_);
         out.lower = std::min(out.lower, out.by_feature[f]);
         if (!found.value.exists()) continue;
@@ -288,6 +296,7 @@ Answer Search<LossOf>::depth_two_by_scans(const Subset& rows, std::int64_t budge
     Answer out = depth_one(rows);
     const double alone = loss_.leaf(rows).cost, tolerance = judge_.tolerance(alone, rows.weight), least = out.lower;
     if (price_ >= Judge::limit_of_leaf(alone, tolerance)) return out;  // no test saves its price
+    prepare(rows);
     const std::vector<double> whole = out.by_feature;
     const auto limit_of = [&](const Answer& best) { return std::min(Judge::limit(best.best, tolerance), cutoff); };
     Level& own = level(2);

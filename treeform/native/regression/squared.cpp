@@ -39,7 +39,7 @@ Value Squared::right_leaf(std::size_t below) const {
     return {squared_error_of(all_squares_ - squares_[below], sum, weight), 0, {{sum + centre_ * weight, weight}}};
 }
 
-void Squared::enter(const Subset& rows) {
+void Squared::prepare(const Subset& rows) {
     centre_ = rows.centre, sum_ = rows.sum, weight_ = rows.weight, all_squares_ = rows.squares;
     if (table_.weighted) return;
     scale_targets(rows);
@@ -73,7 +73,6 @@ void Squared::lay_out(const Subset& rows, std::size_t feature) {
     Layout& to = layout_[feature];
     const auto lanes = static_cast<std::size_t>(choice_.lanes), height = static_cast<std::size_t>(rows_);
     const std::size_t size = lanes * height;
-    Row* row = to.row.need(size);
     std::int32_t* target = to.target.need(size);
     std::int8_t* ends = to.ends.need(size);
     to.key.need(size);
@@ -85,8 +84,7 @@ void Squared::lay_out(const Subset& rows, std::size_t feature) {
         for (std::size_t s = 0; s < height; ++s) {
             const std::size_t k = l * height + s, at = s * lanes + l;
             const bool ends_here = k + 1 < rows.n && rank[order[k]] != rank[order[k + 1]];
-            row[at] = k < rows.n ? order[k] : pad;
-            target[at] = scaled_[row[at]];
+            target[at] = scaled_[k < rows.n ? order[k] : pad];
             ends[at] = ends_here ? -1 : 0;
             to.ties |= !ends_here && k + 1 < rows.n;
         }
@@ -107,16 +105,18 @@ void Squared::outer(const Subset& rows, std::size_t feature) {
     }
 }
 
-const std::int32_t* Squared::keys(std::size_t feature) {
+const std::int32_t* Squared::keys(const Subset& rows, std::size_t feature) {
     Layout& layout = layout_[feature];
     std::int32_t* key = layout.key.data();
     if (layout.keys_ready) return key;
     layout.keys_ready = true;
-    const Row* row = layout.row.data();
+    const Row* order = rows.order[feature].data();
     const auto& rank = table_.rank[outer_];
-    const std::size_t size = static_cast<std::size_t>(rows_) * static_cast<std::size_t>(choice_.lanes);
-    for (std::size_t k = 0; k < size; ++k)
-        key[k] = row[k] < table_.n ? static_cast<std::int32_t>(rank[row[k]]) : std::numeric_limits<std::int32_t>::max();
+    const auto lanes = static_cast<std::size_t>(choice_.lanes), height = static_cast<std::size_t>(rows_);
+    std::int32_t* to = key;
+    for (std::size_t s = 0; s < height; ++s)
+        for (std::size_t k = s; k < lanes * height; k += height)
+            *to++ = k < rows.n ? static_cast<std::int32_t>(rank[order[k]]) : std::numeric_limits<std::int32_t>::max();
     return key;
 }
 
@@ -126,7 +126,7 @@ void Squared::bound(const Subset& rows, const Cut& cut, std::size_t feature, con
     if (table_.weighted) return bound_exactly(rows, cut, feature, want, lowest, highest);
     const Layout& layout = layout_[feature];
     const auto below = static_cast<std::int32_t>(cut.below);
-    const ScanInput in{keys(feature),
+    const ScanInput in{keys(rows, feature),
                        layout.target.data(),
                        layout.ends.data(),
                        rows_,
@@ -216,7 +216,7 @@ Stump Squared::stump(const Subset& rows, const Side& side, std::size_t feature) 
     return out;
 }
 
-std::size_t Squared::bytes_to_enter(const Subset& rows) const {
+std::size_t Squared::bytes_to_prepare(const Subset& rows) const {
     if (table_.weighted) return 0;
     const std::size_t wanted = bytes_of_layouts(rows.n * table_.features), held = bytes();
     return wanted > held ? wanted - held : 0;
@@ -224,7 +224,7 @@ std::size_t Squared::bytes_to_enter(const Subset& rows) const {
 
 std::size_t Squared::bytes() const {
     std::size_t all = scaled_.size() * 4 + squares_.size() * 24;
-    for (const Layout& one : layout_) all += one.row.bytes() + one.key.bytes() + one.target.bytes() + one.ends.bytes();
+    for (const Layout& one : layout_) all += one.key.bytes() + one.target.bytes() + one.ends.bytes();
     return all;
 }
 

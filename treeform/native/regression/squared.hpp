@@ -28,12 +28,16 @@ public:
 
     Value leaf(const Subset& rows) const;
 
-    /// Of the layouts of so many cells: rows, keys, targets and ends, and room to grow.
-    static constexpr std::size_t bytes_of_layouts(std::size_t cells) { return cells * 13 / 4 * 5; }
-    /// From here on `outer` and `bound` are about these rows.
-    void enter(const Subset& rows);
-    /// By how much `enter` adds to what is held.
-    std::size_t bytes_to_enter(const Subset& rows) const;
+    /// Of the layouts of so many cells: keys, targets and ends, and room to grow.
+    static constexpr std::size_t bytes_of_layouts(std::size_t cells) { return cells * 9 / 4 * 5; }
+    /// From here on `stump` is about these rows.
+    static void enter(const Subset&) {}
+    /// From here on `outer` and `bound` are, too.
+    void prepare(const Subset& rows);
+    /// By how much `prepare` adds to what is held.
+    std::size_t bytes_to_prepare(const Subset& rows) const;
+    /// Gives what `prepare` holds back.
+    void release() { layout_ = std::vector<Layout>(layout_.size()); }
     /// From here on `bound` and the leaves are about thresholds of this feature.
     void outer(const Subset& rows, std::size_t feature);
     Value left_leaf(std::size_t below) const;
@@ -48,7 +52,6 @@ public:
 
 private:
     struct Layout {
-        Aligned<Row> row;
         Aligned<std::int32_t> key, target;
         Aligned<std::int8_t> ends;
         bool ties = false, keys_ready = false;
@@ -71,7 +74,7 @@ private:
 
     void scale_targets(const Subset& rows);
     void lay_out(const Subset& rows, std::size_t feature);
-    const std::int32_t* keys(std::size_t feature);
+    const std::int32_t* keys(const Subset& rows, std::size_t feature);
     void bound_exactly(const Subset& rows, const Cut& cut, std::size_t feature, const bool want[2], double lowest[2],
                        double highest[2]);
 };

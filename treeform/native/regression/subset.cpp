@@ -25,7 +25,6 @@ void set_sums(const Table& table, const std::vector<Row>& order, std::size_t n, 
     }
     out.n = n, out.weight = weight, out.centre = weight > 0 ? nearest(sum, weight) : 0;
     out.sum = sum - out.centre * weight;
-    if (table.loss == Loss::absolute) return;
     Wide squares = 0;
     for (std::size_t k = 0; k < n; ++k) {
         const std::int64_t d = table.target[order[k]] - out.centre;
@@ -52,7 +51,7 @@ bool is_pure(const Table& table, const Subset& rows) {
 
 Table table_of(const Rows& rows, Loss loss, const Stoppable& control) {
     Table table;
-    table.n = rows.n, table.features = rows.features, table.loss = loss, table.weighted = rows.weight != nullptr;
+    table.x = rows.x, table.n = rows.n, table.features = rows.features, table.loss = loss, table.weighted = rows.weight != nullptr;
     table.target.assign(rows.target, rows.target + rows.n);
     table.weight.assign(rows.n, 1);
     if (rows.weight) table.weight.assign(rows.weight, rows.weight + rows.n);
@@ -60,10 +59,7 @@ Table table_of(const Rows& rows, Loss loss, const Stoppable& control) {
     std::vector<std::uint32_t> order(rows.n), rank;
     for (std::size_t f = 0; f < rows.features; ++f) {
         control.check();
-        const double* x = rows.x + f;
-        std::vector<double>& values =
-            table.values.emplace_back(sorter.rank(x, rows.n, rows.features, order.data(), rank));
-        for (std::size_t i = 0; i < rows.n; ++i) values[rank[i]] = x[i * rows.features] + 0.0;
+        table.distinct.push_back(sorter.rank(rows.x + f, rows.n, rows.features, order.data(), rank));
         table.rank.push_back(rank);
     }
     if (loss == Loss::absolute) {
@@ -82,7 +78,7 @@ Subset all_rows(const Table& table) {
     }
     for (std::size_t f = 0; table.ordered && f < table.features; ++f) {
         // A counting sort by rank; equal values keep the order of the rows.
-        std::vector<std::uint32_t> start(table.values[f].size() + 1, 0);
+        std::vector<std::uint32_t> start(table.distinct[f] + 1, 0);
         for (const auto rank : table.rank[f]) ++start[rank + 1];
         std::partial_sum(start.begin(), start.end(), start.begin());
         std::vector<Row> order(table.n);
@@ -95,7 +91,7 @@ Subset all_rows(const Table& table) {
 }
 
 void part(const Table& table, const Subset& from, std::size_t feature, std::uint32_t key, Subset& left, Subset& right,
-          std::vector<std::uint8_t>& scratch) {
+          std::vector<std::uint8_t>& scratch, Orders orders) {
     const auto& rank = table.rank[feature];
     std::size_t below = 0;
     for (std::size_t k = 0; k < from.n; ++k) {
@@ -103,14 +99,15 @@ void part(const Table& table, const Subset& from, std::size_t feature, std::uint
         scratch[i] = rank[i] < key;
         below += scratch[i];
     }
-    divide(table, from, scratch, below, left, right);
+    divide(table, from, scratch, below, left, right, orders);
 }
 
 void divide(const Table& table, const Subset& from, const std::vector<std::uint8_t>& scratch, std::size_t below,
-            Subset& left, Subset& right) {
-    left.order.resize(from.order.size()), right.order.resize(from.order.size());
-    for (std::size_t f = 0; f < from.order.size(); ++f) {
-        auto &a = left.order[f], &b = right.order[f];
+            Subset& left, Subset& right, Orders orders) {
+    const std::size_t first = orders == Orders::all ? 0 : from.order.size() - 1;
+    left.order.resize(from.order.size() - first), right.order.resize(from.order.size() - first);
+    for (std::size_t f = first; f < from.order.size(); ++f) {
+        auto &a = left.order[f - first], &b = right.order[f - first];
         if (a.size() < below + 1) a.resize(below + 1);
         if (b.size() < from.n - below + 1) b.resize(from.n - below + 1);
         // Without branches: each row is written to both, and one of the two places moves on.
@@ -130,7 +127,7 @@ void cuts_of(const Table& table, const Subset& rows, std::size_t feature, std::v
     const auto& rank = table.rank[feature];
     cuts.clear();
     if (!table.ordered) {
-        std::vector<std::uint32_t> count(table.values[feature].size(), 0);
+        std::vector<std::uint32_t> count(table.distinct[feature], 0);
         for (std::size_t k = 0; k < rows.n; ++k) ++count[rank[rows.order[0][k]]];
         std::uint32_t below = 0;
         for (std::uint32_t key = 0; key < count.size(); ++key) {

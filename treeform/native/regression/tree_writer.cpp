@@ -1,6 +1,7 @@
 #include "tree_writer.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 namespace treeform::regression {
@@ -14,17 +15,12 @@ void write(const Table& table, const Plan& plan, std::vector<Row>&& rows, std::s
     const auto f = static_cast<std::size_t>(plan.feature);
     const auto& rank = table.rank[f];
     std::vector<Row> right;
-    std::uint32_t low = 0, high = static_cast<std::uint32_t>(table.values[f].size() - 1);
-    for (const Row i : rows) {
-        if (rank[i] < plan.key) {
-            low = std::max(low, rank[i]);
-        } else {
-            high = std::min(high, rank[i]);
-            right.push_back(i);
-        }
-    }
+    std::copy_if(rows.begin(), rows.end(), std::back_inserter(right), [&](Row i) { return rank[i] >= plan.key; });
     std::erase_if(rows, [&](Row i) { return rank[i] >= plan.key; });
-    tree.feature[at] = plan.feature, tree.low[at] = table.values[f][low], tree.high[at] = table.values[f][high];
+    const auto less = [&](Row a, Row b) { return rank[a] < rank[b]; };
+    tree.feature[at] = plan.feature;
+    tree.low[at] = table.value(*std::max_element(rows.begin(), rows.end(), less), f);
+    tree.high[at] = table.value(*std::min_element(right.begin(), right.end(), less), f);
     const auto add = [&] {
         tree.low.push_back(0), tree.high.push_back(0);
         return tree.add();
