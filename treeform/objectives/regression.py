@@ -122,7 +122,7 @@ class AbsoluteError(LeafLoss):
         largest = max(abs(int(deviations.max())), abs(int(deviations.min())))
         if max(abs(p), q * largest) * int(weights.sum()) < SAFE // 2:
             return Fraction(int((weights * np.abs(q * deviations - p)).sum()), q)
-        pairs = zip(memoryview(deviations), memoryview(weights), strict=True)
+        pairs = zip(deviations.data, weights.data, strict=True)
         return Fraction(sum(w * abs(q * d - p) for d, w in pairs), q)
 
 
@@ -133,5 +133,5 @@ def _sums(deviations: Ints, weights: Ints) -> tuple[int, int, int]:
     weight, total = int(weights.sum()), int(weighted.sum())
     if largest * largest * weight < SAFE:
         return weight, total, int(weighted @ deviations)
-    pairs = zip(memoryview(deviations), memoryview(weights), strict=True)
+    pairs = zip(deviations.data, weights.data, strict=True)
     return weight, total, sum(w * d * d for d, w in pairs)
