@@ -8,10 +8,11 @@ trade-offs between interpretability, fairness, and accuracy", AIES 2023, arXiv:2
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from treeform.data import Dataset
 from treeform.errors import SpecError
 from treeform.formulations.flow import coding
 from treeform.formulations.flow.branching import Branching
@@ -20,15 +21,12 @@ from treeform.formulations.flow.flows import ClassFlow, CorrectFlow
 from treeform.formulations.flow.heap import Heap
 from treeform.formulations.flow.normal import NormalForm
 from treeform.formulations.flow.tests import BinaryTests
+from treeform.graph import DecisionGraph
 from treeform.language.compiled import Compiled
 from treeform.language.formulation import Formulation
+from treeform.language.objective import Objective
 from treeform.language.requirement import Requirement, asks_for_tests
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
-    from treeform.language.objective import Objective
-    from treeform.shape import Shape
+from treeform.shape import Shape
 
 __all__ = ["BendersOCT", "Branching", "ClassFlow", "CorrectFlow", "CutFlow", "FlowOCT", "NormalForm"]
 

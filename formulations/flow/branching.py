@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from treeform.formulations.flow.heap import Heap
 from treeform.formulations.flow.tests import BinaryTests
 from treeform.language.component import Component
-from treeform.language.ports import Shared, by_column
-from treeform.model import Expr, concatenate, constant
-
-if TYPE_CHECKING:
-    from treeform.language.ports import Ports
-    from treeform.model import Model
+from treeform.language.ports import Ports, Shared, by_column
+from treeform.model import Expr, Model, concatenate, constant
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,8 @@ from treeform.formulations.flow.flows import Flows
 from treeform.formulations.flow.heap import Bools, Heap, Ints
 from treeform.formulations.flow.tests import BinaryTests
 from treeform.graph import DecisionGraph, normalised
-
-if TYPE_CHECKING:
-    from treeform.language.compiled import Compiled
-    from treeform.model import Expr
+from treeform.language.compiled import Compiled
+from treeform.model import Expr
 
 Floats = NDArray[np.float64]
 

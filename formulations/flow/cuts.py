@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,12 +10,8 @@ from treeform.formulations.flow.branching import Design
 from treeform.formulations.flow.heap import Heap, Ints
 from treeform.formulations.flow.tests import BinaryTests
 from treeform.language.component import Component
-from treeform.language.ports import Shared, SharedValues
-from treeform.model import constant
-
-if TYPE_CHECKING:
-    from treeform.language.ports import Ports
-    from treeform.model import Expr, Model
+from treeform.language.ports import Ports, Shared, SharedValues
+from treeform.model import Expr, Model, constant
 
 
 @dataclass(frozen=True)

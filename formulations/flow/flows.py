@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +11,8 @@ from treeform.formulations.flow.branching import Design
 from treeform.formulations.flow.heap import Heap
 from treeform.formulations.flow.tests import BinaryTests
 from treeform.language.component import Component
-from treeform.language.ports import Shared
-from treeform.model import Expr, concatenate, stack
-
-if TYPE_CHECKING:
-    from treeform.language.ports import Ports
-    from treeform.model import Model
+from treeform.language.ports import Ports, Shared
+from treeform.model import Expr, Model, concatenate, stack
 
 Ints = NDArray[np.int64]
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from treeform.formulations.flow.branching import Design
 from treeform.language.component import Component
-
-if TYPE_CHECKING:
-    from treeform.language.ports import Ports
-    from treeform.model import Model
+from treeform.language.ports import Ports
+from treeform.model import Model
 
 
 class NormalForm(Component):

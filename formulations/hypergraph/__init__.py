@@ -14,25 +14,22 @@ the dynamic program prices, and the solver decides.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from treeform.data import Dataset
 from treeform.engines.and_or_graph import reason_against_search
 from treeform.engines.task import TreeTask
 from treeform.formulations.hypergraph.flow import Choice, NodeFlow
 from treeform.formulations.hypergraph.predictions import LeafPredictions
 from treeform.formulations.hypergraph.tests import NodeTests
-from treeform.graph import normalised
+from treeform.graph import DecisionGraph, normalised
+from treeform.language.alternatives import AndOrGraph
 from treeform.language.compiled import Compiled
 from treeform.language.formulation import Formulation
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
-    from treeform.language.alternatives import AndOrGraph
-    from treeform.language.objective import Objective
-    from treeform.shape import Shape
+from treeform.language.objective import Objective
+from treeform.shape import Shape
 
 __all__ = ["HypergraphFlow", "LeafPredictions", "NodeFlow", "NodeTests"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
@@ -13,11 +12,8 @@ from treeform.engines.task import TreeTask
 from treeform.errors import SpecError
 from treeform.language.alternatives import AndOrGraph
 from treeform.language.component import Component
-from treeform.language.ports import Shared
-
-if TYPE_CHECKING:
-    from treeform.language.ports import Ports
-    from treeform.model import Expr, Model
+from treeform.language.ports import Ports, Shared
+from treeform.model import Expr, Model
 
 OF_FEATURES = frozenset({"feature", "falling"})
 """Ports that tell tests of different features apart."""

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from scipy import sparse
 
 from treeform.formulations.hypergraph.flow import Choice
 from treeform.language.component import Component
-
-if TYPE_CHECKING:
-    from treeform.language.ports import Ports
-    from treeform.model import Model
+from treeform.language.ports import Ports
+from treeform.model import Model
 
 
 class LeafPredictions(Component):

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from treeform.formulations.hypergraph.flow import Choice
 from treeform.language.component import Component
-from treeform.model import Expr, concatenate
-
-if TYPE_CHECKING:
-    from treeform.language.ports import Ports
-    from treeform.model import Model
+from treeform.language.ports import Ports
+from treeform.model import Expr, Model, concatenate
 
 Ints = NDArray[np.int64]
 

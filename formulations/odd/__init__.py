@@ -9,10 +9,11 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Sequence, Set
 from itertools import chain
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from treeform.data import Dataset
 from treeform.errors import SpecError
 from treeform.formulations.odd import coding
 from treeform.formulations.odd.class_trees import class_trees
@@ -28,17 +29,13 @@ from treeform.formulations.odd.starts import grown
 from treeform.formulations.odd.thresholds import UnivariateSplits
 from treeform.formulations.odd.topology import SideOrder, SymmetryBreaking, Topology
 from treeform.formulations.odd.values import Values, refusal
+from treeform.graph import DecisionGraph
 from treeform.language.compiled import Compiled
 from treeform.language.formulation import Formulation
+from treeform.language.objective import Objective
 from treeform.language.requirement import Requirement, asks_for_tests
 from treeform.model import Form, Kind
-from treeform.shape import MARGIN, MULTIVARIATE, UNIVARIATE
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
-    from treeform.language.objective import Objective
-    from treeform.shape import Shape
+from treeform.shape import MARGIN, MULTIVARIATE, UNIVARIATE, Shape
 
 __all__ = [
     "ODD",

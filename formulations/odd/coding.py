@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +17,8 @@ from treeform.formulations.odd.thresholds import TestLiterals, Tests
 from treeform.formulations.odd.topology import Design, Numbering, OrderedSides
 from treeform.formulations.odd.values import LeafValues
 from treeform.graph import DecisionGraph, normalised
-
-if TYPE_CHECKING:
-    from treeform.language.compiled import Compiled
-    from treeform.model import Expr
+from treeform.language.compiled import Compiled
+from treeform.model import Expr
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -12,18 +12,15 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from treeform.data import Dataset
 from treeform.formulations.odd.conflicts import binding
 from treeform.formulations.odd.hulls import Floats, Hulls, Ints
 from treeform.formulations.odd.polyhedra import errors_of_two_half_spaces
 from treeform.formulations.odd.separate import STATED, Cube
 from treeform.shape import MARGIN
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
 
 LIMIT = STATED * float(MARGIN)
 WORK = 2 * 10**6

@@ -7,18 +7,13 @@ classes cost at least their lighter classes) is part of every relaxation.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from treeform.formulations.odd.skeleton import Skeleton
 from treeform.language.component import Component
-from treeform.language.ports import Shared
-from treeform.model import concatenate
-
-if TYPE_CHECKING:
-    from treeform.language.ports import Ports
-    from treeform.model import Expr, Model
+from treeform.language.ports import Ports, Shared
+from treeform.model import Expr, Model, concatenate
 
 
 @dataclass(frozen=True)

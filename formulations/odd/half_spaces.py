@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from treeform.data import Dataset
 from treeform.formulations.odd.hulls import Bools, Floats, Hulls, Ints
 from treeform.formulations.odd.separate import ENOUGH, Cube
 from treeform.graph import DecisionGraph
 from treeform.shape import MARGIN
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
 
 
 @dataclass(frozen=True)

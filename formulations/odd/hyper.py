@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,8 @@ from treeform.data import midpoint
 from treeform.formulations.odd.hyperplanes import FeatureChoice, Hyperplanes
 from treeform.formulations.odd.separate import Cube
 from treeform.formulations.odd.skeleton import Plan
-
-if TYPE_CHECKING:
-    from treeform.graph import DecisionGraph
-    from treeform.language.compiled import Compiled
+from treeform.graph import DecisionGraph
+from treeform.language.compiled import Compiled
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

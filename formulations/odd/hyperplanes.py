@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,13 +11,9 @@ from numpy.typing import NDArray
 from treeform.formulations.odd.separate import STATED, Cube
 from treeform.formulations.odd.skeleton import Skeleton
 from treeform.language.component import Component
-from treeform.language.ports import Shared, by_column
-from treeform.model import concatenate
+from treeform.language.ports import Ports, Shared, by_column
+from treeform.model import Expr, Model, concatenate
 from treeform.shape import MARGIN, UNIVARIATE
-
-if TYPE_CHECKING:
-    from treeform.language.ports import Ports
-    from treeform.model import Expr, Model
 
 Floats = NDArray[np.float64]
 

@@ -8,20 +8,16 @@ as in tree alternating optimisation (Carreira-Perpinan and Tavallali, NeurIPS 20
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from treeform.data import Dataset
 from treeform.formulations.odd.conflicts import separable
 from treeform.formulations.odd.half_spaces import HalfSpace, graph_of, half_space
 from treeform.formulations.odd.hulls import Bools, Floats, Hulls
 from treeform.formulations.odd.separate import ENOUGH, Cube
-from treeform.shape import MARGIN
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
-    from treeform.shape import Shape
+from treeform.graph import DecisionGraph
+from treeform.shape import MARGIN, Shape
 
 ROUNDS = 4
 """Times that each hyperplane is found again; what helps does so in the first."""

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from treeform.data import Dataset
 from treeform.errors import SpecError
 from treeform.language.component import Component
 from treeform.language.numbers import as_fraction
 from treeform.language.objective import Error, Objective
-from treeform.language.ports import Shared
+from treeform.language.ports import Ports, Shared
 from treeform.language.size_terms import Nodes
-from treeform.model import concatenate, constant
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.language.ports import Ports
-    from treeform.model import Expr, Model
-    from treeform.shape import Shape
+from treeform.model import Expr, Model, concatenate, constant
+from treeform.shape import Shape
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.data import Dataset
 from treeform.formulations.odd.conflicts import binding, disjoint, separable
 from treeform.formulations.odd.hulls import Hulls
 from treeform.formulations.odd.separate import ENOUGH, STATED, Cube, widest
@@ -17,18 +18,11 @@ from treeform.graph import DecisionGraph
 from treeform.language.compiled import Compiled
 from treeform.language.component import Component
 from treeform.language.formulation import Formulation
-from treeform.language.objective import Error
-from treeform.language.ports import Shared
-from treeform.model import any_of
-from treeform.shape import MARGIN, MULTIVARIATE
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.language.objective import Objective
-    from treeform.language.ports import Ports
-    from treeform.language.requirement import Requirement
-    from treeform.model import Expr, Model
-    from treeform.shape import Shape
+from treeform.language.objective import Error, Objective
+from treeform.language.ports import Ports, Shared
+from treeform.language.requirement import Requirement
+from treeform.model import Expr, Model, any_of
+from treeform.shape import MARGIN, MULTIVARIATE, Shape
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

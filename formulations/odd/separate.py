@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from treeform.data import midpoint
+from treeform.data import Dataset, midpoint
 from treeform.formulations.odd.hulls import Hulls
 from treeform.shape import MARGIN
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

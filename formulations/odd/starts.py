@@ -5,18 +5,15 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.data import Dataset
 from treeform.formulations.odd.separate import ENOUGH, LARGE, Cube, widest
 from treeform.graph import DecisionGraph
-from treeform.shape import MARGIN
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.shape import Shape
+from treeform.shape import MARGIN, Shape
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,8 @@ from scipy import sparse
 from treeform.formulations.odd.flow import Flows
 from treeform.formulations.odd.skeleton import Ints, Skeleton
 from treeform.language.component import Component
-from treeform.language.ports import OfferedTests, Shared, by_column
-from treeform.model import concatenate
-
-if TYPE_CHECKING:
-    from treeform.language.ports import Ports
-    from treeform.model import Expr, Model
+from treeform.language.ports import OfferedTests, Ports, Shared, by_column
+from treeform.model import Expr, Model, concatenate
 
 
 class Tests(OfferedTests, Shared, publisher="UnivariateSplits"):

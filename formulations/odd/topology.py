@@ -6,7 +6,7 @@ Symmetry breaking keeps one numbering of the nodes of each layer, in place of (1
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +15,8 @@ from treeform.errors import SpecError
 from treeform.formulations.odd.flow import Flows
 from treeform.formulations.odd.skeleton import Skeleton
 from treeform.language.component import Component
-from treeform.language.ports import Shared
-from treeform.model import concatenate
-
-if TYPE_CHECKING:
-    from treeform.language.ports import Ports
-    from treeform.model import Expr, Model
+from treeform.language.ports import Ports, Shared
+from treeform.model import Expr, Model, concatenate
 
 
 @dataclass(frozen=True)

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.data import Dataset
 from treeform.formulations.odd.flow import Flows
 from treeform.formulations.odd.skeleton import Ints, Plan, Skeleton
 from treeform.graph import DecisionGraph
+from treeform.language.compiled import Compiled
 from treeform.language.component import Component
 from treeform.language.losses import LeafLoss
-from treeform.language.ports import Shared
-from treeform.model import concatenate
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.language.compiled import Compiled
-    from treeform.language.ports import Ports
-    from treeform.model import Expr, Model
+from treeform.language.ports import Ports, Shared
+from treeform.model import Expr, Model, concatenate
 
 Floats = NDArray[np.float64]
 

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from treeform.data import contradictions_text, contradictory_rows
+from treeform.data import Dataset, contradictions_text, contradictory_rows
 from treeform.errors import Infeasible
 from treeform.formulations.sat.clauses import Bools, Ints
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
 
 SHORT_LIST = 500
 """Misclassified points, beyond those needed, that are compared one by one."""

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from treeform.data import Dataset
 from treeform.formulations.sat.clauses import Bools, Ints
 from treeform.formulations.sat.examples import refuse_contradictions
-from treeform.language.ports import Shared
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.language.ports import Ports
-    from treeform.model import Expr
+from treeform.language.ports import Ports, Shared
+from treeform.model import Expr
 
 
 def _no_literals() -> Ints:

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from treeform.formulations.sat.clauses import Ints, leaf_clauses, same_class_clauses
 from treeform.formulations.sat.formula import Formula
 from treeform.language.component import Component
-from treeform.model import Expr, at_most, clauses, constant, exactly, stack
-
-if TYPE_CHECKING:
-    from treeform.language.ports import Ports
-    from treeform.model import Model
+from treeform.language.ports import Ports
+from treeform.model import Expr, Model, at_most, clauses, constant, exactly, stack
 
 
 class LeafClasses(Component):

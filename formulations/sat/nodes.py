@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from treeform.data import Dataset
 from treeform.errors import SpecError
 from treeform.formulations.sat.clauses import Ints
 from treeform.formulations.sat.formula import Formula, Order, publish_formula
 from treeform.language.component import Component
-from treeform.model import Expr, any_of, at_most, clauses, concatenate, constant
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.language.ports import Ports
-    from treeform.model import Model
-
+from treeform.language.ports import Ports
+from treeform.model import Expr, Model, any_of, at_most, clauses, concatenate, constant
 
 AT_MOST_ONE = ("none", "pairwise", "auto")
 TESTS = ("each", "ordered", "auto")

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from treeform.formulations.sat.formula import Formula
 from treeform.language.component import Component
-from treeform.model import clauses
-
-if TYPE_CHECKING:
-    from treeform.language.ports import Ports
-    from treeform.model import Model
+from treeform.language.ports import Ports
+from treeform.model import Model, clauses
 
 
 class NormalTests(Component):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from treeform.errors import SpecError
@@ -18,11 +16,8 @@ from treeform.formulations.sat.clauses import (
 from treeform.formulations.sat.examples import first_examples
 from treeform.formulations.sat.formula import Formula
 from treeform.language.component import Component
-from treeform.model import Expr, clauses
-
-if TYPE_CHECKING:
-    from treeform.language.ports import Ports
-    from treeform.model import Model
+from treeform.language.ports import Ports
+from treeform.model import Expr, Model, clauses
 
 MOST_CLAUSES = 2**24
 """Clauses at once beyond which memory would not do."""

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from treeform.data import Dataset
 from treeform.formulations.sat.clauses import Bools, Ints
 from treeform.formulations.sat.formula import Formula
 from treeform.graph import DecisionGraph
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
 
 NO_CLASS = -1
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -17,14 +17,11 @@ from treeform.formulations.sat.leaves import LeafClasses
 from treeform.language.compiled import Compiled
 from treeform.language.component import Component
 from treeform.language.objective import Objective
+from treeform.language.ports import Ports
 from treeform.language.requirement import Requirement, asks_for_tests
 from treeform.language.size_terms import Depth, Nodes
-from treeform.model import any_of, clauses
+from treeform.model import Model, any_of, clauses
 from treeform.shape import Shape
-
-if TYPE_CHECKING:
-    from treeform.language.ports import Ports
-    from treeform.model import Model
 
 
 class LabelledLeaves(Component):

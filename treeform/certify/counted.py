@@ -18,7 +18,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from operator import itemgetter, mul
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +28,8 @@ from treeform.certify.restated import restated
 from treeform.certify.schema import ClaimPart, CountedPart
 from treeform.certify.tables import Table
 from treeform.certify.verdicts import CheckRow, false, holds, on_trust
+from treeform.data import Dataset
+from treeform.engines import TreeTask
 from treeform.engines.relaxation import relax
 from treeform.engines.totals import OfCounts
 from treeform.errors import CertificateError
@@ -36,10 +37,6 @@ from treeform.language.question import Question
 from treeform.utils.budget import Budget, ProcessorBudget
 from treeform.utils.out_of_reach import OutOfReach, Stopped
 from treeform.utils.text import count_of
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.engines import TreeTask
 
 BY_COUNT = "the count of near-optimal models"
 MOST_SUMS = 300_000

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
 from math import comb
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,8 @@ from treeform.certify.prices import Prices
 from treeform.certify.provers import multipliers_of
 from treeform.certify.stated_rows import left_by_rows
 from treeform.certify.tables import Table
+from treeform.data import Dataset
+from treeform.engines import TreeTask
 from treeform.engines.graph_paths import FREE, states_of
 from treeform.errors import CertificateError
 from treeform.language.alternatives import AndOrGraph
@@ -32,10 +34,6 @@ from treeform.solve.columns_on_demand import priced_part
 from treeform.utils.budget import Budget
 from treeform.utils.out_of_reach import OutOfReach
 from treeform.utils.text import count_of
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.engines import TreeTask
 
 BY_ROWS = "prices of rows over its graph"
 MOST_NODES = 100_000

@@ -16,22 +16,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from treeform.catalogue.solvers import find_formulation
+from treeform.engines.relaxation import Relaxation
+from treeform.language.alternatives import AndOrGraph
+from treeform.language.question import Question
 from treeform.language.requirement import asks_for_tests
 from treeform.solve.columns_on_demand import BY_ROW, OF_FEATURES
 from treeform.solve.row_prices import UNIT, StatedRows, rest_of
 from treeform.solve.verification import verify
 from treeform.utils.budget import Budget
 from treeform.utils.out_of_reach import OutOfReach, Stopped
-
-if TYPE_CHECKING:
-    from treeform.engines.relaxation import Relaxation
-    from treeform.language.alternatives import AndOrGraph
-    from treeform.language.question import Question
 
 FORMULATION = "hypergraph-flow"
 SECONDS = 30.0

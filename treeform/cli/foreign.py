@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from treeform.data import Dataset
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.utils.files import LARGEST, reading
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
 
 NODES = "sklearn.tree._tree.Tree"
 """Untrusted, says skops: scikit-learn follows its indices unchecked. Here they are checked, and never followed."""

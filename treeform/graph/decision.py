@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.data.dataset import Dataset
 from treeform.data.unseen import Unseen
 from treeform.graph import axes, description, dot, jsonio, rewrite, rules, svg
 from treeform.graph.export import (
@@ -26,9 +27,6 @@ from treeform.graph.export.program import OnnxNodes, needing
 from treeform.graph.graph import FlatGraph
 from treeform.utils.arguments import clear_call
 from treeform.utils.text import count_of
-
-if TYPE_CHECKING:
-    from treeform.data.dataset import Dataset
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -28,13 +28,11 @@ from treeform.data.columns import (
     Column,
     level_text,
 )
+from treeform.data.dataset import Dataset
 from treeform.errors import SpecError, did_you_mean, listing
 from treeform.graph.export.program import Branch, Condition, Kind, Program
 from treeform.graph.graph import FlatGraph
 from treeform.graph.structure import arrays_from_nodes
-
-if TYPE_CHECKING:
-    from treeform.data.dataset import Dataset
 
 QUESTIONS = ("at_most", "below", "is", "among", "is_missing")
 """What a test may ask of its column; one of them each."""

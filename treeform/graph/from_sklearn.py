@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treeform.data.columns import NUMERIC
+from treeform.data.dataset import Dataset
 from treeform.errors import SpecError
 from treeform.utils.text import count_of
-
-if TYPE_CHECKING:
-    from treeform.data.dataset import Dataset
 
 _BEYOND = (
     2.0**1010

@@ -9,12 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treeform.data.columns import Column
+from treeform.data.dataset import Dataset
 from treeform.data.unseen import Unseen
 from treeform.errors import DataError, SpecError
 from treeform.graph import from_sklearn, routing, structure, values
@@ -32,9 +33,6 @@ from treeform.graph.gaps import accepting, checked_policy
 from treeform.graph.nodetest import NodeTest, node_tests
 from treeform.utils.arguments import clear_call
 from treeform.utils.text import count_of
-
-if TYPE_CHECKING:
-    from treeform.data.dataset import Dataset
 
 Ints = NDArray[np.int32]
 

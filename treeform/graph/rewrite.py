@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.data.dataset import Dataset
 from treeform.graph.forms import PASS
 from treeform.graph.graph import FlatGraph
 from treeform.graph.routing import Routed, arc_weights, counts, sides_taken
 from treeform.graph.structure import arrays_from_nodes, flat_arrays, tidy_order
 from treeform.graph.values import pooled
-
-if TYPE_CHECKING:
-    from treeform.data.dataset import Dataset
-
 
 LEFT, RIGHT, BOTH = 0, 1, 2
 G = TypeVar("G", bound=FlatGraph)

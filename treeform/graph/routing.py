@@ -6,18 +6,15 @@ import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treeform.data.columns import Column
+from treeform.data.dataset import Dataset
 from treeform.data.encode import Encoder
 from treeform.graph.forms import LinearForm
-
-if TYPE_CHECKING:
-    from treeform.data.dataset import Dataset
-
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]

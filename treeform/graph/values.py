@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.data.dataset import Dataset
+from treeform.data.quantity import Quantity
 from treeform.graph import routing
 from treeform.graph.structure import level_by_level
-
-if TYPE_CHECKING:
-    from treeform.data.dataset import Dataset
-    from treeform.data.quantity import Quantity
 
 Floats = NDArray[np.float64]
 

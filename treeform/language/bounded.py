@@ -9,9 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+from treeform.data import Dataset
 from treeform.errors import SpecError
+from treeform.graph import DecisionGraph
 from treeform.language.component import parameters_of
 from treeform.language.forms import Rows, Sum, values_of
 from treeform.language.linear import LinearRequirement
@@ -19,10 +21,6 @@ from treeform.language.numbers import as_fraction
 from treeform.language.rational import common_divisor
 from treeform.language.requirement import Requirement
 from treeform.utils.text import exact_text
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
 
 Value = int | Fraction
 NAME_THE_BOUND = 'name the parameter that is the bound, as in moves = "at_most", or define bound and with_bound'

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from treeform.data import Dataset
 from treeform.data.exact import plain
 from treeform.data.labels import is_label
 from treeform.errors import SpecError
 from treeform.utils.rows import worded
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
 
 
 def class_code(label: Any, data: Dataset, called: str = "positive") -> int:

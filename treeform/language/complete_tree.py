@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -11,10 +11,8 @@ from treeform.graph import DecisionGraph
 from treeform.language.compiled import Compiled
 from treeform.language.component import Component, Sum
 from treeform.language.formulation import Formulation
-
-if TYPE_CHECKING:
-    from treeform.language.ports import Ports
-    from treeform.model import Model
+from treeform.language.ports import Ports
+from treeform.model import Model
 
 
 class LabelOfLeaf(Component):

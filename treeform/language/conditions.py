@@ -9,18 +9,16 @@ from __future__ import annotations
 import ast
 import operator
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from treeform.data import Dataset
 from treeform.data.roles import in_row_order
 from treeform.errors import DataError, SpecError
 from treeform.utils.text import count_of
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
 
 Mask = NDArray[np.bool_]
 COMPARISONS = {

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
+from treeform.data import Dataset
 from treeform.errors import TreeformError
+from treeform.graph import DecisionGraph
 from treeform.language.bounded import Bounded, Value
+from treeform.language.requirement import Requirement
 from treeform.utils.text import exact_text
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
-    from treeform.language.requirement import Requirement
 
 FEWEST_DIGITS, MOST_DIGITS = 3, 16
 

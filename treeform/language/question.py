@@ -11,13 +11,14 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from treeform.data import Dataset
 from treeform.data.columns import columns_in_words
 from treeform.errors import SpecError
+from treeform.graph import DecisionGraph
 from treeform.language.compiled import Compiled
 from treeform.language.formulation import Formulation
 from treeform.language.losses import goal_of_any_model
@@ -26,12 +27,6 @@ from treeform.language.requirement import Requirement
 from treeform.model.blocks import violated_rows
 from treeform.shape import Limits, Shape
 from treeform.utils.text import count_of
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
-    from treeform.language.requirement import Requirement
-    from treeform.shape import Shape
 
 
 @dataclass(frozen=True)

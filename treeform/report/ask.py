@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from treeform.data import Dataset
 from treeform.data.columns import BOOLEAN, CATEGORY, ORDERED, level_text
 from treeform.errors import SpecError
+from treeform.graph import DecisionGraph
 from treeform.graph.export.program import Branch, Condition, Program
 from treeform.graph.export.sums import Sum
 from treeform.graph.labeljson import label_to_json
 from treeform.graph.rules import answers
 from treeform.graph.values import value_text
-
-if TYPE_CHECKING:
-    from treeform.graph import DecisionGraph
 
 MOST_PATHS = 20_000
 """Paths that the search for changes follows; a diagram may have more."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from treeform.certify.answer import solve_certified
+from treeform.data import Dataset
 from treeform.errors import TreeformError
+from treeform.graph import DecisionGraph
 from treeform.language.findings import apart
 from treeform.language.question import Question
 from treeform.report.curves import time_for
@@ -21,10 +23,6 @@ from treeform.solve.result import known_bound
 from treeform.tradeoff.frontier import Frontier
 from treeform.utils.budget import interruptible
 from treeform.utils.text import value_text
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
 
 
 @dataclass(frozen=True)

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treeform.data import Dataset
 from treeform.data.columns import BOOLEAN, CATEGORY, Column
+from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import members, predictions
 from treeform.graph.rules import amount_text, branches, class_text, leaves_in_order, question_text
 from treeform.graph.svg import PALETTE, Picture
 from treeform.report.fairness import Attribute, groups_on
 from treeform.report.residuals import figure_text, figures
 from treeform.requirements.groups import Groups
-
-if TYPE_CHECKING:
-    from treeform.graph import DecisionGraph
 
 MOST_NODES = 2000
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from treeform import __version__
 from treeform.data import Dataset
 from treeform.data.columns import columns_in_words
 from treeform.errors import SpecError
+from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import errors
 from treeform.language.question import Question
 from treeform.report.about import NOTHING, About
@@ -31,13 +32,10 @@ from treeform.solve import Limit, SolveResult, Status
 from treeform.solve.result import Number, relative_gap
 from treeform.solve.stage.given_models import floor_bound
 from treeform.solve.verification import misfit as misfit_of
+from treeform.tradeoff.frontier import Frontier
+from treeform.tradeoff.near_optimal import NearOptimal
+from treeform.tradeoff.prices import Prices
 from treeform.utils.text import count_of, value_text
-
-if TYPE_CHECKING:
-    from treeform.graph import DecisionGraph
-    from treeform.tradeoff.frontier import Frontier
-    from treeform.tradeoff.near_optimal import NearOptimal
-    from treeform.tradeoff.prices import Prices
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treeform.data import Dataset
 from treeform.errors import TreeformError
+from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import predictions
 from treeform.language.question import Question
 from treeform.report.intervals import Interval, interval_of
 from treeform.requirements.groups import MAX_GROUPS, Groups
-
-if TYPE_CHECKING:
-    from treeform.graph import DecisionGraph
 
 
 @dataclass(frozen=True)

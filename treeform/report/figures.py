@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
+from treeform.data import Dataset
+from treeform.graph import DecisionGraph
 from treeform.shape import Shape, Tree
 from treeform.solve.result import Number
 from treeform.utils.text import count_of, rounded_text
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
 
 
 def size_text(graph: DecisionGraph) -> str:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from treeform.data import Dataset
 from treeform.errors import TreeformError
+from treeform.graph import DecisionGraph
 from treeform.language.findings import finding
 from treeform.language.question import Question
+from treeform.language.requirement import Requirement
 from treeform.report.figures import percent
 from treeform.report.intervals import Interval, interval_of
 from treeform.solve.result import Number
 from treeform.utils.text import value_text
-
-if TYPE_CHECKING:
-    from treeform.graph import DecisionGraph
-    from treeform.language.requirement import Requirement
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from treeform.data import Dataset
 from treeform.data.prints import shared_rows
+from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import confusion, errors
 from treeform.graph.rewrite import ordered
 from treeform.graph.svg import Picture
@@ -26,9 +27,6 @@ from treeform.report.proxies import proxies
 from treeform.report.residuals import residual_tables
 from treeform.report.wording import worded, yes_no_columns
 from treeform.utils.text import count_of, rounded_text
-
-if TYPE_CHECKING:
-    from treeform.graph import DecisionGraph
 
 Attributes = Sequence[tuple[str, Any]]
 WIDEST_PRINTED = 1400.0

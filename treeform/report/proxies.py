@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +11,9 @@ from numpy.typing import NDArray
 from treeform.data import Dataset
 from treeform.data.columns import CATEGORY
 from treeform.errors import TreeformError
+from treeform.graph import DecisionGraph
 from treeform.report.fairness import Attribute, groups_on
 from treeform.requirements.groups import Groups
-
-if TYPE_CHECKING:
-    from treeform.graph import DecisionGraph
 
 BINS = 10
 NOTICEABLE = 0.3

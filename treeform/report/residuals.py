@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treeform.data import Dataset
 from treeform.errors import TreeformError
+from treeform.graph import DecisionGraph
 from treeform.graph.values import value_text
 from treeform.report.fairness import Attribute, groups_on
 from treeform.utils.text import rounded_text
-
-if TYPE_CHECKING:
-    from treeform.graph import DecisionGraph
 
 HEAD = (
     "rows",

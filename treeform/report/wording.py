@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from treeform.data import Dataset
 from treeform.data.columns import BOOLEAN, NUMERIC, Column
-
-if TYPE_CHECKING:
-    from treeform.graph import DecisionGraph
+from treeform.graph import DecisionGraph
 
 C = TypeVar("C", bound=Column)
 

@@ -7,19 +7,16 @@ from abc import abstractmethod
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
+from treeform.data import Dataset
 from treeform.errors import SpecError
+from treeform.graph import DecisionGraph
 from treeform.language.bounded import Bounded, Value
 from treeform.language.numbers import as_fraction
 from treeform.utils.arguments import renamed
 from treeform.utils.rows import worded
 from treeform.utils.text import count_of, decimal_text
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
-
 
 MOST_COUNT = 10**9
 """A fraction above 1 may have been meant as a count, below this one."""

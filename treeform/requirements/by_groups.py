@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
+from treeform.data import Dataset
 from treeform.data.encode import spelled_alike
 from treeform.language.classes import plain_label
 from treeform.language.component import parameters_of
@@ -15,9 +16,6 @@ from treeform.language.objective_text import stated
 from treeform.language.requirement import Requirement
 from treeform.requirements.groups import Groups, groups_from_json, groups_text, groups_to_json, resolved
 from treeform.utils.text import Caution, decimal_or_plain
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
 
 G = TypeVar("G", bound="ByGroups")
 

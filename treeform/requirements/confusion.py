@@ -5,13 +5,15 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.data import Dataset
 from treeform.data.exact import plain
 from treeform.errors import SpecError
+from treeform.graph import DecisionGraph
 from treeform.language.bounded import Bounded, Value
 from treeform.language.classes import plain_label, positive_code
 from treeform.language.forms import Inequality, Rows, Sum, values_of
@@ -23,10 +25,6 @@ from treeform.requirements.amount import percent_text
 from treeform.utils.arguments import renamed
 from treeform.utils.rows import worded
 from treeform.utils.text import decimal_text
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
 
 R = TypeVar("R", bound="RateBound")
 Mask = NDArray[np.bool_]

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from treeform.data import Dataset
 from treeform.errors import Infeasible
+from treeform.graph import DecisionGraph
 from treeform.language.classes import no_abstention
 from treeform.language.forms import Inequality, Rows
 from treeform.language.linear import LinearRequirement
 from treeform.requirements.amount import AtLeastAmount
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
 
 
 class MinCoverage(AtLeastAmount, LinearRequirement):

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.data import Dataset
 from treeform.errors import SpecError
+from treeform.language.forms import Rows, Sum
 from treeform.language.objective_text import quoted
 from treeform.language.requirement import Requirement
 from treeform.requirements.groups import Groups, by_name, groups_text
 from treeform.requirements.rates import GroupRate, RateParity
 from treeform.utils.arguments import renamed
 from treeform.utils.rows import worded
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.language.forms import Rows, Sum
 
 __all__ = [
     "AccuracyParity",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
+from treeform.data import Dataset
 from treeform.errors import SpecError
 from treeform.language.forms import Rows, Sum
 from treeform.language.numbers import as_fraction
@@ -15,9 +16,6 @@ from treeform.requirements.counted import SumsAtMost
 from treeform.requirements.groups import Groups, of_groups
 from treeform.utils.arguments import renamed
 from treeform.utils.rows import worded
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
 
 
 class GroupErrorAtMost(SumsAtMost, ByGroups):

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from treeform.data import Dataset
 from treeform.data.roles import in_row_order, of_some_rows
 from treeform.errors import CertificateError, DataError, SpecError
 from treeform.language.classes import plain_label
 from treeform.utils.rows import rows_note, rows_text, worded
 from treeform.utils.text import count_of
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
 
 MAX_GROUPS = 50
 CROSSED = " & "

@@ -5,21 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from treeform.data import Dataset
 from treeform.errors import SpecError
 from treeform.language.costs import LARGEST_COST, ClassCost, Cost, too_large
 from treeform.language.forms import Rows, Sum
 from treeform.language.numbers import not_negative
 from treeform.language.objective import Error, Objective
 from treeform.requirements.counted import SumsAtMost
+from treeform.shape import Shape
 from treeform.utils.text import decimal_text
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.shape import Shape
 
 EXAMPLE = "write for example MaxCost([[0, 5], [1, 0]], at_most=200) or MaxCost('balanced_error', at_most=0.3)"
 

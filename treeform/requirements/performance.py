@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
-from treeform.data import contradictions_text, contradictory_rows
+from treeform.data import Dataset, contradictions_text, contradictory_rows
 from treeform.data.roles import positions_of
 from treeform.errors import Infeasible, SpecError
+from treeform.graph import DecisionGraph
 from treeform.language.forms import Inequality, Rows
 from treeform.language.linear import LinearRequirement
 from treeform.requirements.amount import AtMostAmount
 from treeform.shape import Limits
 from treeform.utils.rows import worded
 from treeform.utils.text import count_of
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
 
 
 class MaxErrors(AtMostAmount, LinearRequirement):

@@ -7,13 +7,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, permutations
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.data import Dataset
 from treeform.data.exact import plain
 from treeform.errors import SpecError
+from treeform.graph import DecisionGraph
 from treeform.language.bounded import Bounded, Value
 from treeform.language.classes import positive_code
 from treeform.language.forms import Inequality, Rows, Sum
@@ -26,10 +28,6 @@ from treeform.requirements.rate_cells import RateCells
 from treeform.utils.arguments import renamed
 from treeform.utils.rows import worded
 from treeform.utils.text import decimal_or_plain
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
 
 P = TypeVar("P", bound="RateParity")
 
