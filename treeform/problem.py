@@ -25,7 +25,7 @@ from treeform.solve import Progress
 from treeform.solve import solve as solve_question
 from treeform.solve.choice import choose, on_threads
 from treeform.solve.explain import Explanation, explain_plan
-from treeform.solve.result import SolveOptions, distribution_of
+from treeform.solve.result import SolveOptions, SolveResult, distribution_of
 from treeform.tradeoff.of_problem import HasTradeoffs
 from treeform.utils.arguments import clear_calls, renamed
 from treeform.utils.notebook import text_html
@@ -225,7 +225,8 @@ class Problem(StatesModel, HasTradeoffs):
         threads : int, optional
             Threads of the solver or engine, whichever is chosen; left out, its own setting counts (one, by default).
         on_progress : callable, optional
-            Called with a `Progress` at each improvement, at each new phase, and once a second in long phases.
+            Called with a `Progress` at each improvement, at each new phase, and once a second in long phases. If it
+            raises, the run ends as after Ctrl-C, and the exception has the answer so far in its attribute ``result``.
         proofs : path or Proofs, optional
             A folder for a machine-checkable proof of what a SAT solver refutes, such as "there is no tree of
             depth 7". The certificate names the file; `treeform.check` verifies it with ``proofs=folder``.
@@ -264,7 +265,12 @@ class Problem(StatesModel, HasTradeoffs):
         )  # fmt: skip
         if threads is not None:
             options = on_threads(self.question, options, threads)
-        return Result.of(solve_question(self.question, options))
+        try:
+            return Result.of(solve_question(self.question, options))
+        except Exception as error:
+            if isinstance(found := getattr(error, "result", None), SolveResult):
+                error.result = Result.of(found)  # type: ignore[attr-defined]
+            raise
 
     def judge(self, model: Any) -> Judgement:
         """Evaluate any model: objective, errors, shape, and how much it violates each requirement.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -24,7 +24,7 @@ from treeform.solve.engines import usual_engine
 from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node
 from treeform.solve.pipeline import search
-from treeform.solve.result import USUAL, ProofWriter, SolveOptions, SolveResult, Status, as_number
+from treeform.solve.result import USUAL, Progress, ProofWriter, SolveOptions, SolveResult, Status, as_number
 from treeform.utils.budget import Budget, Limit, interruptible, observe_steps
 from treeform.utils.rows import worded
 from treeform.utils.text import Caution
@@ -53,7 +53,8 @@ def _solve(question: Question, options: SolveOptions) -> SolveResult:
     question = as_asked(question, options)
     with interruptible(budget):  # the choice, too: Ctrl-C there leaves the best constant model
         plan = with_outlook(question, choose(question, options))
-        ledger = Ledger(question, budget, options.on_progress)
+        report = None if options.on_progress is None else Report(options.on_progress, budget)
+        ledger = Ledger(question, budget, report)
         node = Node(ledger, plan, options)
         with observe_steps(ledger.on_step):
             try:
@@ -64,7 +65,28 @@ def _solve(question: Question, options: SolveOptions) -> SolveResult:
                 node.limit = Limit.MEMORY
     if options.proofs is not None:
         _tidy(options.proofs, plan, ledger)
-    return _result(node)
+    result = _result(node)
+    if report is not None and report.error is not None:
+        report.error.result = result  # type: ignore[attr-defined]
+        report.error.add_note("the run ended there; what it had found is this exception's attribute `result`")
+        raise report.error
+    return result
+
+
+class Report:
+    """A user's callback. Its error ends the run as Ctrl-C does; it is raised once the best model is at hand."""
+
+    def __init__(self, call: Callable[[Progress], None], budget: Budget) -> None:
+        self.call, self.budget = call, budget
+        self.error: Exception | None = None
+
+    def __call__(self, progress: Progress) -> None:
+        if self.error is None:
+            try:
+                self.call(progress)
+            except Exception as error:
+                self.error = error
+                self.budget.interrupt()
 
 
 def _tidy(files: ProofWriter, plan: Plan, ledger: Ledger) -> None:
@@ -125,8 +147,6 @@ def _result(node: Node) -> SolveResult:
     question, plan, ledger = node.question, node.plan, node.ledger
     graph, status = ledger.graph, ledger.status
     stopped_by = ledger.budget.reason or node.limit
-    if stopped_by is None and plan.engine is None and plan.backend is None:
-        stopped_by = Limit.SOLVER
     units = question.to_units
     done = status in (Status.OPTIMAL, Status.INFEASIBLE)
     final = ledger.judged
@@ -138,7 +158,7 @@ def _result(node: Node) -> SolveResult:
     return SolveResult(
         graph=graph,
         status=status,
-        limit=None if done else stopped_by,
+        limit=None if done else stopped_by or Limit.SOLVER,
         objective=None if final is None else as_number(units(final.value)),
         bound=None if ledger.lower is None else as_number(units(ledger.lower)),
         errors=None if graph is None else counted_errors(graph, question.data),
