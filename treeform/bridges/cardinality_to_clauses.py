@@ -55,12 +55,9 @@ class CardinalityToClauses(Bridge):
 
 @lru_cache(maxsize=4096)
 def encode(length: int, lo: int, hi: int) -> tuple[int, int, Clauses, Clauses]:
-    """Clauses that state "from lo to hi of the literals 1 .. length are true".
+    """Clauses that state "from lo to hi of the literals 1 .. length are true", as the fields of a :class:`Template`.
 
-    Returns
-    -------
-    length, n_new, definitions, assertions
-        As in :class:`Template`; everything is an assertion, since the encodings do not set the two apart.
+    Everything is an assertion, since the encodings do not set definitions and assertions apart.
     """
     if lo > hi:
         return length, 0, [], [[]]

@@ -36,14 +36,9 @@ _TRUE, _FALSE = 0, -1
 
 
 def encode(coefficients: Sequence[int], lo: int | None, hi: int | None) -> Template:
-    """Clauses that state ``lo <= sum(c_i l_i) <= hi`` over the literals ``1 .. L``.
+    """Clauses that state ``lo <= sum(c_i l_i) <= hi`` over the literals ``1 .. L``; None for no side.
 
-    Parameters
-    ----------
-    coefficients : sequence of int
-        Positive, best in decreasing order; their sum is below 2**53.
-    lo, hi : int or None
-        Sides; None for none.
+    Coefficients are positive, best in decreasing order, and their sum is below 2**53.
     """
     length = len(coefficients)
     limit = max(SMALL, FACTOR * sum(c.bit_length() for c in coefficients))

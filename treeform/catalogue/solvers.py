@@ -170,14 +170,7 @@ def find_solver(value: Backend | Engine | type | str) -> Backend | Engine:
 
 
 def engine_or_backend(value: Backend | Engine | type | str | None) -> tuple[Engine | None, Backend | None]:
-    """What ``solver=`` names: a native engine, or a backend; neither where it is left open.
-
-    Raises
-    ------
-    SpecError
-    SolverNotAvailable
-        As `find_solver`.
-    """
+    """What ``solver=`` names: a native engine, or a backend; neither where it is left open. Raises as `find_solver`."""
     found = None if value is None else find_solver(value)
     return (found, None) if isinstance(found, Engine) else (None, found)
 

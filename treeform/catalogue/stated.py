@@ -6,19 +6,16 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from treeform.backends.written import write_model
 from treeform.catalogue.solvers import find_formulation
 from treeform.errors import SpecError
 from treeform.language.component import Component
 from treeform.language.formulation import Formulation
-from treeform.language.ports import PORTS
+from treeform.language.ports import PORTS, Ports
 from treeform.language.question import Question
-
-if TYPE_CHECKING:
-    from treeform.language.ports import Ports
-    from treeform.model import Model
+from treeform.model import Model
 
 
 class StatedModel:

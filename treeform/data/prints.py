@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from treeform.data.columns import CATEGORY, ORDERED, Column
-
-if TYPE_CHECKING:
-    from treeform.data.dataset import Dataset
+from treeform.data.dataset import Dataset
 
 Words = NDArray[np.uint64]
 TARGET, WEIGHTS = "the target", "the weights"

@@ -167,13 +167,7 @@ def literal_values(lits: Ints, x: Floats) -> Bools:
 
 
 def violated_rows(block: Block, x: Floats, is_integer: Bools) -> Bools:
-    """Marks the rows of a block that a point violates, ``(n_rows,)``.
-
-    Parameters
-    ----------
-    x : ndarray of float64, shape (n_cols,)
-        Integer columns hold whole numbers.
-    """
+    """Marks the rows of a block that a point violates, ``(n_rows,)``; its integer columns hold whole numbers."""
     if isinstance(block, Linear):
         bad = _violated_linear(block, x, is_integer)
     else:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from treeform.data import Dataset
 from treeform.language.costs import ClassCost
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
 
 
 @dataclass(frozen=True)

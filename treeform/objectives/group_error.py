@@ -6,10 +6,11 @@ import copy
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
+from treeform.data import Dataset
 from treeform.errors import SpecError
 from treeform.language.composed import LargestTerm
 from treeform.language.costs import LARGEST_COST, SampleCost, too_large
@@ -21,10 +22,7 @@ from treeform.language.objective_text import only, quoted, settings_in
 from treeform.language.requirement import Requirement
 from treeform.requirements.group_error import error_rates
 from treeform.requirements.groups import Groups, resolved
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.shape import Shape
+from treeform.shape import Shape
 
 T = TypeVar("T", bound="OfGroups")
 AT = "@"

@@ -40,16 +40,8 @@ class Mean:
 
 
 def size_plot(means: Sequence[Mean], up: str) -> str:
-    """Mean error against the mean number of tests, with standard errors and the front of both.
-
-    Returns an ``<svg>`` element.
-
-    Parameters
-    ----------
-    means : sequence of Mean
-        At least one.
-    up : str
-        What the error is called.
+    """An ``<svg>`` element with the mean error (``up``) against the mean number of tests, standard errors, and the
+    front.
     """
     chart = field()
     ends = [m.error + sign * m.spread for m in means for sign in (-1, 1)]

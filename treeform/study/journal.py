@@ -14,13 +14,7 @@ from treeform.utils.files import making, parse_json, read_text, write_text
 
 
 class Journal:
-    """Runs that are done, by what they answer.
-
-    Parameters
-    ----------
-    folder : path or None
-        None keeps nothing.
-    """
+    """Runs that are done, by what they answer; without a folder nothing is kept."""
 
     def __init__(self, folder: str | os.PathLike[str] | None) -> None:
         self.folder = None if folder is None else Path(folder)

@@ -39,12 +39,8 @@ class Board:
 class Collector:
     """Rows that have ended, each once, from the files of the workers and from the workers themselves.
 
-    Parameters
-    ----------
-    told : callable
-        Called with the number of rows so far and each new row, one call at a time.
-    watch : bool
-        Whether rows come from other processes, too. Then ``told`` may be called from another thread.
+    ``told`` is called with the number of rows so far and each new row, one call at a time; if rows come from other
+    processes too (``watch``), it may be called from another thread.
     """
 
     def __init__(self, told: Callable[[int, dict[str, Any]], None], watch: bool) -> None:

@@ -55,10 +55,7 @@ class HeatMap:
 def render_study(study: Runs, created: datetime | None = None) -> str:
     """The page of a study: the choice, heat maps, errors against size, all means, and what failed.
 
-    Parameters
-    ----------
-    created : datetime, optional
-        The time to state; by default that of the call.
+    It states the time ``created``, by default that of the call.
     """
     means = means_of(study)
     failed = study.table[study.table["status"] == "error"]

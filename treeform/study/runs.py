@@ -22,14 +22,9 @@ def combinations(
 ) -> list[dict[str, Any]]:
     """The settings of every run, in the order given; the last setting of a grid changes first.
 
-    scikit-learn's ParameterGrid sorts settings by their names.
+    scikit-learn's ParameterGrid sorts settings by their names. Several grids are taken one after the other, as there.
 
     Raises SpecError if a setting has no values, or there are too many combinations.
-
-    Parameters
-    ----------
-    grid : mapping from setting to values, or a sequence of mappings
-        Several grids are taken one after the other, as in scikit-learn.
     """
     parts = [grid] if isinstance(grid, Mapping) else grid
     if not isinstance(parts, Iterable) or isinstance(parts, str):
@@ -112,18 +107,11 @@ def folds_of(
 ) -> list[Fold]:
     """The folds of a study.
 
-    Raises SpecError if ``cv`` is none of these, or no fold can be drawn.
+    ``cv`` is None, a number of folds that are drawn anew with each seed, a splitter of scikit-learn, or pairs (train,
+    test) of rows; these two are used as they are. With ``stratified`` each fold has its share of every label. With
+    ``drawn_anyway`` there is a fold for each seed even without ``cv``.
 
-    Parameters
-    ----------
-    cv : None, int, splitter of scikit-learn, or iterable of (train, test)
-        A number means folds drawn anew with each seed; splitters and pairs of rows are used as they are.
-    y : (n,) array
-        Labels, or values.
-    stratified : bool
-        Whether each fold has its share of every label.
-    drawn_anyway : bool
-        Without folds, whether there is one for each seed nevertheless.
+    Raises SpecError if ``cv`` is none of these, or no fold can be drawn.
     """
     if len(seeds) == 0:
         raise SpecError(

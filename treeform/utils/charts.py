@@ -68,14 +68,8 @@ def stairs(points: Sequence[Point], rise_first: bool = False) -> list[Point]:
 class Chart:
     """A drawing that is put together piece by piece; all positions are pixels.
 
-    Parameters
-    ----------
-    kind : str
-        The class of the element.
-    width, height : float
-        Of the whole.
-    margins : (left, right, top, bottom)
-        Around the field that the axes span.
+    ``kind`` is the class of the element. The margins (left, right, top, bottom) are around the field that the axes
+    span.
     """
 
     def __init__(

@@ -146,12 +146,8 @@ _REGISTERED: dict[str, dict[str, Any]] = {group: {} for group in BUILT_IN}
 
 
 def register(group: str, name: str, value: Any) -> None:
-    """Give ``value`` a name in this process, as an entry point does for good.
-
-    Raises
-    ------
-    SpecError
-        If the name is one of treeform's own.
+    """Give ``value`` a name in this process, as an entry point does for good; SpecError if it is one of treeform's
+    own.
     """
     if name in BUILT_IN[group]:
         raise SpecError(
@@ -214,20 +210,10 @@ def parse_name(text: str) -> tuple[str, str]:
 def construct(
     make: Callable[..., T], name: str, settings: str, *, among: Callable[..., Any] | None = None
 ) -> T:
-    """Call ``make`` with settings written as text.
+    """Call ``make`` with settings written as text, as `parse_name` gives them.
 
-    Raises SpecError if there is no such setting, or a value is not possible.
-
-    Parameters
-    ----------
-    make : callable
-        A class, or what stands for it.
-    name : str
-        What messages call it.
-    settings : str
-        As `parse_name` gives them.
-    among : callable, optional
-        Whose parameters the settings are; by default those of ``make``.
+    They are parameters of ``among``, by default those of ``make``; messages call it ``name``. Raises SpecError if there
+    is no such setting, or a value is not possible.
     """
     if not settings:
         return make()

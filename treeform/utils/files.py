@@ -128,16 +128,8 @@ def _umask() -> int:
 def reading(path: object, kind: str, fix: str, refused: type[TreeformError] = SpecError) -> Iterator[None]:
     """In it a file is read; that there is none, or none that may be read, is an error with what to do.
 
-    Parameters
-    ----------
-    path : path or str
-        The file.
-    kind : str
-        What files of this kind are called.
-    fix : str
-        What to do where there is none.
-    refused : type of TreeformError
-        What is raised.
+    ``kind`` is what such files are called, ``fix`` what to do where there is none, ``refused`` the error that is
+    raised.
     """
     try:
         yield

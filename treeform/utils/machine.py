@@ -21,12 +21,8 @@ def physical_memory() -> int:
 def _limits(root: Path, membership: Path) -> list[int]:
     """The limits on the memory of the control groups that this process is in, and of those above them.
 
-    Parameters
-    ----------
-    root : Path
-        Where the control groups are mounted. Those of memory are in a folder ``memory`` of it in version 1.
-    membership : Path
-        ``/proc/self/cgroup``, with lines ``number:controllers:path``.
+    Control groups are mounted at ``root``; those of memory are in a folder ``memory`` of it in version 1.
+    ``membership`` is ``/proc/self/cgroup``, with lines ``number:controllers:path``.
     """
     found = set()
     for line in _read(membership).splitlines():

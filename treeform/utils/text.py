@@ -17,14 +17,8 @@ _LARGEST_PLAIN = 1000
 def count_of(count: object, thing: str, verb: str | None = None) -> str:
     """A number and its thing: ``1 row``, ``0 rows``; with a verb ``1 row is``, ``2 rows are``.
 
-    Parameters
-    ----------
-    count : object
-        A number, or a number as text.
-    thing : str
-        In the singular; of several words the last one takes the plural.
-    verb : str, optional
-        In the plural.
+    The number may be text. The thing is in the singular, of several words the last one takes the plural; the verb is in
+    the plural.
     """
     one = str(count) == "1"
     doing = "" if verb is None else f" {_VERBS.get(verb, f'{verb}s') if one else verb}"
