@@ -241,7 +241,7 @@ class Splits:
         """(T,) weight of the lighter side of each test, where the points have ``weights`` (P,)."""
         left = np.empty(len(self), dtype=np.int64)
         # In chunks, because a product of booleans and integers copies all of them as integers: eight bytes for one.
-        for part in _chunks(self.left):
+        for part in chunks(*self.left.shape, _CHUNK):
             report_step(part.start, "tests weighed", len(self))
             left[part] = self.left[part] @ weights
         lighter: NDArray[np.int64] = np.minimum(left, weights.sum() - left)
@@ -277,17 +277,17 @@ def separating_splits(
     return Splits(_frozen(feature), _frozen(threshold), _frozen(left))
 
 
-def _chunks(left: NDArray[np.bool_]) -> Iterator[slice]:
-    """The rows of a large table, some at a time: what is made of them takes more memory than they do."""
-    step = max(1, _CHUNK // max(1, left.shape[1]))
-    return (slice(start, start + step) for start in range(0, len(left), step))
+def chunks(rows: int, width: int, entries: int = 2**18) -> Iterator[slice]:
+    """The rows of a large table, some at a time: what is made of them, so wide, takes more memory than they do."""
+    step = max(1, entries // max(1, width))
+    return (slice(start, start + step) for start in range(0, rows, step))
 
 
 def _first_of_each(left: NDArray[np.bool_], group: list[str]) -> list[int]:
     """Positions of the first test of every partition in its group; swapped sides are the same partition."""
     seen: set[tuple[str, bytes]] = set()
     kept = []
-    for part in _chunks(left):
+    for part in chunks(*left.shape, _CHUNK):
         report_step(part.start, "tests compared", len(left))
         packed = np.packbits(left[part] ^ left[part, :1], axis=1)
         for position, row in enumerate(packed, start=part.start):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from treeform.data.columns import Column
 from treeform.data.dataset import Dataset
 from treeform.data.encode import Encoder
+from treeform.data.views import chunks
 from treeform.graph.forms import LinearForm
 
 Floats = NDArray[np.float64]
@@ -182,7 +183,8 @@ def goes_left(graph: Nodes, X: Floats) -> NDArray[np.bool_]:
     matrix = graph.tested(X)
     tests = np.flatnonzero(graph.feature >= 0)
     out = np.zeros((len(matrix), len(graph.feature)), dtype=bool)
-    out[:, tests] = matrix[:, graph.feature[tests]] <= graph.threshold[tests]
+    for part in chunks(len(matrix), len(tests)):
+        out[part, tests] = matrix[part, graph.feature[tests]] <= graph.threshold[tests]
     return out
 
 

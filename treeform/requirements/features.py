@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.data.exact import plain
+from treeform.data.views import chunks
 from treeform.errors import DataError, SpecError
 from treeform.graph.routing import codes_of_points, moved
 from treeform.language.classes import positive_code
@@ -249,8 +250,10 @@ class Monotone(Requirement):
         rank = codes_of_points(graph, data)[has_value]  # values ascend with their codes
         if data.quantity is None:
             rank = (rank == self._code(data)).astype(np.int64)
-        is_rank = (rank[:, None] == np.unique(rank)).astype(np.int64)
-        ranks = moved(graph, X[has_value], is_rank)[1] > 0  # those that leave each test by each of its sides
+        counted, known = np.flatnonzero(has_value), np.unique(rank)
+        ranks = np.zeros((len(graph.feature), 2, len(known)), dtype=bool)  # those that leave a test by each side
+        for part in chunks(len(rank), X.shape[1] + len(known)):
+            ranks |= moved(graph, X[counted[part]], (rank[part, None] == known).astype(np.int64))[1] > 0
         broken = 0
         for test in graph.tests():
             weight = sum(test.weight(f) for f in features)  # a test reads one of them at most

@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.data.views import chunks
 from treeform.engines.leaf_values.convex import least_sum, of_targets
 from treeform.engines.leaf_values.problem import BestValues
 from treeform.engines.leaf_values.squares import least_squares
@@ -99,18 +100,19 @@ class LeafFits:
 
     def ordered(self, graph: DecisionGraph, leaves: NDArray[np.int64]) -> set[tuple[int, int]]:
         """The pairs of leaves of a tree, by their places among ``leaves``, that orders compare."""
-        X, pairs = self.data.X, set()
-        visits, goes_left, at = graph.route(X), graph.goes_left(X), graph.apply(X)
-        place = {int(leaf): k for k, leaf in enumerate(leaves)}
+        X, at, pairs = self.data.X, graph.apply(self.data.X), set()
+        place = np.full(len(graph.feature), -1)
+        place[leaves] = np.arange(len(leaves))
         for order in self.rule.orders:
-            for node in np.flatnonzero(np.isin(graph.feature, list(order.features))).tolist():
-                here = visits[:, node] & order.counted
-                left, right = (
-                    {place[leaf] for leaf in np.unique(at[here & side]).tolist()}
-                    for side in (goes_left[:, node], ~goes_left[:, node])
-                )
-                lower, upper = (left, right) if order.increasing else (right, left)
-                pairs |= {(a, b) for a in lower for b in upper}
+            nodes = np.flatnonzero(np.isin(graph.feature, list(order.features)))
+            reached = np.zeros((len(nodes), 2, len(leaves)), dtype=bool)  # leaves, from each side of a test
+            for part in chunks(len(X), len(graph.feature)):
+                left, here = graph.goes_left(X[part])[:, nodes], graph.route(X[part])[:, nodes]
+                rows, test = np.nonzero(here & order.counted[part, None])
+                reached[test, 1 - left[rows, test], place[at[part][rows]]] = True
+            for sides in reached:
+                lower, upper = map(np.flatnonzero, sides[:: 1 if order.increasing else -1])
+                pairs |= {(int(a), int(b)) for a in lower for b in upper}
         return pairs
 
     def with_best_values(self, graph: DecisionGraph) -> tuple[DecisionGraph, Fit] | None:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 INTERVALS = 16
 """Of a value that divides those on both sides of an ordered root."""
-MOST_PAIRS = 4 * 10**6
+MOST_PAIRS = 2**19
 """Pairs of subtrees that are looked at together."""
 
 
@@ -219,44 +219,46 @@ class DepthTwo:
             return
         left, right = (costs.subtrees(side, self.deep) for side in sides)
         base = costs.price + costs.constant
-        divided = list(self._divided(column, cut)) if costs.ways[column] else [(left.cost, right.cost)]
-        a, b = self._promising(divided, base)
-        if not len(a):
-            return
-        limit = self._bounds(left, right, a, b, column)
-        limit = np.maximum(limit, base + np.min([one[a] + other[b] for one, other in divided], axis=0))
-        order = np.argsort(limit, kind="stable")
-        root = self._root(column, cut)
-        for k in order.tolist():
-            if limit[k] >= self._limit() or self.stop():
+        divided = []
+        for pair in self._divided(column, cut) if costs.ways[column] else [(left.cost, right.cost)]:
+            if self.stop():
                 return
-            self._try(
-                list(sides),
-                root,
-                self._chosen(left, int(a[k]), sides[0]),
-                self._chosen(right, int(b[k]), sides[1]),
-            )
+            divided.append(pair)
+        root = self._root(column, cut)
+        for a, b in self._promising(divided, base):
+            limit = self._bounds(left, right, a, b, column)
+            limit = np.maximum(limit, base + np.min([one[a] + other[b] for one, other in divided], axis=0))
+            for k in np.argsort(limit, kind="stable").tolist():
+                if limit[k] >= self._limit() or self.stop():
+                    break
+                self._try(
+                    list(sides),
+                    root,
+                    self._chosen(left, int(a[k]), sides[0]),
+                    self._chosen(right, int(b[k]), sides[1]),
+                )
 
-    def _promising(self, costs: list[tuple[Floats, Floats]], base: float) -> tuple[Ints, Ints]:
-        """The pairs whose costs are below the best tree's, under one of several costs; none once it has to stop."""
-        limit, size = self._limit() - base, len(costs[0][1])
-        found: list[Ints] = []
-        for left, right in costs:
-            rows = np.flatnonzero(left + right.min() < limit)
-            others = np.flatnonzero(right + left.min() < limit)
-            each = max(1, MOST_PAIRS // max(1, len(others)))
-            for start in range(0, len(rows), each):
+    def _promising(self, costs: list[tuple[Floats, Floats]], base: float) -> Iterator[tuple[Ints, Ints]]:
+        """The pairs whose costs are below the best tree's, under one of several costs; no more once it has to stop."""
+        least = np.min([left + right.min() for left, right in costs], axis=0)
+        rows = np.flatnonzero(least < self._limit() - base)
+        rows = rows[np.argsort(least[rows], kind="stable")]
+        each = max(1, MOST_PAIRS // len(costs[0][1]))
+        for start in range(0, len(rows), each):
+            part, limit = np.sort(rows[start : start + each]), self._limit() - base
+            wanted = np.zeros((len(part), len(costs[0][1])), dtype=bool)
+            for left, right in costs:
                 if self.stop():
-                    return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-                part = rows[start : start + each]
-                i, j = np.nonzero(left[part][:, None] + right[others] < limit)
-                found.append(part[i] * size + others[j])
-        pairs = np.concatenate([*found, np.zeros(0, dtype=np.int64)])
-        a, b = np.divmod(pairs if len(costs) == 1 else np.unique(pairs), size)
-        if self.most_tests < 3:
-            keep = 1 + (a > 0) + (b > 0) <= self.most_tests
-            a, b = a[keep], b[keep]
-        return a, b
+                    return
+                others = np.flatnonzero(right + left[part].min() < limit)
+                wanted[:, others] |= left[part][:, None] + right[others] < limit
+            i, b = np.nonzero(wanted)
+            a = part[i]
+            if self.most_tests < 3:
+                keep = 1 + (a > 0) + (b > 0) <= self.most_tests
+                a, b = a[keep], b[keep]
+            if len(a):
+                yield a, b
 
     def _bounds(self, left: Subtrees, right: Subtrees, a: Ints, b: Ints, column: int) -> Floats:
         """Lower bounds of the losses of pairs: by the prices, by each row alone, and by the order at the root."""

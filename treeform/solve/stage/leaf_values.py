@@ -28,6 +28,8 @@ from treeform.utils.budget import Budget, Limit
 
 DEEPEST = 2
 """Depth up to which the search proves optima."""
+MOST_CELLS = 2**19
+"""Values that the table of that search has at most: it holds some tens of numbers for each."""
 ROUNDS = 6
 """Most prices of rows that are tried before the search."""
 DIGITS = 30
@@ -78,8 +80,14 @@ class ValueRun:
 
     def search(self, recheck: dict[str, object]) -> None:
         """Search the trees of depth one or two, and enter what is proved; deeper trees begin with these."""
-        if self._stop():
-            return
+        columns = self.task.columns
+        assert columns is not None
+        if self.question.data.n_samples * len(columns) > MOST_CELLS:
+            self._beyond_search(recheck, f"on tables of up to {MOST_CELLS} values")
+        elif not self._stop():
+            self._search(recheck)
+
+    def _search(self, recheck: dict[str, object]) -> None:
         depth = min(self.task.depth, DEEPEST)
         shallow = replace(
             self.part, part=self.part.part.with_(shape=Tree(depth)), task=replace(self.task, depth=depth)
@@ -102,11 +110,13 @@ class ValueRun:
             return
         if search.best_fit is not None and any(search.best_fit.multipliers):
             self.prices = np.array([float(u) for u in search.best_fit.multipliers])
+        self._beyond_search(recheck, f"up to depth {DEEPEST}")
+
+    def _beyond_search(self, recheck: dict[str, object], proves: str) -> None:
         self._without_ordered()
         self._bound_deeper(recheck)
         self.ledger.notes.append(
-            f"{self.name} proves optima under requirements on values up to depth {DEEPEST}; beyond, it gives bound "
-            "and models"
+            f"{self.name} proves optima under requirements on values {proves}; beyond, it gives bound and models"
         )
 
     def _without_ordered(self) -> None:
