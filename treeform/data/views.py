@@ -241,7 +241,7 @@ class Splits:
         """(T,) weight of the lighter side of each test, where the points have ``weights`` (P,)."""
         left = np.empty(len(self), dtype=np.int64)
         # In chunks, because a product of booleans and integers copies all of them as integers: eight bytes for one.
-        for part in chunks(*self.left.shape, _CHUNK):
+        for part in chunks(len(self.left), self.left.shape[1], _CHUNK):
             report_step(part.start, "tests weighed", len(self))
             left[part] = self.left[part] @ weights
         lighter: NDArray[np.int64] = np.minimum(left, weights.sum() - left)
@@ -287,7 +287,7 @@ def _first_of_each(left: NDArray[np.bool_], group: list[str]) -> list[int]:
     """Positions of the first test of every partition in its group; swapped sides are the same partition."""
     seen: set[tuple[str, bytes]] = set()
     kept = []
-    for part in chunks(*left.shape, _CHUNK):
+    for part in chunks(len(left), left.shape[1], _CHUNK):
         report_step(part.start, "tests compared", len(left))
         packed = np.packbits(left[part] ^ left[part, :1], axis=1)
         for position, row in enumerate(packed, start=part.start):
