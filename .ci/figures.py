@@ -32,6 +32,8 @@ OF_KINDS = (
 )
 """Modules whose classes are kinds of engines, objectives and shapes."""
 FLAGS = {"is_regression", "is_squared", "is_sum", "is_depth", "of_values", "is_tree", "understands", "splits"}
+OF_SHAPES = {"own_leaves", "reads_columns"}
+"""What shapes declare of themselves, in place of their classes and kinds of splits; counted apart."""
 # The first solve imports and fills caches; the second one is counted.
 WATCH = """
 import os, sys, threading
@@ -80,6 +82,12 @@ def native_files(root: Path) -> list[Path]:
 def lines(files: list[Path]) -> int:
     """Lines of all of them."""
     return sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files)
+
+
+def asked_of_shapes(path: Path) -> int:
+    """Where a file asks a shape what it declares."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return sum(isinstance(node, ast.Attribute) and node.attr in OF_SHAPES for node in ast.walk(tree))
 
 
 def branches(path: Path) -> int:
@@ -211,7 +219,8 @@ def main() -> None:
     asking = [p for p in python if {"solve", "certify", "tradeoff"} & set(p.parts) and "testing" not in p.parts]
     pipeline = [path for path in of_solve if path.name == "pipeline.py"]
     print(f"solve: {len(of_solve)} files, the pipeline has {lines(pipeline)} lines")
-    print(f"branches on kinds in solve, certify and tradeoff: {sum(map(branches, asking))}")
+    asked = sum(map(asked_of_shapes, asking))
+    print(f"branches on kinds in solve, certify and tradeoff: {sum(map(branches, asking))}, and {asked} on shapes")
     print(f".is_regression outside data, objectives and report: {asked_for_regression(root)}")
     cycles = [sorted(names) for names in sets if len(names) > 1]
     print(f"cycles: {len(cycles)}", *(f"  {' '.join(names)}" for names in cycles), sep="\n")

@@ -1,12 +1,16 @@
-"""The check-list *Add an engine* of `docs/design/solve.rst`, followed with an engine of stumps."""
+"""The check-list *Add an engine* of `docs/design/engines.rst`, followed with an engine of stumps."""
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar, cast
 
 import numpy as np
 import pytest
+from house_copy import HouseCopy, files_of
+from repository import ROOT
 
 import treeform as tf
 from treeform.engines import ConTree, Engine, EngineOutcome, EngineRun, TreeTask
@@ -76,3 +80,41 @@ def test_it_is_one_line_of_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     bound = fair.solve("cp-sat", formulation="odd", warm_start=Stumps(), time_limit=250)
     assert "stumps" in [claim.by for claim in bound.claims if claim.relaxation]
     assert next(run for run in bound.plan if run.name == "relaxed search").by == ("stumps",)
+
+
+HEAD = '''"""The best tree of at most one test."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask
+from treeform.graph import DecisionGraph
+
+if TYPE_CHECKING:
+    import treeform as tf
+
+
+'''
+SOLVE = """
+import treeform as tf
+for depth in (1, 2):
+    problem = tf.Problem([[0.0], [1.0], [2.0]] * 4, [0, 0, 1] * 4, shape=tf.Tree(depth))
+    result = problem.solve()
+    print(result.solver, tf.check(result.certificate(), [[0.0], [1.0], [2.0]] * 4, [0, 0, 1] * 4).verdict)
+print([row.available for row in tf.solvers() if row.name == "stumps"])
+"""
+
+
+def test_the_list_names_the_files_that_an_engine_touches(tmp_path: Path) -> None:
+    """It has no core, so no folder of C++."""
+    house = HouseCopy(tmp_path)
+    house.write("treeform/engines/stumps.py", HEAD + inspect.getsource(Stumps))
+    house.add("treeform/utils/extensions.py", '        "dl85":', '        "stumps": "treeform.engines.stumps:Stumps",\n')
+    page = (ROOT / "docs" / "design" / "engines.rst").read_text(encoding="utf-8")
+    steps = page.split("Add an engine\n")[1].split("6. Brute force")[0]
+    assert house.touched() == files_of(steps, "stumps") - {"treeform/native/stumps/"}
+    assert house.run(SOLVE).splitlines() == ["stumps verified", "contree verified", "[True]"]

@@ -18,6 +18,7 @@ from treeform.engines import RegressionSearch
 from treeform.engines.relaxation import Relaxation, relax
 from treeform.language.losses import loss_of
 from treeform.language.question import Question
+from treeform.language.size_terms import price_without_tests
 from treeform.utils.budget import Budget
 from treeform.utils.out_of_reach import OutOfReach, Stopped
 
@@ -81,7 +82,7 @@ class _Search:
         assert data.quantity is not None
         weight, self.loss = loss_of(question.objective)
         self.worth = weight * self.loss.per_unit(data)
-        self.constant = sum((w for w, term in question.objective.terms if term.name == "leaves"), Fraction(0))
+        self.constant = price_without_tests(question.objective)
         self.price, self.support, self.flow = task.price, max(1, task.min_support), task.min_flow
         self.depth = task.depth
         full = 2**task.depth - 1

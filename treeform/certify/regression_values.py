@@ -30,6 +30,7 @@ from treeform.engines.leaf_values.squares import least_squares
 from treeform.engines.relaxation import Relaxation, relax
 from treeform.language.losses import loss_of
 from treeform.language.question import Question
+from treeform.language.size_terms import price_without_tests
 from treeform.language.values import ValueRow, ValueRule
 from treeform.utils.budget import Budget
 from treeform.utils.out_of_reach import OutOfReach, Stopped
@@ -101,8 +102,7 @@ class _Trees:
         assert data.quantity is not None and task.columns is not None
         self.task, self.rule, self.budget = task, rule, budget
         weight, self.loss = loss_of(question.objective)
-        leaves = sum((w for w, term in question.objective.terms if term.name == "leaves"), Fraction(0))
-        self.target = (value - leaves) / (weight * self.loss.per_unit(data))
+        self.target = (value - price_without_tests(question.objective)) / (weight * self.loss.per_unit(data))
         self.y, self.w = data.quantity.deviations, data.weights
         self.low, self.high = data.quantity.lowest, data.quantity.highest
         self.features, self.sources = task.columns, [data.columns[f].source for f in task.columns.tolist()]

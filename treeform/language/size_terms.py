@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 from treeform.errors import SpecError
-from treeform.language.objective import Term
+from treeform.language.objective import Objective, Term
 from treeform.model import Expr, Model
 from treeform.shape import unless_tree
 
@@ -59,6 +59,11 @@ class Leaves(OfTests):
 
     def refusal(self, data: Dataset, shape: Shape) -> SpecError | None:
         return unless_tree(shape, f"the leaves of {shape} cannot be counted as an objective", "use tf.Nodes()")
+
+
+def price_without_tests(objective: Objective) -> Fraction:
+    """What a model without a test pays for its size: the price of a leaf."""
+    return sum((weight for weight, term in objective.terms if isinstance(term, Leaves)), Fraction(0))
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from treeform.engines.relaxation import Relaxation, relax
 from treeform.graph import DecisionGraph
 from treeform.language.losses import constant_models, loss_of
 from treeform.language.question import Question
+from treeform.language.size_terms import price_without_tests
 from treeform.language.values import ValueRule
 from treeform.shape import Tree
 from treeform.solve import schedule
@@ -60,8 +61,7 @@ class ValueRun:
         self.fits = LeafFits(question, rule)
         weight, loss = loss_of(question.objective)
         self.worth = weight * loss.per_unit(question.data) * question.scale
-        leaves = sum((w for w, term in question.objective.terms if term.name == "leaves"), Fraction(0))
-        self.constant = leaves * question.scale
+        self.constant = price_without_tests(question.objective) * question.scale
         self.prices: Floats = np.zeros(len(rule.rows))
 
     def run(self, plain: EngineOutcome) -> None:
