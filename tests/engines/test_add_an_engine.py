@@ -113,7 +113,8 @@ def test_the_list_names_the_files_that_an_engine_touches(tmp_path: Path) -> None
     """It has no core, so no folder of C++."""
     house = HouseCopy(tmp_path)
     house.write("treeform/engines/stumps.py", HEAD + inspect.getsource(Stumps))
-    house.add("treeform/utils/extensions.py", '        "dl85":', '        "stumps": "treeform.engines.stumps:Stumps",\n')
+    line = '        "stumps": "treeform.engines.stumps:Stumps",\n'
+    house.add("treeform/utils/extensions.py", '        "dl85":', line)
     page = (ROOT / "docs" / "design" / "engines.rst").read_text(encoding="utf-8")
     steps = page.split("Add an engine\n")[1].split("6. Brute force")[0]
     assert house.touched() == files_of(steps, "stumps") - {"treeform/native/stumps/"}
