@@ -12,9 +12,8 @@ from typing import Any
 from onnx import TensorProto, helper
 
 from treeform.data.columns import Level
-from treeform.graph.export.program import Branch, Condition, Kind, Program
+from treeform.graph.export.program import Branch, Condition, Kind, Program, unrolled_size
 from treeform.graph.export.sums import Sum
-from treeform.graph.export.unrolled import unrolled_size
 
 
 @dataclass

@@ -13,9 +13,8 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from treeform.data.columns import Level
 from treeform.errors import SpecError
 from treeform.graph.export import pmml_sums
-from treeform.graph.export.program import Branch, Condition, Kind, Program
+from treeform.graph.export.program import Branch, Condition, Kind, Program, check_size
 from treeform.graph.export.sums import Sum
-from treeform.graph.export.unrolled import check_size
 from treeform.graph.graph import FlatGraph
 from treeform.graph.rules import amount_text
 from treeform.utils.text import count_of

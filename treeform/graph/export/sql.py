@@ -14,9 +14,8 @@ from sqlglot.dialects.dialect import Dialects
 from treeform.data.columns import ORIGIN
 from treeform.errors import SpecError, did_you_mean
 from treeform.graph.export import sql_sums
-from treeform.graph.export.program import Branch, Condition, Kind, Program
+from treeform.graph.export.program import Branch, Condition, Kind, Program, check_size
 from treeform.graph.export.sums import Sum
-from treeform.graph.export.unrolled import check_size
 from treeform.graph.graph import FlatGraph
 from treeform.utils.rows import setting_text
 

@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.data.columns import CATEGORY
-from treeform.graph.export.program import Branch, Condition, Kind, Program, needing
+from treeform.graph.export.program import Branch, Condition, Kind, Program, check_size, needing
 from treeform.graph.export.sums import Sum
-from treeform.graph.export.unrolled import check_size
 from treeform.graph.graph import FlatGraph
 from treeform.graph.labeljson import label_to_json
 
