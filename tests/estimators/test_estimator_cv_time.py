@@ -32,10 +32,13 @@ def test_every_depth_has_a_model_when_no_time_is_left() -> None:
     assert {one.depth for one in found.trees} and found.best(4, Fraction(0)).graph is not None
 
 
-@pytest.mark.parametrize(("budget", "rows"), [(Over(1.0), 375), (Budget(1e6), 6000), (Budget(), 6000)])
-def test_cart_learns_from_a_sample_where_the_time_is_over(
-    budget: Budget, rows: int, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("cells", [120_000, 40_000])
+@pytest.mark.parametrize(("budget", "part"), [(Over(1.0), 16), (Budget(1e6), 1), (Budget(), 1)])
+def test_cart_learns_from_a_sample_of_large_tables_and_where_the_time_is_over(
+    budget: Budget, part: int, cells: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("treeform.estimators.candidates.MOST_CELLS", cells)
+    monkeypatch.setattr("treeform.estimators.candidates.SAMPLED_CELLS", cells // 2)
     X = np.random.default_rng(0).integers(0, 9, size=(6000, 20)).astype(float)
     y = (X[:, 0] + X[:, 1] > 8).astype(int)
     learnt, fit = [], DecisionTreeClassifier.fit
@@ -46,7 +49,7 @@ def test_cart_learns_from_a_sample_where_the_time_is_over(
 
     monkeypatch.setattr(DecisionTreeClassifier, "fit", noted)
     found = list(_greedy(tf.Problem(X, y, shape=tf.Tree(3)).question, 3, budget))
-    assert learnt[-1] == rows
+    assert learnt[-1] == cells // 20 // part
     best = min(found, key=lambda one: one.cost)
     assert best.tests > 1 and best.cost == Fraction(int((best.graph.predict(X) != y).sum()), len(y))
 

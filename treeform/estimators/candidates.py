@@ -1,13 +1,15 @@
 """The trees of several depths and sizes that are learnt from one table.
 
-Each depth is solved from the best tree of the depth before. If it is proved early, the best tree at every price of a
-test is found, too. Every tree is pruned at all prices. Prunings of a tree that was learnt for few errors are not the
-best small trees, so the greatest depth is also solved at several prices. A tree of one depth is a candidate for all
-greater ones. CART's tree is pruned as well: where several trees have no errors, its prunings are often the smallest.
+CART's tree comes first, cut at each depth and pruned: it is there where the time is short, and where several trees have
+no errors its prunings are often the smallest. Each depth is solved from the best tree that is known. If it is proved
+early, the best tree at every price of a test is found, too. Every tree is pruned at all prices. Prunings of a tree
+that was learnt for few errors are not the best small trees, so the greatest depth is also solved at several prices. A
+tree of one depth is a candidate for all greater ones.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -43,9 +45,11 @@ LEAST_SECONDS = 0.1
 SOLVED_PRICES = 6
 """Prices at which trees of the greatest depth are learnt, if they are not learnt at every price."""
 MOST_CELLS = 2_000_000
-"""Of a table for which CART's tree is grown, which takes up to two seconds then and cannot be stopped."""
+"""From which CART's tree is grown, which takes up to two seconds then and cannot be stopped; of more, of a sample."""
 SAMPLED_CELLS, SAMPLED = 100_000, 16
 """From so many cells on, one row in so many tells how long that takes."""
+GREEDY_PART = 0.25
+"""Of the time that is left, for CART's tree."""
 
 
 @dataclass(frozen=True)
@@ -135,16 +139,16 @@ def learn(
     priced = deepest > DEEPEST_AT_EVERY_PRICE
     given = estimators[deepest].warm_start
     own_starts = isinstance(given, str) and given == "auto"
+    constant = estimators[deepest]._constant(data)
+    if constant is not None:
+        return Candidates(data, [Candidate(0, 0, Fraction(0), partial(_itself, constant))])
+    question = estimators[deepest]._problem(data, sensitive_features).question
+    trees += _greedy(question, deepest, budget)
     for place, depth in enumerate(sorted(estimators)):
-        constant = estimators[depth]._constant(data)
-        if constant is not None:
-            return Candidates(data, [Candidate(0, 0, Fraction(0), partial(_itself, constant))])
         share = _part_of(budget, len(estimators) * (1 + 2 * priced) - place)
         began = budget.seconds
         trees += _of_depth(estimators[depth], depth, data, sensitive_features, trees, own_starts, share)
         lasted = budget.seconds - began
-    question = estimators[deepest]._problem(data, sensitive_features).question
-    trees += _greedy(question, deepest, budget)
     if priced:
         each = max(LEAST_SECONDS, lasted)
         trees += _at_prices(estimators[deepest], data, sensitive_features, trees, own_starts, budget, each)
@@ -188,7 +192,7 @@ def _of_depth(
     breakpoints, or it is proved that there is none.
     """
     question = estimator._problem(data, sensitive_features).question
-    known, asked, price = list(smaller), set[Fraction](), Fraction(0)
+    known, asked, price = [one for one in smaller if one.depth <= depth], set[Fraction](), Fraction(0)
     while True:
         start = _cheapest(known, price) if own_starts and known else None
         try:
@@ -293,7 +297,7 @@ def _solved(
 def _greedy(question: Question, depth: int, budget: Budget) -> Iterator[Candidate]:
     """CART's tree, cut at each depth, and its prunings; that of a sample where all rows would take too long."""
     data = question.data
-    if depth == 0 or data.X.size > MOST_CELLS:
+    if depth == 0:
         return
     if data.X.size and np.abs(data.X).max() > np.finfo(np.float32).max:  # beyond what it takes
         return
@@ -303,12 +307,15 @@ def _greedy(question: Question, depth: int, budget: Budget) -> Iterator[Candidat
 
 
 def _cart_in_time(data: Dataset, depth: int, budget: Budget) -> DecisionTreeClassifier | DecisionTreeRegressor:
-    if budget.remaining is not None and data.X.size > SAMPLED_CELLS:
+    step = max(1, -(-data.X.size // MOST_CELLS))
+    if budget.remaining is not None and data.X.size > SAMPLED_CELLS * step:
         began = budget.seconds
-        tree = _cart(data, depth, slice(None, None, SAMPLED))
-        if SAMPLED * (budget.seconds - began) >= budget.remaining:
+        tree = _cart(data, depth, slice(None, None, SAMPLED * step))
+        whole, room = SAMPLED * (budget.seconds - began), GREEDY_PART * budget.remaining
+        if whole >= SAMPLED * room:
             return tree
-    return _cart(data, depth, slice(None))
+        step *= max(1, math.ceil(whole / room))
+    return _cart(data, depth, slice(None, None, step))
 
 
 def _cart(data: Dataset, depth: int, rows: slice) -> DecisionTreeClassifier | DecisionTreeRegressor:

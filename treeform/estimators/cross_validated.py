@@ -123,9 +123,10 @@ class CrossValidatedTree(OptimalEstimator):
         return made
 
     def _learn(self, depths: Sequence[int], rows: Rows, seconds: float | None) -> Candidates:
+        budget = Budget(seconds)  # reading is a part of it
         _, data = self._read_for_prices(rows)
         estimators = {depth: self._at(depth) for depth in depths}
-        return learn(estimators, data, rows.sensitive_features, Budget(seconds))
+        return learn(estimators, data, rows.sensitive_features, budget)
 
     def _read_for_prices(self, rows: Rows) -> tuple[OptimalEstimator, Dataset]:
         """An estimator, and the rows as it reads them such that tests may have any price."""
@@ -165,11 +166,10 @@ class CrossValidatedTree(OptimalEstimator):
         self, depths: Sequence[int], settings: Sequence[tuple[int, Fraction]], rows: Rows,
         train: NDArray[np.int64], test: NDArray[np.int64], seconds: float | None,
     ) -> _Fold:  # fmt: skip
+        budget = Budget(seconds)
         known, held_out = rows.at(train), rows.at(test)
         estimator, data = self._read_for_prices(known)
-        found = learn(
-            {depth: self._at(depth) for depth in depths}, data, known.sensitive_features, Budget(seconds)
-        )
+        found = learn({depth: self._at(depth) for depth in depths}, data, known.sensitive_features, budget)
         if self.missing == "value" and not read_table(held_out.X).finite:
             # A gap in a column that has none in the other folds goes with most of the rows.
             estimator.missing = "majority"
