@@ -20,7 +20,7 @@ from treeform.solve.ledger import Ledger
 from treeform.solve.neighbourhoods import improve_low_subtrees
 from treeform.solve.node import Node
 from treeform.solve.pipeline import planned, search
-from treeform.solve.repair import cheapest_labels, relabel
+from treeform.solve.repair import MAX_TRIALS, cheapest_labels, relabel
 from treeform.solve.stage.deep_trees import first_deep_trees
 from treeform.solve.stage.given_models import constants
 from treeform.utils.budget import Budget
@@ -76,6 +76,25 @@ def test_a_tree_of_many_leaves_is_relabelled() -> None:
     repaired = relabel(of, graph, Budget())
     assert repaired is not None and not of.requirements[0].violation(repaired, of.data)
     assert errors(repaired, of) >= errors(graph, of)
+
+
+@pytest.mark.parametrize("depth", [3, 4], ids=["one after the other", "by program"])
+@pytest.mark.parametrize("costs", [[[0, 9], [1, 0]], [[0, 1], [7, 0]]])
+def test_labels_cost_least_under_the_objective(costs: list[list[int]], depth: int) -> None:
+    """A missed sample of one class costs several of the other one, so the labels of fewest errors are dearer."""
+    of = question(300, 9, depth).with_(objective=1 * tf.Cost(costs))
+    plain = tf.Problem(of.data.X, of.data.y, shape=tf.Tree(depth)).solve(tf.DeepTreeSearch(work_limit=1)).graph
+    graph = plain.reclassified(of.data)
+    leaves = np.flatnonzero(graph.feature < 0).tolist()
+    assert (2 ** len(leaves) > MAX_TRIALS) is (depth == 4)
+    every = [
+        graph.with_labels(dict(zip(leaves, labels, strict=True)))
+        for labels in itertools.product(range(2), repeat=len(leaves))
+    ]
+    fair = [one for one in every if not of.requirements[0].violation(one, of.data)]
+    least = min(of.objective.evaluate(one, of.data) for one in fair)
+    repaired = relabel(of, graph, Budget())
+    assert repaired is not None and of.objective.evaluate(repaired, of.data) == least
 
 
 @pytest.mark.parametrize("more", [(), (tf.MinSupport(15),)], ids=["parity", "and support"])

@@ -26,6 +26,7 @@ from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import members
 from treeform.language.losses import leaf_loss, loss_of, without_tests
 from treeform.language.question import Question
+from treeform.shape import Tree
 
 Rows = NDArray[np.int64]
 Leaf = int | Fraction
@@ -60,23 +61,42 @@ class LeafCosts:
     """From rows and a prediction to its cost."""
 
 
+def class_costs(question: Question) -> tuple[NDArray[np.int64], Fraction] | None:
+    """(n, K) what each sample costs with each class under the objective, tests for nothing; and the unit of that.
+
+    None where leaves hold values, or the objective is no sum over samples. It is kept with the question.
+    """
+    known: list[tuple[NDArray[np.int64], Fraction] | None] = vars(question).setdefault("_class_costs", [])
+    if not known:
+        losses = without_tests(question.objective)
+        known.append(_class_costs(question.with_(shape=Tree(1), objective=losses, requirements=())))
+    return known[0]
+
+
+def _class_costs(question: Question) -> tuple[NDArray[np.int64], Fraction] | None:
+    objective, data = question.objective, question.data
+    if leaf_loss(objective) is not None or not objective.terms or not objective.is_sum or objective.is_depth:
+        return None
+    relaxation = relax(question, ConTree())
+    if relaxation is None or relaxation.dropped:
+        return None
+    each = relaxation.task.cost_of_samples(data) * data.weights[:, None]
+    return each, relaxation.factor / question.scale
+
+
 def leaf_costs(question: Question) -> LeafCosts | None:
     """Costs of leaves under the objective of ``question``, tests for nothing; None where it is no sum over samples."""
     losses = without_tests(question.objective)
     question = question.with_(objective=losses, requirements=())
     if leaf_loss(losses) is not None:
         return _of_values(question)
-    if not losses.terms or not losses.is_sum or losses.is_depth:
+    found = class_costs(question)
+    if found is None:
         return None
-    relaxation = relax(question, ConTree())
-    if relaxation is None or relaxation.dropped:
-        return None
-    unit = relaxation.factor / question.scale
-    data = question.data
-    each = relaxation.task.cost_of_samples(data).astype(object) * np.asarray(data.weights)[:, None]
+    each, unit = found
 
     def best(rows: Rows) -> tuple[Leaf, Fraction]:
-        totals = each[rows].sum(axis=0).tolist() if len(rows) else [0] * data.n_classes
+        totals = each[rows].sum(axis=0).tolist() if len(rows) else [0] * question.data.n_classes
         code = totals.index(min(totals))
         return code, unit * totals[code]
 

@@ -1,7 +1,7 @@
 """Relabel the leaves of a candidate so that it satisfies requirements that its engine does not support.
 
 Fairness and similar requirements read predictions: with the tests kept, the best labels that satisfy
-them are found by going through label assignments in order of their objective value.
+them are found by going through label assignments in order of what they cost.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.data import Dataset
+from treeform.engines.pruning import class_costs
 from treeform.graph import DecisionGraph, normalised
-from treeform.graph.evaluate import weighted_errors
-from treeform.language.objective import Error
 from treeform.language.question import Question
 from treeform.solve.verification import judge_candidate
 from treeform.utils.budget import Budget
@@ -30,19 +29,19 @@ def cheapest_labels(
     question: Question,
     position: NDArray[np.int64],
     leaves: int,
-    wrong: NDArray[np.int64],
+    cost: NDArray[np.int64],
     slack: float,
     budget: Budget,
     clashes: Sequence[tuple[NDArray[np.bool_], NDArray[np.bool_]]] = (),
 ) -> NDArray[np.int64] | None:
-    """Labels of the fewest errors that satisfy all rows over predictions of the question; None where none are found.
+    """Labels of the least cost that satisfy all rows over predictions of the question; None where none are found.
 
     Parameters
     ----------
     position : (n,) int64
         The leaf that each sample reaches, from 0 on.
-    wrong : (leaves, K) int64
-        The weight of errors of each leaf with each label.
+    cost : (leaves, K) int64
+        What each leaf costs with each label.
     slack : float
         The part of the largest coefficient by which each row is tightened: the program's arithmetic is inexact.
     clashes : sequence of two (leaves, K) bool arrays
@@ -61,14 +60,14 @@ def cheapest_labels(
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array, vstack
 
-    size = wrong.size + len(clashes)  # last, for each clash whether labels of the first array are allowed
+    size = cost.size + len(clashes)  # last, for each clash whether labels of the first array are allowed
     sides, blocks = [], []
 
     def at_most(block: NDArray[Any], most: float, which: int | None = None, allowed: int = 0) -> None:
         row = np.zeros(size)
-        row[: wrong.size] = block.reshape(-1)
+        row[: cost.size] = block.reshape(-1)
         if which is not None:
-            row[wrong.size + which] = allowed
+            row[cost.size + which] = allowed
         blocks.append(csr_array(row[None]))  # of a deep tree there are thousands, with few entries each
         sides.append(most)
 
@@ -83,10 +82,10 @@ def cheapest_labels(
                 at_most(lower & only, 0, which, -1)
             if upper[leaf].any():
                 at_most(upper & only, 1, which, 1)
-    first = np.arange(0, wrong.size + 1, data.n_classes)
-    each = csr_array((np.ones(wrong.size), np.arange(wrong.size), first), shape=(leaves, size))
+    first = np.arange(0, cost.size + 1, data.n_classes)
+    each = csr_array((np.ones(cost.size), np.arange(cost.size), first), shape=(leaves, size))
     found = milp(
-        np.append(wrong.reshape(-1).astype(float), np.zeros(len(clashes))),
+        np.append(cost.reshape(-1).astype(float), np.zeros(len(clashes))),
         integrality=np.ones(size),
         bounds=Bounds(0, 1),
         constraints=[
@@ -95,7 +94,7 @@ def cheapest_labels(
         ],
         options={"time_limit": budget.share(SECONDS).remaining},
     )
-    return None if found.x is None else np.asarray(found.x)[: wrong.size].reshape(leaves, -1).argmax(axis=1)
+    return None if found.x is None else np.asarray(found.x)[: cost.size].reshape(leaves, -1).argmax(axis=1)
 
 
 def _clashes(
@@ -146,11 +145,11 @@ def relabel(
 
     In a diagram, whose branches share the leaf of a class, every arc into a leaf gets its own label.
 
-    Assignments are tried in order of training errors; where errors are the objective, no further than those of
-    ``better_than``. None when none of the first thousand satisfies all, or when the requirements that fail do
-    not depend on labels; leaves of values have none. Where there are more, or labels clash, an integer program
-    chooses the labels if the requirements are rows over predictions or meetings; else, where there are too many to
-    list, one label after another is changed.
+    Assignments are tried in order of what they cost under the objective, or in training errors where it is no sum
+    over samples; where tests have no price, no further than what ``better_than`` costs. None when none of the first
+    thousand satisfies all, or when the requirements that fail do not depend on labels; leaves of values have none.
+    Where there are more, or labels clash, an integer program chooses the labels if the requirements are rows over
+    predictions or meetings; else, where there are too many to list, one label after another is changed.
     """
     data = question.data
     if graph.values:
@@ -159,23 +158,26 @@ def relabel(
     leaves = np.flatnonzero(graph.feature < 0)
     classes = data.n_classes
     at_leaf = graph.apply(data.X)
-    weight = np.zeros((len(leaves), classes), dtype=np.int64)
     position = np.searchsorted(leaves, at_leaf)
-    np.add.at(weight, (position, data.y), data.weights)
-    wrong = weight.sum(axis=1, keepdims=True) - weight
+    each, is_objective = _costs(question)
+    cost = np.zeros((len(leaves), classes), dtype=np.int64)
+    np.add.at(cost, position, each)
+    limit = None
+    if is_objective and better_than is not None:
+        limit = int(each[np.arange(data.n_samples), better_than.predict_codes(data.X)].sum())
+        if int(cost.min(axis=1).sum()) > limit:
+            return None
     clashes = _clashes(question, graph, leaves, position)
     if clashes or classes ** len(leaves) > MAX_TRIALS:
-        programmed = _by_program(question, graph, budget, leaves, position, wrong, clashes)
+        programmed = _by_program(question, graph, budget, leaves, position, cost, clashes)
         if programmed is not None:
             return programmed
     if classes ** len(leaves) > MAX_ASSIGNMENTS:
-        return _by_flips(question, graph, budget, dict(zip(leaves.tolist(), wrong, strict=True)))
+        return _by_flips(question, graph, budget, dict(zip(leaves.tolist(), cost, strict=True)))
     labels = np.indices((classes,) * len(leaves)).reshape(len(leaves), -1).T
-    total = wrong[np.arange(len(leaves)), labels].sum(axis=1)
-    plain = all(isinstance(term, Error) for _, term in question.objective.terms)
+    total = cost[np.arange(len(leaves)), labels].sum(axis=1)
     # Whether these hold does not depend on the form of a candidate, so it is checked first.
     of_predictions = [r for r in question.requirements if frozenset(r.needs) <= {"predicted", "correct"}]
-    limit = weighted_errors(better_than, data) if plain and better_than is not None else None
     for choice in np.argsort(total, kind="stable")[:MAX_TRIALS]:
         if budget.stop() or (limit is not None and total[choice] > limit):
             return None
@@ -191,20 +193,28 @@ def relabel(
     return None
 
 
+def _costs(question: Question) -> tuple[NDArray[np.int64], bool]:
+    """(n, K) what each sample costs with each class; and whether that is all of the objective."""
+    found, data = class_costs(question), question.data
+    if found is None:
+        return (np.arange(data.n_classes) != data.y[:, None]) * data.weights[:, None], False
+    return found[0], not any(term.of_size for _, term in question.objective.terms)
+
+
 def _by_program(
     question: Question,
     graph: DecisionGraph,
     budget: Budget,
     leaves: np.ndarray,
     position: np.ndarray,
-    wrong: np.ndarray,
+    cost: np.ndarray,
     clashes: list[tuple[NDArray[np.bool_], NDArray[np.bool_]]],
 ) -> DecisionGraph | None:
-    """By `cheapest_labels`; ``position`` is the leaf of each sample, ``wrong`` the errors of each leaf by label."""
+    """By `cheapest_labels`; ``position`` is the leaf of each sample, ``cost`` that of each leaf by label."""
     for slack in SLACKS:
         if budget.stop():
             break
-        labels = cheapest_labels(question, position, len(leaves), wrong, slack, budget, clashes)
+        labels = cheapest_labels(question, position, len(leaves), cost, slack, budget, clashes)
         if labels is None:
             break
         candidate = graph.with_labels(dict(zip(leaves.tolist(), labels.tolist(), strict=True)))
@@ -215,11 +225,11 @@ def _by_program(
 
 
 def _by_flips(
-    question: Question, graph: DecisionGraph, budget: Budget, wrong: dict[int, np.ndarray]
+    question: Question, graph: DecisionGraph, budget: Budget, cost: dict[int, np.ndarray]
 ) -> DecisionGraph | None:
     """One label after the other, each time the one that lowers the violations most for what it costs.
 
-    ``wrong`` holds the errors of each leaf by label. It finds no optimum, and needs no list of all assignments.
+    ``cost`` holds that of each leaf by label. It finds no optimum, and needs no list of all assignments.
     """
     data = question.data
     readers = [r for r in question.requirements if frozenset(r.needs) <= {"predicted", "correct"}]
@@ -230,7 +240,7 @@ def _by_flips(
     left = violation(graph)
     while left > 0:
         best: tuple[float, DecisionGraph, Fraction] | None = None
-        for leaf, errors in wrong.items():
+        for leaf, costs in cost.items():
             if budget.stop():
                 return None
             now = int(graph.label[leaf])
@@ -241,7 +251,7 @@ def _by_flips(
                 gain = left - (after := violation(candidate))
                 if gain <= 0:
                     continue
-                worth = float(gain) / max(1.0, float(errors[label] - errors[now]))
+                worth = float(gain) / max(1.0, float(costs[label] - costs[now]))
                 if best is None or worth > best[0]:
                     best = worth, candidate, after
         if best is None:
