@@ -10,6 +10,7 @@ import pytest
 from ended_early import pressed_when
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.tree import DecisionTreeClassifier
 
 import treeform as tf
 from treeform.engines import ContinuousTotals
@@ -119,6 +120,27 @@ def test_prices_beat_labels_alone() -> None:
     first_deep_trees(Node(ledger, PLAN), Budget())
     assert ledger.graph is not None
     assert labels is None or errors(ledger.graph, of) < errors(labels, of)
+
+
+def test_rows_that_are_never_to_be_wrong() -> None:
+    """Each of them has to cost more than one error, as many others lie between them."""
+    of = question(600, 4, 4)
+    plain = DecisionTreeClassifier(max_depth=4, max_features=2, random_state=2).fit(of.data.X, of.data.y)
+    right = np.flatnonzero(plain.predict(of.data.X) == of.data.y)
+    of = of.with_(requirements=(tf.MustClassifyRight(right[::6].tolist()).bind(of.data),))
+    ledger = Ledger(of, Budget())
+    first_deep_trees(Node(ledger, PLAN), Budget())
+    assert ledger.graph is not None and ledger.judged is not None and ledger.judged.ok
+
+
+def test_prices_have_the_unit_of_the_costs() -> None:
+    prices = {}
+    for unit in (1, 1000):
+        of = question(600, 7, 4, difference="0.01").with_(objective=1 * tf.Cost([[0, unit], [unit, 0]]))
+        node = Node(Ledger(of, Budget()), PLAN)
+        first_deep_trees(node, Budget())
+        prices[unit] = node.deep.prices
+    assert any(prices[1]) and prices[1000] == [1000 * price for price in prices[1]]
 
 
 def test_small_subtrees_are_solved_with_what_the_rest_leaves() -> None:

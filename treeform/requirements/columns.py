@@ -104,6 +104,14 @@ def reads(graph: DecisionGraph, data: Dataset, columns: Sequence[str]) -> NDArra
     return out
 
 
+def paths_taken(graph: DecisionGraph, data: Dataset) -> NDArray[np.bool_]:
+    """(P, N) the nodes on each of the different paths of the samples."""
+    visited = graph.route(data.points.X)
+    # Eight nodes to a byte: rows of bytes are compared many times as fast, in the same order.
+    _, first = np.unique(np.packbits(visited, axis=1), axis=0, return_index=True)
+    return visited[first]
+
+
 def tests_on(model: Model, ports: Ports, columns: Sequence[str], owner: str) -> Expr:
     """(V, C) expressions that are 1 where a test node reads the column.
 

@@ -15,7 +15,15 @@ from treeform.language.bounded import Value
 from treeform.language.numbers import LARGEST, as_fraction, not_negative, whole_number
 from treeform.language.objective_text import bare, items_in, quoted, stated
 from treeform.language.paths import ColumnRule, PathRule
-from treeform.requirements.columns import check_columns, column_groups, features_of, on_paths, reads, tests_on
+from treeform.requirements.columns import (
+    check_columns,
+    column_groups,
+    features_of,
+    on_paths,
+    paths_taken,
+    reads,
+    tests_on,
+)
 from treeform.requirements.counted import AtMostNumber
 from treeform.utils.rows import worded
 from treeform.utils.text import decimal_text
@@ -161,7 +169,7 @@ class FeatureCost(AtMostNumber):
         prices = [cost for _, cost in self.costs]
         read = reads(graph, data, self._names)
         if self.per_path:
-            on = (graph.route(data.points.X).astype(int) @ read.astype(int)) > 0
+            on = (paths_taken(graph, data).astype(int) @ read.astype(int)) > 0
         else:
             on = read.any(axis=0, keepdims=True)
         return max(

@@ -17,6 +17,7 @@ from treeform.requirements.columns import (
     column_list,
     column_text,
     features_of,
+    paths_taken,
     on_paths,
     reads,
     sources,
@@ -101,7 +102,7 @@ class Interaction(Requirement):
     def violation(self, graph: DecisionGraph, data: Dataset) -> int:
         """The number of different paths whose columns are in no set together."""
         names, held = self._membership(data)
-        paths = np.unique(graph.route(data.points.X), axis=0)
+        paths = paths_taken(graph, data)
         on = (paths.astype(int) @ reads(graph, data, names).astype(int)) > 0
         fits = ~(on[:, None, :] & ~held[None, :, :]).any(axis=2)
         return int((~fits.any(axis=1)).sum())

@@ -19,6 +19,7 @@ from treeform.requirements.columns import (
     column_text,
     distinct_rows,
     features_of,
+    paths_taken,
     reads,
     sources,
     tests_on,
@@ -142,7 +143,7 @@ class OncePerPath(Requirement):
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> int:
         """The number of times that a column is tested again, over all different paths."""
-        paths = np.unique(graph.route(data.points.X), axis=0).astype(int)
+        paths = paths_taken(graph, data).astype(int)
         counted = paths @ reads(graph, data, self._names(data)).astype(int)
         return int(np.maximum(counted - 1, 0).sum())
 
@@ -230,7 +231,7 @@ class Below(Requirement):
     def violation(self, graph: DecisionGraph, data: Dataset) -> int:
         """The number of tests of the column that some row reaches without having passed one of the column above."""
         read = reads(graph, data, [self.column, self.above])
-        routes, wrong = np.unique(graph.route(data.points.X), axis=0), 0
+        routes, wrong = paths_taken(graph, data), 0
         for node in np.flatnonzero(read[:, 0]):  # parents come before their children
             reaching = routes[routes[:, node]]
             wrong += bool((~(reaching[:, :node] & read[:node, 1]).any(axis=1)).any())

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -85,21 +86,29 @@ class Lagrangian:
         self.rows = rows
         priced = {row.label for row in rows}
         self.ignored = tuple(name for name in relaxation.dropped if name not in priced)
-        data = question.data
-        own = relaxation.task.cost
-        self._cost = 1 - np.eye(data.n_classes, dtype=np.int64) if own is None else own
-        key = np.column_stack([data.y, *(row.coef for row in rows)])
-        self._kinds, self._kind_of = np.unique(key, axis=0, return_inverse=True)
-        self._kind_of = self._kind_of.reshape(-1)
-        self._kind_weight = np.zeros(len(self._kinds), dtype=np.int64)
+        data, task = question.data, relaxation.task
+        own = data.y[:, None] if task.sample_cost is None else task.sample_cost
+        kinds, first, kind_of = np.unique(
+            np.column_stack([own, *(row.coef for row in rows)]), axis=0, return_index=True, return_inverse=True
+        )
+        self.n_kinds = len(kinds)
+        """Kinds of samples, by their class, or what each prediction of them costs, and by what they add to the rows."""
+        self._cost = task.cost_of_samples(data, first)
+        self.dearest = int(self._cost.max())
+        """The most that a unit of weight costs, in units of the task."""
+        self._blocks = np.split(kinds[:, own.shape[1] :], len(rows), axis=1) if rows else []
+        self._kind_of = kind_of.reshape(-1)
+        self._kind_weight = np.zeros(len(kinds), dtype=np.int64)
         np.add.at(self._kind_weight, self._kind_of, data.weights)
 
-    def leave_out(self, features: frozenset[int]) -> None:
-        """Search trees without tests of some features from here on: L is then no bound of the whole."""
+    def without(self, features: frozenset[int]) -> Lagrangian:
+        """The same for trees without tests of some features: L is then no bound of the whole."""
         task = self.relaxation.task
         sets = task.features or (frozenset(range(self.question.data.n_features)),)
         narrowed = tuple(dict.fromkeys(one - features for one in sets))
-        self.relaxation = replace(self.relaxation, task=replace(task, features=narrowed))
+        made = copy(self)
+        made.relaxation = replace(self.relaxation, task=replace(task, features=narrowed))
+        return made
 
     def solve(
         self, multipliers: tuple[Fraction, ...], budget: Budget
@@ -136,11 +145,6 @@ class Lagrangian:
             take(outcome.graph)
         return last[0] if last else None
 
-    @property
-    def n_kinds(self) -> int:
-        """Kinds of samples, by class and by what they add to the rows."""
-        return len(self._kinds)
-
     def _answer(
         self,
         engine: Engine,
@@ -150,19 +154,16 @@ class Lagrangian:
     ) -> tuple[EngineOutcome, int, int]:
         """The engine's answer with the rows priced; and the constant and the scale of its costs."""
         price, base, step = self._price(multipliers)
-        task = replace(
-            self.relaxation.task, cost=price, node_penalty=self.relaxation.task.node_penalty * step
-        )
+        task = self.relaxation.task
+        task = replace(task, cost=price, sample_cost=None, node_penalty=task.node_penalty * step)
         data = self.question.data.relabelled(self._kind_of, len(price))
         return engine.answer(data, task, EngineRun(budget, on_incumbent=on_incumbent)), base, step
 
     def _whole(self, multipliers: tuple[Fraction, ...]) -> tuple[np.ndarray, int, int]:
         step = math.lcm(*(m.denominator for m in multipliers))
-        classes = self.question.data.n_classes
-        cost = self._cost[self._kinds[:, 0]].astype(object) * step
-        for index, multiplier in enumerate(multipliers):
-            block = self._kinds[:, 1 + index * classes : 1 + (index + 1) * classes].astype(object)
-            cost = cost + block * int(multiplier * step)
+        cost = self._cost.astype(object) * step
+        for block, multiplier in zip(self._blocks, multipliers, strict=True):
+            cost = cost + block.astype(object) * int(multiplier * step)
         floor = cost.min(axis=1)
         base = int((floor * self._kind_weight.astype(object)).sum())
         cost = cost - floor[:, None]
@@ -181,9 +182,7 @@ class Lagrangian:
             return None
         reduced, base, step = self._whole(tuple(multipliers))
         data = self.question.data
-        weights = data.relabelled(self._kind_of, len(self._kinds)).points.weights
-        classes = data.n_classes
-        blocks = [self._kinds[:, 1 + r * classes : 1 + (r + 1) * classes] for r in range(len(self.rows))]
+        weights = data.relabelled(self._kind_of, self.n_kinds).points.weights
         priced = sum(int(m * step) * row.rhs for m, row in zip(multipliers, self.rows, strict=True))
         return partial(
             cheapest_within,
@@ -191,8 +190,8 @@ class Lagrangian:
             self.question.shape.widths,
             self.relaxation.task.max_nodes,
             reduced=weights @ reduced.astype(np.int64),
-            truth=weights @ self._cost[self._kinds[:, 0]],
-            taken=np.stack([weights @ block for block in blocks]),
+            truth=weights @ self._cost,
+            taken=np.stack([weights @ block for block in self._blocks]),
             rhs=tuple(row.rhs for row in self.rows),
             rate=step,
             base=priced - base,

@@ -84,7 +84,7 @@ PIPELINE: tuple[Stage[Node], ...] = (
     ),
     Stage(
         "first deep trees", deep_trees.first_deep_trees, share=engine_search.share_of_first_trees,
-        applies=with_engine(engine_search.begins_with_deep_trees), by=deep_trees.by_deep_trees,
+        applies=engine_search.begins_with_deep_trees, by=deep_trees.by_deep_trees,
     ),
     Stage(
         "exact search", engine_search.exact_search, share=engine_search.its_share, needed=True,
@@ -111,6 +111,10 @@ PIPELINE: tuple[Stage[Node], ...] = (
     Stage(
         "relaxed search", engine_search.relaxed_search, share=engine_search.its_time, at_once=True,
         applies=with_warm_engine(engine_search.starts_a_solver), by=engine_search.by_warm_engine,
+    ),
+    Stage(
+        "deep trees for a solver", deep_trees.search_for_solver, share=engine_search.share_of_deep_trees,
+        applies=with_warm_engine(engine_search.is_proved_beside), by=deep_trees.by_deep_trees,
     ),
     Stage(
         "values of leaves", leaf_values.fitted_values,

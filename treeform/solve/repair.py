@@ -23,6 +23,12 @@ from treeform.utils.budget import Budget
 
 SECONDS = 1.0
 """Of one program: the trees of a run are many, and most programs end within milliseconds."""
+INFEASIBLE = 2
+"""The status of such a program."""
+
+
+class NoLabels(Exception):
+    """No labels of a tree satisfy the rows, by what a program says: it is only not searched any longer."""
 
 
 def cheapest_labels(
@@ -51,6 +57,11 @@ def cheapest_labels(
     -------
     (leaves,) int64 or None
         To be judged exactly.
+
+    Raises
+    ------
+    NoLabels
+        If the program says that there are none.
     """
     data = question.data
     rows = [row for requirement in question.requirements for row in requirement.prediction_rows(data)]
@@ -94,6 +105,8 @@ def cheapest_labels(
         ],
         options={"time_limit": budget.share(SECONDS).remaining},
     )
+    if found.status == INFEASIBLE:
+        raise NoLabels
     return None if found.x is None else np.asarray(found.x)[: cost.size].reshape(leaves, -1).argmax(axis=1)
 
 
@@ -169,7 +182,10 @@ def relabel(
             return None
     clashes = _clashes(question, graph, leaves, position)
     if clashes or classes ** len(leaves) > MAX_TRIALS:
-        programmed = _by_program(question, graph, budget, leaves, position, cost, clashes)
+        try:
+            programmed = _by_program(question, graph, budget, leaves, position, cost, clashes)
+        except NoLabels:
+            return None
         if programmed is not None:
             return programmed
     if classes ** len(leaves) > MAX_ASSIGNMENTS:

@@ -2,16 +2,19 @@
 
 ConTree searches for deep trees itself, by turns with its proof. For engines that take more requirements, the search
 runs before and after the proof; after it alone on tables of few tests, before it alone at depth two and three, where
-the table is so large that the proof has no good tree soon:
+the table is so large that the proof has no good tree soon. Where no engine supports all requirements it runs before the
+solver:
 
-* rows over predictions are priced into the costs of classes, as for the Lagrangian bound (`treeform.solve.lagrangian`).
+* rows over predictions are priced into the costs of classes, or of the kinds of samples that an objective tells apart
+  (`treeform.Soft`), as for the Lagrangian bound (`treeform.solve.lagrangian`).
   A price at which the search's trees satisfy a row is found by doubling and halving; each tree is a candidate, its
   leaves relabelled if need be;
 * in the last part of a limited run the search goes on for longer and longer at these prices, and small subtrees of the
   best model are solved again by the engine itself, with what the rest of the tree leaves of each total;
 * labels that clash at tests (`treeform.Meetings`, as of `Monotone`) are part of the search's task;
-* where a tree violates a requirement over tests that the search does not know, the columns at fault
-  (`treeform.language.columns_at_fault`) are left out of the search from then on; small subtrees may still test them;
+* where a tree violates a requirement over tests that the search does not know, it is a candidate without the tests at
+  fault (`treeform.language.columns_at_fault`); every second search from then on has no tests of the columns at fault,
+  which small subtrees may still test;
 * with a minimum support, or a requirement that the search does not support, a fifth of that time goes to a search for
   trees of one level less, with prices and a best model of its own: its tree is often the better one.
 
@@ -20,15 +23,17 @@ Whether a tree satisfies all requirements is judged exactly, as for every model;
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 
 from treeform.engines import DeepTreeSearch, Engine
 from treeform.engines.relaxation import Relaxation, relax
 from treeform.graph import DecisionGraph
-from treeform.language.columns_at_fault import columns_at_fault
+from treeform.language.columns_at_fault import Faults
 from treeform.language.meetings import MOST_MARKS, all_meetings
 from treeform.language.question import Question
 from treeform.solve import schedule
@@ -42,6 +47,8 @@ from treeform.utils.budget import Budget
 MOST_KINDS = 64
 """Kinds of samples, by class and what they add to the rows, which the search takes for classes."""
 HALVINGS = 5
+DEAREST = 64
+"""Up to so many times what a sample costs a price is tried: rows that are never to be wrong need more than one."""
 FIRST_WORK = 10**9
 """Of the first longer search, which takes some tenths of a second; each one has twice that of the one before."""
 AROUND = (Fraction(1), Fraction(4, 5), Fraction(5, 4))
@@ -56,15 +63,18 @@ DEEPER = 4
 class DeepTrees:
     """Trees of one question at prices of its rows."""
 
-    def __init__(self, question: Question, relaxation: Relaxation, ledger: Ledger) -> None:
+    def __init__(self, question: Question, ledger: Ledger) -> None:
+        relaxation = relaxed(question)
+        assert relaxation is not None
         relaxation = _with_meetings(question, relaxation)
         self.question, self.relaxation, self.ledger = question, relaxation, ledger
-        rows = [] if relaxation.task.sample_cost is not None else rows_of(question, relaxation.dropped)
-        self.dual = Lagrangian(question, DeepTreeSearch(), relaxation, rows)
+        self.dual = Lagrangian(question, DeepTreeSearch(), relaxation, rows_of(question, relaxation.dropped))
         if self.dual.n_kinds > MOST_KINDS:
             self.dual = Lagrangian(question, DeepTreeSearch(), relaxation, [])
+        self.whole = self.dual
+        """Of all columns."""
         self.prices = [Fraction(0)] * len(self.dual.rows)
-        self._has_first = False
+        self._first = self._first_trees()
         self._turns = 0
         self._seconds = 0.0
         """Of the longer searches and what follows them, without those for less depth."""
@@ -78,10 +88,9 @@ class DeepTrees:
         if not shape.own_leaves or shape.depth <= LEAST_DEPTH or is_as_good:
             return None
         question = self.question.with_(shape=shape.at_depth(shape.depth - 1))
-        relaxation = relax(question, DeepTreeSearch())
         own = Ledger(question, self.ledger.budget, lambda _: self._take_from(own))
         own.runners, own.outer = self.ledger.runners, self.ledger
-        return None if relaxation is None else DeepTrees(question, relaxation, own)
+        return None if relaxed(question) is None else DeepTrees(question, own)
 
     def _take_from(self, less: Ledger) -> None:
         """A better tree of less depth is a candidate as soon as it is found: a step that is broken off loses none."""
@@ -90,15 +99,22 @@ class DeepTrees:
             self._taken = less.graph
 
     def first(self, part: Budget) -> None:
-        """A tree without prices, and prices for the rows that it violates, the worst one first; once."""
-        if self._has_first:
-            return
-        self._has_first = True
+        """A tree without prices, and prices for the rows that it violates, the worst one first; once.
+
+        What this part of the time is too short for is done next time.
+        """
+        self._part = part
+        for _ in self._first:
+            if part.stop() or self.ledger.closed:
+                return
+
+    def _first_trees(self) -> Iterator[None]:
+        """The same, tree by tree."""
         work = 1 if self.question.shape.depth > 2 else FIRST_WORK  # the first tree of depth two is a greedy one
-        slack = self._slack(self._searched(self.prices, work, 0, part))
+        slack = self._slack(self._searched(self.prices, work, 0, self._part))
         for index in sorted(range(len(slack)), key=lambda i: -slack[i]):
-            if slack[index] > 0 and not part.stop() and not self.ledger.closed:
-                self._find_price(index, part)
+            if slack[index] > 0:
+                yield from self._find_price(index)
 
     def improve(self, engine: Engine, budget: Budget) -> None:
         """Longer and longer searches, until the time is over."""
@@ -108,7 +124,7 @@ class DeepTrees:
     def _step(self, engine: Engine, budget: Budget) -> None:
         """A longer search at these prices, small subtrees by the engine in each third step, and trees of less depth."""
         began = budget.seconds
-        self.first(schedule.FIRST_DEEP_TREES.of(budget))
+        self.first(schedule.PRICES_OF_DEEP_TREES.of(budget))
         searched = budget.seconds
         work = min(FIRST_WORK << self._turns // len(AROUND), LARGEST_WORK)
         factor = AROUND[self._turns % len(AROUND)]
@@ -126,22 +142,23 @@ class DeepTrees:
                 break
             less._step(engine, budget)
 
-    def _find_price(self, index: int, part: Budget) -> None:
+    def _find_price(self, index: int) -> Iterator[None]:
         """The least price found at which the search's tree satisfies a row; prices of the other rows stay."""
-        largest = Fraction(1, max(1, int(np.abs(self.dual.rows[index].coef).max())))
+        largest = Fraction(max(1, self.dual.dearest), max(1, int(np.abs(self.dual.rows[index].coef).max())))
         low, high = Fraction(0), None
         price = largest / 8
         for _ in range(HALVINGS + 3):
-            at = [*self.prices[:index], price, *self.prices[index + 1 :]]
-            if part.stop() or self.ledger.closed or not self.dual.within_range(at):
+            if not self.dual.within_range([*self.prices[:index], price, *self.prices[index + 1 :]]):
                 break
-            slack = self._slack(self._searched(at, 1, 0, part))
+            self.prices[index] = price
+            yield
+            slack = self._slack(self._searched(self.prices, 1, 0, self._part))
             if not slack:
                 break
             low, high = (price, high) if slack[index] > 0 else (low, price)
-            if high is None and price >= 4 * largest:
+            if high is None and price >= DEAREST * largest:
                 break
-            price = 2 * price if high is None else (low + high) / 2
+            price = (2 if price < largest else 4) * price if high is None else (low + high) / 2
         self.prices[index] = low if high is None else high
 
     def _slack(self, graph: DecisionGraph | None) -> list[int]:
@@ -155,22 +172,52 @@ class DeepTrees:
             self.ledger.runners.append(engine.name)
 
         def submit(graph: DecisionGraph) -> None:
-            submit_repaired(self.ledger, graph, engine.name, part)
+            own = part if self.ledger.has_model else self.ledger.budget  # any model is better than none
+            submit_repaired(self.ledger, graph, engine.name, own)
 
+        if self.dual is not self.whole and seed % 2:
+            graph = self.whole.tree(engine, tuple(prices), part, submit)
+            if graph is not None:
+                self._submit_without_tests(self._faults(graph))
+            return graph
         graph = self.dual.tree(engine, tuple(prices), part, submit)
-        while graph is not None and self._narrowed(graph, part):
+        while graph is not None and self._narrowed(graph) and not part.stop():
             graph = self.dual.tree(engine, tuple(prices), part, submit)
         return graph
 
-    def _narrowed(self, graph: DecisionGraph, part: Budget) -> bool:
-        """Whether a tree shows columns that are better left out: then they are."""
-        found = columns_at_fault(self.question, graph, self.dual.ignored, part)
+    def _faults(self, graph: DecisionGraph) -> Faults:
+        return Faults(self.question, graph, self.dual.ignored, schedule.FAULTS.of(self.ledger.budget))
+
+    def _submit_without_tests(self, faults: Faults) -> None:
+        fewer = faults.without_tests()
+        if fewer is not None:
+            submit_repaired(self.ledger, fewer, DeepTreeSearch.name, self.ledger.budget)
+
+    def _narrowed(self, graph: DecisionGraph) -> bool:
+        """Whether a tree shows columns that are better left out: then they are, in every second search."""
+        faults = self._faults(graph)
+        self._submit_without_tests(faults)
+        found = faults.without_columns()
         if found is None:
             return False
         features, without = found
-        submit_repaired(self.ledger, without, DeepTreeSearch.name, part)
-        self.dual.leave_out(features)
+        submit_repaired(self.ledger, without, DeepTreeSearch.name, self.ledger.budget)
+        self.dual = self.dual.without(features)
         return True
+
+
+class _OfSamples(DeepTreeSearch):
+    """Costs of each sample are costs of classes, where there are few kinds of samples."""
+
+    understands: ClassVar[frozenset[str]] = DeepTreeSearch.understands | {"sample_cost"}
+
+
+def relaxed(question: Question) -> Relaxation | None:
+    """What the search supports of a question; None: nothing of use."""
+    found = relax(question, _OfSamples())
+    each = None if found is None else found.task.sample_cost
+    is_few = found is not None and (each is None or len(np.unique(each, axis=0)) <= MOST_KINDS)
+    return found if is_few else relax(question, DeepTreeSearch())
 
 
 def _with_meetings(question: Question, relaxation: Relaxation) -> Relaxation:
@@ -198,16 +245,20 @@ def longer_search(node: Node, budget: Budget) -> None:
     _search_of(node).improve(node.plan.engine, budget)
 
 
+def search_for_solver(node: Node, budget: Budget) -> None:
+    """The same before a solver, or in its place."""
+    assert node.plan.warm_engine is not None
+    _search_of(node).improve(node.plan.warm_engine, budget)
+
+
 def by_deep_trees(node: Node) -> Worker | None:
     """Who searches for deep trees."""
-    relaxation = relax(node.question, DeepTreeSearch())
+    relaxation = relaxed(node.question)
     return None if relaxation is None else (DeepTreeSearch.name, relaxation.dropped)
 
 
 def _search_of(node: Node) -> DeepTrees:
     if node.deep is None:
-        relaxation = relax(node.question, DeepTreeSearch())
-        assert relaxation is not None
-        node.deep = DeepTrees(node.question, relaxation, node.ledger)
+        node.deep = DeepTrees(node.question, node.ledger)
     search: DeepTrees = node.deep
     return search

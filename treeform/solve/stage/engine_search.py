@@ -87,7 +87,7 @@ def its_share(node: Node) -> Share | None:
 
 
 def is_proved_beside(node: Node) -> bool:
-    """Whether the plan's engine proves, and another search finds deep trees for it."""
+    """Whether the plan's engine proves, or a solver does, and another search finds deep trees for it."""
     return node.question.shape.depth >= LEAST_DEPTH and _has_another_search(node)
 
 
@@ -104,9 +104,16 @@ def share_of_first_trees(node: Node) -> Share:
     return schedule.FIRST_DEEP_TREES if is_deep else schedule.FIRST_SHALLOW_TREES
 
 
+def share_of_deep_trees(node: Node) -> Share:
+    """More where no solver follows."""
+    return schedule.DEEP_TREES_FOR_SOLVER if node.plan.backend is not None else schedule.DEEP_TREES_ALONE
+
+
 def _has_another_search(node: Node) -> bool:
     question = node.question
     if node.plan.distribution is not None or not question.shape.own_leaves:
+        return False
+    if node.plan.engine is None and not has_neighbourhoods(node):
         return False
     relaxation = relax(question, DeepTreeSearch())
     return relaxation is not None and not relaxation.exact  # else the engine's own search may be this one

@@ -1,0 +1,62 @@
+"""Deep trees under requirements that no engine supports on the table: they are searched before a solver."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import treeform as tf
+from treeform.solve.choice import choose
+from treeform.solve.ledger import Ledger
+from treeform.solve.node import Node
+from treeform.solve.pipeline import planned
+from treeform.solve.result import USUAL
+from treeform.solve.stage.deep_trees import first_deep_trees, search_for_solver
+from treeform.solve.stage.given_models import constants
+from treeform.utils.budget import Budget
+
+
+def problem(depth: int, *more: Any) -> tf.Problem:
+    """More tests than engines for rules on paths are chosen for; the labels need columns x0 to x3."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 6))
+    y = ((X[:, 0] * X[:, 1] > 0) ^ (X[:, 2] + X[:, 3] > 0.5) ^ (rng.random(400) < 0.05)).astype(int)
+    made = tf.Problem(X, y, shape=tf.Tree(depth))
+    made += list(more)
+    return made
+
+
+RULES = {
+    "below": tf.Below("x0", above="x5"),
+    "cost": tf.FeatureCost({f"x{i}": i + 1 for i in range(6)}, at_most=11, per_path=True),
+    "thresholds": tf.MaxThresholds("x0", 1),
+}
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=RULES.keys())
+def test_deep_trees_are_searched_before_a_solver(rule: tf.Requirement) -> None:
+    of = problem(5, rule).question
+    ledger = Ledger(of, Budget(60.0))
+    node = Node(ledger, choose(of, USUAL))
+    names = [stage.name for stage in planned(node)]
+    assert names.index("first deep trees") < names.index("relaxed search")
+    assert names.index("deep trees for a solver") < names.index("solver")
+    constants(of, ledger)
+    alone = ledger.upper
+    first_deep_trees(node, Budget())
+    assert alone is not None and ledger.upper is not None and ledger.upper < 0.6 * alone
+    assert ledger.graph is not None and ledger.graph.depth > 3
+    assert ledger.judged is not None and ledger.judged.ok and ledger.lower is None
+    before = ledger.upper
+    search_for_solver(node, Budget().until(lambda: ledger.upper is not None and ledger.upper < before))
+    assert ledger.upper < before
+
+
+def test_shallow_trees_and_supported_requirements_have_no_such_search() -> None:
+    for made in (problem(3, RULES["below"]), problem(5, tf.MinSupport(5)), problem(5, tf.Monotone("x0"))):
+        names = [stage.name for stage in planned(Node(Ledger(made.question, Budget()), choose(made.question, USUAL)))]
+        assert "deep trees for a solver" not in names
+
+
