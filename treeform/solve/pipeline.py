@@ -114,7 +114,9 @@ PIPELINE: tuple[Stage[Node], ...] = (
     ),
     Stage(
         "deep trees for a solver", deep_trees.search_for_solver, share=engine_search.share_of_deep_trees,
-        applies=with_warm_engine(engine_search.is_proved_beside), by=deep_trees.by_deep_trees,
+        applies=with_warm_engine(engine_search.is_proved_beside),
+        ready=lambda node: node.budget.remaining is not None,  # or else the solver goes on to the optimum
+        by=deep_trees.by_deep_trees,
     ),
     Stage(
         "values of leaves", leaf_values.fitted_values,

@@ -42,12 +42,12 @@ FAULTS = Share(0.1, most=5.0, unlimited=5.0)
 """What of a deep tree violates a requirement over tests: most trees need some tens of judgements, which may give the
 only model."""
 
-DEEP_TREES_FOR_SOLVER = Share(0.4, most=60.0, unlimited=10.0)
+DEEP_TREES_FOR_SOLVER = Share(0.4, most=60.0, unlimited=60.0)
 """The same before a solver, under requirements that no engine supports: where a table is not small, the solver's own
 trees of depth four and more seldom come near."""
 
-DEEP_TREES_ALONE = Share(0.8, unlimited=60.0)
-"""The same where no solver takes the table: only the engine's neighbourhoods follow."""
+DEEP_TREES_ALONE = Share(0.49, unlimited=60.0)
+"""The same where no solver takes the table: only the engine's neighbourhoods and smaller trees follow."""
 
 LOW_SUBTREE = Share(0.05, least=0.1, unlimited=5.0)
 """One small subtree of a deep tree: most take some milliseconds, and one that does not must not stop the others."""
