@@ -7,7 +7,7 @@ import pytest
 
 import treeform as tf
 from treeform.engines import ContinuousTotals
-from treeform.language.columns_at_fault import Faults
+from treeform.language.columns_at_fault import columns_at_fault, without_tests_at_fault
 from treeform.language.question import Question
 from treeform.solve.choice import Plan
 from treeform.solve.ledger import Ledger
@@ -50,11 +50,11 @@ def test_the_columns_at_fault_are_those_with_a_requirement() -> None:
     of = problem(6).question
     graph = plain_tree(of)
     assert all(one.violation(graph, of.data) for one in of.requirements)
-    found = Faults(of, graph, of.labels, Budget()).without_columns()
+    found = columns_at_fault(of, graph, of.labels, Budget())
     assert found is not None and found[0] == frozenset({0, 1})
     assert found[1].features_used() and not found[1].features_used() & {0, 1}
     assert not any(one.violation(found[1], of.data) for one in of.requirements)
-    first = Faults(of, graph, of.labels[:1], Budget()).without_columns()
+    first = columns_at_fault(of, graph, of.labels[:1], Budget())
     assert first is not None and first[0] == frozenset({0})
 
 
@@ -71,20 +71,20 @@ def test_a_column_with_a_requirement_is_at_fault_before_others_of_less_weight() 
         "label": [-1, -1, -1, 0, 1, 0, 1],
     }
     graph = tf.DecisionGraph.from_arrays(**arrays, data=of.data)
-    found = Faults(of, graph, of.labels, Budget()).without_columns()
+    found = columns_at_fault(of, graph, of.labels, Budget())
     assert found is not None and found[0] == frozenset({0})
 
 
 def test_nothing_is_left_out_where_nothing_is_violated_or_no_column_helps() -> None:
     of = problem(6).question
     graph = plain_tree(of)
-    assert Faults(of, graph, (), Budget()).without_columns() is None
+    assert columns_at_fault(of, graph, (), Budget()) is None
     alike = graph.with_labels(dict.fromkeys(np.flatnonzero(graph.feature < 0).tolist(), 0))
-    assert Faults(of, alike, of.labels, Budget()).without_columns() is None
-    assert Faults(of, graph, of.labels, Budget().until(lambda: True)).without_columns() is None
+    assert columns_at_fault(of, alike, of.labels, Budget()) is None
+    assert columns_at_fault(of, graph, of.labels, Budget().until(lambda: True)) is None
     used = problem(6)
     used += tf.Uses("x0")
-    assert Faults(used.question, graph, used.question.labels, Budget()).without_columns() is None
+    assert columns_at_fault(used.question, graph, used.question.labels, Budget()) is None
 
 
 @pytest.mark.parametrize(
@@ -93,14 +93,15 @@ def test_nothing_is_left_out_where_nothing_is_violated_or_no_column_helps() -> N
 def test_fewer_tests_go_one_by_one_than_by_columns(rule: tf.Requirement) -> None:
     of = problem(6).question
     of = of.with_(requirements=(rule.bind(of.data),))
-    faults = Faults(of, plain_tree(of), of.labels, Budget())
-    assert faults.are_there
-    fewer, columns = faults.without_tests(), faults.without_columns()
+    plain = plain_tree(of)
+    assert of.requirements[0].violation(plain, of.data)
+    fewer = without_tests_at_fault(of, plain, of.labels, Budget())
+    columns = columns_at_fault(of, plain, of.labels, Budget())
     assert fewer is not None and columns is not None
     for graph in (fewer, columns[1]):
         assert not of.requirements[0].violation(graph, of.data)
     assert fewer.n_nodes > columns[1].n_nodes
-    assert fewer.depth <= 6 and Faults(of, fewer, of.labels, Budget()).without_tests() is None
+    assert fewer.depth <= 6 and without_tests_at_fault(of, fewer, of.labels, Budget()) is None
 
 
 def test_missing_values() -> None:

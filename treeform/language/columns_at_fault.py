@@ -26,16 +26,35 @@ from treeform.utils.budget import Budget
 Part = TypeVar("Part", int, str)
 
 
-class Faults:
-    """A tree that violates requirements over tests.
+def without_tests_at_fault(
+    question: Question, graph: DecisionGraph, labels: Collection[str], budget: Budget
+) -> DecisionGraph | None:
+    """The tree without single tests, so that it satisfies requirements over tests.
 
     Parameters
     ----------
     labels : collection of str
         The requirements that count: of these, such as read which columns are tested.
     budget : Budget
-        At its end no more tests are put back, and no columns are found.
+        At its end no more tests are put back.
+
+    Returns
+    -------
+    DecisionGraph or None
+        None where the tree satisfies them, or where a tree without tests does not.
     """
+    return _Faults(question, graph, labels, budget).without_tests()
+
+
+def columns_at_fault(
+    question: Question, graph: DecisionGraph, labels: Collection[str], budget: Budget
+) -> tuple[frozenset[int], DecisionGraph] | None:
+    """Features without whose tests a tree satisfies them, and that tree; None as above, and at the end of the time."""
+    return _Faults(question, graph, labels, budget).without_columns()
+
+
+class _Faults:
+    """A tree that violates requirements over tests."""
 
     def __init__(
         self, question: Question, graph: DecisionGraph, labels: Collection[str], budget: Budget
@@ -57,14 +76,12 @@ class Faults:
         return self.graph.is_univariate and not self._satisfied(self.graph)
 
     def without_tests(self) -> DecisionGraph | None:
-        """The tree without single tests, so that it satisfies all; None where it does, or no such tree is found."""
         clashing = self._clashing()
         tests = sorted(self.column, key=lambda v: (self.column[v] in clashing, -self.reached[v]))
         out = self._least(tests, self._without)
         return None if out is None else self._without(out)
 
     def without_columns(self) -> tuple[frozenset[int], DecisionGraph] | None:
-        """Features without whose tests it satisfies all, and that tree; None as for `without_tests`."""
         weight: dict[str, int] = {}
         for node, source in self.column.items():
             weight[source] = weight.get(source, 0) + int(self.reached[node])

@@ -33,7 +33,7 @@ import numpy as np
 from treeform.engines import DeepTreeSearch, Engine
 from treeform.engines.relaxation import Relaxation, relax
 from treeform.graph import DecisionGraph
-from treeform.language.columns_at_fault import Faults
+from treeform.language.columns_at_fault import columns_at_fault, without_tests_at_fault
 from treeform.language.meetings import MOST_MARKS, all_meetings
 from treeform.language.question import Question
 from treeform.solve import schedule
@@ -178,26 +178,24 @@ class DeepTrees:
         if self.dual is not self.whole and seed % 2:
             graph = self.whole.tree(engine, tuple(prices), part, submit)
             if graph is not None:
-                self._submit_without_tests(self._faults(graph))
+                self._submit_without_tests(graph)
             return graph
         graph = self.dual.tree(engine, tuple(prices), part, submit)
         while graph is not None and self._narrowed(graph) and not part.stop():
             graph = self.dual.tree(engine, tuple(prices), part, submit)
         return graph
 
-    def _faults(self, graph: DecisionGraph) -> Faults:
-        return Faults(self.question, graph, self.dual.ignored, schedule.FAULTS.of(self.ledger.budget))
-
-    def _submit_without_tests(self, faults: Faults) -> None:
-        fewer = faults.without_tests()
+    def _submit_without_tests(self, graph: DecisionGraph) -> None:
+        budget = schedule.FAULTS.of(self.ledger.budget)
+        fewer = without_tests_at_fault(self.question, graph, self.dual.ignored, budget)
         if fewer is not None:
             submit_repaired(self.ledger, fewer, DeepTreeSearch.name, self.ledger.budget)
 
     def _narrowed(self, graph: DecisionGraph) -> bool:
         """Whether a tree shows columns that are better left out: then they are, in every second search."""
-        faults = self._faults(graph)
-        self._submit_without_tests(faults)
-        found = faults.without_columns()
+        self._submit_without_tests(graph)
+        budget = schedule.FAULTS.of(self.ledger.budget)
+        found = columns_at_fault(self.question, graph, self.dual.ignored, budget)
         if found is None:
             return False
         features, without = found
