@@ -50,6 +50,32 @@ def test_no_tree_is_below_the_bound(draw: Draw) -> None:
     assert np.mean(reached) > 0.1  # it says something
 
 
+def test_no_tree_is_below_what_the_bound_reaches_beside_the_proof(draw: Draw) -> None:
+    """Larger tables, whose proof takes longer than the bound's first share."""
+    larger = 0
+    for seed in draw(range(12), 3):
+        rng = np.random.default_rng(seed)
+        depth, n, price = 5 + seed % 2, int(rng.integers(250, 400)), int(rng.integers(0, 3))
+        x, y = rng.integers(0, 12, (n, 2)).astype(float), rng.integers(0, 2, n).astype(np.int32)
+        w, cost = rng.integers(1, 3, n), 1 - np.eye(2, dtype=np.int64)
+        first: list[int] = []
+        found = solve(x, y, w, cost, depth, node_penalty=price, poll=first_bound(first))
+        optimum = least_cost(x, y, w, cost, depth, price)
+        assert found["complete"] and found["counters"]["raised"] <= optimum == found["lower"], seed
+        larger += found["counters"]["raised"] > first[0]
+    assert larger > 0
+
+
+def first_bound(seen: list[int]) -> Any:
+    """A poll that keeps the first bound above zero."""
+
+    def poll(news: list[Any], *_: Any) -> tuple[bool, None]:
+        seen.extend(lower for _, _, lower in news if lower > 0)
+        return False, None
+
+    return poll
+
+
 def test_a_proof_that_ends_early_keeps_the_bound() -> None:
     """Rows that no tree tells apart without end: the bound is there long before a proof."""
     rng = np.random.default_rng(0)
@@ -94,12 +120,16 @@ def test_the_bound_is_the_same_with_a_model_in_hand() -> None:
 
 
 def test_a_bound_that_is_asked_for_ends_the_search() -> None:
-    """A check wants no trees but those below a claim: it proves the claim by the steps of the solve, and no more."""
+    """A check wants no trees but those below a claim: it proves the claim by the steps of the solve, and no more.
+
+    What is reached before the proof needs none of its nodes.
+    """
     x, y, cost = hard_table()
-    alone = solve(x, y, None, cost, DEPTH)
+    first: list[int] = []
+    alone = solve(x, y, None, cost, DEPTH, poll=first_bound(first))
     most, best = alone["counters"]["raised"], alone["tree"]["cost"]
-    assert most > 1
+    assert most >= first[0] > 1
     for upper in range(1, most + 1):
         found = solve(x, y, None, cost, DEPTH, upper=upper)
         assert found["complete"] and found["tree"] is None and upper <= found["lower"] <= best
-        assert found["counters"]["nodes"] == 0
+        assert upper > first[0] or found["counters"]["nodes"] == 0

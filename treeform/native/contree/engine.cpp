@@ -1,15 +1,16 @@
 // Choosing the widths of the numbers in a run, and putting the answer together.
 #include "engine.hpp"
 
+#include <functional>
 #include <limits>
 #include <stdexcept>
+#include <thread>
 
 #include "../deep/improver.hpp"
 #include "../deep/few_columns.hpp"
 #include "../deep/interleave.hpp"
 #include "../deep/listed_rows.hpp"
-#include "hard_rows.hpp"
-#include "raised_bound.hpp"
+#include "hard_bound.hpp"
 #include "ranks.hpp"
 #include "rebuild.hpp"
 #include "root.hpp"
@@ -96,35 +97,64 @@ private:
     Node<W> node_;
     std::unique_ptr<Root<W>> root_;
     std::unique_ptr<deep::Improver> improver_;  // may be null
-    std::unique_ptr<RaisedBound<W>> raised_;  // may be null
+    std::unique_ptr<HardBound<W>> raised_;  // may be null
     Answer<typename W::Cost> answer_;
     bool complete_ = false;
+    std::uint64_t raised_before_ = 0;  // work before the proof
+    bool raises_ = false;
 
     void prove() {
         add_keys(table_, node_, control_);
         if (improver_ && improver_->first_tree && settings_.depth >= 5) bound_hard_rows();
-        if (raised_ && raised_->lower() >= start_bound())
-            answer_.proven = raised_->lower();
-        else
+        try {
+            if (raised_) throw_if_raised();
+            const Aside aside(*this);
             answer_ = root_->solve(start_bound());
+        } catch (const Raised&) {
+            answer_ = {}, answer_.proven = raised_->lower();
+        }
         complete_ = true;
     }
-    /// A bound from the rows that are hard for the first tree, or from all. On more than some hundred rows, the proof at
-    /// this depth gives none before its end; small tables get a small share, so that the proof begins soon. The targets are
-    /// the same whatever is wanted: a check, which wants no trees but those below a claim, proves it by the same steps.
+    /// The proof at this depth gives no bound before its end on more than some hundred rows; small tables get a small share,
+    /// so that the proof begins soon.
     TREEFORM_COLD void bound_hard_rows() {
         constexpr std::size_t kSmall = 20'000;
-        using Cost = typename W::Cost;
-        raised_ = std::make_unique<RaisedBound<W>>(table_, settings_, control_, scans_);
-        const FlatTree first = tree(improver_->first_tree);
-        const auto most = static_cast<Cost>(first.cost - table_.losses.offset);
         const std::uint64_t share = table_.n * table_.features < kSmall ? 5 : 400;
-        const auto raise = [&](const Node<W>& rows) {
-            raised_->run(rows, settings_.depth, most, start_bound(), share * improver_->first_work);
-        };
-        const auto wrong = wrong_rows(table_, first);
-        are_all_hard(table_, wrong.size()) ? raise(node_) : raise(hard_rows(table_, node_, wrong, control_));
-        control_.publish_bound(raised_->lower() + table_.losses.offset);
+        raised_ = std::make_unique<HardBound<W>>(table_, node_, settings_, control_, scans_, tree(improver_->first_tree));
+        raised_->raise(start_bound(), share * improver_->first_work);
+        raised_before_ = raised_->work();
+    }
+    struct Raised {};  // thrown inside the proof: no tree that is wanted is left
+    void throw_if_raised() const {
+        if (raised_->lower() >= start_bound()) throw Raised{};
+    }
+    /// While it lives, the bound goes on in the proof's thread, half as much as the proof; in one thread only, as the bound
+    /// of a run depends on no clock.
+    class Aside {
+    public:
+        explicit Aside(SearchAs& search) : control_(search.control_), before_(control_.at_group) {
+            if (!search.raised_ || search.settings_.threads > 1) return;
+            control_.at_group = [this, &search, me = std::this_thread::get_id()] {
+                if (before_) before_();
+                if (std::this_thread::get_id() == me) search.raise_beside();
+            };
+        }
+        Aside(const Aside&) = delete;
+        ~Aside() { control_.at_group = before_; }
+
+    private:
+        Control& control_;
+        const std::function<void()> before_;
+    };
+    void raise_beside() {
+        constexpr std::uint64_t kLeast = 1'000'000;  // each call begins with the boxes it has
+        if (raises_) return;  // its own nodes are counted, too
+        const std::uint64_t may = root_->work() / 2, done = raised_->work() - raised_before_;
+        if (may < done + kLeast) return;
+        raises_ = true;
+        raised_->raise(start_bound(), may - done);
+        raises_ = false;
+        throw_if_raised();
     }
     TREEFORM_COLD void improve() {
         if (settings_.work_limit > 0)

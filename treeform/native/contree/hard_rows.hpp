@@ -24,12 +24,18 @@ TREEFORM_COLD std::vector<typename W::Id> wrong_rows(const Table<W>& table, cons
     return wrong;
 }
 
-/// Whether all rows give a larger bound than the hard ones in the same time: many are wrong, and a first round of cuts,
-/// one of each feature at three levels above trees of depth two, takes about a second.
+/// Whether a first round of cuts of all rows, one of each feature at three levels above trees of depth two, takes about
+/// a second at most.
+template <class W>
+bool are_all_in_reach(const Table<W>& table) {
+    constexpr double kMostSteps = 7e9;
+    return static_cast<double>(table.n) * std::pow(table.features, 5) < kMostSteps;
+}
+
+/// Whether all rows give a larger bound than the hard ones in the same time: many are wrong.
 template <class W>
 bool are_all_hard(const Table<W>& table, std::size_t wrong) {
-    constexpr double kMostSteps = 7e9;
-    return wrong * 8 >= table.n && static_cast<double>(table.n) * std::pow(table.features, 5) < kMostSteps;
+    return wrong * 8 >= table.n && are_all_in_reach(table);
 }
 
 /// The node of the hard rows. If finding all neighbours would take too long, only evenly spaced wrong rows are taken.

@@ -37,28 +37,34 @@ public:
           divider_(choose_divider(rules.simd.c_str())) {}
     TREEFORM_COLD ~RaisedBound() = default;
 
-    /// The lower bound for the node last given to `run`, even if its work limit ended the run.
+    /// No tree costs less on any of the nodes that were given, even if a work limit ended the last run.
     Cost lower() const { return lower_; }
     /// See DepthTwo::work.
     std::uint64_t work() const { return two_.work() + work_; }
 
-    /// Raises the bound as far as `work` allows, until it is `enough`. The targets depend on `most`, the cost of a known
-    /// tree, alone.
-    TREEFORM_COLD void run(const Node<W>& node, int depth, Cost most, Cost enough, std::uint64_t work) {
-        lower_ = 0, limit_ = work;
+    /// From here on the rows of this node are searched, which stays as long. The targets depend on `most`, the cost of a
+    /// known tree, and on the bound so far.
+    TREEFORM_COLD void begin(const Node<W>& node, int depth, Cost most) {
+        node_ = &node, depth_ = depth, beyond_ = most;
+        target_ = std::min(most, std::max<Cost>(lower_ + 1, most / 32));
         cuts_.take(node, table_.features), boxes_.clear();
-        Cost beyond = most;
-        Cost target = std::max<Cost>(1, most / 32);
+    }
+    /// Raises the bound until it is `enough`, or until the work so far is `most_work`: then it returns false, and the next
+    /// call goes on. True: this node gives no more.
+    TREEFORM_COLD bool raise(Cost enough, std::uint64_t most_work) {
+        limit_ = most_work;
         try {
-            while (lower_ < std::min(beyond, enough)) {
-                const Cost found = bound(node, depth, target);
+            while (lower_ < std::min(beyond_, enough)) {
+                const Cost found = bound(*node_, depth_, target_);
                 lower_ = std::max(lower_, found);
-                if (found < target) beyond = target - 1;
-                target = found < target ? lower_ + (target - lower_) / 2 : target + std::max<Cost>(1, target / 2);
-                target = std::min(target, beyond);
+                if (found < target_) beyond_ = target_ - 1;
+                target_ = found < target_ ? lower_ + (target_ - lower_) / 2 : target_ + std::max<Cost>(1, target_ / 2);
+                target_ = std::min(target_, beyond_);
             }
         } catch (const Enough&) {
+            return false;
         }
+        return true;
     }
 
 private:
@@ -90,7 +96,9 @@ private:
     Boxes<Cost> boxes_;
     CommonCuts<W> cuts_;
     std::uint64_t work_ = 0, limit_ = 0;
-    Cost lower_ = 0;
+    const Node<W>* node_ = nullptr;
+    int depth_ = 0;
+    Cost lower_ = 0, target_ = 0, beyond_ = 0;  // of trees on the rows; sought; more has failed
 
     static Settings without_support(Settings rules) {
         rules.min_support = 0;
