@@ -138,3 +138,12 @@ def test_what_it_does_not_support_is_refused_with_the_reason(known: str) -> None
     with pytest.raises(SpecError, match="it states trees"):
         diagram.solve("highs", formulation=known)
     assert issubclass(PickedTrees, Formulation)
+
+
+def test_the_formulation_of_other_models_passes_the_kit() -> None:
+    """It is one component, and what reads other ports than it offers is left out and named."""
+    blocks = re.findall(r"\.\. code-block:: python\n\n((?:   .*\n|\n)+)", PAGE)
+    (source,) = [textwrap.dedent(block) for block in blocks if "class Stump" in block]
+    exec(source.partition("stumps = ")[0], names := dict(THEIRS))
+    report = check_formulation(names["Stump"](), backends=["highs"])
+    assert report.solves and "error + 1/2*nodes reads active" in report.skipped

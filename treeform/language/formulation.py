@@ -35,7 +35,7 @@ class Formulation:
 
     Parameters
     ----------
-    components : Sum or iterable of Component
+    components : Component, Sum or iterable of Component
         In any order: each is built after those whose ports it reads.
     """
 
@@ -50,8 +50,9 @@ class Formulation:
     (`treeform.engines.and_or_graph`)."""
     _brought: frozenset[type[Component]] | None = None
 
-    def __init__(self, components: Sum | Iterable[Component] = ()) -> None:
-        self.components: tuple[Component, ...] = tuple(components)
+    def __init__(self, components: Component | Sum | Iterable[Component] = ()) -> None:
+        parts = (components,) if isinstance(components, Component) else components
+        self.components: tuple[Component, ...] = tuple(parts)
         _refuse_requirements(self.components)
         self._brought = frozenset(map(type, self.components))
 

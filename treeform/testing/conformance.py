@@ -171,12 +171,15 @@ def check_formulation(
     report = Report(subject.name)
     solvers = _backends(backends)
     for case in draw_cases(cases, seed):
+        offered = derivable(subject.offers)
         reason = subject.supports(case.shape, case.data, case.goal)
+        if reason is None and not case.goal.needs <= offered:
+            reason = f"{case.goal} reads {', '.join(sorted(case.goal.needs - offered))}"
         if reason is not None:
             report.skipped.add(reason)
             continue
         report.cases += 1
-        for chosen in ((), *((r,) for r in requirements if r.needs <= derivable(subject.offers))):
+        for chosen in ((), *((r,) for r in requirements if r.needs <= offered)):
             try:
                 bound = [r.bind(case.data, sensitive_features=case.frame[GROUP]) for r in chosen]
             except (SpecError, DataError):
