@@ -1,7 +1,8 @@
-"""Memory up to the first deep trees: by how much a process grows at most, as a multiple of the table of float64.
+"""Memory of deep trees: by how much a process grows at most, as a multiple of the table of float64.
 
-Each run is a process of its own, on Linux, with a table of normal values and noisy labels. A small fit comes before, so
-that libraries do not count. The growth of treeform includes its copy of the table.
+Each run is a process of its own, on Linux, with a table of normal values and noisy labels or values. A small fit comes
+before, so that libraries do not count. The growth of treeform includes its copy of the table. Trees of classes are the
+first ones of a search; all other runs go on until a limit on time.
 """
 
 from __future__ import annotations
@@ -21,40 +22,56 @@ SIZES = "100000x20,1000000x20"
 PROGRAMS = ("CART", "treeform")
 
 
-def drawn(rows: int, columns: int) -> tuple[Any, Any]:
-    """Normal values, and labels that depend on three columns."""
+def drawn(task: str, rows: int, columns: int) -> tuple[Any, Any]:
+    """Normal values, and labels or values that depend on three columns."""
     pick = np.random.default_rng(0)
     X = pick.normal(size=(rows, columns))
-    return X, (X[:, 0] * X[:, 1] + X[:, 2] / 2 + pick.normal(size=rows) > 0.5).astype(int)
+    y = X[:, 0] * X[:, 1] + X[:, 2] / 2 + pick.normal(size=rows)
+    return X, (y > 0.5).astype(int) if task in ("classes", "diagram") else y
 
 
-def first_tree(program: str, X: Any, y: Any, depth: int, support: int) -> int:
-    """Errors of the first tree under a minimum support, in rows."""
-    if program == "CART":
-        from sklearn.tree import DecisionTreeClassifier
+def cart_cost(task: str, X: Any, y: Any, depth: int, support: int) -> float:
+    """The objective of CART's tree under a minimum support, in rows."""
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-        greedy = DecisionTreeClassifier(max_depth=depth, min_samples_leaf=support, random_state=0)
-        return int((greedy.fit(X, y).predict(X) != y).sum())
+    kind = DecisionTreeClassifier if task == "classes" else DecisionTreeRegressor
+    found = kind(max_depth=depth, min_samples_leaf=support, random_state=0).fit(X, y).predict(X)
+    return float((found != y).sum() if task == "classes" else ((found - y) ** 2).sum())
+
+
+def tree_cost(task: str, X: Any, y: Any, depth: int, support: int, seconds: float) -> float:
+    """The objective of treeform's first tree of classes, of another task after some seconds."""
     import treeform as tf
 
-    problem = tf.Problem(X, y, shape=tf.Tree(depth))
+    shape = tf.Diagram(1, 2, 4) if task == "diagram" else tf.Tree(depth)
+    problem = tf.Problem(X, y, shape=shape)
     if support > 1:
         problem += tf.MinSupport(support)
-    result = problem.solve(tf.DeepTreeSearch(work_limit=1))
-    return int(result.errors or 0)
+    if task == "classes":
+        return float(problem.solve(tf.DeepTreeSearch(work_limit=1)).objective or 0)
+    if task != "diagram":
+        loss = tf.AbsoluteError if task == "absolute errors" else tf.SquaredError
+        problem = problem.minimize(loss(grid="auto"))
+    if task == "monotone":
+        problem += tf.Monotone("x2")
+    return float(problem.solve(time_limit=seconds).objective or 0)
 
 
-def run(program: str, rows: int, columns: int, depth: int, support: int) -> dict[str, Any]:
+def run(
+    program: str, task: str, rows: int, columns: int, depth: int, support: int, seconds: float
+) -> dict[str, Any]:
     """One run in this process; called in a fresh one."""
-    first_tree(program, *drawn(60, columns), depth, 1)
-    X, y = drawn(rows, columns)
+    more = () if program == "CART" else (seconds,)
+    cost = cart_cost if program == "CART" else tree_cost
+    cost(task, *drawn(task, 60, columns), depth, 1, *more)
+    X, y = drawn(task, rows, columns)
     gc.collect()
     Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
     before, began = status("VmRSS"), user_seconds()
-    errors = first_tree(program, X, y, depth, support)
+    errors = cost(task, X, y, depth, support, *more)
     return {
         "tables": round((status("VmHWM") - before) / X.nbytes, 2),
-        "errors": errors,
+        "errors": round(errors),
         "seconds": round(user_seconds() - began, 2),
         "version": commit(),
     }
@@ -64,7 +81,7 @@ def run(program: str, rows: int, columns: int, depth: int, support: int) -> dict
 def memory(rows: Rows) -> Shown:
     """Sizes, depths and supports by program."""
     lines = []
-    keys = ["rows x columns", "depth", "minimum support"]
+    keys = ["task", "rows x columns", "depth", "minimum support"]
     for case, found in rows.frame.groupby(keys, sort=False):
         line: dict[str, Any] = dict(zip(keys, case, strict=True))
         for row in found.to_dict("records"):
@@ -73,17 +90,21 @@ def memory(rows: Rows) -> Shown:
             line[f"{row['program']}, s"] = row["seconds"]
         lines.append(line)
     note = "Largest growth of the process, in multiples of the table of float64; user CPU seconds of one thread."
-    return Shown("Memory up to the first deep trees", pd.DataFrame(lines), note)
+    return Shown("Memory of deep trees", pd.DataFrame(lines), note)
 
 
-def main(sizes: str = SIZES, depth: int = 6, supports: str = "1") -> None:
+def main(
+    sizes: str = SIZES, depth: int = 6, supports: str = "1", tasks: str = "classes", seconds: float = 4
+) -> None:
     """Measure."""
-    figures = Figures("deep_memory", ("program", "rows x columns", "depth", "minimum support"))
-    for size in sizes.split(","):
+    figures = Figures("deep_memory", ("program", "task", "rows x columns", "depth", "minimum support"))
+    for task, size in product(tasks.split(","), sizes.split(",")):
         rows, columns = map(int, size.split("x"))
         for program, support in product(PROGRAMS, map(int, supports.split(","))):
+            if program == "CART" and task not in ("classes", "squared errors"):
+                continue
+            given = (program, task, rows, columns, depth, support, seconds)
             figures.measure(
-                lambda p=program, n=rows, c=columns, s=support: in_child(run, p, n, c, depth, s, seconds=600).answer
-                or {"tables": ""},
-                program=program, depth=depth, **{"rows x columns": size, "minimum support": support},
+                lambda given=given: in_child(run, *given, seconds=600).answer or {"tables": ""},
+                program=program, task=task, depth=depth, **{"rows x columns": size, "minimum support": support},
             )  # fmt: skip

@@ -57,7 +57,9 @@ class SomeThresholds:
         shift = np.random.default_rng(turn).random()
         cuts = tuple(chosen_ranks(full, even_ones, NEAR, model, shift))
         codes = full.ranks.codes
-        X = np.column_stack([np.searchsorted(cut, codes[:, f]) for f, cut in enumerate(cuts)]).astype(float)
+        X = np.empty(codes.shape)
+        for f, cut in enumerate(cuts):
+            X[:, f] = np.searchsorted(cut, codes[:, f])
         return cls(full, cuts, replace(full, X=X))
 
     def below(self, model: DecisionGraph | None) -> DecisionGraph | None:
