@@ -147,7 +147,7 @@ class ConTree(NativeSettings, Distributable):
         prove : bool
             Whether the proof runs, too.
         work_limit : int
-            Without a proof, how many elements the search for better trees reads; 0: no limit.
+            How many elements the search for better trees reads, beside a proof from depth five on; 0: no limit.
         clashes : sequence of (int, int)
             Without a proof, `treeform.Meetings.classes_on_sides`; empty: none.
         """
@@ -195,6 +195,14 @@ class ConTree(NativeSettings, Distributable):
         if isinstance(self.max_gap, int):
             return self.max_gap
         return math.floor(Fraction(str(self.max_gap)) * int(data.weights.sum()))
+
+
+class ProofOfTrees(ConTree):
+    """ConTree with the first trees alone, and no search for better ones beside its bound: another one finds them."""
+
+    def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
+        """As `ConTree.run`."""
+        return self.search(data, task, run, work_limit=1)
 
 
 def with_stages(outcome: EngineOutcome, native: dict[str, Any]) -> EngineOutcome:

@@ -91,6 +91,11 @@ PIPELINE: tuple[Stage[Node], ...] = (
         applies=lambda node: node.plan.engine is not None, by=engine_search.by_engine,
     ),
     Stage(
+        "trees without requirements", engine_search.bound_without_rows, share=schedule.TREES_WITHOUT_ROWS,
+        applies=with_engine(engine_search.is_bounded_without_rows),
+        ready=lambda node: node.limit is Limit.TIME, by=unrolled_trees.by_trees,
+    ),
+    Stage(
         "longer search for deep trees", deep_trees.longer_search,
         applies=with_engine(engine_search.is_proved_beside),
         ready=lambda node: node.limit is Limit.TIME, by=deep_trees.by_deep_trees,

@@ -29,6 +29,10 @@ PROOF_OF_DEPTH_FOUR = Share(0.45, least=0.5)
 PROOF_OF_DEEPER_TREES = Share(0.15, least=0.5)
 """The same from depth five on, where few tables are proved; it searches smaller depths first."""
 
+TREES_WITHOUT_ROWS = Share(0.15, most=60.0, unlimited=60.0)
+"""Trees from depth five on without the requirements that a search for totals has, after it: it has no bound there
+before its end, and theirs holds."""
+
 FIRST_DEEP_TREES = Share(0.1, most=10.0, unlimited=10.0)
 """Deep trees at several prices of what is required, before that proof: its bound cannot do without a model."""
 

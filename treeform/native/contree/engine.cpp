@@ -169,6 +169,7 @@ private:
     /// unit of the search takes about twice the time of one of the proof.
     double allowed(std::uint64_t first) const {
         constexpr std::uint64_t kAlone = 400'000'000;  // some hundredths of a second
+        if (settings_.work_limit > 0) return static_cast<double>(settings_.work_limit);
         if (first == 0) first = improver_->first_work;
         if (first == 0) return root_->work() < kAlone ? 0 : std::numeric_limits<double>::infinity();
         constexpr double kEarly = 0.25, kMostEarly = 4, kPart = 0.01, kDeepAhead = 20, kDeepPart = 4;

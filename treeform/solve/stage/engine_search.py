@@ -6,7 +6,8 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from treeform.engines import DeepTreeSearch, DiagramSearch
+from treeform.engines import ConTree, DeepTreeSearch, DiagramSearch
+from treeform.engines.contree import ProofOfTrees
 from treeform.engines.relaxation import relax
 from treeform.errors import SolverFailed, broke_down
 from treeform.graph import DecisionGraph, structure
@@ -26,6 +27,8 @@ COUNTED_DEPTH = 2
 """Trees of this depth are counted from all pairs of tests at once."""
 LEAST_DEPTH = 4
 """Of trees that another search looks for beside the proof."""
+BOUNDED_DEPTH = 5
+"""From which on ConTree has a bound of hard rows long before a proof (``native/contree/hard_bound.hpp``)."""
 DEAR = 40_000_000
 """Rows times classes times the square of the columns, beyond which a good tree of depth two takes a proof long, as in
 ``native/deep/few_columns.hpp``."""
@@ -89,6 +92,23 @@ def its_share(node: Node) -> Share | None:
 def is_proved_beside(node: Node) -> bool:
     """Whether the plan's engine proves, or a solver does, and another search finds deep trees for it."""
     return node.question.shape.depth >= LEAST_DEPTH and _has_another_search(node)
+
+
+def is_bounded_without_rows(node: Node) -> bool:
+    """Whether a search for deep trees under totals seldom has a bound before its end, and one without totals has."""
+    if node.question.shape.depth < BOUNDED_DEPTH or not is_proved_beside(node):
+        return False
+    trees = relax(node.question, ConTree())
+    return trees is not None and not trees.exact
+
+
+def bound_without_rows(node: Node, budget: Budget) -> None:
+    """The best tree without what ConTree leaves out is a bound for all trees."""
+    engine = ProofOfTrees()
+    trees = relax(node.question, engine)
+    assert trees is not None
+    node.ledger.set_phase(f"trees: {engine.name}")
+    run_engine(engine, trees, node.ledger, budget)
 
 
 def begins_with_deep_trees(node: Node) -> bool:
