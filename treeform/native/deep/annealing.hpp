@@ -29,12 +29,13 @@ public:
     using Cost = typename Space::Cost;
     using Rows = typename Space::Rows;
     using Ptr = typename Space::Ptr;
+    using Tests = std::vector<Candidate<Cost>>;
 
     /// `offer` is called with each tree that is accepted, `pace` as by the builder.
     Annealing(Space& space, Builder<Space>& build, const Rows& root, int depth, std::uint64_t seed,
               std::function<void(const Ptr&)> offer, std::function<void()> pace)
         : space_(space), build_(build), root_(root), depth_(depth), random_(seed), offer_(std::move(offer)),
-          pace_(std::move(pace)), tried_(kMostTried) {}
+          pace_(std::move(pace)), tried_(kMostTried), routed_(kMostRouted) {}
 
     /// So many sweeps, from `tree` on.
     void cycle(const Ptr& tree, int sweeps) { improved(tree, sweeps, ++cycles_ % 2 ? kWarm : kHot); }
@@ -84,7 +85,8 @@ private:
     static constexpr double kWarm = 0.03, kHot = 0.2;  // of what an exact subtree of height two costs in the mean
     static constexpr double kPolish = 0.1;  // of all work
     static constexpr int kAtNode = 2;  // tests that are tried at a node in a sweep
-    static constexpr std::size_t kMostTried = 1'000'000;
+    static constexpr std::size_t kMostTried = 1'000'000, kMostRouted = 2'000;
+    static constexpr int kNoise = 33;  // one row in so many
     static constexpr std::uint64_t kGiveUp = 2'000;
 
     Space& space_;
@@ -94,7 +96,13 @@ private:
     Random random_;
     std::function<void(const Ptr&)> offer_;
     std::function<void()> pace_;
+    struct Routed {  // the tests for two subtrees
+        Ptr left, right;
+        Tests tests;
+    };
     Kept<char> tried_;
+    Kept<Routed> routed_;
+    Tests noisy_;
     Ptr tree_, best_;
     std::vector<int> path_;  // of the node in work
     double heat_ = 0;
@@ -157,7 +165,7 @@ private:
 
     void try_another(const Rows& rows, std::uint64_t hash, int height) {
         const Ptr now = node();
-        const Test test = choose(rows, *now);
+        const Test test = choose(rows, hash, *now);
         if (test.feature < 0) return;
         const std::uint64_t what = (static_cast<std::uint64_t>(test.feature) << 40) + (std::uint64_t{test.key} << 6)
                                    + static_cast<std::uint64_t>(height);
@@ -176,7 +184,7 @@ private:
         const Ptr tree = space_.join(test, left, right);
         if (Space::better(tree->cost, limit)) accept(tree, limit);
     }
-    Test choose(const Rows& rows, const Tree<Cost>& now) {
+    Test choose(const Rows& rows, std::uint64_t hash, const Tree<Cost>& now) {
         const std::uint64_t kind = random_.below(10);
         Test test;
         if (kind == 9) {
@@ -184,17 +192,28 @@ private:
         } else if (kind >= 6 || now.is_leaf()) {
             test = one_of_first(build_.tests(rows));
         } else if (kind >= 2) {
-            auto all = space_.routing_tests(rows, *now.left, *now.right, random_, random_.below(3) == 0 ? 33 : 0);
-            std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.cost < b.cost; });
-            test = one_of_first(all);
+            test = one_of_first(routing_tests(rows, hash, now));
         } else {
             test = space_.near_test(rows, now.test, random_);
         }
         const bool same = test.feature == now.test.feature && test.key == now.test.key;
         return same ? Test{} : test;
     }
+    /// The best one first, with noise at times; those without it are kept while the node has the same subtrees.
+    const Tests& routing_tests(const Rows& rows, std::uint64_t hash, const Tree<Cost>& now) {
+        if (random_.below(3) == 0) return noisy_ = sorted_routing_tests(rows, now, kNoise);
+        Routed& kept = routed_.at({hash, 0});
+        if (kept.left != now.left || kept.right != now.right)
+            kept = {now.left, now.right, sorted_routing_tests(rows, now, 0)};
+        return kept.tests;
+    }
+    Tests sorted_routing_tests(const Rows& rows, const Tree<Cost>& now, int noise) {
+        Tests all = space_.routing_tests(rows, *now.left, *now.right, random_, noise);
+        std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.cost < b.cost; });
+        return all;
+    }
     /// The first one as often as all others.
-    Test one_of_first(const std::vector<Candidate<Cost>>& all) {
+    Test one_of_first(const Tests& all) {
         if (all.empty()) return {};
         std::size_t pick = 0;
         while (pick + 1 < all.size() && random_.below(2)) ++pick;

@@ -14,37 +14,39 @@ template <class Cost, class Rank>
 class Routes {
 public:
     /// `rank` has one such container for each feature.
-    Routes(const Tree<Cost>& tree, const std::vector<Rank>& rank) { enter(tree, rank, 0); }
+    Routes(const Tree<Cost>& tree, const std::vector<Rank>& rank) : nodes_(1), values_(1) { enter(tree, rank, 0, 0); }
 
     /// The prediction of the leaf of a row.
     double value(std::size_t row) const {
         std::size_t at = 0;
         for (int step = 0; step < height_; ++step) {
             const Node& node = nodes_[at];
-            at = node.side[node.rank[row] >= node.key];
+            at = node.left + (node.rank[row] >= node.key);
         }
-        return nodes_[at].value;
+        return values_[at];
     }
 
 private:
     struct Node {
         const typename Rank::value_type* rank;
         std::uint32_t key;
-        std::uint32_t side[2];
-        double value;
+        std::uint32_t left;  // the right side is the next one; of a leaf, whose right side is every row's, that before it
     };
     std::vector<Node> nodes_;
+    std::vector<double> values_;
     int height_ = 0;
 
-    std::uint32_t enter(const Tree<Cost>& tree, const std::vector<Rank>& rank, int above) {
-        const auto at = static_cast<std::uint32_t>(nodes_.size());
-        const std::size_t feature = tree.is_leaf() ? 0 : static_cast<std::size_t>(tree.test.feature);
-        nodes_.push_back({rank[feature].data(), tree.test.key, {at, at}, tree.value});
+    void enter(const Tree<Cost>& tree, const std::vector<Rank>& rank, std::uint32_t at, int above) {
         height_ = std::max(height_, above);
-        if (tree.is_leaf()) return at;
-        const std::uint32_t left = enter(*tree.left, rank, above + 1), right = enter(*tree.right, rank, above + 1);
-        nodes_[at].side[0] = left, nodes_[at].side[1] = right;
-        return at;
+        values_[at] = tree.value;
+        if (tree.is_leaf()) {
+            nodes_[at] = {rank[0].data(), 0, at - 1};
+            return;
+        }
+        const auto left = static_cast<std::uint32_t>(nodes_.size());
+        nodes_[at] = {rank[static_cast<std::size_t>(tree.test.feature)].data(), tree.test.key, left};
+        nodes_.resize(left + 2), values_.resize(left + 2);
+        enter(*tree.left, rank, left, above + 1), enter(*tree.right, rank, left + 1, above + 1);
     }
 };
 
