@@ -25,7 +25,7 @@ from treeform.solve import Progress
 from treeform.solve import solve as solve_question
 from treeform.solve.choice import choose, on_threads
 from treeform.solve.explain import Explanation, explain_plan
-from treeform.solve.result import SolveOptions, SolveResult, distribution_of
+from treeform.solve.result import SolveOptions, distribution_of, with_answer
 from treeform.tradeoff.of_problem import HasTradeoffs
 from treeform.utils.arguments import clear_calls, renamed
 from treeform.utils.notebook import text_html
@@ -265,12 +265,7 @@ class Problem(StatesModel, HasTradeoffs):
         )  # fmt: skip
         if threads is not None:
             options = on_threads(self.question, options, threads)
-        try:
-            return Result.of(solve_question(self.question, options))
-        except Exception as error:
-            if isinstance(found := getattr(error, "result", None), SolveResult):
-                error.result = Result.of(found)  # type: ignore[attr-defined]
-            raise
+        return with_answer(options, lambda options: Result.of(solve_question(self.question, options)))
 
     def judge(self, model: Any) -> Judgement:
         """Evaluate any model: objective, errors, shape, and how much it violates each requirement.

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from treeform.certify.answer import CertifiedResult
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
-from treeform.solve.result import Progress, SolveOptions, SolveResult
+from treeform.solve.result import Progress, SolveOptions, SolveResult, with_answer
 
 if TYPE_CHECKING:  # a solve needs neither
     from treeform.tradeoff.conflict import Conflict
@@ -62,7 +62,7 @@ class Result(CertifiedResult):
         options = SolveOptions(solver, formulation, time_limit=time_limit, on_progress=on_progress)
         from treeform.tradeoff.prices import price_requirements
 
-        return price_requirements(self, options)
+        return with_answer(options, lambda options: price_requirements(self, options))
 
     def predict(self, X: Any, **options: Any) -> NDArray[Any]:
         """Labels, or in regression values, for the rows of a table: ``result.graph.predict``.
@@ -112,4 +112,5 @@ class Result(CertifiedResult):
         options = SolveOptions(solver, formulation, time_limit=time_limit, on_progress=on_progress)
         from treeform.tradeoff.conflict import explain_conflict
 
-        return explain_conflict(self.question, options, self)
+        question = self.question
+        return with_answer(options, lambda options: explain_conflict(question, options, self))

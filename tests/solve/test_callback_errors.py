@@ -9,6 +9,9 @@ import numpy as np
 import pytest
 
 import treeform as tf
+from treeform.tradeoff.conflict import Conflict
+
+Report = Callable[[Any], None]
 
 
 def problem(depth: int = 3) -> tf.Problem:
@@ -17,7 +20,7 @@ def problem(depth: int = 3) -> tf.Problem:
     return tf.Problem(X, X[:, 0] > X[:, 1], shape=tf.Tree(depth))
 
 
-def raising(when: Callable[[tf.Progress], bool]) -> Callable[[tf.Progress], None]:
+def raising(when: Callable[[tf.Progress], bool]) -> Report:
     def report(progress: tf.Progress) -> None:
         if when(progress):
             raise LookupError("the display is gone")
@@ -58,10 +61,31 @@ def test_within_a_search() -> None:
     assert raised.value.result.objective <= seen[-1] < 150  # type: ignore[attr-defined]
 
 
-def test_in_a_frontier_it_is_raised() -> None:
+WORK: dict[str, Callable[[tf.Problem, Report], Any]] = {
+    "frontier": lambda asked, report: asked.frontier(over="max_nodes", on_progress=report),
+    "size table": lambda asked, report: asked.size_table(on_progress=report),
+    "curve": lambda asked, report: asked.pareto(on_progress=report),
+    "near-optimal": lambda asked, report: asked.near_optimal(on_progress=report),
+    "prices": lambda asked, report: asked.solve().prices(on_progress=report),
+}
+
+
+@pytest.mark.parametrize("name", WORK)
+def test_other_work_carries_its_answer(name: str) -> None:
+    """It is of the kind that the call returns, and not that of the solve which was under way."""
     asked = problem(2) + tf.MaxNodes(3)
-    with pytest.raises(LookupError):
-        asked.frontier(over=tf.MaxNodes(3), on_progress=raising(lambda progress: progress.upper is not None))
+    expected = WORK[name](asked, lambda progress: None)
+    with pytest.raises(LookupError) as raised:
+        WORK[name](asked, raising(lambda progress: progress.upper is not None))
+    assert type(raised.value.result) is type(expected)  # type: ignore[attr-defined]
+    assert len(raised.value.__notes__) == 1
+
+
+def test_a_conflict_carries_its_answer() -> None:
+    asked = problem(2) + tf.MaxNodes(1) + tf.MaxErrors(count=0)
+    with pytest.raises(LookupError) as raised:
+        asked.conflict(on_progress=raising(lambda progress: progress.lower is not None))
+    assert isinstance(raised.value.result, Conflict)  # type: ignore[attr-defined]
 
 
 def test_an_engine_that_ends_by_itself_says_so() -> None:

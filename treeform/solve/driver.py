@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -24,7 +24,7 @@ from treeform.solve.engines import usual_engine
 from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node
 from treeform.solve.pipeline import search
-from treeform.solve.result import USUAL, Progress, ProofWriter, SolveOptions, SolveResult, Status, as_number
+from treeform.solve.result import USUAL, ProofWriter, SolveOptions, SolveResult, Status, as_number
 from treeform.utils.budget import Budget, Limit, interruptible, observe_steps
 from treeform.utils.rows import worded
 from treeform.utils.text import Caution
@@ -49,12 +49,11 @@ def solve(question: Question, options: SolveOptions = USUAL) -> SolveResult:
 
 
 def _solve(question: Question, options: SolveOptions) -> SolveResult:
-    budget = Budget(options.time_limit)  # the choice is part of the work: it looks at the whole table
+    budget = options.budget()  # the choice is part of the work: it looks at the whole table
     question = as_asked(question, options)
     with interruptible(budget):  # the choice, too: Ctrl-C there leaves the best constant model
         plan = with_outlook(question, choose(question, options))
-        report = None if options.on_progress is None else Report(options.on_progress, budget)
-        ledger = Ledger(question, budget, report)
+        ledger = Ledger(question, budget, options.on_progress)
         node = Node(ledger, plan, options)
         with observe_steps(ledger.on_step):
             try:
@@ -65,28 +64,7 @@ def _solve(question: Question, options: SolveOptions) -> SolveResult:
                 node.limit = Limit.MEMORY
     if options.proofs is not None:
         _tidy(options.proofs, plan, ledger)
-    result = _result(node)
-    if report is not None and report.error is not None:
-        report.error.result = result  # type: ignore[attr-defined]
-        report.error.add_note("the run ended there; what it had found is this exception's attribute `result`")
-        raise report.error
-    return result
-
-
-class Report:
-    """A user's callback. Its error ends the run as Ctrl-C does; it is raised once the best model is at hand."""
-
-    def __init__(self, call: Callable[[Progress], None], budget: Budget) -> None:
-        self.call, self.budget = call, budget
-        self.error: Exception | None = None
-
-    def __call__(self, progress: Progress) -> None:
-        if self.error is None:
-            try:
-                self.call(progress)
-            except Exception as error:
-                self.error = error
-                self.budget.interrupt()
+    return _result(node)
 
 
 def _tidy(files: ProofWriter, plan: Plan, ledger: Ledger) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -22,10 +22,9 @@ if TYPE_CHECKING:
     import os
 
     from treeform.distribute import Distribution
-    from treeform.graph import DecisionGraph
-    from treeform.language.question import Question
 
 Number = int | Fraction
+T = TypeVar("T")
 
 
 class Status(Enum):
@@ -308,6 +307,12 @@ class SolveOptions:
     """Lower bounds that were proved before; a check of the certificate proves them again."""
     models: tuple[DecisionGraph, ...] = ()
     """Models that are known before."""
+    over: Callable[[], bool] | None = None
+    """Asked with every stop; true ends the work as Ctrl-C does."""
+
+    def budget(self) -> Budget:
+        """What limits the work."""
+        return Budget(self.time_limit, over=self.over)
 
     def __post_init__(self) -> None:
         if self.on_progress is not None and not callable(self.on_progress):
@@ -320,6 +325,28 @@ class SolveOptions:
 
 USUAL = SolveOptions()
 """Everything left open."""
+
+
+def with_answer(options: SolveOptions, work: Callable[[SolveOptions], T]) -> T:
+    """The answer of some work. An error of its callback ends it as Ctrl-C does, and carries that answer."""
+    call = options.on_progress
+    if call is None:
+        return work(options)
+    errors: list[Exception] = []
+
+    def report(progress: Progress) -> None:
+        if not errors:
+            try:
+                call(progress)
+            except Exception as error:
+                errors.append(error)
+
+    answer = work(replace(options, on_progress=report, over=lambda: bool(errors)))
+    for error in errors:
+        error.result = answer  # type: ignore[attr-defined]
+        error.add_note("the run ended there; what it had found is this exception's attribute `result`")
+        raise error
+    return answer
 
 
 def distribution_of(

@@ -33,7 +33,7 @@ class Asking:
 
     def __init__(self, options: SolveOptions, budget: Budget | None = None) -> None:
         self.options = options
-        self.budget = budget or Budget(options.time_limit)
+        self.budget = budget or options.budget()
         self.notes: list[str] = []
         self.limit: Limit | None = None
         self.goes_on = True

@@ -72,7 +72,7 @@ def fill_size_table(
             cause="a size table minimises errors or costs, and prices on tests come afterwards",
             fix="minimise tf.Error() or tf.Cost(...)",
         )
-    budget = Budget(options.time_limit)
+    budget = options.budget()
     with interruptible(budget):
         search = SizeTableSearch(question, options, budget, family)
         for place, answer in known_from(start, SizeTable, search.bounds.family):

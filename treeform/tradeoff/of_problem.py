@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
-from treeform.solve.result import Progress, SolveOptions
+from treeform.solve.result import Progress, SolveOptions, with_answer
 from treeform.utils.arguments import clear_calls, renamed
 
 if TYPE_CHECKING:  # a solve needs none of them
@@ -68,13 +68,9 @@ class HasTradeoffs(ABC):
         """
         from treeform.tradeoff.fill import fill_size_table
 
-        return fill_size_table(
-            self.question,
-            SolveOptions(solver, formulation, self._start(warm_start), time_limit, on_progress),
-            prices=prices,
-            alphas=alphas,
-            start=start,
-        )
+        options = SolveOptions(solver, formulation, self._start(warm_start), time_limit, on_progress)
+        given: dict[str, Any] = {"prices": prices, "alphas": alphas, "start": start}
+        return with_answer(options, lambda options: fill_size_table(self.question, options, **given))
 
     def pareto(
         self,
@@ -103,7 +99,7 @@ class HasTradeoffs(ABC):
         from treeform.tradeoff.pareto import curve
 
         options = SolveOptions(solver, formulation, self._start(warm_start), time_limit, on_progress)
-        return curve(self.question, options, start)
+        return with_answer(options, lambda options: curve(self.question, options, start))
 
     def frontier(
         self,
@@ -143,7 +139,9 @@ class HasTradeoffs(ABC):
 
         question, axis = find_axis(self.question, over, self._sensitive)
         options = SolveOptions(solver, formulation, self._start(warm_start), time_limit, on_progress)
-        return trace_frontier(question, axis, options, between=between, start=start)
+        return with_answer(
+            options, lambda options: trace_frontier(question, axis, options, between=between, start=start)
+        )
 
     def conflict(
         self,
@@ -167,7 +165,7 @@ class HasTradeoffs(ABC):
         from treeform.tradeoff.conflict import explain_conflict
 
         options = SolveOptions(solver, formulation, time_limit=time_limit, on_progress=on_progress)
-        return explain_conflict(self.question, options)
+        return with_answer(options, lambda options: explain_conflict(self.question, options))
 
     @renamed(limit="max_models")
     def near_optimal(
@@ -196,4 +194,5 @@ class HasTradeoffs(ABC):
         from treeform.tradeoff.listing import list_near_optimal
 
         options = SolveOptions(solver, formulation, time_limit=time_limit, on_progress=on_progress)
-        return list_near_optimal(self.question, options, within, max_models, self._sensitive)
+        asked = within, max_models, self._sensitive
+        return with_answer(options, lambda options: list_near_optimal(self.question, options, *asked))

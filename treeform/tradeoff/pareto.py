@@ -26,7 +26,7 @@ from treeform.tradeoff.asking import told
 from treeform.tradeoff.fill import fill_size_table
 from treeform.tradeoff.size_table import SizeTable
 from treeform.tradeoff.view import View, known_from
-from treeform.utils.budget import Budget, Limit, interruptible, limit_of
+from treeform.utils.budget import Limit, interruptible, limit_of
 from treeform.utils.rows import worded
 
 
@@ -126,7 +126,7 @@ def curve(
     family = Family(question.with_(objective=without_tests(question.objective)), by_tests=True, by_depth=True)
     for place, answer in known_from(start, Pareto, family):
         enter_answer(family, place, answer)
-    budget = Budget(options.time_limit)
+    budget = options.budget()
     tables: dict[int, SizeTable] = {}
     notes: list[str] = []
     broken: Limit | None = None
