@@ -11,8 +11,7 @@ from drawing import Draw
 from own_rules import OneFeature
 
 import treeform as tf
-from treeform.engines import ContinuousTotals, DeepTreeSearch
-from treeform.engines.relaxation import relax
+from treeform.engines import ContinuousTotals
 from treeform.language.question import Question
 from treeform.solve.ledger import Ledger
 from treeform.solve.stage import deep_trees
@@ -60,9 +59,7 @@ def test_less_depth_is_no_better(kind: str, draw: Draw, monkeypatch: pytest.Monk
     monkeypatch.setattr(deep_trees, "FIRST_WORK", 10**5)
     for seed in draw(range(40), 2):
         of = question(kind, seed, 4 + seed % 3)
-        relaxation = relax(of, DeepTreeSearch())
-        assert relaxation is not None
-        search = DeepTrees(of, relaxation, Ledger(of, Budget()))
+        search = DeepTrees(of, Ledger(of, Budget()))
         for _ in range(3):
             search._step(ContinuousTotals(), Budget())
         larger = search
@@ -75,9 +72,7 @@ def test_less_depth_is_no_better(kind: str, draw: Draw, monkeypatch: pytest.Monk
 
 def test_a_step_that_is_broken_off_loses_no_tree(monkeypatch: pytest.MonkeyPatch) -> None:
     of = question("Monotone", 2, 6)
-    relaxation = relax(of, DeepTreeSearch())
-    assert relaxation is not None
-    search = DeepTrees(of, relaxation, Ledger(of, Budget()))
+    search = DeepTrees(of, Ledger(of, Budget()))
     assert search._less is not None and search._less._less is not None
     least = search._less._less
     found = least._searched
@@ -89,7 +84,7 @@ def test_a_step_that_is_broken_off_loses_no_tree(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(least, "_searched", broken_off)
     monkeypatch.setattr(search, "_searched", lambda *_: None)
     monkeypatch.setattr(search._less, "_searched", lambda *_: None)
-    search._has_first = search._less._has_first = True
+    search._first = search._less._first = iter(())
     search._seconds, search._less._seconds = 1000.0, 100.0
     with pytest.raises(KeyboardInterrupt):
         search._step(ContinuousTotals(), Budget())

@@ -8,8 +8,7 @@ import pytest
 from test_deep_trees_under_totals import question
 
 import treeform as tf
-from treeform.engines import ContinuousTotals, DeepTreeSearch
-from treeform.engines.relaxation import relax
+from treeform.engines import ContinuousTotals
 from treeform.solve.ledger import Ledger
 from treeform.solve.stage.deep_trees import DeepTrees
 from treeform.utils.budget import Budget
@@ -27,9 +26,7 @@ from treeform.utils.budget import Budget
 )
 def test_where_less_depth_is_searched(depth: int, more: tuple[Any, ...], smaller: bool) -> None:
     of = question(200, 3, depth, *more)
-    relaxation = relax(of, DeepTreeSearch())
-    assert relaxation is not None
-    search = DeepTrees(of, relaxation, Ledger(of, Budget()))
+    search = DeepTrees(of, Ledger(of, Budget()))
     search._step(ContinuousTotals(), Budget())
     graph, less = search.ledger.graph, search._less
     assert graph is not None and search.ledger.judged is not None and search.ledger.judged.ok
@@ -42,9 +39,7 @@ def test_where_less_depth_is_searched(depth: int, more: tuple[Any, ...], smaller
 
 def test_nothing_is_searched_at_less_depth_once_the_answer_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     of = question(200, 3, 5, tf.MinSupport(15))
-    relaxation = relax(of, DeepTreeSearch())
-    assert relaxation is not None
-    search = DeepTrees(of, relaxation, Ledger(of, Budget()))
+    search = DeepTrees(of, Ledger(of, Budget()))
     less = search._less
     assert less is not None
     steps: list[int | None] = []
@@ -56,6 +51,6 @@ def test_nothing_is_searched_at_less_depth_once_the_answer_is_known(monkeypatch:
 
     monkeypatch.setattr(less, "_step", closing)
     monkeypatch.setattr(search, "_searched", lambda *_: None)
-    search._seconds, search._has_first = 100.0, True
+    search._seconds, search._first = 100.0, iter(())
     search._step(ContinuousTotals(), Budget())
     assert steps == [0]

@@ -1,6 +1,7 @@
 // Choosing the widths of the numbers in a run, and putting the answer together.
 #include "engine.hpp"
 
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <stdexcept>
@@ -10,6 +11,7 @@
 #include "../deep/few_columns.hpp"
 #include "../deep/interleave.hpp"
 #include "../deep/listed_rows.hpp"
+#include "../deep/share.hpp"
 #include "hard_bound.hpp"
 #include "ranks.hpp"
 #include "rebuild.hpp"
@@ -102,6 +104,7 @@ private:
     bool complete_ = false;
     std::uint64_t raised_before_ = 0;  // work before the proof
     bool raises_ = false;
+    deep::Share share_;
 
     void prove() {
         add_keys(table_, node_, control_);
@@ -167,19 +170,26 @@ private:
     /// that these take once the proof has done some. A proof at depth four takes ten to two hundred times the work of trees
     /// of depth three on the same rows: a part of that is little beside it, and enough for the trees that are found soon. A
     /// unit of the search takes about twice the time of one of the proof.
-    double allowed(std::uint64_t first) const {
+    double allowed(std::uint64_t first) {
         constexpr std::uint64_t kAlone = 400'000'000;  // some hundredths of a second
         if (settings_.work_limit > 0) return static_cast<double>(settings_.work_limit);
         if (first == 0) first = improver_->first_work;
         if (first == 0) return root_->work() < kAlone ? 0 : std::numeric_limits<double>::infinity();
-        constexpr double kEarly = 0.25, kMostEarly = 4, kPart = 0.01, kDeepAhead = 20, kDeepPart = 4;
+        constexpr double kEarly = 0.25, kMostEarly = 4, kPart = 0.01, kDeepAhead = 20;
         const auto of_first = static_cast<double>(first), proof = static_cast<double>(root_->work());
         if (settings_.depth > 4) {
             const auto raised = static_cast<double>(raised_ ? raised_->work() : 0);
-            return of_first * (1 + kDeepAhead) + kDeepPart * (proof + raised);
+            const double ahead = of_first * (1 + kDeepAhead);
+            return ahead + share_.of(proof + raised, is_in_reach(), static_cast<double>(improver_->work()), ahead,
+                                     control_.external_upper());
         }
         const auto less_depth = static_cast<double>(root_->work_of_less_depth());
         return of_first + std::min(kEarly * less_depth, kMostEarly * of_first) + kPart * proof;
+    }
+    /// Whether a proof from depth five on takes seconds, as on some thousand rows of five columns.
+    bool is_in_reach() const {
+        constexpr double kMost = 2e6;
+        return static_cast<double>(node_.n) * std::pow(table_.features, settings_.depth - 2) <= kMost;
     }
     /// Whether the proof works alone for a while: on small tables at depth four, where it has trees within milliseconds and
     /// often ends in little more time than the first trees take.
