@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -17,12 +18,13 @@ from treeform.engines import ContinuousTotals
 from treeform.engines.relaxation import relax
 from treeform.language.question import Question
 from treeform.solve.choice import Plan
+from treeform.solve.lagrangian import Lagrangian, rows_of
 from treeform.solve.ledger import Ledger
 from treeform.solve.neighbourhoods import improve_low_subtrees
 from treeform.solve.node import Node
 from treeform.solve.pipeline import planned, search
-from treeform.solve.repair import MAX_TRIALS, cheapest_labels, relabel
-from treeform.solve.stage.deep_trees import first_deep_trees
+from treeform.solve.repair import MOST_LISTED, cheapest_labels, relabel
+from treeform.solve.stage.deep_trees import first_deep_trees, relaxed
 from treeform.solve.stage.given_models import constants
 from treeform.utils.budget import Budget
 
@@ -87,7 +89,7 @@ def test_labels_cost_least_under_the_objective(costs: list[list[int]], depth: in
     plain = tf.Problem(of.data.X, of.data.y, shape=tf.Tree(depth)).solve(tf.DeepTreeSearch(work_limit=1)).graph
     graph = plain.reclassified(of.data)
     leaves = np.flatnonzero(graph.feature < 0).tolist()
-    assert (2 ** len(leaves) > MAX_TRIALS) is (depth == 4)
+    assert (2 ** len(leaves) > MOST_LISTED) is (depth == 4)
     every = [
         graph.with_labels(dict(zip(leaves, labels, strict=True)))
         for labels in itertools.product(range(2), repeat=len(leaves))
@@ -96,6 +98,36 @@ def test_labels_cost_least_under_the_objective(costs: list[list[int]], depth: in
     least = min(of.objective.evaluate(one, of.data) for one in fair)
     repaired = relabel(of, graph, Budget())
     assert repaired is not None and of.objective.evaluate(repaired, of.data) == least
+
+
+def test_labels_are_found_however_many_cheaper_ones_are_unfair() -> None:
+    """Six of twelve leaves need the other label: 1586 assignments change fewer, more than are judged one by one."""
+    cell = np.repeat(np.arange(12), 10)
+    y = np.where(np.arange(cell.size) % 10 < 8, cell % 2, 1 - cell % 2)
+    problem = tf.Problem(cell[:, None].astype(float), y, shape=tf.Tree(4))
+    problem += tf.StatisticalParity(groups=cell % 2, difference="0", positive=1)
+
+    def nested(low: int, high: int) -> Any:
+        if high - low == 1:
+            return low % 2
+        middle = (low + high) // 2
+        return 0, middle - 0.5, nested(low, middle), nested(middle, high)
+
+    of = problem.question
+    repaired = relabel(of, tf.DecisionGraph.from_nested(nested(0, 12), of.data), Budget())
+    assert repaired is not None and not of.requirements[0].violation(repaired, of.data)
+    assert errors(repaired, of) == 6 * 2 + 6 * 8
+
+
+def test_kinds_of_the_same_costs_are_one() -> None:
+    """Without prices a search has as many classes as the problem, and with them as many kinds as differ."""
+    of = question(200, 3, 3)
+    relaxation = relaxed(of)
+    assert relaxation is not None
+    dual = Lagrangian(of, tf.DeepTreeSearch(), relaxation, rows_of(of, relaxation.dropped))
+    assert dual.n_kinds == 4
+    sizes = [len(dual._price((Fraction(price), Fraction(0)))[0]) for price in (0, Fraction(1, 10**4))]
+    assert sizes == [2, 4]
 
 
 @pytest.mark.parametrize("more", [(), (tf.MinSupport(15),)], ids=["parity", "and support"])

@@ -153,10 +153,10 @@ class Lagrangian:
         on_incumbent: OnIncumbent | None,
     ) -> tuple[EngineOutcome, int, int]:
         """The engine's answer with the rows priced; and the constant and the scale of its costs."""
-        price, base, step = self._price(multipliers)
+        price, merged, base, step = self._price(multipliers)
         task = self.relaxation.task
         task = replace(task, cost=price, sample_cost=None, node_penalty=task.node_penalty * step)
-        data = self.question.data.relabelled(self._kind_of, len(price))
+        data = self.question.data.relabelled(merged[self._kind_of], len(price))
         return engine.answer(data, task, EngineRun(budget, on_incumbent=on_incumbent)), base, step
 
     def _whole(self, multipliers: tuple[Fraction, ...]) -> tuple[np.ndarray, int, int]:
@@ -197,15 +197,18 @@ class Lagrangian:
             base=priced - base,
         )
 
-    def _price(self, multipliers: tuple[Fraction, ...]) -> tuple[np.ndarray, int, int]:
-        """Costs per kind of sample and prediction, whole and not negative: (matrix, constant, scale)."""
+    def _price(self, multipliers: tuple[Fraction, ...]) -> tuple[np.ndarray, np.ndarray, int, int]:
+        """Costs by kind of sample and prediction, whole and not negative: (matrix, row of each kind, constant, scale).
+
+        Kinds of the same costs are one: without prices there are as many as classes, and a search takes less time.
+        """
         cost, base, step = self._whole(multipliers)
-        kinds, classes = cost.shape
-        forbidden = int(cost.max()) + 1
+        different, merged = np.unique(cost.astype(np.int64), axis=0, return_inverse=True)
+        kinds, classes = different.shape
         size = max(kinds, classes)  # a class that no sample has may be predicted all the same
-        square = np.full((size, size), forbidden, dtype=object)
-        square[:kinds, :classes] = cost
-        return square.astype(np.int64), base, step
+        square = np.full((size, size), int(different.max()) + 1, dtype=np.int64)
+        square[:kinds, :classes] = different
+        return square, merged.reshape(-1), base, step
 
 
 def dual_of(question: Question, engine: Engine, labels: list[str]) -> Lagrangian | None:

@@ -63,8 +63,7 @@ def cheapest_labels(
     NoLabels
         If the program says that there are none.
     """
-    data = question.data
-    rows = [row for requirement in question.requirements for row in requirement.prediction_rows(data)]
+    data, rows = question.data, _rows(question)
     if not rows and not clashes:
         return None
     # Imported here, since it takes part of a second, which other solves need not spend.
@@ -145,8 +144,17 @@ def _by_leaf(
     return np.stack([np.bincount(position, weighted[:, k], leaves) for k in range(data.n_classes)], axis=1)
 
 
+def _rows(question: Question) -> list[tuple[NDArray[np.int64], int]]:
+    """The rows over predictions of all requirements that have that form."""
+    return [row for requirement in question.requirements for row in requirement.prediction_rows(question.data)]
+
+
 MAX_ASSIGNMENTS = 65_536
+MOST_LISTED = 4_096
+"""Assignments: of more an integer program takes less time, where the requirements are rows."""
 MAX_TRIALS = 1_000
+ROUNDING = 1e-9
+"""Of sums in floating-point numbers, in parts of the largest one: labels that these rule out violate a row."""
 SLACKS = (0.0, 1e-5)
 """Parts by which the rows of a program are tightened: the tolerance of its solver, and a little more."""
 
@@ -160,9 +168,10 @@ def relabel(
 
     Assignments are tried in order of what they cost under the objective, or in training errors where it is no sum
     over samples; where tests have no price, no further than what ``better_than`` costs. None when none of the first
-    thousand satisfies all, or when the requirements that fail do not depend on labels; leaves of values have none.
-    Where there are more, or labels clash, an integer program chooses the labels if the requirements are rows over
-    predictions or meetings; else, where there are too many to list, one label after another is changed.
+    thousand that satisfy the rows over predictions satisfies all, or when the requirements that fail do not depend on
+    labels; leaves of values have none. Where there are more than `MOST_LISTED`, or labels clash, an integer program
+    chooses the labels if the requirements are rows over predictions or meetings; else, where there are too many to
+    list, one label after another is changed.
     """
     data = question.data
     if graph.values:
@@ -181,7 +190,7 @@ def relabel(
         if int(cost.min(axis=1).sum()) > limit:
             return None
     clashes = _clashes(question, graph, leaves, position)
-    if clashes or classes ** len(leaves) > MAX_TRIALS:
+    if clashes or classes ** len(leaves) > MOST_LISTED:
         try:
             programmed = _by_program(question, graph, budget, leaves, position, cost, clashes)
         except NoLabels:
@@ -194,8 +203,11 @@ def relabel(
     total = cost[np.arange(len(leaves)), labels].sum(axis=1)
     # Whether these hold does not depend on the form of a candidate, so it is checked first.
     of_predictions = [r for r in question.requirements if frozenset(r.needs) <= {"predicted", "correct"}]
-    for choice in np.argsort(total, kind="stable")[:MAX_TRIALS]:
-        if budget.stop() or (limit is not None and total[choice] > limit):
+    choices = np.argsort(total, kind="stable")
+    if limit is not None:
+        choices = choices[: np.searchsorted(total[choices], limit, side="right")]
+    for choice in choices[_may_satisfy(question, position, labels[choices])][:MAX_TRIALS]:
+        if budget.stop():
             return None
         candidate = graph.with_labels(dict(zip(leaves.tolist(), labels[choice].tolist(), strict=True)))
         if any(requirement.violation(candidate, data) for requirement in of_predictions):
@@ -207,6 +219,19 @@ def relabel(
             if judged.ok:
                 return kept
     return None
+
+
+def _may_satisfy(
+    question: Question, position: NDArray[np.int64], labels: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Which of several (A, leaves) labels satisfy the rows over predictions; some may violate one by a rounding."""
+    data, leaves = question.data, labels.shape[1]
+    satisfied = np.ones(len(labels), dtype=bool)
+    for coef, most in _rows(question):
+        total = _by_leaf(data, position, leaves, coef)[np.arange(leaves), labels].sum(axis=1)
+        largest = float(np.abs(coef).max()) * float(data.weights.sum())
+        satisfied &= total <= float(most) + ROUNDING * largest
+    return satisfied
 
 
 def _costs(question: Question) -> tuple[NDArray[np.int64], bool]:
