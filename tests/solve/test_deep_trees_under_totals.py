@@ -24,7 +24,7 @@ from treeform.solve.neighbourhoods import improve_low_subtrees
 from treeform.solve.node import Node
 from treeform.solve.pipeline import planned, search
 from treeform.solve.repair import MOST_LISTED, cheapest_labels, relabel
-from treeform.solve.stage.deep_trees import first_deep_trees, relaxed
+from treeform.solve.stage.deep_trees import FIRST_WORK, DeepTrees, first_deep_trees, relaxed
 from treeform.solve.stage.given_models import constants
 from treeform.utils.budget import Budget
 
@@ -141,6 +141,20 @@ def test_first_trees_are_fair_and_deep(more: tuple[Any, ...]) -> None:
     assert alone is not None and ledger.upper is not None and ledger.upper < 0.6 * alone
     assert ledger.graph.depth > 3
     assert ledger.lower is None or ledger.lower <= 0  # nothing is proved
+
+
+@pytest.mark.parametrize(("difference", "works"), [("0.9", [1, 4, 16, 64]), ("0.01", [1, 1, 1, 2])])
+def test_longer_searches_without_prices_grow_sooner(
+    difference: str, works: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There is nothing to be tried around no price."""
+    deep = DeepTrees(of := question(200, 7, 4, difference=difference), Ledger(of, Budget()))
+    deep.first(Budget())
+    asked: list[int] = []
+    monkeypatch.setattr(deep, "_searched", lambda prices, work, seed, part: asked.append(work // FIRST_WORK))
+    for _ in works:
+        deep._step(ContinuousTotals(), Budget())
+    assert asked == works
 
 
 def test_prices_beat_labels_alone() -> None:

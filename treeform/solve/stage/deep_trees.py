@@ -50,7 +50,10 @@ HALVINGS = 5
 DEAREST = 64
 """Up to so many times what a sample costs a price is tried: rows that are never to be wrong need more than one."""
 FIRST_WORK = 10**9
-"""Of the first longer search, which takes some tenths of a second; each one has twice that of the one before."""
+"""Of the first longer search, which takes some tenths of a second.
+
+Later ones have twice that after each round of `AROUND`, and without prices four times that of the one before.
+"""
 AROUND = (Fraction(1), Fraction(4, 5), Fraction(5, 4))
 """Multiples of the prices that were found."""
 LARGEST_WORK = 2**50
@@ -126,7 +129,9 @@ class DeepTrees:
         began = budget.seconds
         self.first(schedule.PRICES_OF_DEEP_TREES.of(budget))
         searched = budget.seconds
-        work = min(FIRST_WORK << self._turns // len(AROUND), LARGEST_WORK)
+        is_plain = self.dual is self.whole and not any(self.prices)  # nothing varies from turn to turn but the seed
+        doublings = 2 * self._turns if is_plain else self._turns // len(AROUND)
+        work = min(FIRST_WORK << doublings, LARGEST_WORK)
         factor = AROUND[self._turns % len(AROUND)]
         self._searched([price * factor for price in self.prices], work, self._turns, budget)
         self._turns += 1
