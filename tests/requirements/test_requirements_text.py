@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
+import pandas as pd
 import pytest
 
 import treeform as tf
@@ -36,6 +37,7 @@ def test_quoted_values() -> None:
         lambda column: tf.StatisticalParity(column, difference=0.1, positive=column),
         lambda column: tf.ConditionalParity(column, difference=0.1, given=column),
         lambda column: tf.MaxThresholds(column, 2),
+        lambda column: tf.Below(column, above=column + "b"),
         lambda column: tf.NoTestOn(column),
         lambda column: tf.MinRecall(0.5, positive=column),
         lambda column: tf.MaxTestsPerPath([column.strip(), "b"], 1),
@@ -50,6 +52,25 @@ def test_awkward_names_read_back(make_one: Callable[[str], Requirement], column:
     made = make_one(column)
     again = parse(str(made))
     assert again.to_json() == made.to_json()
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        tf.Uses(["0"]),
+        tf.OncePerPath(["1"]),
+        tf.MaxTestsPerPath(["0"], 1),
+        tf.StatisticalParity("1", difference=0.1),
+    ],
+)
+def test_columns_named_by_numbers_are_found(made: Requirement) -> None:
+    table = pd.DataFrame([[1, 2], [2, 2], [1, 3], [2, 3]])
+    problem = tf.Problem(table, [0, 1, 1, 1], shape=tf.Tree(1))
+    again = parse(str(made)).bind(problem.question.data)
+    model = problem.solve().graph
+    assert model is not None
+    data = problem.question.data
+    assert again.violation(model, data) == made.bind(data).violation(model, data)
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,8 @@ def column_list(given: Any, owner: str, least: int = 1) -> tuple[str, ...]:
 
     Raises SpecError if there are fewer than ``least``.
     """
+    if isinstance(given, int | float) and not isinstance(given, bool):  # a name such as 3 in text
+        given = str(given)
     listed = _names_in(given) if isinstance(given, str) else given
     if not isinstance(listed, Iterable) or isinstance(listed, Mapping):
         raise _no_columns(owner, given)

@@ -157,6 +157,8 @@ def resolved(values: Any, data: Dataset, owner: str, kind: str, written: str) ->
 def by_name(values: Any, data: Dataset) -> Any:
     """Columns that are crossed as one text, ``"sex & age"``; a column's name and anything else as they are."""
     known = data.table.names
+    if isinstance(values, int | float) and str(values) in known:  # a name such as 3 in text
+        values = str(values)
     if isinstance(values, str):
         parts = [part.strip() for part in values.split(CROSSED.strip())]
         crossed = values not in known and any(part in known for part in parts)

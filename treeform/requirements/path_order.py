@@ -238,7 +238,7 @@ class Below(Requirement):
         return wrong
 
     def __str__(self) -> str:
-        return f"{self.name}:{self.column},above={self.above}"
+        return stated(self.name, self.column, above=self.above)
 
 
 class _AFewTimes(PathRule):
