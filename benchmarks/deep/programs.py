@@ -49,10 +49,10 @@ def interrupted_after(seconds: float) -> Iterator[None]:
 def limits_count_work() -> None:
     """From here on time limits of this process count the seconds that it works, whatever else the machine does."""
     from treeform.estimators import candidates, cross_validated
-    from treeform.solve import driver
+    from treeform.solve import result
     from treeform.utils.budget import ProcessorBudget
 
-    for module in (candidates, cross_validated, driver):
+    for module in (candidates, cross_validated, result):
         module.Budget = ProcessorBudget  # type: ignore[misc]
 
 

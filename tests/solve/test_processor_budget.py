@@ -6,6 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from benchmarks.deep.programs import limits_count_work
+from treeform.estimators import candidates, cross_validated
+from treeform.solve import result
 from treeform.utils import budget
 from treeform.utils.budget import STRETCH, ProcessorBudget
 
@@ -53,3 +56,11 @@ def test_parts_count_work_too(clocks: Clocks) -> None:
     clocks.elapsed, clocks.worked = 50.0, 9.0
     assert isinstance(part, ProcessorBudget) and part.remaining == 1.0 and not part.stop()
     assert whole.share(None).remaining == 51.0
+
+
+def test_benchmarks_count_the_work_of_every_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (candidates, cross_validated, result):
+        monkeypatch.setattr(module, "Budget", module.Budget)  # as it was, afterwards
+    limits_count_work()
+    assert isinstance(result.SolveOptions(time_limit=1.0).budget(), ProcessorBudget)
+    assert {module.Budget for module in (candidates, cross_validated)} == {ProcessorBudget}
