@@ -19,6 +19,7 @@ WRONG = {
     FIT + "--require min_recall:2,positive=a": "write for example min_recall:0.8",
     FIT + "--require min_recall:0.5": "add positive=c",
     FIT + "--require monotone:x,up,positive=a": "use for example monotone:x,increasing",
+    FIT + "--require 'monotone:x, yearly'": "a column with commas in quotes",
     FIT + "--require statistical_parity:difference=0,positive=a": "add groups=COLUMN to it",
     FIT + "--require group_error_at_most:groups=g": "group_error_at_most:groups=sex",
     FIT + "--require mean_parity:groups=g,difference=1": "add --minimize absolute_error",

@@ -125,7 +125,7 @@ def test_summary_tells_how_every_column_was_taken():
         {
             "income": ["€1,200.50", "€900.00", None, "€2,000.00"] * 5,
             "opened": pd.to_datetime(["2020-01-01", "2021-01-01", "2022-01-01", "2020-06-01"] * 5),
-            "job": ["clerk", "cook", None, "clerk"] * 5,
+            "job": ["clerk", "cook, chef", None, "clerk"] * 5,
             "grade": pd.Categorical(list("ABCA") * 5, categories=list("ABC"), ordered=True),
             "owner": [True, False, True, True] * 5,
             "sex": list("fmfm") * 5,
@@ -142,6 +142,7 @@ def test_summary_tells_how_every_column_was_taken():
     ]
     assert summary.loc["job"].tolist()[:3] == ["category", 2, 5]
     assert summary.loc["job", "features"] == 3
+    assert summary.loc["job", "note"] == "clerk, 'cook, chef'"
     assert summary.loc["grade", ["taken as", "lowest", "highest", "note"]].tolist() == [
         "ordered",
         "A",

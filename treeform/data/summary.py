@@ -63,7 +63,8 @@ def _text(source: Source, value: float) -> str:
 
 
 def _levels_note(levels: list[str]) -> str:
-    return ", ".join(levels[:4]) + (", ..." if len(levels) > 4 else "")
+    shown = (repr(level) if "," in level and level[0] not in "'\"" else level for level in levels[:4])
+    return ", ".join(shown) + (", ..." if len(levels) > 4 else "")
 
 
 def _note(source: Source) -> str:

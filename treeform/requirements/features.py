@@ -130,7 +130,10 @@ class Monotone(Requirement):
                 f"the direction {direction!r} is not known",
                 cause="it is 'increasing' or 'decreasing'",
                 fix="use for example "
-                + worded(f"Monotone({column!r}, 'increasing')", f"monotone:{column},increasing"),
+                + worded(
+                    f"Monotone({column!r}, 'increasing')",
+                    f"{stated('monotone', column, 'increasing')} (a column with commas in quotes)",
+                ),
             )
         self.column = column_name(column, "Monotone")
         self.direction = direction
