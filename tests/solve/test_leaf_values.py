@@ -23,6 +23,7 @@ from treeform.engines.priced_tests import PricedSamples
 from treeform.errors import TreeformError
 from treeform.language.values import ValueRow
 from treeform.solve.engines import value_part
+from treeform.solve.stage import leaf_values
 
 
 def drawn_rows(rng: np.random.Generator, n: int) -> list[ValueRow]:
@@ -322,3 +323,15 @@ def test_pairs_of_subtrees_are_not_listed_once_the_search_has_to_stop(
         pairs = [pair for slab in search._promising(costs, 0.0) for pair in zip(*slab, strict=True)]
         assert len(set(pairs)) == len(pairs) == found
     assert asked == 4
+
+
+def test_beyond_its_size_it_says_that_it_ends_before_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(leaf_values, "MOST_CELLS", 10)
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 5, (30, 2))
+    problem = tf.Problem(X, X[:, 0] - X[:, 1] + 0.5 * rng.integers(0, 3, 30), shape=tf.Tree(2))
+    problem.minimize(tf.SquaredError())
+    problem += tf.Monotone(problem.question.data.columns[1].source)
+    result = problem.solve(time_limit=20)
+    assert result.graph is not None
+    assert any("up to 10 values" in note and "before the time limit" in note for note in result.notes)

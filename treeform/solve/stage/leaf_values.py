@@ -116,7 +116,8 @@ class ValueRun:
         self._without_ordered()
         self._bound_deeper(recheck)
         self.ledger.notes.append(
-            f"{self.name} proves optima under requirements on values {proves}; beyond, it gives bound and models"
+            f"{self.name} proves optima under requirements on values {proves}; beyond, it gives bound and models, "
+            "and ends with them, before the time limit, too"
         )
 
     def _without_ordered(self) -> None:
