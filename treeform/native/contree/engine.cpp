@@ -143,17 +143,18 @@ private:
             };
         }
         Aside(const Aside&) = delete;
-        ~Aside() { control_.at_group = before_; }
+        ~Aside() { control_.at_group = std::move(before_); }
 
     private:
         Control& control_;
-        const std::function<void()> before_;
+        std::function<void()> before_;
     };
     void raise_beside() {
-        constexpr std::uint64_t kLeast = 1'000'000;  // each call begins with the boxes it has
+        // Each call begins with the boxes it has, which it may have to divide again on the way to the next one.
+        constexpr std::uint64_t kLeast = 1'000'000, kPart = 8;
         if (raises_) return;  // its own nodes are counted, too
         const std::uint64_t may = root_->work() / 2, done = raised_->work() - raised_before_;
-        if (may < done + kLeast) return;
+        if (may < done + std::max(kLeast, done / kPart)) return;
         raises_ = true;
         raised_->raise(start_bound(), may - done);
         raises_ = false;

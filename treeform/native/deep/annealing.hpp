@@ -86,6 +86,7 @@ private:
     static constexpr double kPolish = 0.1;  // of all work
     static constexpr int kAtNode = 2;  // tests that are tried at a node in a sweep
     static constexpr std::size_t kMostTried = 1'000'000, kMostRouted = 2'000;
+    static constexpr std::ptrdiff_t kMostRead = 64;  // tests: further ones have no chance
     static constexpr int kNoise = 33;  // one row in so many
     static constexpr std::uint64_t kGiveUp = 2'000;
 
@@ -205,6 +206,7 @@ private:
         Routed& kept = routed_.at({hash, 0});
         if (kept.left != now.left || kept.right != now.right)
             kept = {now.left, now.right, sorted_routing_tests(rows, now, 0)};
+        if (std::ssize(kept.tests) > kMostRead) kept.tests = Tests(kept.tests.begin(), kept.tests.begin() + kMostRead);
         return kept.tests;
     }
     Tests sorted_routing_tests(const Rows& rows, const Tree<Cost>& now, int noise) {

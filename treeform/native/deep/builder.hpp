@@ -42,7 +42,7 @@ public:
     /// `pace` is called between questions; it may wait, or end the search by an exception.
     Builder(Space& space, std::size_t most_kept, std::uint64_t seed, std::function<void()> pace)
         : space_(space), pace_(std::move(pace)), exact_(most_kept), known_(most_kept), tests_(most_kept / 4 + 1),
-          first_(most_kept), random_(~seed) {}
+          first_(most_kept), random_(seed, ~std::uint64_t{0}) {}
 
     /// The sides of a test at a node of that height; they stay until the next split at that height.
     Sides* split(const Rows& rows, Test test, int height) {
