@@ -1,11 +1,13 @@
 // Choosing the widths of the numbers in a run, and putting the answer together.
 #include "engine.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 #include "../deep/improver.hpp"
 #include "../deep/few_columns.hpp"
