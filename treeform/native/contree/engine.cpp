@@ -171,8 +171,8 @@ private:
     }
     /// How much work the improvement search may have done by now, with that of the first trees; where it begins late, all
     /// that these take once the proof has done some. A proof at depth four takes ten to two hundred times the work of trees
-    /// of depth three on the same rows: a part of that is little beside it, and enough for the trees that are found soon. A
-    /// unit of the search takes about twice the time of one of the proof.
+    /// of depth three on the same rows: a part of that is little beside it, and enough for the trees that are found soon; the
+    /// late ones are there by then. A unit of the search takes about twice the time of one of the proof.
     double allowed(std::uint64_t first) {
         constexpr std::uint64_t kAlone = 400'000'000;  // some hundredths of a second
         if (settings_.work_limit > 0) return static_cast<double>(settings_.work_limit);
@@ -186,7 +186,7 @@ private:
             return ahead + share_.of(proof + raised, is_in_reach(), static_cast<double>(improver_->work()), ahead,
                                      control_.external_upper());
         }
-        const auto less_depth = static_cast<double>(root_->work_of_less_depth());
+        const auto less_depth = static_cast<double>(begins_late() ? 0 : root_->work_of_less_depth());
         return of_first + std::min(kEarly * less_depth, kMostEarly * of_first) + kPart * proof;
     }
     /// Whether a proof from depth five on takes seconds, as on some thousand rows of five columns.
