@@ -133,8 +133,8 @@ private:
     void throw_if_raised() const {
         if (raised_->lower() >= start_bound()) throw Raised{};
     }
-    /// While it lives, the bound goes on in the proof's thread, half as much as the proof; in one thread only, as the bound
-    /// of a run depends on no clock.
+    /// While it lives, the bound goes on in the proof's thread, half as much as the proof, and little where that one is in
+    /// reach; in one thread only, as the bound of a run depends on no clock.
     class Aside {
     public:
         explicit Aside(SearchAs& search) : control_(search.control_), before_(control_.at_group) {
@@ -155,7 +155,7 @@ private:
         // Each call begins with the boxes it has, which it may have to divide again on the way to the next one.
         constexpr std::uint64_t kLeast = 1'000'000, kPart = 8;
         if (raises_) return;  // its own nodes are counted, too
-        const std::uint64_t may = root_->work() / 2, done = raised_->work() - raised_before_;
+        const std::uint64_t may = root_->work() / (is_in_reach() ? 16 : 2), done = raised_->work() - raised_before_;
         if (may < done + std::max(kLeast, done / kPart)) return;
         raises_ = true;
         raised_->raise(start_bound(), may - done);
