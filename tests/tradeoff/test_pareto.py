@@ -79,17 +79,19 @@ def test_the_command(tmp_path: Path) -> None:
 
 def test_a_curve_that_was_cut_short_is_not_proved(monkeypatch):
     """Depth 1 alone is complete, and depth 2 was not looked at."""
-    from treeform.tradeoff import pareto as module
+    from treeform.solve.result import SolveOptions
+    from treeform.utils.budget import Budget
 
     problem = tf.Problem([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0], shape=tf.Tree(2))
     whole = problem.pareto()
     assert whole.proved and whole.depth == 2 and [p.value for p in whole.points] == [2, 1, 0]
 
-    class Spent(module.Budget):
+    class Spent(Budget):
         def stop(self):
             return True
 
-    monkeypatch.setattr(module, "Budget", Spent)
+    limits = iter([Spent()])  # of the curve; each table has its own
+    monkeypatch.setattr(SolveOptions, "budget", lambda options: next(limits, Budget()))
     short = problem.pareto()
     assert list(short.tables) == [1] and short.tables[1].proved
     assert not short.proved
