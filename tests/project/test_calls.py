@@ -26,6 +26,7 @@ def problem() -> tf.Problem:
         (lambda: tf.Problem(TABLE, "y", shap="tree:1"), "no parameter 'shap'", "did you mean 'shape'?"),
         (lambda: problem().solve(timelimit=3), "Problem.solve has no parameter", "'time_limit'"),
         (lambda: problem().solve(timeout=3), "no parameter 'timeout'", "use time_limit=3"),
+        (lambda: problem().solve(callback=print), "no parameter 'callback'", "use on_progress=..."),
         (lambda: problem().solve(None, None, None, 1, 2, 3, 4, 5, 6, 7, 8, 9), "by position", "parameter=value"),
         (lambda: problem().frontier(), "Problem.frontier needs over", "StatisticalParity"),
         (lambda: tf.Tree(), "Tree needs depth", "tf.Tree(depth=3)"),

@@ -30,7 +30,6 @@ ELSEWHERE = {
     "min_impurity_decrease": "use ccp_alpha=0.01: a test has to save errors on that share of the rows",
     "min_samples_leaf": "use requirements=[tf.MinSupport(20)]",
     "min_samples_split": "use requirements=[tf.MinSupport(20)], which bounds the rows on each side of a test",
-    "n_jobs": "use threads=2",
     "random_state": "leave it out: nothing is drawn at random",
     "splitter": "leave it out: all tests are tried",
 }

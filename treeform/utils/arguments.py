@@ -148,7 +148,7 @@ def unknown_parameter(
             stated = _with_number(elsewhere.get(name, ""), value)
             meant = _MEANT.get(name)
             if not stated and meant in known:
-                stated = f"use {meant}={value!r}"
+                stated = f"use {meant}={value!r}" if _is_positive(value) else f"use {meant}=..."
             return CallError(
                 f"{owner} has no parameter {name!r}",
                 cause=f"it takes {', '.join(known)}" if known else "it takes no arguments",
@@ -159,8 +159,11 @@ def unknown_parameter(
 
 def _with_number(advice: str, value: object) -> str:
     """Advice such as ``MinSupport(20)`` with the number that was given in place of its example."""
-    given = isinstance(value, int | float) and not isinstance(value, bool)
-    return re.sub(r"(?<=\()\d+(?=\))", str(value), advice) if given else advice
+    return re.sub(r"(?<=\()\d+(?=\))", str(value), advice) if _is_positive(value) else advice
+
+
+def _is_positive(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value > 0
 
 
 def _refusal(function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> CallError | None:

@@ -50,6 +50,8 @@ public:
         : settings_(settings), control_(control), width_(width),
           scans_(choose_scans<typename W::Key, typename W::Sum>(settings.simd.c_str())) {
         load_orders(rows, losses, ranked, table_, node_, control);
+        constexpr double kInReach = 2e6;
+        in_reach_ = static_cast<double>(node_.n) * std::pow(table_.features, settings_.depth - 2) <= kInReach;
         root_ = std::make_unique<Root<W>>(table_, node_, settings_, control_, scans_, away);
         if (settings.improve && !away && is_worth_improving(rows))
             improver_ = deep::improver_of<W>(table_, node_, settings_, control_, scans_);
@@ -107,6 +109,7 @@ private:
     std::uint64_t raised_before_ = 0;  // work before the proof
     bool raises_ = false;
     deep::Share share_;
+    bool in_reach_ = false;  // a proof from depth five on takes seconds, as on some thousand rows of five columns
 
     void prove() {
         add_keys(table_, node_, control_);
@@ -155,7 +158,7 @@ private:
         // Each call begins with the boxes it has, which it may have to divide again on the way to the next one.
         constexpr std::uint64_t kLeast = 1'000'000, kPart = 8;
         if (raises_) return;  // its own nodes are counted, too
-        const std::uint64_t may = root_->work() / (is_in_reach() ? 16 : 2), done = raised_->work() - raised_before_;
+        const std::uint64_t may = root_->work() / (in_reach_ ? 16 : 2), done = raised_->work() - raised_before_;
         if (may < done + std::max(kLeast, done / kPart)) return;
         raises_ = true;
         raised_->raise(start_bound(), may - done);
@@ -183,16 +186,11 @@ private:
         if (settings_.depth > 4) {
             const auto raised = static_cast<double>(raised_ ? raised_->work() : 0);
             const double ahead = of_first * (1 + kDeepAhead);
-            return ahead + share_.of(proof + raised, is_in_reach(), static_cast<double>(improver_->work()), ahead,
+            return ahead + share_.of(proof + raised, in_reach_, static_cast<double>(improver_->work()), ahead,
                                      control_.external_upper());
         }
         const auto less_depth = static_cast<double>(begins_late() ? 0 : root_->work_of_less_depth());
         return of_first + std::min(kEarly * less_depth, kMostEarly * of_first) + kPart * proof;
-    }
-    /// Whether a proof from depth five on takes seconds, as on some thousand rows of five columns.
-    bool is_in_reach() const {
-        constexpr double kMost = 2e6;
-        return static_cast<double>(node_.n) * std::pow(table_.features, settings_.depth - 2) <= kMost;
     }
     /// Whether the proof works alone for a while: on small tables at depth four, where it has trees within milliseconds and
     /// often ends in little more time than the first trees take.

@@ -26,6 +26,24 @@ void take_marked(const Id* order, std::size_t n, const std::vector<std::uint8_t>
     for (std::size_t k = 0; k < n; ++k) *rows = order[k], rows += marks[order[k]];
 }
 
+/// The last list of rows that was written out with the orders of all features.
+template <class Rows>
+class WrittenOut {
+public:
+    /// `rows`, of a table of `all`, by `write_out`; it stays until the next call.
+    template <class WriteOut>
+    const Rows& of(const Rows& rows, std::size_t all, const WriteOut& write_out) {
+        if (rows.n > all / 4) give_freed_memory_back();  // the most that is held at a time follows
+        rows_ = rows;
+        write_out(rows_);
+        return rows_;
+    }
+    void release() { rows_ = {}; }
+
+private:
+    Rows rows_;
+};
+
 template <class W>
 class ListedRows {
 public:
@@ -65,15 +83,10 @@ public:
 
     /// The same rows with the orders of all features, which stay until the next call.
     const Rows& whole(const Rows& rows) {
-        if (!is_list(rows)) return rows;
-        if (rows.n > root_.n / 4) give_freed_memory_back();  // the most that is held at a time follows
-        whole_ = rows;
-        write_out(whole_);
-        return whole_;
+        return is_list(rows) ? whole_.of(rows, root_.n, [this](Rows& list) { write_out(list); }) : rows;
     }
-
     /// Gives what `whole` returned back.
-    void release() { whole_ = {}; }
+    void release() { whole_.release(); }
 
     /// The same rows in the order of one feature, with their keys; they stay until the next call.
     const Rows& by(const Rows& rows, int feature) {
@@ -89,7 +102,8 @@ public:
 private:
     const contree::Table<W>& table_;
     const Rows& root_;
-    Rows whole_, column_;             // `column_` has a stride of 0: each feature's order is the one that it holds
+    WrittenOut<Rows> whole_;
+    Rows column_;                     // `column_` has a stride of 0: each feature's order is the one that it holds
     std::vector<std::uint8_t> here_;  // [row]: whether it is among those that are picked
     std::uint64_t work_ = 0;
 

@@ -50,14 +50,10 @@ public:
 
     /// The same rows with the orders of all features, which stay until the next call.
     const Rows& whole(const Rows& rows) {
-        if (!is_list(rows)) return rows;
-        if (rows.n > root_.n / 4) give_freed_memory_back();  // the most that is held at a time follows
-        whole_ = rows;
-        write_out(whole_);
-        return whole_;
+        return is_list(rows) ? whole_.of(rows, root_.n, [this](Rows& list) { write_out(list); }) : rows;
     }
     /// Gives what `whole` returned back.
-    void release() { whole_ = {}; }
+    void release() { whole_.release(); }
 
     /// The same rows with the order of one feature; they stay until the next call.
     const Rows& by(const Rows& rows, std::size_t feature) {
@@ -76,7 +72,8 @@ public:
 private:
     const regression::Table& table_;
     const Rows& root_;
-    Rows whole_, column_, rest_;
+    WrittenOut<Rows> whole_;
+    Rows column_, rest_;
     std::size_t held_ = 0;  // the feature whose order `column_` has
     std::vector<std::uint8_t> here_, sides_ = std::vector<std::uint8_t>(table_.n + 1);  // [row]; `here_` is clear between calls
     std::uint64_t work_ = 0;
