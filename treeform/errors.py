@@ -135,7 +135,7 @@ def unknown_name(name: object, known: Iterable[str], what: str, *, fix: str | No
     names = list(known)
     return UnknownName(
         f"there is no {what} {name!r}",
-        cause=f"treeform knows {', '.join(names) or 'none'}",
+        cause=f"treeform knows {listing(names, limit=20) or 'none'}",
         fix=did_you_mean(name, names, others=2) or fix,
     )
 

@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.deep.programs import interrupted_after
-from benchmarks.harness import Figures, Rows, Shown, commit, in_child, read_set, table, user_seconds
+from benchmarks.deep.sets import named_sets, read_rows
+from benchmarks.harness import Figures, Rows, Shown, commit, in_child, table, user_seconds
 
 SETS = "continuous/magic,continuous/eeg,continuous/bean,continuous/page,odd/statlog-german-credit,binary/german-credit"
 
@@ -21,8 +22,7 @@ def run(name: str, depth: int, parts: int, seconds: float) -> dict[str, Any]:
     """The bound of the proof, or the sum of those of some parts; called in a fresh process."""
     import treeform as tf
 
-    frame, target = read_set(*name.split("/"))
-    X, y = np.ascontiguousarray(frame.to_numpy(float)), target.to_numpy()
+    X, y = read_rows(name)
     part_of = np.random.default_rng(0).permutation(len(X)) % parts
     bounds, models, proved = [], [], 0
     began = user_seconds()
@@ -69,7 +69,7 @@ def bounds(rows: Rows) -> Shown:
 def main(sets: str = SETS, depths: str = "5", parts: str = "1,2,4,16", seconds: float = 10) -> None:
     """Measure."""
     figures = Figures("deep_bounds", ("set", "depth", "parts", "limit"))
-    for name in sets.split(","):
+    for name in named_sets(sets):
         for depth in map(int, depths.split(",")):
             for count in map(int, parts.split(",")):
                 figures.measure(

@@ -155,6 +155,7 @@ def test_every_column_that_cannot_be_read_is_named_at_once() -> None:
         (np.empty((3, 0)), [1, 2, 3], "no columns"),
         (np.ones(3), [1, 2, 3], "1 dimension,"),
         (np.ones((2, 2)), [1, 1], "one class only"),
+        (np.ones((2, 2)), [1.5, 1.5], "one value only"),
         (np.ones((2, 2)), [1, 2, 3], "2 rows, the target has 3"),
         (np.ones((2, 2)), [1, np.nan], "target of row 1 is missing"),
         (np.ones((2, 2)), ["a", None], "target of row 1 is missing"),

@@ -85,6 +85,7 @@ def test_arithmetic() -> None:
         "depth",
         "cost[0 5; 1/2 0] + nodes",
         "nodes*2",
+        "nodes/10 + error*3/2",
         "",
     ],
 )
@@ -93,7 +94,14 @@ def test_text_round_trip(text: str) -> None:
     assert Objective.parse(str(goal)) == goal
 
 
-@pytest.mark.parametrize("text", ["errors", "2", "error nodes", "error*nodes", "cost", "cost[0 x; 1 0]", "+"])
+def test_text_divided() -> None:
+    assert Objective.parse("nodes/10 + error*3/2") == tf.Nodes() / 10 + Fraction(3, 2) * tf.Error()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["errors", "2", "error nodes", "error*nodes", "cost", "cost[0 x; 1 0]", "+", "2/nodes", "nodes/0", "1/0*nodes"],
+)
 def test_text_that_is_none(text: str) -> None:
     with pytest.raises(SpecError, match=r"terms: error, nodes|no cost matrix"):
         Objective.parse(text)

@@ -243,8 +243,9 @@ def with_abstention(classes: NDArray[Any], label: str) -> NDArray[Any]:
 
 def single_class(label: Any, target: str | None) -> DataError:
     """The refusal of a target whose rows are all of one class."""
+    what = "value" if isinstance(plain(label), float) else "class"
     return DataError(
-        f"the target{'' if target is None else f' {target!r}'} has one class only ({plain(label)!r})",
+        f"the target{'' if target is None else f' {target!r}'} has one {what} only ({plain(label)!r})",
         cause="nothing is to be told apart (the number of classes has to be greater than one; got 1 class)",
         fix="check the target column, and the rows that were filtered out or have weight 0",
     )

@@ -39,10 +39,12 @@ def _weighted(part: str) -> tuple[Fraction, Any]:
     """A weight and a term; a part that is no product of numbers and one name is no term."""
     weight, names = Fraction(1), []
     for factor in _outside_brackets(part, "*"):
-        try:
-            weight *= fraction_of(factor)
-        except (ValueError, ZeroDivisionError):
-            names.append(factor)
+        first, *divisors = _outside_brackets(factor, "/")
+        for number, power in [(first, 1), *((divisor, -1) for divisor in divisors)]:
+            try:
+                weight *= fraction_of(number) ** power
+            except (ValueError, ZeroDivisionError):
+                names.append(number if power == 1 else factor)
     found = _TERM.fullmatch(names[0]) if len(names) == 1 else None
     extension = None if found is None else find(OBJECTIVES, found[1])
     if found is None or extension is None:
