@@ -77,12 +77,12 @@ def overhead(rows: Rows) -> Shown:
     return Shown("What the improvement search costs a proof", pd.DataFrame(lines), note)
 
 
-def main(families: str = "continuous,odd", depths: str = "3,4", limit: float = 10) -> None:
-    """Measure."""
+def main(families: str = "continuous,odd", sets: str = "", depths: str = "3,4", limit: float = 10) -> None:
+    """Measure all sets of some families, or those of such names."""
     figures = Figures("deep_overhead", ("family", "set", "depth"), limit=f"{limit:g}")
     for depth in map(int, depths.split(",")):
         for family in families.split(","):
-            for name in named(family, ""):
+            for name in named(family, sets):
                 figures.measure(
                     lambda f=family, n=name, d=depth: in_child(compared, f, n, d, limit, seconds=20 * limit).answer
                     or dict.fromkeys(UNKNOWN, ""),

@@ -115,11 +115,12 @@ def after_a_second(rows: Rows) -> Shown:
     ]
     whole = more.dropna(axis="columns")
     means = 100 * np.expm1(whole.mean())
+    error = 100 * whole.mean(axis="columns").sem(ddof=min(1, len(whole) - 1))
     note = (
         f"Training errors after {SECOND:g} user CPU second, a figure for each seed, and the fewest of the runs of "
         f"{MOMENTS[-1]:g}. Errors + 1 after a second are {100 * np.expm1(whole.mean().mean()):.1f} per cent more "
-        f"(geometric mean of {len(whole)} cases and {len(means)} seeds; by seed {means.min():.1f} to "
-        f"{means.max():.1f})."
+        f"(geometric mean of {len(whole)} cases and {len(means)} seeds; one standard error over cases {error:.1f} per "
+        f"cent; by seed {means.min():.1f} to {means.max():.1f})."
     )
     return Shown("Errors after a second and after a minute", pd.DataFrame(lines), note)
 
