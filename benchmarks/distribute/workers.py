@@ -19,7 +19,7 @@ import psutil
 
 from benchmarks.distribute.cases import case_of
 from benchmarks.harness import Figures, Rows, Shown, table, user_seconds
-from treeform.distribute.pairs import PairBounds
+from treeform.distribute.pairs import with_bounds_of_pairs
 from treeform.distribute.workers import Work, started
 from treeform.engines import EngineRun
 
@@ -54,7 +54,7 @@ def measure(case: str, workers: int) -> dict[str, Any]:
         pool.seconds.clear()
         before = _used()
         here, wall = time.process_time(), time.perf_counter()
-        asked = PairBounds().before(ask) if engine.bounded else ask
+        asked = with_bounds_of_pairs(ask) if engine.bounded else ask
         outcome = engine.run(data, task, EngineRun(ask=asked, callers=workers))
         here, wall = time.process_time() - here, time.perf_counter() - wall
         seconds, used = np.array(pool.seconds), _used()

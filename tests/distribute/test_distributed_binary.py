@@ -13,7 +13,7 @@ from journals import check_journal
 
 import treeform as tf
 from treeform.data import Dataset
-from treeform.distribute.pairs import PairBounds
+from treeform.distribute.pairs import with_bounds_of_pairs
 from treeform.engines import DL85, EngineRun, TreeTask
 from treeform.errors import SpecError
 
@@ -80,7 +80,7 @@ def _asked(engine: DL85, data: Dataset, task: TreeTask, most: int = 10**9) -> li
         asked.append((question, evaluator.evaluate(question, never)))
         return asked[-1][1] if len(asked) < most else None
 
-    engine.run(data, task, EngineRun(ask=PairBounds().before(ask)))
+    engine.run(data, task, EngineRun(ask=with_bounds_of_pairs(ask)))
     return asked
 
 
@@ -150,7 +150,7 @@ def test_bounds_of_pairs_are_known_from_both_tests() -> None:
             pairs[1 + (1 * 3 + 2) * 2 + 0] = 7
         return np.array([1, 1, len(pairs), *pairs])
 
-    pool = PairBounds().before(ask)
+    pool = with_bounds_of_pairs(ask)
     for test, price in ((0, 5), (2, 5), (2, 6)):
         pool(np.array([50, 0, 2, test, price]))
     first, second, third = asked

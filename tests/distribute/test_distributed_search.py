@@ -11,9 +11,10 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import distributed
@@ -76,13 +77,21 @@ def test_the_search_is_the_same_whoever_does_it(seed: int) -> None:
     assert shared.graph == alone.graph
 
 
-def test_tables_that_come_out_of_alignment() -> None:
+def out_of_alignment(array: Any) -> Any:
+    moved = np.frombuffer(b"x" + np.ascontiguousarray(array).tobytes(), np.uint8)[1:].view(array.dtype)
+    assert not moved.flags.aligned
+    return moved.reshape(array.shape)
+
+
+def test_tables_and_questions_that_come_out_of_alignment() -> None:
     data = Dataset.from_user(table().drop(columns="y"), table()["y"])
-    shifted = np.frombuffer(b"x" + np.ascontiguousarray(data.X).tobytes(), np.uint8)[1:].view(np.float64)
-    assert not shifted.flags.aligned
-    moved = replace(data, X=shifted.reshape(data.X.shape))
+    moved = replace(data, X=out_of_alignment(data.X))
     with started("threading", 1, Work(ConTree(), moved, TreeTask(3), "moved")) as pool:
-        found = ConTree().run(data, TreeTask(3), EngineRun(ask=lambda q: pool.ask(q, lambda: False)))
+
+        def ask(question: Any) -> Any:
+            return pool.ask(out_of_alignment(question), lambda: False)
+
+        found = ConTree().run(data, TreeTask(3), EngineRun(ask=ask))
     assert found.graph == ConTree().run(data, TreeTask(3), EngineRun()).graph
 
 
@@ -145,12 +154,12 @@ def test_a_journal_is_gone_on_from(tmp_path: Path) -> None:
 def test_a_journal_that_may_not_be_read_is_named(tmp_path: Path, monkeypatch) -> None:
     journal = Journal(tmp_path, "search")
 
-    def refused(path: Path) -> bool:
+    def refused(path: Path) -> bytes:
         raise PermissionError(13, "Permission denied", str(path))
 
-    monkeypatch.setattr(Path, "exists", refused)
+    monkeypatch.setattr(Path, "read_bytes", refused)
     with pytest.raises(SpecError, match="cannot be used") as error:
-        journal.read(np.zeros(3, dtype=np.int64))
+        journal.before(lambda question: question)(np.zeros(3, dtype=np.int64))
     assert str(tmp_path) in str(error.value)
 
 
@@ -224,29 +233,36 @@ def test_messages_are_small() -> None:
 class OneExecutor:
     """An executor whose first answers are lost."""
 
-    def __init__(self, lost: int) -> None:
-        self.pool, self.lost, self.calls = ThreadPoolExecutor(4), lost, 0
+    def __init__(self, error: Exception, lost: int) -> None:
+        self.error, self.lost = error, lost
 
     def submit(self, *given: Any) -> Future[Any]:
-        self.calls += 1
-        if self.calls <= self.lost:
-            future: Future[Any] = Future()
-            future.cancel()
-            future.set_running_or_notify_cancel()
-            return future
-        return self.pool.submit(lambda: (np.arange(2), 0.0))
+        future: Future[Any] = Future()
+        self.lost -= 1
+        if self.lost >= 0:
+            future.set_exception(self.error)
+        else:
+            future.set_result((np.arange(2), 0.0))
+        return future
 
 
-def pool_with(executor: Any, size: int = 2) -> Workers:
-    return Workers([executor] * size, lambda _: None, "k")
+def pool_with(error: Exception, lost: int) -> Workers:
+    executor = OneExecutor(error, lost)
+    return Workers(2, lambda: executor, None, "k", never)
 
 
 def test_lost_workers_are_counted_and_end_the_search_at_last() -> None:
-    pool = pool_with(OneExecutor(lost=2))
+    pool = pool_with(BrokenExecutor(), lost=2)
     assert pool.ask(np.arange(3), lambda: False) is not None
     assert pool.lost == 2
     with pytest.raises(SolverFailed, match="has cost 3 workers"):
-        pool_with(OneExecutor(lost=3)).ask(np.arange(3), lambda: False)
+        pool_with(BrokenExecutor(), lost=3).ask(np.arange(3), lambda: False)
+
+
+def test_a_part_that_costs_a_cluster_its_workers_ends_the_search() -> None:
+    lost = distributed.scheduler.KilledWorker("answer", SimpleNamespace(address="tcp://w"), 4)
+    with pytest.raises(SolverFailed, match="has cost 3 workers"):
+        pool_with(lost, lost=1).ask(np.arange(3), lambda: False)
 
 
 def test_a_worker_out_of_memory_is_with_notes() -> None:

@@ -113,19 +113,25 @@ def test_problems_journals_and_messages(tmp_path: Path) -> None:
 
 
 def test_replies_that_were_kept_answer_with_other_bounds(tmp_path: Path) -> None:
-    journal = Journal(tmp_path, "s", bounded=True)
+    journal, answered = Journal(tmp_path, "s", bounded=True), []
     question = np.array([50, 2, 7, 7, 2, 3, 9])
     assert part_of(question).tolist() == [3, 9]
-    journal.write(question, np.array([50, NOTHING, 4]))
+    nothing, found = np.array([50, NOTHING, 4]), np.array([55, 55, 4])
+
+    def ask(one: np.ndarray) -> np.ndarray:
+        answered.append(int(one[0]))
+        return found if one[0] > 50 else nothing
+
+    kept = journal.before(ask)
     lower, higher = question.copy(), question.copy()
     lower[0], higher[0] = 20, 60
-    assert journal.read(lower) is not None
-    assert journal.read(higher) is None  # nothing below 50 says nothing of 60
-    found = np.array([55, 55, 4])
-    journal.write(higher, found)
-    for one in (question, lower, higher):
-        assert settles(found, one)
-        assert journal.read(one) is not None
+    for one, told in ((question, nothing), (lower, nothing), (higher, found), (question, found), (lower, found)):
+        reply = kept(one)
+        assert reply is not None
+        assert reply.tolist() == told.tolist()
+        assert settles(reply, one)
+    assert answered == [50, 60]  # nothing below 50 says nothing of 60; what costs 55 answers all
+    assert len(journal.found) == 3
 
 
 def test_a_message_that_does_not_fit_is_refused() -> None:

@@ -2,59 +2,61 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from types import SimpleNamespace
 from typing import Any
 
+import distributed
 import numpy as np
 import pytest
 
 import treeform as tf
-from treeform.distribute import cluster
-from treeform.errors import SolverFailed
-
-released = threading.Event()
 
 
-@pytest.fixture(autouse=True)
-def release() -> Iterator[None]:
-    """What waits is let go after each test; in another order a module may come to its end more than once."""
-    released.clear()
-    yield
-    released.set()
+@pytest.fixture
+def loop() -> Iterator[Any]:
+    """As a client's, in a thread of its own."""
+    runs = asyncio.new_event_loop()
+    thread = threading.Thread(target=runs.run_forever)
+    thread.start()
+    yield SimpleNamespace(asyncio_loop=runs)
+    runs.call_soon_threadsafe(runs.stop)
+    thread.join()
+    runs.close()
 
 
-def gone(*_: Any, **__: Any) -> None:
-    raise AttributeError("'NoneType' object has no attribute 'scatter'")
+async def gone() -> None:
+    raise AttributeError("'NoneType' object has no attribute 'ncores'")
 
 
-def waits(*_: Any, **__: Any) -> None:
-    released.wait(60)
+async def waits() -> None:
+    await asyncio.sleep(60)
 
 
 class Dies:
-    """A client, and its executor, that do one thing as ``way``, and all others as a cluster of one thread would."""
+    """A client, its scheduler and its executor, that count threads as ``ncores`` does, and lose what they are given."""
 
-    scheduler = object()
     status = "running"
 
-    def __init__(self, what: str, way: Callable[..., None]) -> None:
-        self.what, self.way = what, way
-
-    def _do(self, what: str, answer: Any) -> Any:
-        return self.way() if what == self.what else answer
-
-    def nthreads(self) -> Any:
-        return self._do("nthreads", {"worker": 1})
-
-    def scatter(self, work: Any, **_: Any) -> Any:
-        return self._do("scatter", work)
+    def __init__(self, ncores: Callable[[], Any], loop: Any) -> None:
+        self.scheduler = self
+        self.ncores, self.loop = ncores, loop
 
     def get_executor(self, **_: Any) -> Any:
         return self
 
-    def submit(self, *_: Any) -> Any:
-        return self._do("submit", None)
+    def submit(self, *_: Any, **__: Any) -> Any:
+        lost: Future[Any] = Future()
+        lost.cancel()
+        lost.set_running_or_notify_cancel()
+        return lost
+
+
+async def one_thread() -> dict[str, int]:
+    return {"worker": 1}
 
 
 def problem() -> tf.Problem:
@@ -63,31 +65,31 @@ def problem() -> tf.Problem:
     return tf.Problem(X, (X[:, 0] > 4) ^ (rng.random(60) < 0.3), shape="tree:3")
 
 
-@pytest.mark.parametrize("what", ["nthreads", "scatter", "submit"])
-def test_the_incumbent_is_kept(what: str) -> None:
+@pytest.mark.parametrize(("ncores", "error"), [(gone, "AttributeError"), (one_thread, "CancelledError")])
+def test_the_incumbent_is_kept(loop: Any, ncores: Any, error: str) -> None:
     start = problem().solve(warm_start=None).graph
-    result = problem().solve("contree", executor=Dies(what, gone), warm_start=start)
+    result = problem().solve("contree", executor=Dies(ncores, loop), warm_start=start)
     assert result.graph is not None
     assert result.errors == problem().solve().errors
     assert (result.status, result.limit) == (tf.Status.FEASIBLE, tf.Limit.SOLVER)
-    assert any("the cluster cannot be reached any more (AttributeError" in note for note in result.notes)
+    assert any(f"the cluster cannot be reached any more ({error}" in note for note in result.notes)
 
 
-@pytest.mark.parametrize("what", ["nthreads", "scatter"])
-def test_a_client_that_waits_is_left_alone_at_the_limit(what: str) -> None:
-    result = problem().solve("contree", executor=Dies(what, waits), time_limit=0.2)
+def test_a_client_that_waits_is_left_alone_at_the_limit(loop: Any) -> None:
+    result = problem().solve("contree", executor=Dies(waits, loop), time_limit=0.2)
     assert (result.status, result.limit) == (tf.Status.FEASIBLE, tf.Limit.TIME)
     assert result.graph is not None
 
 
-def test_calls_of_a_cluster() -> None:
-    assert cluster.reach(lambda: 3, lambda: False) == 3
-    with pytest.raises(KeyError):
-        cluster.reach(lambda: {}["a"], lambda: False)
-    with pytest.raises(cluster.CutShort):
-        cluster.reach(waits, lambda: True)
-    with pytest.raises(SolverFailed, match="does not answer"):
-        cluster.reach(waits, lambda: False, seconds=0.01)
-    with pytest.raises(SolverFailed, match="cannot be reached"):
-        cluster.scatter(Dies("scatter", gone), None, lambda: False)
-    cluster.last_call(gone)
+def test_a_scheduler_that_was_killed_ends_the_search() -> None:
+    """The client of a real one."""
+    cluster = distributed.LocalCluster(
+        processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None
+    )
+    start = problem().solve(warm_start=None).graph
+    with distributed.Client(cluster) as client:
+        cluster.close()
+        result = problem().solve("contree", executor=client, warm_start=start)
+    assert result.graph is not None
+    assert (result.status, result.limit) == (tf.Status.FEASIBLE, tf.Limit.SOLVER)
+    assert any("the cluster cannot be reached any more" in note for note in result.notes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
@@ -18,11 +19,9 @@ from joblib.externals.loky import process_executor
 
 import treeform as tf
 from treeform.data import Dataset
-from treeform.distribute import cluster
-from treeform.distribute.workers import Work, _Process, started
+from treeform.distribute.workers import Work, _process, started
 from treeform.engines import DL85, ConTree, DiagramSearch, EngineRun, TotalsSearch, TreeTask, totals
 from treeform.engines.relaxation import relax
-from treeform.errors import SolverFailed
 
 
 def data_of(n: int, features: int = 9, top: int = 2) -> Dataset:
@@ -35,40 +34,41 @@ def never() -> bool:
     return False
 
 
-class LosingClient:
-    """A client whose scheduler forgets a worker the first few times."""
-
-    def __init__(self, times: int) -> None:
-        self.times = times
-
-    def scatter(self, work: Any, **_: Any) -> Any:
-        self.times -= 1
-        if self.times >= 0:
-            raise KeyError("tcp://127.0.0.1:1")
-        return work
+def first_question_and_reply(data: Dataset, depth: int) -> tuple[Any, Any]:
+    first: list[Any] = []
+    ConTree().run(data, TreeTask(depth), EngineRun(ask=first.append))
+    return first[0], ConTree().evaluator(data, TreeTask(depth)).evaluate(first[0], never)
 
 
-def test_data_are_given_out_again_when_a_worker_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster.time, "sleep", lambda _: None)
-    work = Work(ConTree(), data_of(30), TreeTask(3), "scattered")
-    assert cluster.scatter(LosingClient(cluster.MOST_LOST - 1), work, never) is work
-    with pytest.raises(SolverFailed, match="has cost 3 workers"):
-        cluster.scatter(LosingClient(cluster.MOST_LOST), work, never)
+@pytest.mark.slow
+def test_a_worker_of_dask_killed_while_it_holds_the_data() -> None:
+    """The data die with it, and are given to the one that takes its place."""
+    data = data_of(50, 4)
+    question, expected = first_question_and_reply(data, 3)
+    with (
+        distributed.Client(n_workers=1, threads_per_worker=1, dashboard_address=None) as client,
+        started(client, None, Work(ConTree(), data, TreeTask(3), "held")) as pool,
+    ):
+        replies = [pool.ask(question, never)]
+        os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+        replies += [pool.ask(question, never)]
+    for reply in replies:
+        assert reply is not None
+        assert np.array_equal(reply, expected)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seconds", [0.02, 0.2, 0.6])
 def test_a_worker_of_dask_killed_while_it_gets_the_data(seconds: float) -> None:
-    data, first = data_of(200_000), []
+    data = data_of(200_000)
     work = Work(ConTree(), data, TreeTask(3), f"killed after {seconds}")
-    ConTree().run(data, work.task, EngineRun(ask=first.append))
-    expected = ConTree().evaluator(data, work.task).evaluate(first[0], lambda: False)
+    question, expected = first_question_and_reply(data, 3)
     with distributed.Client(n_workers=2, threads_per_worker=1, dashboard_address=None) as client:
         pid = next(iter(client.run(os.getpid).values()))
         timer = threading.Timer(seconds, os.kill, [pid, signal.SIGKILL])
         timer.start()
         with started(client, None, work) as pool:
-            replies = [pool.ask(first[0], lambda: False) for _ in range(3)]
+            replies = [pool.ask(question, never) for _ in range(3)]
         timer.join()
     for reply in replies:
         assert reply is not None
@@ -77,9 +77,8 @@ def test_a_worker_of_dask_killed_while_it_gets_the_data(seconds: float) -> None:
 
 def test_a_worker_that_keeps_much_is_not_ended(tmp_path: Path) -> None:
     """What an engine keeps between parts may exceed the growth that loky takes for a leak."""
-    process = _Process(str(tmp_path))
-    most = process.submit(getattr, process_executor, "_MAX_MEMORY_LEAK_SIZE").result()
-    process.end()
+    with contextlib.ExitStack() as stack:
+        most = _process(stack, str(tmp_path)).submit(getattr, process_executor, "_MAX_MEMORY_LEAK_SIZE").result()
     assert most == sys.maxsize
 
 

@@ -12,7 +12,7 @@ from in_parts import cost_of, never
 
 import treeform as tf
 from treeform.data import Dataset
-from treeform.distribute.pairs import PairBounds
+from treeform.distribute.pairs import with_bounds_of_pairs
 from treeform.engines import DL85, ConTree, DiagramSearch, EngineOutcome, EngineRun, TotalsSearch, TreeTask
 from treeform.engines.distributed import Distributable
 from treeform.engines.task import Message
@@ -39,7 +39,7 @@ def last_first(
     run = EngineRun(
         Budget().until(lambda: any(cost <= known for cost in shown)),
         on_incumbent=lambda seconds, upper, lower, graph: shown.append(upper),
-        ask=PairBounds().before(ask) if engine.bounded else ask,
+        ask=with_bounds_of_pairs(ask) if engine.bounded else ask,
         callers=callers,
         threads=callers,
     )

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from treeform.data import Dataset
-from treeform.distribute.pairs import PairBounds
+from treeform.distribute.pairs import with_bounds_of_pairs
 from treeform.distribute.workers import Work, started
 from treeform.engines import EngineOutcome, EngineRun, TreeTask
 from treeform.engines.distributed import NOTHING, Distributable
@@ -39,7 +39,7 @@ def solve_in_parts(
         def ask(question: Message) -> Message | None:
             return pool.ask(question, never)
 
-        asked = PairBounds().before(ask) if engine.bounded else ask
+        asked = with_bounds_of_pairs(ask) if engine.bounded else ask
         shared = replace(run or EngineRun(), ask=asked, callers=pool.size, threads=pool.size)
         found = engine.run(data, task, shared)
     assert pool.seconds

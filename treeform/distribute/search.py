@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from treeform import __version__
-from treeform.distribute.cluster import CutShort
 from treeform.distribute.executor import LOCAL
 from treeform.distribute.journal import Journal
-from treeform.distribute.pairs import PairBounds
-from treeform.distribute.workers import Work, Workers, check_executor, started
+from treeform.distribute.pairs import with_bounds_of_pairs
+from treeform.distribute.workers import CutShort, Work, Workers, check_executor, started
 from treeform.engines import Engine, EngineOutcome, EngineRun, TreeTask
 from treeform.engines.distributed import Distributable
 from treeform.engines.task import Message
@@ -29,29 +28,22 @@ class Distribution:
     """Who does the work of one solve, and where its parts are kept.
 
     Raises SpecError if there is no such executor, or the number of workers is not possible.
-
-    Parameters
-    ----------
-    executor : None, "loky", "threading", "dask", "dask:tcp://HOST:PORT", or a client of Dask distributed
-        None: this process.
-    workers : int or None
-        Processes, or threads, of those that are started here; None takes one for each processor.
-    journal : path or None
-        A folder that keeps each part as it ends.
     """
 
     executor: Any = None
+    """None (this process), "loky", "threading", "dask", "dask:tcp://HOST:PORT", or a client of Dask distributed."""
     workers: int | None = None
+    """Processes, or threads, of those that are started here; None takes one for each processor."""
     journal: str | os.PathLike[str] | None = None
+    """A folder that keeps each part as it ends."""
 
     def __post_init__(self) -> None:
         if self.executor is not None:
             check_executor(self.executor)
         workers = self.workers
         if workers is not None and (not isinstance(workers, int) or isinstance(workers, bool) or workers < 1):
-            raise SpecError(
-                f"workers={workers!r} is no number of processes", fix="give a whole number, at least 1"
-            )
+            what = f"workers={workers!r} is no number of processes"
+            raise SpecError(what, fix="give a whole number, at least 1")
         if workers is not None and self.executor is None:
             raise SpecError(
                 f"{setting_text('workers', workers)} has no effect without an executor",
@@ -63,26 +55,23 @@ class Distribution:
         """The engine, with its search divided among workers; see `check`."""
         return _Distributed(engine, self)
 
-    def check(self, engine: Engine) -> None:
-        """Refuse an engine whose search stays in one process.
-
-        Raises
-        ------
-        SpecError
-            Naming those that can be shared out.
-        """
-        if not isinstance(engine, Distributable):
-            raise SpecError(
-                f"the search of {engine.name} cannot be shared by several workers, or kept in a journal",
-                cause="its parts depend on each other",
-                fix="leave out executor and journal, or solve with "
-                + worded(
-                    "tf.ConTree(), tf.TotalsSearch(), tf.DiagramSearch() or tf.DL85()",
-                    "contree, totals-search, diagram-search or dl85",
-                )
-                + f", where they take the problem; several cores of one machine serve {engine.name} by its "
-                "setting threads",
-            )
+    def check(self, searcher: Any) -> None:
+        """Refuse a solver, and an engine whose search stays in one process. Raises SpecError."""
+        if isinstance(searcher, Distributable):
+            return
+        cause, fix = "it is a solver of its own, and no native engine supports all of this problem", ""
+        if isinstance(searcher, Engine):
+            cause = "its parts depend on each other"
+            called = "tf.ConTree(), tf.TotalsSearch(), tf.DiagramSearch() or tf.DL85()"
+            those = worded(called, "contree, totals-search, diagram-search or dl85")
+            fix = f"solve with {those}, where they take the problem; "
+            fix += f"several cores serve {searcher.name} by its setting threads; "
+        raise SpecError(
+            f"the search of {searcher.name} cannot be shared by several workers, or kept in a journal",
+            cause=cause,
+            fix=f"leave out executor and journal; {fix}{worded('tf.sweep', 'treeform sweep')} shares many solves by "
+            "any solver",
+        )
 
 
 class _Distributed(Engine):
@@ -108,7 +97,7 @@ class _Distributed(Engine):
             with started(executor, workers, work, stop) as pool:
                 answered = ask if journal is None else journal.before(ask)
                 if engine.bounded:
-                    answered = PairBounds().before(answered)
+                    answered = with_bounds_of_pairs(answered)
                 threads = pool.size if executor in LOCAL else 1
                 shared = replace(run, ask=answered, callers=pool.size, threads=threads)
                 outcome = engine.run(data, task, shared)
@@ -121,10 +110,8 @@ def _with_notes(outcome: EngineOutcome, pool: Workers, journal: Journal | None) 
     """The outcome with what its reader has to know: parts that come from an earlier run, and workers that died."""
     notes, details = [], {}
     if journal is not None and journal.found:
-        notes.append(
-            f"the search went on from {journal.path.parent}: {journal.found} of its parts were there"
-        )
-        details["parts_from_journal"] = journal.found
+        found = details["parts_from_journal"] = len(journal.found)
+        notes.append(f"the search went on from {journal.path.parent}: {found} of its parts were there")
     if pool.lost:
         notes.append(f"{count_of(pool.lost, 'worker', 'were')} lost; what was left undone was searched again")
     return replace(outcome, notes=(*outcome.notes, *notes), details=outcome.details | details)

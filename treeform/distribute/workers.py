@@ -1,12 +1,13 @@
 """Workers that answer the questions of one search: threads or processes of this machine, or a cluster of Dask.
 
-All of them are executors as the standard library defines them: here is what a worker does with a question, and a loop
-that waits for its reply. A worker that dies costs the question that it had; one that has cost `MOST_LOST` workers ends
-the search.
+All of them are executors as the standard library defines them: here is what a worker does with a question, and the wait
+for its reply. A process that dies costs the question that it had; one that has cost `MOST_LOST` of them ends the
+search. A cluster starts what its workers lost again by itself.
 """
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import queue
@@ -21,18 +22,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from treeform.distribute.cluster import (
-    MOST_LOST,
-    POLL_SECONDS,
-    CutShort,
-    client_of,
-    costs_too_many,
-    is_cancelled,
-    is_client,
-    reach,
-    scatter,
-    within_reach,
-)
+from treeform.distribute.cluster import client_of, is_cancelled, is_client, out_of_reach
 from treeform.distribute.executor import NAMES, end_with, unknown_executor
 from treeform.engines.distributed import Distributable
 from treeform.errors import SolverFailed, SpecError
@@ -42,12 +32,15 @@ if TYPE_CHECKING:
     from treeform.engines import TreeTask
     from treeform.engines.task import Message
 
-LOST_SECONDS = 0.5
-"""After a worker was lost, before its question is asked again: a cluster takes note of it by then."""
-LOST_BY_DASK = ("KilledWorker", "FutureCancelledError", "FuturesCancelledError")
-"""Errors of Dask for a lost worker."""
+POLL_SECONDS = 0.05
+MOST_LOST = 3
+"""Processes that a question may cost before the search ends."""
 ONE_SEARCH = ("loky", "threading", "dask")
 """The executors for one search, of those in `NAMES`."""
+
+
+class CutShort(Exception):
+    """The search has to stop before a worker has answered."""
 
 
 @dataclass(frozen=True)
@@ -70,20 +63,10 @@ def never() -> bool:
     return False
 
 
-def answer(
-    source: Any, key: str, ended: Callable[[], bool], question: Message
-) -> tuple[Message, float] | None:
-    """What a worker does: the reply to a question, and the seconds of CPU that it took; None once the search ended.
+def answer(source: Work | str, key: str, ended: Callable[[], bool], question: Message) -> Any:
+    """What a worker does: the reply to a question, and the seconds of CPU that it took; None once ``ended()`` is true.
 
-    Parameters
-    ----------
-    source : Work or str
-        What the question is about, or the file that holds it.
-    key : str
-        Its digest.
-    ended : callable
-        Whether nobody waits for the reply any more.
-    question : array of int64
+    ``source`` is the work, or the file that holds it; ``key`` its digest.
     """
     import joblib
 
@@ -91,94 +74,84 @@ def answer(
         work: Work = joblib.load(source, mmap_mode="r") if isinstance(source, str) else source
         _MINE.evaluator, _MINE.key = work.engine.evaluator(work.data, work.task), key
     began = time.process_time()
-    reply = _MINE.evaluator.evaluate(question, ended)
+    reply = _MINE.evaluator.evaluate(question.copy(), ended)  # it may lie out of alignment in what Dask received
     if reply is None and not ended():
         raise MemoryError("a worker reached the memory_limit of its engine")
     return None if reply is None else (reply, time.process_time() - began)
 
 
 class Workers:
-    """Those who answer the questions of one search.
+    """Those who answer the questions of one search: `size` of them, whose executors ``start()`` gives.
 
-    Parameters
-    ----------
-    executors : list
-        One entry for each question that may be in work at a time.
-    source : callable
-        ``source(again)`` is what each question is about, for `answer`; `again` where the question cost a worker, which
-        may have taken the data with it.
-    key : str
-        Its digest.
-    ended : callable
-        Where workers read that nobody waits for a reply any more.
-
-    Attributes
-    ----------
-    lost : int
-        Workers that died.
-    seconds : list of float
-        Of CPU, of each answer.
+    `given` is what `answer` is given with every question. `lost` counts executors that broke and were replaced;
+    `seconds` has those of CPU of each answer.
     """
 
-    def __init__(
-        self, executors: list[Any], source: Callable[[bool], Any], key: str, ended: Callable[[], bool] = never
-    ) -> None:
-        self._source, self._key, self._ended = source, key, ended
+    def __init__(self, size: int, start: Callable[[], Any], *given: Any) -> None:
+        self._start, self._given = start, given
         self._idle: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        for executor in executors:
-            self._idle.put(executor)
-        self.size = len(executors)
+        for _ in range(size):
+            self._idle.put(start())
+        self.size = size
         self.lost = 0
         self.seconds: list[float] = []
 
     def ask(self, question: Message, stop: Callable[[], bool]) -> Message | None:
-        """The reply; None once ``stop()`` is true. May be called from as many threads as there are executors.
+        """The reply; None once ``stop()`` is true. May be called from `size` threads at a time.
 
         Raises SolverFailed if the question has cost too many workers, or these cannot be reached any more.
         """
         executor = self._idle.get()
         try:
-            for lost in range(1, MOST_LOST + 1):
+            for left in reversed(range(MOST_LOST)):
                 try:
-                    found = self._asked(executor, question, stop, lost > 1)
-                except CutShort:
-                    return None
-                except (BrokenExecutor, CancelledError) as error:
+                    found = waited(executor.submit(answer, *self._given, question), stop)
+                    break
+                except BrokenExecutor:
                     self.lost += 1
-                    if lost == MOST_LOST:
-                        raise costs_too_many(error) from error
-                    time.sleep(LOST_SECONDS)
-                    continue
-                if found is None:
-                    return None
-                reply: Message = found[0]
-                self.seconds.append(found[1])
-                return reply
+                    if not left:
+                        raise
+                    executor = self._start()
+        except CutShort:
+            return None
+        except Exception as error:
+            raise _failure(error) from error
         finally:
             self._idle.put(executor)
-        raise AssertionError
+        if found is None:
+            return None
+        reply: Message
+        reply, seconds = found
+        self.seconds.append(seconds)
+        return reply
 
-    def _asked(self, executor: Any, question: Message, stop: Callable[[], bool], again: bool) -> Any:
-        """The worker's result. BrokenExecutor or CancelledError: it is lost; CutShort: ``stop()`` is true."""
-        with within_reach():
-            future = executor.submit(answer, self._source(again), self._key, self._ended, question)
-        while not wait([future], POLL_SECONDS).done:
-            if stop():
-                future.cancel()
-                raise CutShort
-        try:
-            return future.result()
-        except (BrokenExecutor, CancelledError):
-            raise
-        except Exception as error:
-            if type(error).__name__ in LOST_BY_DASK:
-                raise BrokenExecutor(str(error)) from error
-            raise SolverFailed(
-                "a worker could not search its part",
-                cause=f"{type(error).__name__}: {error}".rstrip(": "),
-                fix="install the same version of treeform on all workers, and give them memory; "
-                "a journal keeps what was found",
-            ) from error
+
+def waited(future: Future[Any], stop: Callable[[], bool]) -> Any:
+    """What it comes to. Raises CutShort once ``stop()`` is true."""
+    while not wait([future], POLL_SECONDS).done:
+        if stop():
+            future.cancel()
+            raise CutShort
+    return future.result()
+
+
+def _failure(error: Exception) -> SolverFailed:
+    """The error of a search whose question has no reply."""
+    if isinstance(error, CancelledError):
+        return out_of_reach(error)
+    name = type(error).__name__
+    if isinstance(error, BrokenExecutor) or name == "KilledWorker":  # of Dask
+        return SolverFailed(
+            f"a part of the search has cost {MOST_LOST} workers or more",
+            cause=str(error) or name,
+            fix="give workers more memory, or the engine a memory_limit; a journal keeps what has been found",
+        )
+    return SolverFailed(
+        "a worker could not search its part",
+        cause=f"{name}: {error}".rstrip(": "),
+        fix="install the same version of treeform on all workers, and give them memory; "
+        "a journal keeps what was found",
+    )
 
 
 def check_executor(executor: Any) -> None:
@@ -198,34 +171,35 @@ def check_executor(executor: Any) -> None:
 def started(
     executor: Any, workers: int | None, work: Work, stop: Callable[[], bool] = never
 ) -> Iterator[Workers]:
-    """The workers that an executor stands for, with what they work on.
+    """The workers that an executor stands for, with what they work on; ``stop()``: whether the search has to stop.
 
-    Parameters
-    ----------
-    workers : int or None
-        Of ``"loky"``, ``"threading"`` and a local ``"dask"``; None takes one for each processor.
-    stop : callable
-        Whether the search has to stop; asked while a cluster is given the data.
-
-    Raises
-    ------
-    SpecError
-        If there is no such executor.
-    SolverFailed
-        If the cluster cannot be reached.
-    CutShort
-        If the search has to stop before a cluster has the data.
+    Raises SolverFailed if a cluster cannot be reached, CutShort if the search has to stop before it has answered.
     """
     import joblib
 
-    check_executor(executor)
+    count = joblib.effective_n_jobs(-1) if workers is None else workers
     with contextlib.ExitStack() as stack:
-        if executor in ("loky", "threading"):
-            count = joblib.effective_n_jobs(-1) if workers is None else workers
-            start = _processes(count, work) if executor == "loky" else _threads(count, work, stop)
-            yield stack.enter_context(start)
+        if executor == "threading":
+            threads = stack.enter_context(ThreadPoolExecutor(count))
+            yield Workers(count, lambda: threads, work, work.key, stop)
+        elif executor == "loky":
+            made = tempfile.TemporaryDirectory(prefix="treeform-", ignore_cleanup_errors=True)
+            folder = stack.enter_context(made)
+            source = str(Path(folder) / "work.joblib")
+            joblib.dump(work, source)  # workers map its arrays into memory, and share them
+            yield Workers(count, partial(_process, stack, folder), source, work.key, never)
         else:
-            yield stack.enter_context(_cluster(stack.enter_context(client_of(executor, workers)), work, stop))
+            client = stack.enter_context(client_of(executor, workers))
+            yield _cluster(client, work, stop)
+
+
+def _process(stack: contextlib.ExitStack, folder: str) -> Executor:
+    """An executor of one process, which ends with the stack: of several processes all are lost when one is killed."""
+    from joblib.externals.loky import ProcessPoolExecutor
+
+    made: Executor = ProcessPoolExecutor(1, initializer=partial(_begin_process, os.getpid(), folder))
+    stack.callback(partial(made.shutdown, kill_workers=True))  # type: ignore[call-arg]
+    return made
 
 
 def _begin_process(parent: int, folder: str) -> None:
@@ -240,66 +214,25 @@ def _begin_process(parent: int, folder: str) -> None:
     end_with(parent, folder)
 
 
-class _Process:
-    """A process in an executor of its own: its death breaks no other, and it is started again for the next question."""
-
-    def __init__(self, folder: str) -> None:
-        self._folder = folder
-        self._executor = self._start()
-
-    def _start(self) -> Executor:
-        from joblib.externals.loky import ProcessPoolExecutor
-
-        begin = partial(_begin_process, os.getpid(), self._folder)
-        executor: Executor = ProcessPoolExecutor(max_workers=1, initializer=begin)
-        return executor
-
-    def submit(self, *given: Any) -> Future[Any]:
-        try:
-            return self._executor.submit(*given)
-        except (BrokenExecutor, RuntimeError):
-            self.end()
-            self._executor = self._start()
-            return self._executor.submit(*given)
-
-    def end(self) -> None:
-        self._executor.shutdown(wait=True, kill_workers=True)  # type: ignore[call-arg]
+def _taken(work: Work) -> Work:
+    """The work as a task of Dask, which has it done again where the worker that held it is lost."""
+    return work
 
 
-@contextlib.contextmanager
-def _processes(count: int, work: Work) -> Iterator[Workers]:
-    import joblib
+def _cluster(client: Any, work: Work, stop: Callable[[], bool]) -> Workers:
+    """The workers of a cluster: each of its threads has a question in work."""
+    import dask.config
 
-    with tempfile.TemporaryDirectory(prefix="treeform-", ignore_cleanup_errors=True) as folder:
-        source = str(Path(folder) / "work.joblib")
-        joblib.dump(work, source)  # workers map its arrays into memory, and share them
-        made = [_Process(folder) for _ in range(count)]
-        try:
-            yield Workers(made, lambda _: source, work.key)
-        finally:
-            for one in made:
-                one.end()
-
-
-@contextlib.contextmanager
-def _threads(count: int, work: Work, stop: Callable[[], bool]) -> Iterator[Workers]:
-    with ThreadPoolExecutor(count) as threads:
-        yield Workers([threads] * count, lambda _: work, work.key, stop)
-
-
-@contextlib.contextmanager
-def _cluster(client: Any, work: Work, stop: Callable[[], bool]) -> Iterator[Workers]:
-    """A cluster of Dask, which starts a task elsewhere when its worker is lost; each thread has a question in work."""
-    with within_reach():
-        threads = sum(reach(client.nthreads, stop).values())
+    try:
+        counts = asyncio.run_coroutine_threadsafe(client.scheduler.ncores(), client.loop.asyncio_loop)
+        threads = sum(waited(counts, stop).values())
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
+            taken = client.submit(_taken, work, pure=False)
+    except CutShort:
+        raise
+    except Exception as error:
+        raise out_of_reach(error) from error
     if threads == 0:
         raise SpecError("the cluster has no workers", fix="start some with: dask worker tcp://HOST:PORT")
-    scattered = scatter(client, work, stop)
-
-    def source(again: bool) -> Any:
-        nonlocal scattered
-        if again:
-            scattered = scatter(client, work, stop)
-        return scattered
-
-    yield Workers([client.get_executor(pure=False)] * threads, source, work.key, is_cancelled)
+    executor = client.get_executor(pure=False)
+    return Workers(threads, lambda: executor, taken, work.key, is_cancelled)

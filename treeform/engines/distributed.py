@@ -32,15 +32,7 @@ def part_of(question: Message) -> Message:
 
 
 def settles(reply: Message, question: Message) -> bool:
-    """Whether a reply answers a bounded question.
-
-    Parameters
-    ----------
-    reply : Message
-        The reply to a question about the same part, possibly with another bound.
-    question : Message
-        The question with the bound that is asked about.
-    """
+    """Whether a reply about the same part, possibly with another bound, answers a bounded question."""
     return bool(reply[1] < NOTHING or reply[0] >= question[0])
 
 
@@ -48,19 +40,10 @@ class Evaluator(Protocol):
     """Answers questions about one task on one table; not from two threads at a time."""
 
     def evaluate(self, question: Message, stop: Callable[[], bool], /) -> Message | None:
-        """Answer a question.
+        """The reply to a question.
 
-        Parameters
-        ----------
-        question : Message
-            A part of the search, as the engine states it.
-        stop : callable
-            Called about twenty times a second; once it returns True, the answer is not needed.
-
-        Returns
-        -------
-        Message or None
-            The reply. After ``stop()`` was true: None, or a reply that does not settle the question.
+        ``stop()`` is called about twenty times a second. Once it returns True the answer is not needed: then it is
+        None, or does not settle the question.
         """
 
 
@@ -72,17 +55,7 @@ class Distributable(Engine):
 
     @abstractmethod
     def evaluator(self, data: Dataset, task: TreeTask) -> Evaluator:
-        """What answers the questions of a run, in this or another process.
+        """What answers the questions of a run with this table and task, in this or another process.
 
-        Parameters
-        ----------
-        data : Dataset
-            The table of the run.
-        task : TreeTask
-            The task of the run.
-
-        Returns
-        -------
-        Evaluator
-            It may keep what it found for later questions; its replies have to be true for every question.
+        It may keep what it found for later questions; its replies have to be true for every question.
         """

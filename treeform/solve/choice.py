@@ -110,17 +110,7 @@ def _distributed(plan: Plan, distribution: Distribution | None) -> Plan:
     """
     if distribution is None:
         return plan
-    if plan.engine is None:
-        searcher = plan.backend or plan.warm_engine
-        assert searcher is not None
-        raise SpecError(
-            f"the search of {searcher.name} cannot be shared by several workers, or kept in a journal",
-            cause="it is a solver of its own, and no native engine supports all of this problem",
-            fix="leave out executor and journal; "
-            + worded("tf.sweep", "treeform sweep")
-            + " shares many solves by any solver",
-        )
-    distribution.check(plan.engine)
+    distribution.check(plan.engine or plan.backend or plan.warm_engine)
     return replace(plan, distribution=distribution)
 
 
