@@ -19,6 +19,8 @@ LEAST = 0.02
 """Seconds: shorter proofs are not compared."""
 TOGETHER, FEWEST, MOST = 4.0, 3, 40
 """Seconds that the runs of each kind take together, and how many they are at least and at most."""
+PATIENCE = 3
+"""Times the limit: a proof that takes longer with the search is given up."""
 UNKNOWN = ("without", "with", "errors", "version")
 
 
@@ -34,9 +36,9 @@ def compared(family: str, name: str, depth: int, limit: float) -> dict[str, Any]
     runs: dict[bool, list[float]] = {False: [seconds], True: []}
     for _ in range(max(FEWEST, min(MOST, round(TOGETHER / seconds)))):
         for improve in (True, False):
-            other, seconds = _proved(table_of_numbers, labels, depth, 3 * limit, improve)
+            other, seconds = _proved(table_of_numbers, labels, depth, PATIENCE * limit, improve)
             if other is None:
-                return empty | {"without": min(runs[False]), "errors": errors}
+                return empty | {"without": round(min(runs[False]), 4), "errors": errors, "version": commit()}
             assert other == errors
             runs[improve].append(seconds)
     found = {"without": round(min(runs[False]), 4), "with": round(min(runs[True]), 4), "errors": errors}
@@ -56,23 +58,26 @@ def _proved(X: Any, y: Any, depth: int, limit: float, improve: bool) -> tuple[in
 @table("deep_overhead")
 def overhead(rows: Rows) -> Shown:
     """Depths: how many sets, mean and largest ratio."""
-    lines = []
-    for depth, found in rows.frame[rows.frame["with"] != ""].groupby("depth"):
+    lines, limit = [], float(rows.facts["limit"])
+    proved = rows.frame[rows.frame["errors"] != ""]
+    given_up = proved[proved["with"] == ""]
+    for depth, found in proved[proved["with"] != ""].groupby("depth"):
         ratio = found["with"].astype(float) / found["without"].astype(float)
-        worst = ratio.idxmax()
+        worst, longer = ratio.idxmax(), ratio[ratio > 1]
         lines.append(
             {
                 "depth": depth,
                 "sets": len(found),
                 "mean": f"{geometric_mean(ratio):.3f}",
-                "least": f"{ratio.min():.2f}",
+                "least": f"{ratio.min():.2g}",
+                "longer": f"{len(longer)}, mean {np.exp(np.log(longer).mean()):.3f}",
                 "largest": f"{ratio.max():.2f} ({found['set'][worst]}, {found['without'][worst]} s)",
+                f"not in {PATIENCE * limit:g} s": ", ".join(given_up["set"][given_up["depth"] == depth]),
             }
         )
-    limit = rows.facts["limit"]
     note = (
         "CPU seconds until proof with the improvement search, in parts of those without it; "
-        f"sets that are proved within {limit} s."
+        f"sets that are proved without it within {limit:g} s; longer: those that take longer with it."
     )
     return Shown("What the improvement search costs a proof", pd.DataFrame(lines), note)
 
