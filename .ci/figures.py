@@ -33,7 +33,7 @@ OF_KINDS = (
 """Modules whose classes are kinds of engines, objectives and shapes."""
 FLAGS = {"is_regression", "is_squared", "is_sum", "is_depth", "of_values", "is_tree", "understands", "splits"}
 OF_SHAPES = {"own_leaves", "reads_columns"}
-"""What shapes declare of themselves, in place of their classes and kinds of splits; counted apart."""
+"""What shapes declare of themselves, in place of their classes and kinds of splits; told apart."""
 # The first solve imports and fills caches; the second one is counted.
 WATCH = """
 import os, sys, threading
@@ -91,7 +91,7 @@ def asked_of_shapes(path: Path) -> int:
 
 
 def branches(path: Path) -> int:
-    """Where a file asks of what kind an engine, an objective or a shape is: by its class, or by a flag of it."""
+    """Where a file asks of what kind an engine, an objective, a loss or a shape is: by its class, or by a flag."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     kinds = {
         name.asname or name.name
@@ -100,12 +100,16 @@ def branches(path: Path) -> int:
         for name in node.names
         if name.name[0].isupper()
     }
+    # The name of a class stands in texts.
+    named = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr == "__name__"}
     count = 0
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") in {"isinstance", "issubclass"}:
             count += any(getattr(one, "id", "") in kinds for one in ast.walk(node.args[1]))
-        count += isinstance(node, ast.Attribute) and node.attr in FLAGS
-        count += isinstance(node, ast.Call) and getattr(node.func, "id", "") == "type"
+        if isinstance(node, ast.Attribute):
+            of_loss = "loss" in {getattr(node.value, "id", ""), getattr(node.value, "attr", "")}
+            count += node.attr in FLAGS | OF_SHAPES or (node.attr == "kind" and of_loss)
+        count += isinstance(node, ast.Call) and getattr(node.func, "id", "") == "type" and id(node) not in named
     return count
 
 
@@ -220,7 +224,7 @@ def main() -> None:
     pipeline = [path for path in of_solve if path.name == "pipeline.py"]
     print(f"solve: {len(of_solve)} files, the pipeline has {lines(pipeline)} lines")
     asked = sum(map(asked_of_shapes, asking))
-    print(f"branches on kinds in solve, certify and tradeoff: {sum(map(branches, asking))}, and {asked} on shapes")
+    print(f"branches on kinds in solve, certify and tradeoff: {sum(map(branches, asking))}, {asked} of them on shapes")
     print(f".is_regression outside data, objectives and report: {asked_for_regression(root)}")
     cycles = [sorted(names) for names in sets if len(names) > 1]
     print(f"cycles: {len(cycles)}", *(f"  {' '.join(names)}" for names in cycles), sep="\n")

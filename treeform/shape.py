@@ -317,8 +317,9 @@ def _smaller(a: int | None, b: int | None) -> int | None:
     return b if a is None else a if b is None else min(a, b)
 
 
-def unless_tree(shape: Shape, what: str, fix: str) -> SpecError | None:
-    """Why leaves are not counted; None where the shape is a tree."""
-    if isinstance(shape, Tree):
-        return None
-    return SpecError(what, cause="a diagram has one terminal per class, whatever its size", fix=fix)
+ONE_TERMINAL = "a diagram has one terminal per class, whatever its size"
+
+
+def unless_tree(shape: Shape, what: str, fix: str, cause: str = ONE_TERMINAL) -> SpecError | None:
+    """Why something of trees is not asked for; None where the shape is one."""
+    return None if isinstance(shape, Tree) else SpecError(what, cause=cause, fix=fix)

@@ -76,7 +76,7 @@ def count_models(
 
     Raises OutOfReach if some requirement is not a linear constraint over sums, or numbers are too large; Stopped.
     """
-    relaxation = relax(restated(question), OfCounts()) if question.shape.own_leaves else None
+    relaxation = relax(restated(question), OfCounts())
     if relaxation is None or relaxation.dropped or question.limits.max_errors is not None:
         raise OutOfReach(
             "counting again does not reach this problem", cause="some requirement is judged on each model"

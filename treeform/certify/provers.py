@@ -90,8 +90,6 @@ class Bound:
 
 def provers(question: Question, maker: object) -> list[Engine]:
     """The engines that can prove a bound of the question again; first one without code of the claiming engine."""
-    if not question.shape.reads_columns:
-        return []
     plain = [
         kind()
         for kind in PLAIN
@@ -291,12 +289,7 @@ def is_least_depth(objective: Objective) -> bool:
 
 
 def depth_below(question: Question, value: Fraction | None) -> int:
-    """The depth that has to be refuted for the least depth to be ``value``; None: for there to be no model.
-
-    Raises CertificateError if the shape is no tree.
-    """
-    if not question.shape.own_leaves:
-        raise CertificateError("a least depth is that of trees, and the shape is none")
+    """The depth that has to be refuted for the least depth to be ``value``; None: for there to be no model."""
     if value is None:
         return question.shape.depth
     return min(question.shape.depth, math.ceil(value / question.objective.terms[0][0]) - 1)

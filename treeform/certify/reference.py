@@ -25,7 +25,7 @@ from treeform.language.costs import ClassCost
 from treeform.language.losses import leaf_loss
 from treeform.language.objective import Error
 from treeform.language.question import Question
-from treeform.language.size_terms import Depth, Leaves, Nodes
+from treeform.language.size_terms import Depth, Leaves, Nodes, price_without_tests
 from treeform.solve.verification import verify
 from treeform.utils.budget import Budget
 from treeform.utils.out_of_reach import OutOfReach, Stopped
@@ -81,10 +81,8 @@ def _plain(question: Question) -> _Plain | None:
         return None
     wrong = 1 - np.eye(data.n_classes, dtype=np.int64)
     cost, worth = wrong, Fraction(0)
-    price = constant = per_level = Fraction(0)
+    price = per_level = Fraction(0)
     for weight, term in question.objective.terms:
-        if weight < 0 or not isinstance(term, Error | ClassCost | Nodes | Leaves | Depth):
-            return None
         if isinstance(term, Error | ClassCost):
             if worth:
                 return None  # two kinds of errors in one objective
@@ -92,10 +90,13 @@ def _plain(question: Question) -> _Plain | None:
             cost = term.whole(data) if isinstance(term, ClassCost) else wrong
         elif isinstance(term, Depth):
             per_level += weight
-        else:
+        elif isinstance(term, Nodes | Leaves):
             price += weight
-            constant += weight if isinstance(term, Leaves) else 0
-    limits = question.limits
+        else:
+            return None
+    if any(weight < 0 for weight, _ in question.objective.terms):
+        return None
+    constant, limits = price_without_tests(question.objective), question.limits
     counted = {"max_nodes", "min_support", "min_flow"} | ({"max_errors"} if cost is wrong else set())
     stated = [requirement.limits(data) for requirement in question.requirements]
     if any(one is None or not one.names <= counted for one in stated):
@@ -221,10 +222,7 @@ def _models(question: Question) -> Iterator[dict[Any, Any]]:
     everybody = np.ones(len(X), dtype=bool)
     for leaf in leaves:  # a constant model
         yield {"root": leaves[leaf]}
-    widths = shape.widths
-    if shape.own_leaves:
-        widths = tuple(2**layer for layer in range(shape.depth))
-    for nodes in _layers(tests, tuple(leaves), widths, shape.own_leaves, 0, (everybody,)):
+    for nodes in _layers(tests, tuple(leaves), shape.widths, shape.own_leaves, 0, (everybody,)):
         yield {**nodes, **leaves}
 
 

@@ -7,9 +7,11 @@ work first and refuses what is out of reach.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import combinations
 from math import comb
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,6 +83,7 @@ class _Search:
         question, data, task = part.part, part.part.data, part.loss_task
         assert data.quantity is not None
         weight, self.loss = loss_of(question.objective)
+        self._sides, self._values = SIDES[self.loss.kind]
         self.worth = weight * self.loss.per_unit(data)
         self.constant = price_without_tests(question.objective)
         self.price, self.support, self.flow = task.price, max(1, task.min_support), task.min_flow
@@ -95,7 +98,7 @@ class _Search:
 
     def work(self, depth: int) -> float:
         """About how many additions a search of this depth takes."""
-        each = self.X.size * (1 if self.loss.kind == "squared" else len(np.unique(self.targets))) + 20_000
+        each = self.X.size * self._values(self.targets) + 20_000
         return float((2 * max(1, self.n_cuts)) ** (depth - 1) * each)
 
     # -- exactly ----------------------------------------------------------------------------------
@@ -169,32 +172,42 @@ class _Search:
         n = int(rows.sum())
         order = self.order[rows[self.order]].reshape(len(self.X), n)
         value = np.take_along_axis(self.X, order, axis=1)
-        weight = self.weights[order].cumsum(axis=1)
-        below, above = self._sides(order)
+        weights = self.weights[order]
+        weight = weights.cumsum(axis=1)
+        below, above = self._sides(weights.astype(np.float64), self.targets[order].astype(np.float64))
         light = (weight[:, :-1] < self.support) | (weight[:, -1:] - weight[:, :-1] < self.support)
         cost = np.where(light, np.inf, below + above + float(self.price))
         column, at = np.nonzero(value[:, :-1] < value[:, 1:])
         return cost[column, at].tolist(), list(zip(column.tolist(), value[column, at].tolist(), strict=True))
-
-    def _sides(self, order: NDArray[np.int64]) -> tuple[Floats, Floats]:
-        """Costs of the first k and of the other rows of each order as leaves, k from 1 on."""
-        w, y = self.weights[order].astype(np.float64), self.targets[order].astype(np.float64)
-        if self.loss.kind == "squared":
-            y = y - np.average(y[0], weights=w[0])
-            sums = [part.cumsum(axis=1) for part in (w, w * y, w * y * y)]
-            n, s, q = (part[:, :-1] for part in sums)
-            m, t, r = (part[:, -1:] - part[:, :-1] for part in sums)
-            return np.maximum(0.0, q - s * s / n), np.maximum(0.0, r - t * t / m)
-        # The best value is one of the targets.
-        levels = np.unique(y[0])
-        spent = (w[:, None, :] * np.abs(y[:, None, :] - levels[None, :, None])).cumsum(axis=2)
-        return spent[:, :, :-1].min(axis=1), (spent[:, :, -1:] - spent[:, :, :-1]).min(axis=1)
 
     def _leaf_cost(self, rows: Mask) -> float:
         leaf = self._leaf(rows)
         if leaf is not None:
             return float(leaf)
         return float(self.loss.of_rows(self.targets[rows], self.weights[rows], Fraction(0)))
+
+
+def _squares(w: Floats, y: Floats) -> tuple[Floats, Floats]:
+    y = y - np.average(y[0], weights=w[0])
+    sums = [part.cumsum(axis=1) for part in (w, w * y, w * y * y)]
+    n, s, q = (part[:, :-1] for part in sums)
+    m, t, r = (part[:, -1:] - part[:, :-1] for part in sums)
+    return np.maximum(0.0, q - s * s / n), np.maximum(0.0, r - t * t / m)
+
+
+def _distances(w: Floats, y: Floats) -> tuple[Floats, Floats]:
+    levels = np.unique(y[0])  # the best value is one of the targets
+    spent = (w[:, None, :] * np.abs(y[:, None, :] - levels[None, :, None])).cumsum(axis=2)
+    return spent[:, :, :-1].min(axis=1), (spent[:, :, -1:] - spent[:, :, :-1]).min(axis=1)
+
+
+Sides = Callable[[Floats, Floats], tuple[Floats, Floats]]
+SIDES: dict[str, tuple[Sides, Callable[[Any], int]]] = {
+    "squared": (_squares, lambda y: 1),
+    "absolute": (_distances, lambda y: len(np.unique(y))),
+}
+"""Costs of the first k and of the other rows of each order as leaves, k from 1 on, from weights and targets; how many
+values of a leaf are tried for them."""
 
 
 def _shares(depth: int, tests: int) -> list[tuple[int, int]]:

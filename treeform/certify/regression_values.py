@@ -15,7 +15,7 @@ over the leaves, less u b, is a bound. The multipliers may come from anywhere; n
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -71,7 +71,7 @@ def _rule(question: Question, part: Relaxation) -> ValueRule:
         label: requirement.value_rule(question.data) for label, requirement in named if label in part.dropped
     }
     unmet = [label for label in part.dropped if rules.get(label) is None]
-    if unmet or not question.shape.own_leaves or question.shape.depth > 2:
+    if unmet or question.shape.depth > 2:
         what = f"not {', '.join(unmet)}" if unmet else f"not {question.shape}"
         raise OutOfReach(
             f"the problem is out of reach of {BY_VALUES}",
@@ -112,8 +112,8 @@ class _Trees:
         self.coef = np.array([row.coef for row in rule.rows], dtype=np.float64).reshape(-1, len(self.y))
         possible = len(prices) == len(rule.rows) and all(0 <= p <= LARGEST_PRICE for p in prices)
         u = np.array([float(p) for p in prices]) if possible else np.zeros(len(rule.rows))
-        kind = Squares if self.loss.kind == "squared" else Distances
-        if kind is Squares and rule.whole:
+        kind, self._reached = KINDS[self.loss.kind]
+        if rule.whole and not kind.whole_values:
             raise OutOfReach(f"the problem is out of reach of {BY_VALUES}", cause="it takes no whole means")
         self.costs: SideCosts = kind(self.X, self.y, self.w, u @ self.coef, self._ways(), task, rule.whole)
         self.paid = float(u @ [float(row.side) for row in rule.rows])
@@ -248,8 +248,9 @@ class _Trees:
             )
         rows = self.rule.over(leaves, pairs)
         target = self.target - tests * self.task.price
-        if self.loss.kind == "squared":
-            return self._squares_reach(leaves, rows, target)
+        return self._reached(self, leaves, rows, target)
+
+    def _distances_reach(self, leaves: list[Mask], rows: list[ValueRow], target: Fraction) -> bool:
         functions = [_Leaf(self.y[leaf], self.w[leaf]) for leaf in leaves]
         if not self.rule.whole:
             found = least_sum([one.convex for one in functions], rows)
@@ -271,6 +272,12 @@ class _Trees:
             c = sum((u * rows[i].coef[leaf] for i, u in hint.multipliers.items()), Fraction(0))
             bound += q - (s - c / 2) ** 2 / n
         return min(hint.multipliers.values(), default=Fraction(0)) >= 0 and bound >= target
+
+
+KINDS: dict[str, tuple[type[SideCosts], Callable[..., bool]]] = {
+    "squared": (Squares, _Trees._squares_reach),
+    "absolute": (Distances, _Trees._distances_reach),
+}
 
 
 def _listed(left: Floats, right: Floats, within: float) -> tuple[Ints, Ints]:

@@ -301,27 +301,44 @@ def _share(table: Table, good: Mask, among: Mask, rate: Fraction) -> Totals:
     return one_row(table, short, 0)
 
 
+def _abstain_price(term: AbstainCost, data: Dataset) -> Price:
+    def price(t: int, g: int) -> Fraction:
+        if g == data.abstain_code:
+            return term.price if t != g else Fraction(0)
+        if term.cost is None:
+            return Fraction(int(t != g))
+        return term.cost.matrix[t][g] if t != data.abstain_code else Fraction(0)
+
+    return price
+
+
+def _balanced_price(term: BalancedError, data: Dataset) -> Price:
+    own = [sum(int(w) for w, y in zip(data.weights, data.y, strict=True) if y == k) for k in range(data.n_classes)]
+    heavy = [w * data.weight_unit * sum(w > 0 for w in own) for w in own]
+    return lambda t, g: Fraction(int(t != g)) / heavy[t] if heavy[t] else Fraction(0)
+
+
+Price = Callable[[int, int], Fraction]
+PRICES: dict[type, Callable[[Any, Dataset], Price]] = {
+    Error: lambda term, data: lambda t, g: Fraction(int(t != g)),
+    Cost: lambda term, data: lambda t, g: term.matrix[t][g],
+    AbstainCost: _abstain_price,
+    BalancedError: _balanced_price,
+}
+"""What a sample of one class costs for which another is predicted."""
+
+
 def _costs(one: known.MaxCost, data: Dataset) -> Totals | None:
     classes = range(data.n_classes)
-    labels = [k for k in classes if k != data.abstain_code]
     entries = [[Fraction(0)] * data.n_classes for _ in classes]
-    own = [sum(int(w) for w, y in zip(data.weights, data.y, strict=True) if y == k) for k in classes]
     for coefficient, term in one.cost.terms:
+        prices_of = PRICES.get(type(term))
+        if prices_of is None:
+            return None
+        price = prices_of(term, data)
         for t in classes:
             for g in classes:
-                price = Fraction(int(t != g))
-                if isinstance(term, Cost):
-                    price = term.matrix[t][g]
-                elif isinstance(term, AbstainCost) and g == data.abstain_code:
-                    price = term.price if t != g else Fraction(0)
-                elif isinstance(term, AbstainCost) and term.cost is not None:
-                    price = term.cost.matrix[t][g] if t in labels else Fraction(0)
-                elif isinstance(term, BalancedError):
-                    heavy = own[t] * data.weight_unit * sum(w > 0 for w in own)
-                    price = Fraction(int(t != g)) / heavy if heavy else Fraction(0)
-                elif not isinstance(term, Error | AbstainCost):
-                    return None
-                entries[t][g] += coefficient * data.weight_unit * price
+                entries[t][g] += coefficient * data.weight_unit * price(t, g)
     scale = math.lcm(*(v.denominator for row in entries for v in row))
     whole = np.array([[int(v * scale) for v in row] for row in entries], dtype=np.int64)
     return one_row(Table(data), whole[np.asarray(data.y)], one.at_most * scale)

@@ -27,6 +27,8 @@ class SideCosts(ABC):
         How far the cost of a tree may be off.
     most_factor : float
         The greatest factor that is possible.
+    whole_values : bool
+        Whether leaves may have to hold whole values.
     support : int
         The least weight of a leaf.
     ways : (C,) int
@@ -35,6 +37,7 @@ class SideCosts(ABC):
 
     slack: float
     most_factor = np.inf
+    whole_values = True
 
     def __init__(
         self, X: Floats, y: Ints, w: Ints, c: Floats, ways: Ints, task: RegressionTask, whole: bool
@@ -83,6 +86,8 @@ class SideCosts(ABC):
 
 class Squares(SideCosts):
     """A leaf of weight n, mean m and prices c costs  q - n m^2 + n (v - m)^2 + c v,  least at v = m - c / 2n."""
+
+    whole_values = False
 
     def __init__(self, *given: object) -> None:
         super().__init__(*given)  # type: ignore[arg-type]

@@ -224,25 +224,33 @@ def _of_leaves(leaves: list[int], question: Question, graph: DecisionGraph) -> l
         by_leaf.setdefault(leaf, []).append((d, w))
     total = Fraction(0)
     poor = []
+    middle, cost_and_best = MIDDLES[loss.kind]
     for leaf, pairs in by_leaf.items():
-        value = data.quantity.in_units(graph.values[graph.label[leaf]])
-        weight = sum(w for _, w in pairs)
-        if loss.kind == "squared":
-            total += sum(w * (d - value) ** 2 for d, w in pairs)
-            best = value * weight == sum(w * d for d, w in pairs)
-        else:
-            total += sum(w * abs(d - value) for d, w in pairs)
-            below, above = (sum(w for d, w in pairs if (d - value) * sign < 0) for sign in (1, -1))
-            best = 2 * below <= weight and 2 * above <= weight
+        cost, best = cost_and_best(pairs, data.quantity.in_units(graph.values[graph.label[leaf]]))
+        total += cost
         poor += [] if best else [leaf]
     stated = loss.evaluate(graph, data)
     counted = total * loss.per_unit(data)
-    middle = "mean" if loss.kind == "squared" else "median"
     held = f"{len(by_leaf) - len(poor)} of {count_of(len(by_leaf), 'leaf', 'hold')} the {middle} of their samples"
     return [
         holds("values", held),  # other values are allowed: the loss below counts them
         judged("loss", counted == stated, f"{exact_text(counted)} added sample by sample"),
     ]
+
+
+def _squares(pairs: list[tuple[int, int]], value: Fraction) -> tuple[Fraction, bool]:
+    best = value * sum(w for _, w in pairs) == sum(w * d for d, w in pairs)
+    return sum((w * (d - value) ** 2 for d, w in pairs), Fraction(0)), best
+
+
+def _distances(pairs: list[tuple[int, int]], value: Fraction) -> tuple[Fraction, bool]:
+    half = Fraction(sum(w for _, w in pairs), 2)
+    below, above = (sum(w for d, w in pairs if (d - value) * sign < 0) for sign in (1, -1))
+    return sum((w * abs(d - value) for d, w in pairs), Fraction(0)), max(below, above) <= half
+
+
+MIDDLES = {"squared": ("mean", _squares), "absolute": ("median", _distances)}
+"""What the best value of a leaf is; the loss of samples and weights at a value, and whether that is the best one."""
 
 
 def walk(graph: DecisionGraph, row: list[float]) -> int:

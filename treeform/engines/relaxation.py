@@ -84,6 +84,10 @@ class Relaxation:
         """Whether the engine's optimum is the question's."""
         return not self.dropped
 
+    def leaves_out_only(self, labels: Sequence[str]) -> bool:
+        """Whether what is left out are such requirements, and nothing of the shape and the objective."""
+        return set(self.dropped) <= set(labels)
+
     def named(self, engine: str) -> str:
         """An engine, with the requirements without which its bound holds, too."""
         return engine if self.exact else f"{engine} (even without {', '.join(self.dropped)})"

@@ -58,6 +58,17 @@ class TreeList(TreeSet):
         """N."""
         return len(self.adds)
 
+    @property
+    def listed(self) -> range:  # type: ignore[override]
+        return range(self.size)
+
+    def apart(self, n_classes: int) -> TreeList:
+        alike = self.alike(n_classes)
+        tests = self.fold((self.graph.feature >= 0).astype(np.int64), np.add)
+        order = np.lexsort((tests, self.adds[:, 0], alike))
+        first = np.r_[True, alike[order][1:] != alike[order][:-1]] if len(order) else np.zeros(0, dtype=bool)
+        return self.only(np.sort(order[first]))
+
     def only(self, kept: Ints) -> TreeList:
         """Some of the trees, in the order given."""
         if not self.levels:

@@ -28,6 +28,8 @@ class TreeSet(ABC):
     """A alternatives."""
     size: int
     """The number of trees."""
+    listed: range = range(0)
+    """The numbers of trees that are held one by one."""
 
     @abstractmethod
     def tree(self, index: int) -> Nested:
@@ -36,6 +38,11 @@ class TreeSet(ABC):
     @abstractmethod
     def cost(self, index: int) -> int:
         """What the tree of a number costs, in units of the task."""
+
+    def apart(self, n_classes: int) -> TreeSet | None:
+        """One tree for each way to predict the points: the cheapest, and then one of the fewest tests; None where the
+        trees are not held one by one."""
+        return None
 
     @abstractmethod
     def uses(self) -> Ints:

@@ -88,3 +88,11 @@ class Depth(Term):
 
     def largest(self, data: Dataset, shape: Shape) -> Fraction:
         return Fraction(shape.depth)
+
+    def refusal(self, data: Dataset, shape: Shape) -> SpecError | None:
+        return unless_tree(
+            shape,
+            f"the depth cannot be minimised over {shape}",
+            "use shape=tf.Tree(depth=k), where k is the largest depth allowed",
+            cause="the search goes over trees of depth 1, 2, 3, ...",
+        )

@@ -285,7 +285,7 @@ def require_exact(question: Question, engine: Engine, whole: Question | None = N
     SpecError
         Naming what the engine does not support, and an engine that does.
     """
-    relaxation = None if question.objective.is_depth else lowered(question, engine)
+    relaxation = lowered(question, engine)
     if relaxation is not None and relaxation.exact:
         return
     missing = f"the objective {(whole or question).objective}"
@@ -301,7 +301,7 @@ def require_exact(question: Question, engine: Engine, whole: Question | None = N
     if not predicts_alike(question, engine):
         fix = f"leave out solver, or solve with {able.removesuffix(', or with ')}"
     if not question.shape.reads_columns:
-        missing = f"{question.shape.splits} splits"
+        missing = f"the tests of {question.shape}"
         stated = setting_text("formulation", "odd")
         fix = f"solve with {worded('tf.HiGHS()', 'highs')} and {stated}, which states hyperplanes"
     raise SpecError(
@@ -409,7 +409,7 @@ def _warm_engine(question: Question, warm_start: Any, notes: list[str], depth: b
         return _start_engine(warm_start)
     if warm_start != "auto" or not question.shape.reads_columns:
         return None  # native engines search tests of one feature
-    few = depth and question.shape.own_leaves and question.data.n_tests <= FEW_TESTS
+    few = depth and question.data.n_tests <= FEW_TESTS
     engine = DL85() if few else usual_engine(question)
     notes += [] if engine is None else [f"warm start and bound: {engine.name}"]
     return engine

@@ -85,11 +85,8 @@ def priced_part(question: Question) -> Relaxation | None:
 
 def is_usual(question: Question) -> bool:
     """Whether a solver is given this formulation where none is named: for trees over few tests."""
-    shape, objective = question.shape, question.objective
-    if not shape.own_leaves or not shape.reads_columns or not objective.is_sum or objective.is_depth:
-        return False
     relaxation = priced_part(question)
-    if relaxation is None:
+    if relaxation is None or not relaxation.leaves_out_only(question.labels):
         return False
     few = relaxation.task.depth <= 2 or question.data.n_tests <= FEW_TESTS_BELOW
     return few or takes_intervals(question.data, relaxation.task)

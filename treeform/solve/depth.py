@@ -13,7 +13,6 @@ import numpy as np
 
 from treeform.engines import Engine, EngineRun, TreeTask
 from treeform.engines.relaxation import Relaxation, relax
-from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.costs import LARGEST_COST
 from treeform.language.objective import Error, Objective
@@ -118,17 +117,8 @@ class DepthSearch:
         self.unit = int(self.question.scale * self.question.objective.terms[0][0])
 
     def run(self) -> Limit | None:
-        """Depth by depth, until one has a model; why it stopped early.
-
-        Raises SpecError if the models are no trees.
-        """
+        """Depth by depth, until one has a model; why it stopped early."""
         ledger, last = self.ledger, self.question.shape.depth
-        if not self.question.shape.own_leaves:
-            raise SpecError(
-                f"the depth cannot be minimised over {self.question.shape}",
-                cause="the search goes over trees of depth 1, 2, 3, ...",
-                fix="use shape=tf.Tree(depth=k), where k is the largest depth allowed",
-            )
         # The driver has submitted the constant models, whose value is 0; the incumbent may be a deeper one.
         if not ledger.closed and ledger.upper != 0:
             ledger.prove_lower(self.unit, "constant models")

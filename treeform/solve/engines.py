@@ -115,9 +115,7 @@ def usual_engine(question: Question, shape: Shape | None = None) -> Engine | Non
 
 
 def engine_beyond(question: Question) -> Engine | None:
-    """An engine that supports all of a question on trees, and is chosen on tables of fewer tests only."""
-    if not question.shape.own_leaves:
-        return None
+    """An engine that supports all of a question, and is chosen on tables of fewer tests only."""
     limited = (pair for pair in candidates(question, any_size=True) if pair[0].few_tests is not None)
     return next((engine for engine, part in limited if part.exact), None)
 

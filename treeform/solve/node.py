@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from treeform.engines import Engine, EngineOutcome
 from treeform.engines.relaxation import Relaxation, relax
 from treeform.errors import BREAKDOWNS, broke_down, is_breakdown
+from treeform.shape import Diagram, Shape, Tree
 from treeform.solve.ledger import Ledger
 from treeform.solve.result import USUAL, SolveOptions, StageRun
 from treeform.utils.budget import Budget, Limit, Share
@@ -35,6 +36,8 @@ class Relaxed:
 class Work(ABC):
     """What stages work on: one question, or a table of questions."""
 
+    question: Question
+    """What is asked, or asked with several bounds."""
     plan: Plan | None
     """The plan: solver, formulation and warm start; None if an engine fills a table alone."""
     limit: Limit | None
@@ -98,8 +101,7 @@ class Node(Work):
     ran: list[StageRun] = field(default_factory=list)
 
     @property
-    def question(self) -> Question:
-        """What is asked."""
+    def question(self) -> Question:  # type: ignore[override]
         return self.ledger.question
 
     @property
@@ -146,6 +148,8 @@ class Stage(Generic[W]):
     name: str
     run: Callable[[W, Budget], Limit | None]
     """``run(node, budget)`` enters what it finds and proves; returns what ended it early."""
+    shapes: tuple[type[Shape], ...] = (Tree, Diagram)
+    """Whose models it is for."""
     applies: Callable[[W], bool] = lambda node: True
     """Whether a plan has this stage, before anything ran."""
     ready: Callable[[W], bool] = lambda node: True
@@ -163,6 +167,10 @@ class Stage(Generic[W]):
     skipped: Callable[[W], None] | None = None
     """Called in its place where the answer was proved, or the time was over, before."""
 
+    def is_for(self, node: W) -> bool:
+        """Whether a plan has it: by the shape of the models, and what else it takes."""
+        return type(node.question.shape) in self.shapes and self.applies(node)
+
     def budget(self, node: W) -> Budget:
         """Its part of the node's time."""
         share = self.share(node) if callable(self.share) else self.share
@@ -176,7 +184,7 @@ class Stage(Generic[W]):
 def applicable(node: W, stages: Iterable[Stage[W]]) -> Iterator[Stage[W]]:
     """The stages that a plan has, in order."""
     for stage in stages:
-        if stage.applies(node):
+        if stage.is_for(node):
             yield stage
             if stage.last:
                 return
@@ -189,7 +197,7 @@ def run_stages(node: W, stages: Iterable[Stage[W]]) -> None:
         if over and stage.skipped is None:
             continue
         try:
-            if not stage.applies(node):
+            if not stage.is_for(node):
                 continue
             if stage.skipped is not None and over:
                 stage.skipped(node)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from treeform.shape import Diagram, Tree
 from treeform.solve import schedule
 from treeform.solve.node import Node, Stage, applicable, run_stages
 from treeform.solve.result import PlannedStage
@@ -25,6 +26,7 @@ from treeform.solve.stage import (
 from treeform.utils.budget import Limit
 
 Condition = Callable[[Node], bool]
+TREES, DIAGRAMS = (Tree,), (Diagram,)
 
 
 def search(node: Node) -> None:
@@ -37,11 +39,6 @@ def planned(node: Node) -> tuple[PlannedStage, ...]:
     return tuple(
         PlannedStage(stage.name, *(stage.by(node) or ("", ()))) for stage in applicable(node, PIPELINE)
     )
-
-
-def for_diagrams(applies: Condition) -> Condition:
-    """Where models have layers of nodes, and not leaves of their own."""
-    return lambda node: not node.question.shape.own_leaves and applies(node)
 
 
 def with_engine(applies: Condition) -> Condition:
@@ -76,11 +73,11 @@ PIPELINE: tuple[Stage[Node], ...] = (
     ),
     Stage(
         "search for diagrams, at first", unrolled_trees.tried_first, share=schedule.BEFORE_TREES,
-        applies=for_diagrams(with_engine(unrolled_trees.is_large)), by=engine_search.by_engine,
+        shapes=DIAGRAMS, applies=with_engine(unrolled_trees.is_large), by=engine_search.by_engine,
     ),
     Stage(
         "trees that bound diagrams", unrolled_trees.bound_by_trees, share=schedule.UNROLLED_TREES,
-        applies=for_diagrams(with_engine(unrolled_trees.is_large)), by=unrolled_trees.by_trees,
+        shapes=DIAGRAMS, applies=with_engine(unrolled_trees.is_large), by=unrolled_trees.by_trees,
     ),
     Stage(
         "first deep trees", deep_trees.first_deep_trees, share=engine_search.share_of_first_trees,
@@ -110,8 +107,8 @@ PIPELINE: tuple[Stage[Node], ...] = (
         applies=by_solver.has_first_models, by=by_solver.by_formulation,
     ),
     Stage(
-        "trees for diagrams", unrolled_trees.first_trees, share=schedule.WARM_START,
-        applies=for_diagrams(with_warm_engine(unrolled_trees.is_diagram_with_rest)), by=unrolled_trees.by_first_trees,
+        "trees for diagrams", unrolled_trees.first_trees, share=schedule.WARM_START, shapes=DIAGRAMS,
+        applies=with_warm_engine(unrolled_trees.is_diagram_with_rest), by=unrolled_trees.by_first_trees,
     ),
     Stage(
         "relaxed search", engine_search.relaxed_search, share=engine_search.its_time, at_once=True,
@@ -135,7 +132,7 @@ PIPELINE: tuple[Stage[Node], ...] = (
     ),
     Stage(
         "search within the gap", engine_search.within_gap, share=schedule.WITHIN_GAP,
-        applies=for_diagrams(with_warm_engine(engine_search.drops_rows)),
+        shapes=DIAGRAMS, applies=with_warm_engine(engine_search.drops_rows),
         ready=lambda node: node.priced is not None, by=engine_search.by_warm_engine,
     ),
     Stage(
@@ -144,7 +141,7 @@ PIPELINE: tuple[Stage[Node], ...] = (
     ),
     Stage(
         "neighbourhoods", engine_search.neighbourhoods, share=schedule.NEIGHBOURHOODS,
-        applies=with_warm_engine(engine_search.has_neighbourhoods), by=engine_search.by_warm_engine,
+        shapes=TREES, applies=with_warm_engine(engine_search.has_neighbourhoods), by=engine_search.by_warm_engine,
     ),
     Stage("smaller shapes", steps.smaller(search), needed=True, applies=steps.takes_smaller_shapes, by=steps.by_parts),
     Stage(
@@ -153,7 +150,7 @@ PIPELINE: tuple[Stage[Node], ...] = (
     ),
     Stage(
         "neighbourhoods after the solver", engine_search.neighbourhoods,
-        applies=with_warm_engine(engine_search.has_neighbourhoods), ready=by_solver.solver_gave_up,
+        shapes=TREES, applies=with_warm_engine(engine_search.has_neighbourhoods), ready=by_solver.solver_gave_up,
         by=engine_search.by_warm_engine,
     ),
 )

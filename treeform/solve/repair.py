@@ -305,7 +305,7 @@ def _by_flips(
 def narrowed(graph: DecisionGraph, question: Question) -> DecisionGraph:
     """A tree pruned to the widths of a diagram: in a layer of too many tests those go that save the least weight."""
     shape = question.shape
-    if shape.own_leaves or graph.values or not graph.is_plain_tree or graph.depth > shape.depth:
+    if graph.values or not graph.is_plain_tree or graph.depth > shape.depth:
         return graph
     counts = np.asarray(graph.counts, dtype=float)
     wrong = counts.sum(axis=1) - counts.max(axis=1)

@@ -6,7 +6,7 @@ Where the candidate comes from does not matter; the status and objective of a so
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import zip_longest
@@ -19,7 +19,7 @@ from treeform.errors import SpecError
 from treeform.graph import DecisionGraph, normalised
 from treeform.graph.routing import sides_taken
 from treeform.language.question import Question
-from treeform.shape import MARGIN, Shape
+from treeform.shape import MARGIN, MULTIVARIATE, UNIVARIATE, Diagram, Shape, Tree
 from treeform.utils.text import count_of
 
 _ENOUGH = 0.97
@@ -45,20 +45,14 @@ def misfit(graph: DecisionGraph, shape: Shape, data: Dataset | None = None) -> s
 
 
 def _faults(graph: DecisionGraph, shape: Shape, data: Dataset | None) -> Iterator[str]:
-    if shape.reads_columns and not graph.is_univariate:
-        yield "it tests weighted sums of features, and the shape asks for univariate tests"
     if not graph.is_level_by_level:  # else the root leads to every node by one path
         yield from _unreached(graph)
     if graph.depth > shape.depth:
         yield f"depth {graph.depth} exceeds {shape.depth}"
-    if not shape.own_leaves:
-        yield from _outside_layers(graph, shape.widths)
-    elif not graph.is_level_by_level:
-        yield from _outside_tree(graph)
+    yield from OF_MODELS[type(shape)](graph, shape.widths)
     if data is not None:
         yield from _one_sided(graph, data)
-        if not shape.reads_columns:
-            yield from _narrow(graph, data)
+    yield from OF_TESTS[shape.splits](graph, data)
 
 
 def _arcs(graph: DecisionGraph) -> Iterator[tuple[int, int]]:
@@ -77,7 +71,9 @@ def _unreached(graph: DecisionGraph) -> Iterator[str]:
             yield f"no arc leads to test {test.node}"
 
 
-def _outside_tree(graph: DecisionGraph) -> Iterator[str]:
+def _outside_tree(graph: DecisionGraph, _: object) -> Iterator[str]:
+    if graph.is_level_by_level:
+        return
     arcs = Counter(head for _, head in _arcs(graph) if graph.feature[head] >= 0)
     for head in sorted(head for head, count in arcs.items() if count > 1):
         yield f"two branches share test {head}, so it is not a tree"
@@ -106,11 +102,18 @@ def _one_sided(graph: DecisionGraph, data: Dataset) -> Iterator[str]:
         yield f"all samples leave test {node} by one side, and it is not a pass-through"
 
 
-def _narrow(graph: DecisionGraph, data: Dataset) -> Iterator[str]:
+def _weighted(graph: DecisionGraph, _: object) -> Iterator[str]:
+    if not graph.is_univariate:
+        yield "it tests weighted sums of features, and the shape asks for univariate tests"
+
+
+def _narrow(graph: DecisionGraph, data: Dataset | None) -> Iterator[str]:
     """Tests whose two sides, on the samples that reach them, are less than the margin apart.
 
     Every test but a pass-through has samples on both sides: others were named before.
     """
+    if data is None:
+        return
     X = graph.tested(data.points.X)
     span = data.points.X.max(axis=0) - data.points.X.min(axis=0)
     visits = graph.route(data.points.X)
@@ -125,6 +128,11 @@ def _narrow(graph: DecisionGraph, data: Dataset) -> Iterator[str]:
             yield (
                 f"the sides of test {test.node} are {gap / size:.2g} apart, less than the margin {float(MARGIN):g}"
             )
+
+
+Faults = Callable[[DecisionGraph, Any], Iterator[str]]
+OF_MODELS: dict[type[Shape], Faults] = {Tree: _outside_tree, Diagram: _outside_layers}
+OF_TESTS: dict[str, Faults] = {UNIVARIATE: _weighted, MULTIVARIATE: _narrow}
 
 
 @dataclass(frozen=True)

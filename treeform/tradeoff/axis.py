@@ -60,7 +60,7 @@ def _named(question: Question, name: str) -> Requirement:
 
 def _same_but_for_bound(one: Requirement, other: Requirement) -> bool:
     """Whether two requirements differ in their bounds only."""
-    if type(one) is not type(other) or not (isinstance(one, Bounded) and isinstance(other, Bounded)):
+    if not (isinstance(one, Bounded) and isinstance(other, Bounded)):
         return False
     if one.bound_name != other.bound_name or one.bound is None:
         return False

@@ -8,10 +8,10 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from treeform.catalogue.solvers import find_solver
+from treeform.catalogue.solvers import engine_or_backend
 from treeform.certify.family import Family
 from treeform.certify.family_certificate import enter_answer
-from treeform.engines import DiagramSearch, Engine
+from treeform.engines import DiagramSearch
 from treeform.engines.relaxation import relax
 from treeform.errors import BREAKDOWNS, SpecError, broke_down, is_breakdown
 from treeform.graph import DecisionGraph
@@ -21,7 +21,7 @@ from treeform.language.losses import leaf_loss
 from treeform.language.objective import Error
 from treeform.language.question import Question, ceiling
 from treeform.language.size_terms import Nodes
-from treeform.shape import smaller_shapes
+from treeform.shape import Tree, smaller_shapes
 from treeform.solve import schedule
 from treeform.solve.choice import choose, refuse_restriction, why_unstated
 from treeform.solve.engines import FEW_TESTS
@@ -111,11 +111,10 @@ class SizeTableSearch(Work):
         options = self.options
         self.engine = engine_for(self.question, options)
         solver, formulation, warm_start = options.solver, options.formulation, options.warm_start
-        named_solver = None if solver is None else find_solver(solver)
+        named_engine, named_solver = engine_or_backend(solver)
         unstated = None if self.engine is None else why_unstated(self.question, options)
-        names_engine = isinstance(named_solver, Engine)
-        if named_solver is not None and names_engine:
-            self.notes = [f"solver: {named_solver.name}"]
+        if named_engine is not None:
+            self.notes = [f"solver: {named_engine.name}"]
         elif self.engine is not None and unstated is not None:
             self.notes = [unstated, f"first: {self.engine.name}"]
         else:
@@ -124,7 +123,7 @@ class SizeTableSearch(Work):
             self.plan = choose(self.question, stated)
             self.notes = [*self.plan.notes, *([f"first: {self.engine.name}"] if self.engine else [])]
         self.warm = isinstance(warm_start, str) and warm_start != "none"
-        self.alone = names_engine or (solver is None and formulation is None)
+        self.alone = named_engine is not None or (solver is None and formulation is None)
 
     def run(self) -> SizeTable:
         """Run the stages; the table as far as it is proved then."""
@@ -219,8 +218,7 @@ class SizeTableSearch(Work):
 
     def has_largest_tree(self) -> bool:
         """Whether every row is wanted within a time that may not suffice to search each."""
-        is_tree = self.engine is not None and self.question.shape.own_leaves
-        return is_tree and self.budget.remaining is not None and self.wanted[0].each is None
+        return self.engine is not None and self.budget.remaining is not None and self.wanted[0].each is None
 
     def by_native(self, budget: Budget) -> None:
         """Let the engine fill the rows; where a solver follows, what it breaks down with is a note."""
@@ -332,9 +330,8 @@ class SizeTableSearch(Work):
 
     def has_rows_first(self) -> bool:
         """Whether an engine proves one row sooner than the search over tests of one feature fills all of them."""
-        shape, data = self.question.shape, self.question.data
         every = self.engine is not None and self.plan is not None and self.wanted[0].each is None
-        many = every and shape.own_leaves and data.has_more_tests_than(FEW_TESTS)
+        many = every and self.question.data.has_more_tests_than(FEW_TESTS)
         return many and is_proved_by_engine(self.question, self.options)
 
     def by_questions_first(self, budget: Budget) -> None:
@@ -398,11 +395,13 @@ STAGES: tuple[Stage[SizeTableSearch], ...] = (
         "trees of any size",
         SizeTableSearch.by_largest_tree,
         share=schedule.TABLE_ENGINE_FIRST,
+        shapes=(Tree,),
         applies=SizeTableSearch.has_largest_tree,
     ),
     Stage(
         "each row as a question",
         SizeTableSearch.by_questions_first,
+        shapes=(Tree,),
         applies=SizeTableSearch.has_rows_first,
     ),
     Stage(

@@ -235,18 +235,11 @@ def _countable(question: Question) -> Relaxation:
     Raises SpecError if the models of this shape, objective or table cannot be listed.
     """
     fix = "use a tree, tf.Error() or tf.Cost(...) with tf.Nodes(), and few tests; round or bin columns"
-    if not question.shape.own_leaves or not question.shape.reads_columns:
-        raise SpecError(
-            f"near-optimal models of {question.shape} cannot be listed",
-            cause="models are enumerated for trees with tests of one column",
-            fix=fix,
-        )
     relaxation = relax(question, OfCounts())  # knows no sets of features: requirements on these are judged
-    dropped = () if relaxation is None else relaxation.dropped
-    if relaxation is None or any(name not in question.labels for name in dropped):
+    if relaxation is None or not relaxation.leaves_out_only(question.labels):
         raise SpecError(
-            f"near-optimal models of the objective {question.objective} cannot be listed",
-            cause="models are enumerated where the objective is a sum over samples and tests",
+            f"near-optimal models of {question.shape} under the objective {question.objective} cannot be listed",
+            cause="models are enumerated for trees with tests of one column, and a sum over samples and tests",
             fix=fix,
         )
     reason = TotalsSearch().beyond_numbers(question.data, relaxation.task)

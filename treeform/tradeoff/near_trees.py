@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.engines.relaxation import Relaxation
-from treeform.engines.tree_lists import TreeList
 from treeform.engines.tree_sets import Nested, TreeSet
 from treeform.errors import ContradictionError, SpecError
 from treeform.graph import DecisionGraph
@@ -116,10 +115,8 @@ class NearTrees:
 
     def tightest(self, axis: Bounded, budget: Budget) -> NearModel | None:
         """The tree of the tightest measure; None where the trees are no list, or the time is over."""
-        if not isinstance(self.trees, TreeList):
-            return None
         best: tuple[int, Value] | None = None
-        for index in range(self.size):
+        for index in self.trees.listed:
             if index % 64 == 0:
                 if budget.stop():
                     return None
@@ -132,18 +129,14 @@ class NearTrees:
 
     def distinct(self) -> NearTrees:
         """One tree for each way to predict the points: that of the least objective, and then of the fewest tests."""
-        trees = self.trees
-        if not isinstance(trees, TreeList):
+        apart = self.trees.apart(self.judge.question.data.n_classes)
+        if apart is None:
             raise SpecError(
                 "models that predict alike are not found",
                 cause=f"they are compared with each other, and there are {self.size:,}",
                 fix="use a smaller share (within), or add requirements",
             )
-        alike = trees.alike(self.judge.question.data.n_classes)
-        tests = trees.fold((trees.graph.feature >= 0).astype(np.int64), np.add)
-        order = np.lexsort((tests, trees.adds[:, 0], alike))
-        first = np.r_[True, alike[order][1:] != alike[order][:-1]] if len(order) else np.zeros(0, dtype=bool)
-        return replace(self, trees=trees.only(np.sort(order[first])))
+        return replace(self, trees=apart)
 
     # ---------------------------------------------------------------- columns
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from treeform.catalogue.solvers import find_solver
-from treeform.engines import DiagramSearch, Engine
+from treeform.catalogue.solvers import engine_or_backend, find_solver
+from treeform.engines import DiagramSearch
 from treeform.engines.relaxation import Relaxation, relax
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
@@ -25,22 +25,26 @@ def engine_for(question: Question, options: SolveOptions) -> DiagramSearch | Non
     Raises SpecError if another native engine is named, or an engine with a formulation.
     """
     solver, formulation, warm_start = options.solver, options.formulation, options.warm_start
-    named_solver = None if solver is None else find_solver(solver)
-    if isinstance(named_solver, Engine):
-        if formulation is not None or not isinstance(named_solver, DiagramSearch):
+    named_solver, _ = engine_or_backend(solver)
+    if named_solver is not None:
+        filling = _filling(named_solver)
+        if formulation is not None or filling is None:
             raise SpecError(
                 f"{named_solver.name} fills no size table" + (" with a formulation" if formulation else ""),
                 cause="of the native engines only DiagramSearch fills a size table, and without a formulation",
                 fix="use tf.DiagramSearch(), or a solver such as tf.HiGHS()",
             )
         require_exact(question, named_solver)
-        return named_solver
-    if not question.shape.reads_columns or warm_start in (None, False, "none"):
+        return filling
+    if warm_start in (None, False, "none") or isinstance(warm_start, DecisionGraph):
         return None
-    if isinstance(warm_start, DecisionGraph):
-        return None
-    named = DiagramSearch() if warm_start == "auto" else find_solver(warm_start)
-    return named if isinstance(named, DiagramSearch) else None
+    filling = DiagramSearch() if warm_start == "auto" else _filling(find_solver(warm_start))
+    return None if filling is None or relax(question, filling) is None else filling
+
+
+def _filling(solver: Any) -> DiagramSearch | None:
+    """It as a search that fills a table."""
+    return solver if isinstance(solver, DiagramSearch) else None
 
 
 def enter_rows(

@@ -69,9 +69,8 @@ class Statement:
         Raises CertificateError if the refutation proves nothing about the question.
         """
         terms = question.objective.terms
-        if len(terms) == 1 and terms[0][1].is_depth:
-            fits = self.shape.own_leaves and question.shape.own_leaves and self.at_most is None
-            fits = fits and self.shape.splits == question.shape.splits
+        if question.objective.is_depth:
+            fits = self.shape.at_depth(question.shape.depth) == question.shape and self.at_most is None
             if fits and terms[0][0] > 0:
                 # No tree of this depth, so none of a smaller one.
                 return (

@@ -88,7 +88,7 @@ class DeepTrees:
     def _of_less_depth(self) -> DeepTrees | None:
         shape = self.question.shape
         is_as_good = self.relaxation.task.min_support <= 1 and not self.dual.ignored
-        if not shape.own_leaves or shape.depth <= LEAST_DEPTH or is_as_good:
+        if shape.depth <= LEAST_DEPTH or is_as_good:
             return None
         question = self.question.with_(shape=shape.at_depth(shape.depth - 1))
         own = Ledger(question, self.ledger.budget, lambda _: self._take_from(own))

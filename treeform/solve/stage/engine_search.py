@@ -131,7 +131,7 @@ def share_of_deep_trees(node: Node) -> Share:
 
 def _has_another_search(node: Node) -> bool:
     question = node.question
-    if node.plan.distribution is not None or not question.shape.own_leaves:
+    if node.plan.distribution is not None or not DeepTreeSearch.searches(question.shape):
         return False
     if node.plan.engine is None and not has_neighbourhoods(node):
         return False
@@ -166,14 +166,13 @@ def relaxed_search(node: Node, budget: Budget) -> None:
     question, engine, ledger = node.question, node.plan.warm_engine, node.ledger
     assert engine is not None
     ledger.set_phase(f"warm start: {engine.name}")
-    if not question.objective.is_sum:
+    relaxation = node.warm_part
+    if relaxation is None:
         _in_parts(node, budget)
         return
-    relaxation = relax(question, engine)
-    assert relaxation is not None
     own = without_values(node, budget)
     node.relaxed = Relaxed(engine, relaxation, run_engine(engine, relaxation, ledger, own), budget)
-    if not question.shape.own_leaves and relaxation.task.widths is None and not ledger.stop():
+    if relaxation.task.widths is None and not ledger.stop():
         submit_fitting_trees(question, engine, relaxation, ledger, own)
 
 
@@ -249,7 +248,7 @@ def _least_deep_leaf(graph: DecisionGraph) -> int:
 
 def has_neighbourhoods(node: Node) -> bool:
     """Whether trees of an engine that leaves requirements out can be made better by it, part by part."""
-    if node.brief or not node.question.shape.own_leaves:
+    if node.brief:
         return False
     relaxation = node.warm_part
     return relaxation is not None and not relaxation.exact and relaxation.takes_costs
@@ -279,8 +278,8 @@ def search_within_gap(
     point : list of Fraction
         A multiplier for each row.
     """
-    task, shape = dual.relaxation.task, question.shape
-    if shape.own_leaves or task.node_penalty or task.min_support or task.min_flow or dual.ignored:
+    task = dual.relaxation.task
+    if task.node_penalty or task.min_support or task.min_flow or dual.ignored:
         return
     cheapest_below = dual.priced_diagrams(point)
     if cheapest_below is None or not dual.relaxation.factor > 0:

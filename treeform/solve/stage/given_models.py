@@ -85,7 +85,7 @@ def constants(question: Question, ledger: Ledger) -> None:
     requirements name, such as the given tests alone, whose leaves are relabelled where that is needed."""
     for one in question.requirements:
         known = one.known_model(question.data)
-        if known is not None and question.shape.own_leaves:
+        if known is not None:
             submit_repaired(ledger, known, str(one), ledger.budget)
     for graph in losses.constant_models(question.objective, question.data):
         ledger.submit(graph, "constant model")
@@ -134,11 +134,10 @@ def submit_given(question: Question, graph: DecisionGraph, ledger: Ledger) -> No
 
 
 def _repaired(question: Question, graph: DecisionGraph, ledger: Ledger) -> bool:
-    shape = question.shape
-    if not shape.own_leaves or not shape.reads_columns or not graph.is_tree or not graph.is_univariate:
+    if not graph.is_plain_tree:
         return False
     for pruned in prunings(
-        question, graph, shape.depth
+        question, graph, question.shape.depth
     ):  # the largest first, each costs more than the one before
         if ledger.submit(pruned.graph, BY).ok:
             return True

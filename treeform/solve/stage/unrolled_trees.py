@@ -28,9 +28,8 @@ LARGE = 10**6
 
 def is_large(node: Node) -> bool:
     """Whether an engine searches diagrams of a table so large that trees bound them sooner."""
-    question, shape = node.question, node.question.shape
-    engine = node.plan.engine
-    if engine is None or not shape.reads_columns or shape.depth > MOST_LAYERS:
+    question, engine = node.question, node.plan.engine
+    if engine is None or question.shape.depth > MOST_LAYERS:
         return False
     if question.data.points.n_points * question.data.n_tests < LARGE:
         return False
