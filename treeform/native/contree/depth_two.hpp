@@ -170,7 +170,8 @@ protected:
         supported_whole_ = leaf;
         for (int g = 0; g < table_.features; ++g) {
             Cost value = leaf, lower = 0, ignored = 0;
-            scan(g, lanes_.input(lanes_[g], everything, true, false), kInf, kInf, value, lower, ignored, ignored);
+            In in = lanes_.input(lanes_[g], everything, true, false);
+            scan(g, in, kInf, kInf, value, lower, ignored, ignored);
             whole_[g] = std::min<Cost>(leaf, penalty_ + lower);
             low = std::min(low, whole_[g]);
             if (support_ > 0) {
@@ -356,7 +357,7 @@ protected:
     /// on the side of `weight_key`; `value` stays if there is none. Returns a lower bound.
     Cost supported_scan(int g, Key key, Key weight_key, bool left, Cost beat, Cost& value) {
         if (!lanes_.confine(lanes_[g], weight_key, left, support_, confined_)) return kInf;
-        auto in = lanes_.input(lanes_[g], key, left, !left);
+        In in = lanes_.input(lanes_[g], key, left, !left);
         in.valid = confined_.data();
         Cost lower = 0, ignored = 0;
         scan(g, in, beat, beat, left ? value : ignored, lower, left ? ignored : value, lower);
@@ -366,8 +367,8 @@ protected:
     void scan_feature(int g, Key key, Cost& best_left, Cost& best_right, bool may_left = true, bool may_right = true) {
         const bool want_left = may_left && by_left_[g] < best_left, want_right = may_right && by_right_[g] < best_right;
         Cost value_left = kInf, value_right = kInf, lower_left = 0, lower_right = 0;
-        scan(g, lanes_.input(lanes_[g], key, want_left, want_right), best_left - penalty_, best_right - penalty_,
-             value_left, lower_left, value_right, lower_right);
+        In in = lanes_.input(lanes_[g], key, want_left, want_right);
+        scan(g, in, best_left - penalty_, best_right - penalty_, value_left, lower_left, value_right, lower_right);
         if (want_left) {
             by_left_[g] = std::max(by_left_[g], std::min<Cost>(left_.leaf, penalty_ + lower_left));
             lower(best_left, best_feature_left_, value_left, g);
@@ -384,7 +385,7 @@ protected:
 
     /// The best single test for the sides in `in`: what was found, and a lower bound. Pairs of predictions that cannot
     /// beat `beat_*` are left out.
-    void scan(int g, In in, Cost beat_left, Cost beat_right, Cost& value_left, Cost& lower_left, Cost& value_right,
+    void scan(int g, In& in, Cost beat_left, Cost beat_right, Cost& value_left, Cost& lower_left, Cost& value_right,
               Cost& lower_right) {
         const bool want_left = in.sides & kLeft, want_right = in.sides & kRight;
         const Clash clash = rules_.clash_of(g);

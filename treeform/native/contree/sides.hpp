@@ -48,25 +48,11 @@ public:
     void rewind(const Losses& losses, const std::vector<Cost>& cost) {
         if (!ready_) sort(losses, cost);
         next_ = 0;
-        if (of_error_ > 0) {
-            frontier_.clear();
-            if (classes_.size() > 1) frontier_.push_back(1);
-        }
     }
     /// The next pair whose bound is below `best`; false when there is none.
     bool next(Cost best, Pair& pair) {
-        if (of_error_ == 0) {
-            if (next_ >= pairs_.size() || pairs_[next_].bound >= best) return false;
-            pair = pairs_[next_++];
-            return true;
-        }
-        const int i = lowest();
-        if (i < 0 || frontier_bound(i) >= best) return false;
-        pair = {frontier_bound(i), classes_[i], classes_[frontier_[i]]};
-        ++frontier_[i];
-        const std::size_t after = frontier_.size();
-        if (static_cast<std::size_t>(i) + 1 == after && after + 1 < classes_.size())
-            frontier_.push_back(static_cast<std::uint16_t>(after + 1));
+        if (!is_listed() || pairs_[next_].bound >= best) return false;
+        pair = pairs_[next_++];
         return true;
     }
     /// A test above labels a and b, each below it or above, by the extremes of the sums up to a cut; a leaf where they
@@ -76,20 +62,28 @@ public:
         return std::min(a_below, clash.forbids(b, a) ? leaf : static_cast<Cost>(as_leaf[a] - most));
     }
     /// The bound of the pairs that `next` has not returned.
-    Cost rest() const {
-        if (of_error_ == 0) return next_ < pairs_.size() ? pairs_[next_].bound : std::numeric_limits<Cost>::max() / 4;
-        const int i = lowest();
-        return i < 0 ? std::numeric_limits<Cost>::max() / 4 : frontier_bound(i);
-    }
+    Cost rest() { return is_listed() ? pairs_[next_].bound : std::numeric_limits<Cost>::max() / 4; }
 
 private:
     bool ready_ = false;
     Cost of_error_ = 1;  // 0: errors differ
     std::vector<std::uint16_t> classes_;  // those present, heaviest first
-    std::vector<std::uint16_t> frontier_;  // pair (i, frontier_[i]) is the next one of the i-th class
-    std::vector<Pair> pairs_;
+    std::vector<std::uint16_t> frontier_;  // pair (i, frontier_[i]) is the next one of the i-th class that is not listed
+    std::vector<Pair> pairs_;  // in the order of their bounds; where all errors cost the same, those that were asked for
     std::size_t next_ = 0;
 
+    /// Whether there is a pair at `next_`. It is listed when it is first asked for: most walks end after a few.
+    bool is_listed() {
+        if (next_ < pairs_.size()) return true;
+        const int i = lowest();
+        if (i < 0) return false;
+        pairs_.push_back({frontier_bound(i), classes_[i], classes_[frontier_[i]]});
+        ++frontier_[i];
+        const std::size_t after = frontier_.size();
+        if (static_cast<std::size_t>(i) + 1 == after && after + 1 < classes_.size())
+            frontier_.push_back(static_cast<std::uint16_t>(after + 1));
+        return true;
+    }
     Cost frontier_bound(int i) const {
         return of_error_ * (total - weight[classes_[i]] - weight[classes_[frontier_[i]]]);
     }
@@ -103,15 +97,16 @@ private:
     void sort(const Losses& losses, const std::vector<Cost>& cost) {
         ready_ = true;
         const int k = losses.predictions;
+        pairs_.clear(), frontier_.clear();
         if (of_error_ > 0) {
             classes_.clear();
             for (int y = 0; y < k; ++y)
                 if (weight[y] > 0) classes_.push_back(static_cast<std::uint16_t>(y));
             std::sort(classes_.begin(), classes_.end(),
                       [this](auto a, auto b) { return weight[a] != weight[b] ? weight[a] > weight[b] : a < b; });
+            if (classes_.size() > 1) frontier_.push_back(1);
             return;
         }
-        pairs_.clear();
         for (int a = 0; a < k; ++a)
             for (int b = a + 1; b < k; ++b) {
                 Cost bound = 0;

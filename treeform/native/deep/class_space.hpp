@@ -402,17 +402,16 @@ private:
         const int first = feature < 0 ? 0 : feature, end = feature < 0 ? table_.features : feature + 1;
         for (int f = first; f < end; ++f) {
             control_.check();
-            stump_.improve(listed_.by(rows, f), f, outer, left, weight, support_, best, rules_.clash_of(f));
+            const auto side = listed_.side_by(rows, f, outer, left);
+            stump_.improve(side.data(), side.size(), f, {}, left, weight, support_, best, rules_.clash_of(f));
         }
         work_ += rows.n * static_cast<std::size_t>(end - first) * 4;
         if (best.test.feature < 0 || penalty_ + best.cost >= alone->cost) return alone;
         const auto* rank = table_.rank[best.test.feature].data();
-        const auto* outer_rank = outer.feature < 0 ? nullptr : table_.rank[outer.feature].data();
         std::fill(one_.begin(), one_.end(), Cost{0});
-        for (std::size_t k = 0; k < rows.n; ++k) {
-            const auto row = rows.order(0)[k];
-            if (outer_rank && (outer_rank[row] < outer.key) != left) continue;
-            if (rank[row] < best.test.key) one_[table_.label[row]] += table_.weight_of(row);
+        for (const auto row : listed_.side_by(rows, best.test.feature, outer, left)) {
+            if (rank[row] >= best.test.key) break;
+            one_[table_.label[row]] += table_.weight_of(row);
         }
         for (std::size_t y = 0; y < one_.size(); ++y) other_[y] = weight[y] - one_[y];
         return join(best.test, leaf_of(one_), leaf_of(other_));

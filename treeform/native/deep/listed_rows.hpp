@@ -4,6 +4,7 @@
 // the order of the first feature; a feature's order is picked out of that of all rows when it is asked for.
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "../common/give_back.hpp"
@@ -99,12 +100,25 @@ public:
         return column_;
     }
 
+    /// Those of them that `outer` sends left (or right), or all without a test, in the order of one feature; they stay
+    /// until the next call.
+    std::span<const Id> side_by(const Rows& rows, int feature, Test outer, bool left) {
+        const Id* order = by(rows, feature).order(feature);
+        if (outer.feature < 0) return {order, rows.n};
+        if (side_.size() <= rows.n) side_.resize(rows.n + 1);
+        const auto* rank = table_.rank[outer.feature].data();
+        Id* end = side_.data();
+        for (std::size_t k = 0; k < rows.n; ++k) *end = order[k], end += (rank[order[k]] < outer.key) == left;
+        return {side_.data(), end};
+    }
+
 private:
     const contree::Table<W>& table_;
     const Rows& root_;
     WrittenOut<Rows> whole_;
     Rows column_;                     // `column_` has a stride of 0: each feature's order is the one that it holds
     std::vector<std::uint8_t> here_;  // [row]: whether it is among those that are picked
+    std::vector<Id> side_;
     std::uint64_t work_ = 0;
 
     std::size_t most() const { return root_.n / 16; }
