@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from treeform.graph import DecisionGraph
 
 RULES = ("neighbourhood", "shrinking", "subinterval", "features")
+MOVES = "moves"
+"""The counter of the improvement search."""
 _NO_LIMIT = 2**60
 _MANY_ROWS, _SAMPLE = 10_000, 4_096
 
@@ -161,7 +163,11 @@ class ConTree(NativeSettings, Distributable):
         asked |= {"prove": prove, "work_limit": work_limit, "clashes": [one for sides in clashes for one in sides]}
         asked |= start_over_ranks(session.start, data, task.depth)
         native = _core.contree(*rows, **asked, upper=session.upper, **session.watch())
-        return with_stages(session.outcome(native), native)
+        outcome = session.outcome(native)
+        if not (prove and work_limit):  # else it has the first trees alone
+            outcome = with_stages(outcome, native)
+        counted = {} if prove else {MOVES: int(native["moves"])}
+        return replace(outcome, counters=outcome.counters | counted)
 
     def evaluator(self, data: Dataset, task: TreeTask) -> Evaluator:
         """What evaluates thresholds at the root."""
@@ -207,9 +213,9 @@ class ProofOfTrees(ConTree):
 
 def with_stages(outcome: EngineOutcome, native: dict[str, Any]) -> EngineOutcome:
     """The answer with a note on the neighbourhoods that were searched to their ends, where nothing was proved."""
+    stages = native["stages"]
     if outcome.proved or not native["work"]:
         return outcome
-    stages = native["stages"]
     what = f"searched to their ends: {', '.join(stages)}; " if stages else ""
     note = f"improvement search: {what}{native['moves']} moves"
     return replace(outcome, notes=(*outcome.notes, note))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from treeform.errors import Infeasible, SpecError, TreeformError
 from treeform.language.composed import LargestTerm, SteppedTerm
 from treeform.language.costs import LARGEST_COST, SampleCost, too_large
-from treeform.language.objective import Term
+from treeform.language.objective import Objective, Term
 from treeform.language.requirement import Requirement, asks_for_tests
 from treeform.language.requirement_text import parse
 from treeform.objectives.group_error import AT
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
     from treeform.language.ports import Ports
+    from treeform.language.question import Question
     from treeform.language.totals import Totals
     from treeform.model import Expr, Model
     from treeform.shape import Shape
@@ -141,6 +142,19 @@ class Soft(Term):
 
     def __hash__(self) -> int:
         return hash((Soft, self.requirement.name))
+
+
+def demanded(question: Question) -> Question | None:
+    """The question with all that is paid for demanded: its models are some of the question's, and pay nothing.
+
+    None where nothing is paid for.
+    """
+    terms = question.objective.terms
+    rules = tuple(term.requirement for _, term in terms if isinstance(term, Soft))
+    if not rules:
+        return None
+    rest = Objective(item for item in terms if not isinstance(item[1], Soft))
+    return question.with_(objective=rest, requirements=(*question.requirements, *rules))
 
 
 def _bound(requirement: Requirement, data: Dataset, **context: Any) -> Requirement:

@@ -121,6 +121,15 @@ def _who_answered(plan: Plan, ledger: Ledger) -> tuple[str, str | None]:
     return ", ".join(dict.fromkeys(ledger.runners)) or "none", None
 
 
+def _searched(ledger: Ledger) -> Iterator[str]:
+    """What the search for deep trees under requirements did, where it ran."""
+    if did := ledger.did:
+        yield (
+            f"improvement search under requirements: {did['searches']:,} searches, {did['moves']:,} moves, "
+            f"{did['trees']:,} trees judged"
+        )
+
+
 def _result(node: Node) -> SolveResult:
     question, plan, ledger = node.question, node.plan, node.ledger
     graph, status = ledger.graph, ledger.status
@@ -132,7 +141,8 @@ def _result(node: Node) -> SolveResult:
     for claim in ledger.claims:
         counters.update({f"{claim.by}: {name}": value for name, value in claim.counters.items()})
     solver, formulation = _who_answered(plan, ledger)
-    model_remarks = [] if graph is None else remarks(question, graph)
+    own_remarks = [] if graph is None else remarks(question, graph)
+    searched = () if done else _searched(ledger)
     return SolveResult(
         graph=graph,
         status=status,
@@ -144,7 +154,7 @@ def _result(node: Node) -> SolveResult:
         claims=tuple(ledger.claims),
         trace=tuple(ledger.trace),
         seconds=ledger.budget.seconds,
-        notes=(*plan.notes, *ledger.notes, *_refuted(question, ledger), *model_remarks, *question.data.notes),
+        notes=(*plan.notes, *ledger.notes, *searched, *_refuted(question, ledger), *own_remarks, *question.data.notes),
         solver=solver,
         formulation=formulation,
         counters=counters,

@@ -27,7 +27,7 @@ question, with its own claims.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from fractions import Fraction
 from itertools import product
 from typing import Any, NamedTuple, cast
@@ -298,35 +298,56 @@ class CaseByCase(Reduction, of=CasesTerm):
         if self.ledger.closed:
             return None
         combinations = list(product(*_choices(self.question)))
-        done: list[PartLedger | None] = []
-        bounds: list[Fraction | None] = []
-        limits: list[Limit] = []
-        for index, chosen in enumerate(combinations):
-            if self.ledger.budget.stop():
-                return limits[0] if limits else None
+        done: list[PartLedger | None] = [None] * len(combinations)
+        bounds: dict[int, Fraction | None] = {}
+        limits: dict[int, Limit] = {}
+        left = set(range(len(combinations)))
+        while left and not self.ledger.budget.stop():
+            index = self._next(combinations, left, is_first=not bounds)
+            left.remove(index)
+            limits.pop(index, None)
+            chosen = combinations[index]
             part = _part(self.question, chosen, self.value())
-            looser = [b for b, other in zip(bounds, combinations, strict=False) if _includes(other, chosen)]
+            looser = [bound for other, bound in bounds.items() if _includes(combinations[other], chosen)]
             at_least = max((bound for bound in looser if bound is not None), default=Fraction(0))
             if looser and self._no_room(looser, part):
-                done.append(None)
-                bounds.append(None if None in looser else at_least)
-                continue
-            inner = PartLedger(part, self.ledger, f"part {index + 1} of {len(combinations)}")
-            seconds = schedule.equal_part(self.ledger.budget.remaining, len(combinations) - index)
-            inner.budget = self.ledger.budget.share(seconds)
-            limit = self.searched(inner)
-            limits += [] if limit is None else [limit]
-            done.append(inner)
-            bounds.append(None if inner.bound is None else max(inner.bound, at_least))
-        pairs = zip(bounds, combinations, strict=True)
-        values = [bound + _paid(chosen) for bound, chosen in pairs if bound is not None]
+                bounds[index] = None if None in looser else at_least
+            else:
+                inner = PartLedger(part, self.ledger, f"part {index + 1} of {len(combinations)}")
+                turns = len(left) + 1 if bounds else min(2, len(combinations))
+                inner.budget = self.ledger.budget.share(schedule.equal_part(self.ledger.budget.remaining, turns))
+                limits |= {} if (limit := self.searched(inner)) is None else {index: limit}
+                if inner.bound is None or inner.bound >= at_least or done[index] is None:
+                    done[index] = inner
+                bounds[index] = None if inner.bound is None else max(inner.bound, at_least)
+            if not left and self.ledger.budget.remaining is not None:
+                # What others left of the time is for those that had too little.
+                left = {one for one, limit in limits.items() if limit is Limit.TIME}
+        first = next(iter(limits.values()), None)
+        if len(bounds) < len(combinations):
+            return first
+        values = [bound + _paid(combinations[i]) for i, bound in bounds.items() if bound is not None]
         if values:
             self.at_least(min(values), done)
         elif self.ledger.upper is None:
             self.none_at_all(done)
         else:
             self.at_least(self.question.to_units(self.ledger.upper), done)
-        return limits[0] if limits else None
+        return first
+
+    def _next(self, combinations: Sequence[tuple[_Choice, ...]], left: Collection[int], is_first: bool) -> int:
+        """At first the whole without a bound on what is paid in steps, and with nothing lacking of all else; half of
+        the time is for it, as all its models count. Then parts that ask for other models than the best one known."""
+        if is_first:
+            return max(left, key=lambda i: [-one.number if one.nested else one.number for one in combinations[i]])
+        best, data = self.ledger.graph, self.question.data
+        others = (
+            index
+            for index in sorted(left)
+            if best is not None
+            and any(one.rule is not None and one.rule.violation(best, data) for one in combinations[index])
+        )
+        return next(others, min(left))
 
     def _no_room(self, looser: list[Fraction | None], part: Part) -> bool:
         """Whether the bounds of parts that include this one show that it has nothing below the best value known."""

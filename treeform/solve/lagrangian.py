@@ -27,6 +27,7 @@ import numpy as np
 
 from treeform.data import Dataset
 from treeform.engines import Engine, EngineOutcome, EngineRun
+from treeform.engines.contree import MOVES
 from treeform.engines.diagram_rows import cheapest_within
 from treeform.engines.relaxation import Relaxation, relax
 from treeform.engines.task import OnIncumbent
@@ -128,8 +129,11 @@ class Lagrangian:
         multipliers: tuple[Fraction, ...],
         budget: Budget,
         on_tree: Callable[[DecisionGraph], None],
-    ) -> DecisionGraph | None:
-        """The best tree that a search finds at these multipliers; ``on_tree`` is called with it and those before it."""
+    ) -> tuple[DecisionGraph | None, int]:
+        """The best tree that a search finds at these multipliers, and its moves.
+
+        ``on_tree`` is called with the tree and those before it.
+        """
         last: list[DecisionGraph] = []
 
         def take(graph: DecisionGraph | None) -> None:
@@ -143,7 +147,7 @@ class Lagrangian:
         outcome, _, _ = self._answer(engine, multipliers, budget, on_incumbent)
         if outcome.graph is not None and [outcome.graph.reclassified(self.question.data)] != last:
             take(outcome.graph)
-        return last[0] if last else None
+        return last[0] if last else None, outcome.counters.get(MOVES, 0)
 
     def _answer(
         self,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import threading
+from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cached_property
@@ -45,6 +46,8 @@ class Ledger:
         self.notes: list[str] = []
         self.runners: list[str] = []
         """The solvers and engines that were started, in order."""
+        self.did = Counter[str]()
+        """What searches for deep trees under requirements did for this question, and for the steps on its way."""
         self.outer: Ledger | None = None
         """That of the question which this one is a step of."""
         self.trace: list[tuple[float, Any, Any]] = []
@@ -159,6 +162,12 @@ class Ledger:
         """Add a note, once."""
         if text not in self.notes:
             self.notes.append(text)
+
+    def count(self, **done: int) -> None:
+        """Add to what searches for deep trees under requirements did."""
+        self.did.update(done)
+        if self.outer is not None:
+            self.outer.count(**done)
 
     def set_phase(self, phase: str) -> None:
         """Set the phase of the work, and report it."""

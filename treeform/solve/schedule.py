@@ -53,6 +53,10 @@ trees of depth four and more seldom come near."""
 DEEP_TREES_ALONE = Share(0.49, unlimited=60.0)
 """The same where no solver takes the table: only the engine's neighbourhoods and smaller trees follow."""
 
+DEMANDED = Share(0.49)
+"""Of that time, for trees that lack nothing of what they may pay for: most searches know prices of tests and labels
+only."""
+
 LOW_SUBTREE = Share(0.05, least=0.1, unlimited=5.0)
 """One small subtree of a deep tree: most take some milliseconds, and one that does not must not stop the others."""
 

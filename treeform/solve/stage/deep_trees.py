@@ -36,12 +36,14 @@ from treeform.graph import DecisionGraph
 from treeform.language.columns_at_fault import columns_at_fault, without_tests_at_fault
 from treeform.language.meetings import MOST_MARKS, all_meetings
 from treeform.language.question import Question
+from treeform.objectives.soft import demanded
 from treeform.solve import schedule
 from treeform.solve.engines import submit_repaired
 from treeform.solve.lagrangian import Lagrangian, rows_of
 from treeform.solve.ledger import Ledger
 from treeform.solve.neighbourhoods import improve_low_subtrees
 from treeform.solve.node import Node, Worker
+from treeform.solve.part_ledger import InnerLedger
 from treeform.utils.budget import Budget
 
 MOST_KINDS = 64
@@ -177,17 +179,23 @@ class DeepTrees:
             self.ledger.runners.append(engine.name)
 
         def submit(graph: DecisionGraph) -> None:
+            self.ledger.count(trees=1)
             own = part if self.ledger.has_model else self.ledger.budget  # any model is better than none
             submit_repaired(self.ledger, graph, engine.name, own)
 
+        def searched(dual: Lagrangian) -> DecisionGraph | None:
+            graph, moves = dual.tree(engine, tuple(prices), part, submit)
+            self.ledger.count(searches=1, moves=moves)
+            return graph
+
         if self.dual is not self.whole and seed % 2:
-            graph = self.whole.tree(engine, tuple(prices), part, submit)
+            graph = searched(self.whole)
             if graph is not None:
                 self._submit_without_tests(graph)
             return graph
-        graph = self.dual.tree(engine, tuple(prices), part, submit)
+        graph = searched(self.dual)
         while graph is not None and self._narrowed(graph) and not part.stop():
-            graph = self.dual.tree(engine, tuple(prices), part, submit)
+            graph = searched(self.dual)
         return graph
 
     def _submit_without_tests(self, graph: DecisionGraph) -> None:
@@ -249,14 +257,23 @@ def longer_search(node: Node, budget: Budget) -> None:
 
 
 def search_for_solver(node: Node, budget: Budget) -> None:
-    """The same before a solver, or in its place."""
-    assert node.plan.warm_engine is not None
-    _search_of(node).improve(node.plan.warm_engine, budget)
+    """The same before a solver, or in its place; half of the time with what is paid for demanded, as for a sum."""
+    engine, asked = node.plan.warm_engine, demanded(node.question)
+    assert engine is not None
+    if asked is not None and relaxed(asked) is not None:
+        is_sum = node.question.objective.is_sum
+        part = schedule.DEMANDED.of(budget) if is_sum else budget
+        DeepTrees(asked, InnerLedger(asked, node.ledger)).improve(engine, part)
+        if not is_sum:
+            return
+    _search_of(node).improve(engine, budget)
 
 
 def by_deep_trees(node: Node) -> Worker | None:
     """Who searches for deep trees."""
-    relaxation = relaxed(node.question)
+    question = node.question
+    asked = question if question.objective.is_sum else demanded(question)
+    relaxation = None if asked is None else relaxed(asked)
     return None if relaxation is None else (DeepTreeSearch.name, relaxation.dropped)
 
 

@@ -12,6 +12,7 @@ from treeform.engines.relaxation import relax
 from treeform.errors import SolverFailed, broke_down
 from treeform.graph import DecisionGraph, structure
 from treeform.language.question import Question
+from treeform.objectives.soft import demanded
 from treeform.requirements import Fix
 from treeform.solve import schedule
 from treeform.solve.engines import FEW_TESTS, engine_beyond, run_engine, value_part
@@ -133,6 +134,9 @@ def _has_another_search(node: Node) -> bool:
     question = node.question
     if node.plan.distribution is not None or not DeepTreeSearch.searches(question.shape):
         return False
+    if node.plan.engine is None and not question.objective.is_sum:
+        asked = None if node.plan.warm_engine is None else demanded(question)
+        return asked is not None and relax(asked, DeepTreeSearch()) is not None
     if node.plan.engine is None and not has_neighbourhoods(node):
         return False
     relaxation = relax(question, DeepTreeSearch())

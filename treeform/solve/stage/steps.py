@@ -29,7 +29,7 @@ def in_parts(search: Search) -> Callable[[Node, Budget], Limit | None]:
     def run(node: Node, budget: Budget) -> Limit | None:
         def of_part(part: Question, claims: Ledger) -> Limit | None:
             assert isinstance(claims, PartLedger)
-            engine = None if node.plan.engine is None else _able(node.plan.engine, part)
+            engine = None if node.plan.engine is None else _able(node, node.plan.engine, part)
             plan = replace(node.plan, engine=engine, start=None, in_parts=False)
             step = node.step(claims, plan, claims.title)
             search(step)
@@ -40,10 +40,11 @@ def in_parts(search: Search) -> Callable[[Node, Budget], Limit | None]:
     return run
 
 
-def _able(engine: Engine, part: Question) -> Engine:
-    """The engine, or another one where only that supports all of the part."""
+def _able(node: Node, engine: Engine, part: Question) -> Engine:
+    """The usual engine of the part, if it supports all of it; one that was named stays where it can."""
     relaxation = relax(part, engine)
-    other = None if relaxation is None or relaxation.exact else usual_engine(part)
+    is_kept = node.options.solver is not None or node.plan.distribution is not None
+    other = None if relaxation is None or (relaxation.exact and is_kept) else usual_engine(part)
     supported = None if other is None else relax(part, other)
     return engine if other is None or supported is None or not supported.exact else other
 

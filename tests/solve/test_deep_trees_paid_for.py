@@ -1,0 +1,145 @@
+"""Deep trees of objectives that pay for what a model lacks: the order of their parts, and all of it demanded."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import treeform as tf
+from treeform.language.question import Question
+from treeform.objectives.soft import demanded
+from treeform.solve.choice import choose
+from treeform.solve.driver import _searched
+from treeform.solve.in_parts import search_in_parts
+from treeform.solve.ledger import Ledger
+from treeform.solve.node import Node
+from treeform.solve.pipeline import planned
+from treeform.solve.result import USUAL
+from treeform.solve.stage.deep_trees import search_for_solver
+from treeform.solve.stage.given_models import constants
+from treeform.solve.stage.steps import in_parts
+from treeform.utils.budget import Budget
+
+SUPPORT, BUDGET = tf.MinSupport(20), tf.FeatureBudget(1)
+
+
+def problem(*paid: tf.Requirement, rows: int = 400) -> tf.Problem:
+    """More tests than engines for tables of few tests are chosen for; the labels need columns x0 to x3."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(rows, 6))
+    y = ((X[:, 0] * X[:, 1] > 0) ^ (X[:, 2] + X[:, 3] > 0.5) ^ (rng.random(rows) < 0.05)).astype(int)
+    made = tf.Problem(X, y, shape=tf.Tree(5))
+    objective: Any = tf.Error()
+    for one in paid:
+        objective += one.soft(5)
+    made.minimize(objective)
+    return made
+
+
+def parity() -> tf.Requirement:
+    group = np.random.default_rng(1).integers(0, 2, 400)
+    return tf.StatisticalParity(groups=group, difference="0.02", positive=1)
+
+
+def searched(of: Question, ledger: Ledger, graph: tf.DecisionGraph | None = None) -> list[tuple[Any, float]]:
+    """The requirements and the seconds of each part; the first one finds a model."""
+    parts: list[tuple[Any, float]] = []
+
+    def search(one: Question, claims: Ledger) -> None:
+        if graph is not None and not parts:
+            claims.submit(graph, "a test")
+        assert claims.budget.limit is not None
+        parts.append((one.requirements, claims.budget.limit))
+
+    search_in_parts(of, ledger, search)
+    return parts
+
+
+def test_the_first_part_lacks_nothing_and_has_half_of_the_time() -> None:
+    of = problem(parity()).question
+    first, *others = searched(of, Ledger(of, Budget(1000.0)))
+    assert [one.name for one in first[0]] == ["statistical_parity"]
+    assert 490 < first[1] <= 500
+    assert len(others) == 2 and all(one.name == "largest_excess" for rules, _ in others for one in rules)
+
+
+def test_a_part_that_had_too_little_time_has_what_the_others_left() -> None:
+    of = problem(parity()).question
+    ledger = Ledger(of, Budget(1000.0))
+    constants(of, ledger)
+    parts: list[tuple[str, float]] = []
+
+    def search(one: Question, claims: Ledger) -> tf.Limit | None:
+        assert claims.most is not None and claims.budget.limit is not None
+        parts.append((one.requirements[0].name, claims.budget.limit))
+        if len(parts) == 1:
+            return tf.Limit.TIME
+        claims.prove_lower(claims.most + 1, "a test")
+        return None
+
+    search_in_parts(of, ledger, search)
+    assert [name for name, _ in parts] == [
+        "statistical_parity",
+        "largest_excess",
+        "largest_excess",
+        "statistical_parity",
+    ]
+    assert parts[-1][1] > 900 and ledger.closed
+
+
+def test_columns_are_paid_for_at_first_and_then_tests_read_fewer_than_the_model_in_hand() -> None:
+    of = problem(BUDGET).question
+    graph = tf.DecisionGraph.from_nested((0, 0.0, (1, 0.0, 1, 0), (2, 0.0, 0, 1)), of.data)
+    parts = searched(of, Ledger(of, Budget(1000.0)), graph)
+    assert parts[0][0] == () and 490 < parts[0][1] <= 500
+    most = [rules[0].at_most for rules, _ in parts[1:]]
+    assert most[:2] == [2, 1] and sorted(most) == list(range(1, 6))
+
+
+def test_a_part_has_its_usual_engine_unless_one_was_named() -> None:
+    of = problem(BUDGET).question
+    asked = choose(of, USUAL)
+    assert asked.engine is not None and asked.engine.name == "continuous-totals"
+    for solver, name in ((None, "contree"), (tf.ContinuousTotals(), "continuous-totals")):
+        first: list[str] = []
+
+        def search(step: Node, first: list[str] = first) -> None:
+            assert step.plan.engine is not None
+            first.append(step.plan.engine.name)
+
+        options = replace(USUAL, solver=solver)
+        node = Node(Ledger(of, Budget()), choose(of, options), options)
+        in_parts(search)(node, node.budget)
+        assert first[0] == name and first[-1] == "continuous-totals"
+
+
+@pytest.mark.parametrize("is_sum", [False, True])
+def test_before_a_solver_trees_are_searched_that_lack_nothing(is_sum: bool) -> None:
+    of = problem(*([SUPPORT] if is_sum else [parity(), SUPPORT])).question
+    assert of.objective.is_sum == is_sum
+    ledger = Ledger(of, Budget(60.0))
+    node = Node(ledger, choose(of, USUAL))
+    names = [stage.name for stage in planned(node)]
+    assert names.index("deep trees for a solver") < names.index("solver")
+    constants(of, ledger)
+    alone = ledger.upper
+    assert alone is not None
+    asked = demanded(of)
+    assert asked is not None
+
+    def found() -> bool:
+        better = ledger.upper is not None and ledger.upper < 0.8 * alone
+        return better and not any(one.violation(ledger.graph, of.data) for one in asked.requirements)
+
+    search_for_solver(node, Budget().until(found))
+    assert found() and ledger.graph is not None and ledger.graph.depth > 2
+    assert ledger.did["trees"] >= ledger.did["searches"] > 0
+    (note,) = _searched(ledger)
+    assert note.startswith("improvement search under requirements: ")
+
+
+def test_nothing_is_demanded_where_nothing_is_paid_for() -> None:
+    assert demanded(problem().question) is None
