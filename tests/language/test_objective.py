@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import treeform as tf
 from treeform.data import Dataset
-from treeform.errors import SpecError
+from treeform.errors import CallError, SpecError
 from treeform.formulations.odd import ODD, paper_objective
 from treeform.graph import DecisionGraph
 from treeform.language.numbers import as_fraction
@@ -136,6 +136,15 @@ def test_what_is_refused(data: Dataset) -> None:
     with pytest.raises(SpecError, match="depth"):
         ODD().compile(data, tf.Tree(1), Objective.of(tf.Depth()))
     assert "own search" in str(ODD().supports(tf.Tree(1), data, tf.Depth() + tf.Error()))
+
+
+def test_a_class_that_needs_an_argument_is_refused(data: Dataset) -> None:
+    class Rare(tf.Error):
+        def __init__(self, times: int) -> None:
+            self.times = times
+
+    with pytest.raises(CallError, match="Rare needs times"):
+        Objective.of(Rare)
 
 
 def test_coefficients_beyond_float64(data: Dataset) -> None:

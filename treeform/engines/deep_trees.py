@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from treeform import _core
 from treeform.engines.checks import (
     LARGEST_SEED,
     SCAN_PATHS,
@@ -77,6 +78,11 @@ class DeepTreeSearch(Engine):
         return self._core().search(
             data, task, run, prove=False, work_limit=self.work_limit or 0, clashes=clashes
         )
+
+    @staticmethod
+    def comes_first(data: Dataset) -> bool:
+        """Whether the proof takes long to find a good tree of depth two on this table."""
+        return bool(_core.is_dear(data.n_samples, data.n_features, data.n_classes))
 
     def _core(self) -> ConTree:
         return ConTree(seed=self.seed, memory_limit=self.memory_limit, simd=self.simd)

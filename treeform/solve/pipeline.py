@@ -46,6 +46,11 @@ def with_engine(applies: Condition) -> Condition:
     return lambda node: node.plan.engine is not None and applies(node)
 
 
+def with_searcher(applies: Condition) -> Condition:
+    """Where an engine answers all of it or a part."""
+    return lambda node: node.plan.searcher is not None and applies(node)
+
+
 def with_warm_engine(applies: Condition) -> Condition:
     """Where an engine answers a part of it, before a solver or alone."""
     return lambda node: node.plan.warm_engine is not None and applies(node)
@@ -81,7 +86,7 @@ PIPELINE: tuple[Stage[Node], ...] = (
     ),
     Stage(
         "first deep trees", deep_trees.first_deep_trees, share=engine_search.share_of_first_trees,
-        applies=engine_search.begins_with_deep_trees, by=deep_trees.by_deep_trees,
+        applies=with_searcher(engine_search.begins_with_deep_trees), by=deep_trees.by_deep_trees,
     ),
     Stage(
         "exact search", engine_search.exact_search, share=engine_search.its_share, needed=True,
@@ -122,7 +127,7 @@ PIPELINE: tuple[Stage[Node], ...] = (
     ),
     Stage(
         "values of leaves", leaf_values.fitted_values,
-        applies=lambda node: node.plan.searcher is not None and engine_search.asks_for_values(node),
+        applies=with_searcher(engine_search.asks_for_values),
         ready=lambda node: node.relaxed is not None, by=leaf_values.by_engine,
     ),
     Stage(

@@ -4,6 +4,7 @@
 
 #include "../common/binding.hpp"
 #include "../common/give_back.hpp"
+#include "../deep/few_columns.hpp"
 #include "engine.hpp"
 #include "scan.hpp"
 
@@ -172,6 +173,13 @@ void bind(nb::module_& m) {
              nb::arg("y"), nb::arg("weight").none(), nb::arg("cost").none(), nb::arg("keywords"))
         .def("evaluate", &Evaluator::evaluate, nb::arg("question"), nb::arg("poll"),
              "The reply to a question; None once poll() returned True.");
+    m.def(
+        "is_dear",
+        [](std::size_t n, std::size_t features, std::size_t classes) {
+            return deep::is_dear(deep::depth_two_work(n, features, classes));
+        },
+        nb::arg("n"), nb::arg("features"), nb::arg("classes"),
+        "Whether a good tree of depth two takes a proof long.");
     m.def(
         "simd_available", [](nb::str simd) { return simd_available(simd.c_str()); }, nb::arg("simd"),
         "Whether the scans of that instruction set run on this processor.");

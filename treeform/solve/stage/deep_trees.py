@@ -68,8 +68,8 @@ DEEPER = 4
 class DeepTrees:
     """Trees of one question at prices of its rows."""
 
-    def __init__(self, question: Question, ledger: Ledger) -> None:
-        relaxation = relaxed(question)
+    def __init__(self, question: Question, ledger: Ledger, relaxation: Relaxation | None = None) -> None:
+        relaxation = relaxation or relaxed(question)
         assert relaxation is not None
         relaxation = _with_meetings(question, relaxation)
         self.question, self.relaxation, self.ledger = question, relaxation, ledger
@@ -95,7 +95,8 @@ class DeepTrees:
         question = self.question.with_(shape=shape.at_depth(shape.depth - 1))
         own = Ledger(question, self.ledger.budget, lambda _: self._take_from(own))
         own.runners, own.outer = self.ledger.runners, self.ledger
-        return None if relaxed(question) is None else DeepTrees(question, own)
+        relaxation = relaxed(question)
+        return None if relaxation is None else DeepTrees(question, own, relaxation)
 
     def _take_from(self, less: Ledger) -> None:
         """A better tree of less depth is a candidate as soon as it is found: a step that is broken off loses none."""

@@ -30,9 +30,6 @@ LEAST_DEPTH = 4
 """Of trees that another search looks for beside the proof."""
 BOUNDED_DEPTH = 5
 """From which on ConTree has a bound of hard rows long before a proof (``native/contree/hard_bound.hpp``)."""
-DEAR = 40_000_000
-"""Rows times classes times the square of the columns, beyond which a good tree of depth two takes a proof long, as in
-``native/deep/few_columns.hpp``."""
 
 
 def exact_search(node: Node, budget: Budget) -> Limit | None:
@@ -114,9 +111,11 @@ def bound_without_rows(node: Node, budget: Budget) -> None:
 
 def begins_with_deep_trees(node: Node) -> bool:
     """Whether that search comes first, so that there is a good tree soon."""
-    shape, data = node.question.shape, node.question.data
-    dear = shape.depth > 1 and data.n_samples * data.n_features**2 * data.n_classes > DEAR
-    return has_many_tests(node) and (shape.depth >= LEAST_DEPTH or dear) and _has_another_search(node)
+    depth = node.question.shape.depth
+    if not has_many_tests(node) or depth == 1:
+        return False
+    is_soon = depth >= LEAST_DEPTH or DeepTreeSearch.comes_first(node.question.data)
+    return is_soon and _has_another_search(node)
 
 
 def share_of_first_trees(node: Node) -> Share:
