@@ -21,7 +21,7 @@ from treeform.graph.routing import counts
 from treeform.language.numbers import as_fraction, require_exact_sum
 from treeform.language.objective_text import names_of_terms, settings_of, terms_in, written
 from treeform.model import Expr, Model, Quadratic, constant
-from treeform.utils.arguments import clear_call
+from treeform.utils.arguments import public
 from treeform.utils.rows import worded
 from treeform.utils.text import snake_case
 
@@ -292,7 +292,7 @@ class Objective(_Arithmetic):
         if isinstance(value, str):
             return cls.parse(value)
         if isinstance(value, type) and issubclass(value, Term):
-            return cls(clear_call(value)().terms)
+            return cls(public(value)().terms)
         raise SpecError(
             f"{value!r} is no objective",
             cause=f"an objective is a weighted sum of terms: {', '.join(names_of_terms())}",
