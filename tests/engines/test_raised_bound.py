@@ -133,3 +133,43 @@ def test_a_bound_that_is_asked_for_ends_the_search() -> None:
         found = solve(x, y, None, cost, DEPTH, upper=upper)
         assert found["complete"] and found["tree"] is None and upper <= found["lower"] <= best
         assert upper > first[0] or found["counters"]["nodes"] == 0
+
+
+def test_a_proof_ends_when_its_bound_meets_the_best_tree_in_hand(draw: Draw) -> None:
+    """Where the bound of hard rows is the cost of the first trees, no other search begins."""
+    ended = 0
+    for seed in draw(range(400), 120):
+        rng = np.random.default_rng(seed)
+        n, price = int(rng.integers(10, 40)), int(rng.integers(0, 3))
+        x = rng.integers(0, int(rng.integers(2, 4)), (n, 2)).astype(float)
+        y, cost = rng.integers(0, 2, n).astype(np.int32), 1 - np.eye(2, dtype=np.int64)
+        found = solve(x, y, None, cost, DEPTH, node_penalty=price)
+        optimum = least_cost(x, y, np.ones(n, dtype=np.int64), cost, DEPTH, price)
+        assert found["complete"] and found["lower"] == found["tree"]["cost"] == optimum, seed
+        ended += optimum > 0 and found["counters"]["nodes"] == 0
+    assert ended > 0
+
+
+def test_a_proof_within_a_gap_ends_when_its_bound_is_that_close(draw: Draw) -> None:
+    """What is returned is within the gap, and what is claimed holds."""
+    closer = 0
+    for seed in draw(range(200), 60):
+        rng = np.random.default_rng(seed)
+        n, gap = int(rng.integers(40, 200)), int(rng.integers(1, 12))
+        x, y = rng.integers(0, 7, (n, 2)).astype(float), rng.integers(0, 2, n).astype(np.int32)
+        cost = 1 - np.eye(2, dtype=np.int64)
+        found = solve(x, y, None, cost, DEPTH, gap=gap)
+        optimum = least_cost(x, y, np.ones(n, dtype=np.int64), cost, DEPTH, 0)
+        assert found["complete"] and found["lower"] <= optimum <= found["tree"]["cost"] <= found["lower"] + gap, seed
+        closer += found["counters"]["nodes"] == 0 and found["lower"] > 0
+    assert closer > 0
+
+
+def test_a_limit_on_work_holds_with_several_threads() -> None:
+    """Beside the proof there are the first trees alone, whoever proves."""
+    x, y, cost = hard_table()
+    alone, *several = (
+        solve(x, y, None, cost, DEPTH, threads=threads, work_limit=1) for threads in (1, 2, 3)
+    )
+    assert alone["work"] > 0 and [one["work"] for one in several] == [alone["work"]] * 2
+    assert {one["tree"]["cost"] for one in (alone, *several)} == {alone["lower"]}

@@ -202,6 +202,7 @@ class _Case:
             yield self._by_proof(route)
         if alone or self.court.has_loss:
             yield self._by_reference()
+            yield self._by_reference_without()
             yield self._by_values()
         # A list cannot help a claim that names multipliers: it stands or falls with them.
         if not isinstance(route, LagrangianRoute):
@@ -310,6 +311,15 @@ class _Case:
             return Bound(REFERENCE, least, least, True)
 
         return self._searched(REFERENCE, search)
+
+    def _by_reference_without(self) -> CheckRow | None:
+        """A claim that leaves requirements out, as it says: the optimum without some is a bound, whichever they are."""
+        without = [label for label in self.question.labels if label in self.claim.metadata.relaxation]
+        if not without or self.value is None:
+            return None
+        part = self.question.only([label for label in self.question.labels if label not in without])
+        by = f"{REFERENCE} without {', '.join(without)}"
+        return self._searched(by, lambda budget: Bound(by, least_value(part, budget), None, True))
 
     def _by_values(self) -> CheckRow | None:
         """The claim under requirements on the values of leaves: no tree with its best values is below it."""

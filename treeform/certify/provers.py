@@ -27,6 +27,7 @@ from treeform.engines import (
     RegressionSearch,
     TreeTask,
 )
+from treeform.engines.contree import ProofOfTrees
 from treeform.engines.relaxation import Relaxation, predicts_alike, relax
 from treeform.engines.totals import OfPrices
 from treeform.errors import CertificateError
@@ -100,7 +101,14 @@ def provers(question: Question, maker: object) -> list[Engine]:
     if FAMILIES.get(str(maker)) == plain[0].family:
         plain.reverse()
     special, late = _stronger(question, maker)
+    if _leaves_out(maker):
+        return [*plain, *special, *late]
     return [*special, *plain, *late]
+
+
+def _leaves_out(maker: object) -> bool:
+    """Whether the claim is that of an engine which leaves out what stronger ones support: it shows it again itself."""
+    return any(maker == kind.name for kind in PLAIN)
 
 
 def _stronger(question: Question, maker: object) -> tuple[list[Engine], list[Engine]]:
@@ -154,7 +162,9 @@ def by_engines(
         yield from _over_hyperplanes(question, budget)
     engines = provers(question, maker)
     for index, engine in enumerate(engines):
-        part = _part(budget, last=index + 1 == len(engines))
+        own = engine.name == maker and _leaves_out(maker)
+        share = schedule.OWN_PROVER if own else schedule.FIRST_PROVER
+        part = budget if index + 1 == len(engines) else share.of(budget)
         proved = _by_engine(engine, question, value, part, graph)
         if proved is not None:
             yield proved
@@ -198,6 +208,8 @@ def _by_engine(
         ledger.most = math.ceil(ledger.target) - 1
     if graph is not None:
         ledger.submit(graph, "the certificate")
+    if isinstance(engine, ConTree) and ledger.is_open:
+        engine = ProofOfTrees()
     rule = value_run(question, engine, ledger, budget)
     outcome = run_engine(
         engine, relaxation, ledger, budget if rule is None else schedule.WITHOUT_VALUES.of(budget)
@@ -213,6 +225,11 @@ class _Target(Ledger):
     """A ledger that is closed once its lower bound reaches a target, or a model is below it."""
 
     target: Fraction | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the target is below the best model: it is a bound, and better models do not matter."""
+        return self.target is not None and self.upper is not None and self.target < self.upper
 
     @property
     def closed(self) -> bool:

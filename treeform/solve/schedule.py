@@ -158,6 +158,9 @@ LISTING = Share(0.15, most=10.0, unlimited=10.0)
 FIRST_PROVER = Share(0.3, most=10.0, unlimited=10.0)
 """The first of two provers, where a second of another family may do better."""
 
+OWN_PROVER = Share(0.8)
+"""The engine that made a bound, before those that leave less of the problem out."""
+
 
 def equal_part(remaining: float | None, turns: int) -> float | None:
     """Seconds of each of so many turns that are left, such as the depths of a curve; at least 0.1."""

@@ -50,8 +50,7 @@ public:
         : settings_(settings), control_(control), width_(width),
           scans_(choose_scans<typename W::Key, typename W::Sum>(settings.simd.c_str())) {
         load_orders(rows, losses, ranked, table_, node_, control);
-        constexpr double kInReach = 2e6;
-        in_reach_ = static_cast<double>(node_.n) * std::pow(table_.features, settings_.depth - 2) <= kInReach;
+        in_reach_ = is_in_reach();
         root_ = std::make_unique<Root<W>>(table_, node_, settings_, control_, scans_, away);
         if (settings.improve && !away && is_worth_improving(rows))
             improver_ = deep::improver_of<W>(table_, node_, settings_, control_, scans_);
@@ -66,7 +65,7 @@ public:
             prove();
         } else if (settings_.threads > 1) {
             add_keys(table_, node_, control_);
-            deep::side_by_side(control_, *improver_, [this] { prove(); });
+            deep::side_by_side(control_, *improver_, settings_.work_limit, [this] { prove(); });
         } else {
             deep::in_turns(control_, *improver_, [this, first = improver_->work()] { return allowed(first); },
                            [this] { prove(); });
@@ -106,7 +105,6 @@ private:
     std::unique_ptr<HardBound<W>> raised_;  // may be null
     Answer<typename W::Cost> answer_;
     bool complete_ = false;
-    std::uint64_t raised_before_ = 0;  // work before the proof
     bool raises_ = false;
     deep::Share share_;
     bool in_reach_ = false;  // a proof from depth five on takes seconds, as on some thousand rows of five columns
@@ -123,21 +121,25 @@ private:
         }
         complete_ = true;
     }
-    /// The proof at this depth gives no bound before its end on more than some hundred rows; small tables get a small share,
-    /// so that the proof begins soon.
+    /// The proof at this depth gives no bound before its end on more than some hundred rows.
     TREEFORM_COLD void bound_hard_rows() {
-        constexpr std::size_t kSmall = 20'000;
-        const std::uint64_t share = table_.n * table_.features < kSmall ? 5 : 400;
         raised_ = std::make_unique<HardBound<W>>(table_, node_, settings_, control_, scans_, tree(improver_->first_tree));
-        raised_->raise(start_bound(), share * improver_->first_work);
-        raised_before_ = raised_->work();
+        raised_->raise(wanted(), work_before_proof());
+    }
+    /// The part of the bound that does not wait for the proof: small on small tables, and where that one is in reach, unless
+    /// it is known by now to take long.
+    std::uint64_t work_before_proof() const {
+        constexpr std::size_t kSmall = 20'000;
+        const deep::ProofWork proof = proof_work();
+        const bool waits = in_reach_ && (!proof.is_known() || proof.ends_soon());
+        return (waits || table_.n * table_.features < kSmall ? 5 : 400) * improver_->first_work;
     }
     struct Raised {};  // thrown inside the proof: no tree that is wanted is left
     void throw_if_raised() const {
-        if (raised_->lower() >= start_bound()) throw Raised{};
+        if (raised_->lower() >= wanted()) throw Raised{};
     }
     /// While it lives, the bound goes on in the proof's thread, half as much as the proof, and little where that one is in
-    /// reach; in one thread only, as the bound of a run depends on no clock.
+    /// reach or ends soon; in one thread only, as the bound of a run depends on no clock.
     class Aside {
     public:
         explicit Aside(SearchAs& search) : control_(search.control_), before_(control_.at_group) {
@@ -158,10 +160,11 @@ private:
         // Each call begins with the boxes it has, which it may have to divide again on the way to the next one.
         constexpr std::uint64_t kLeast = 1'000'000, kPart = 8;
         if (raises_) return;  // its own nodes are counted, too
-        const std::uint64_t may = root_->work() / (in_reach_ ? 16 : 2), done = raised_->work() - raised_before_;
+        const std::uint64_t parts = proof_work().ends_soon() ? 32 : in_reach_ ? 16 : 2;
+        const std::uint64_t may = work_before_proof() + root_->work() / parts, done = raised_->work();
         if (may < done + std::max(kLeast, done / kPart)) return;
         raises_ = true;
-        raised_->raise(start_bound(), may - done);
+        raised_->raise(wanted(), may - done);
         raises_ = false;
         throw_if_raised();
     }
@@ -182,15 +185,25 @@ private:
         if (first == 0) first = improver_->first_work;
         if (first == 0) return root_->work() < kAlone ? 0 : std::numeric_limits<double>::infinity();
         constexpr double kEarly = 0.25, kMostEarly = 4, kPart = 0.01, kDeepAhead = 20;
-        const auto of_first = static_cast<double>(first), proof = static_cast<double>(root_->work());
+        const auto of_first = static_cast<double>(first);
         if (settings_.depth > 4) {
-            const auto raised = static_cast<double>(raised_ ? raised_->work() : 0);
             const double ahead = of_first * (1 + kDeepAhead);
-            return ahead + share_.of(proof + raised, in_reach_, static_cast<double>(improver_->work()), ahead,
-                                     control_.external_upper());
+            return ahead + share_.of(proof_work(), static_cast<double>(improver_->work()), ahead, control_.external_upper());
         }
         const auto less_depth = static_cast<double>(begins_late() ? 0 : root_->work_of_less_depth());
-        return of_first + std::min(kEarly * less_depth, kMostEarly * of_first) + kPart * proof;
+        return of_first + std::min(kEarly * less_depth, kMostEarly * of_first)
+               + kPart * static_cast<double>(root_->work());
+    }
+    /// Rows, times columns for each level above trees of depth two; those of few thresholds count in part.
+    TREEFORM_COLD bool is_in_reach() const {
+        constexpr double kMost = 2e6, kMany = 8;
+        double columns = 0;
+        for (const auto values : table_.distinct) columns += std::min(1.0, static_cast<double>(values - 1) / kMany);
+        return static_cast<double>(node_.n) * std::pow(columns, settings_.depth - 2) <= kMost;
+    }
+    deep::ProofWork proof_work() const {
+        const std::uint64_t raised = raised_ ? raised_->work() : 0;
+        return {static_cast<double>(root_->work() + raised), root_->expected_work(), in_reach_};
     }
     /// Whether the proof works alone for a while: on small tables at depth four, where it has trees within milliseconds and
     /// often ends in little more time than the first trees take.
@@ -210,10 +223,14 @@ private:
         return settings_.depth > 3 || (settings_.depth == 3 && rows.n * rows.features > kSmall) || !settings_.prove;
     }
 
-    typename W::Cost start_bound() const {
+    typename W::Cost start_bound() const { return below(settings_.upper, 0); }
+    /// No tree of that cost or more is wanted any longer, considering the best one in hand.
+    typename W::Cost wanted() const { return below(std::min(settings_.upper, control_.external_upper()), settings_.gap); }
+    /// What is left of an upper bound; more than any tree costs where there is none.
+    typename W::Cost below(std::int64_t upper, std::int64_t gap) const {
         const std::int64_t most = std::int64_t{node_.total_mass} + 1;
-        if (settings_.upper == kNone) return static_cast<typename W::Cost>(most);
-        return static_cast<typename W::Cost>(std::clamp<std::int64_t>(settings_.upper - table_.losses.offset, 0, most));
+        if (upper == kNone) return static_cast<typename W::Cost>(most);
+        return static_cast<typename W::Cost>(std::clamp<std::int64_t>(upper - table_.losses.offset - gap, 0, most));
     }
 };
 

@@ -13,8 +13,10 @@
 // bound found. From there on the features are taken in this order, but only so far that their lower bound reaches a
 // goal, a growing part of the best cost. The splits that a proof needs are the same in any order, but in this one the
 // bound of the whole search rises steadily, and a search that is stopped has one to show.
+#include <cmath>
 #include <condition_variable>
 #include <deque>
+#include <limits>
 #include <mutex>
 
 #include "../common/cold.hpp"
@@ -81,6 +83,9 @@ public:
     std::uint64_t work() const { return workers_[0]->work(); }  // see DepthTwo::work
     /// Of it, that of trees of less depth than asked for.
     std::uint64_t work_of_less_depth() const { return open_ ? of_less_depth_ : work(); }
+    /// About what the whole search takes, once trees of depth three are proved; infinity before. A level takes some ten to
+    /// hundred times the work of the one before, and the next one about half as many times.
+    double expected_work() const { return expected_work_; }
     TREEFORM_COLD Counters counters() {
         Counters sum = counters_;
         for (auto& worker : workers_) count_in(sum, worker->counters());
@@ -108,6 +113,7 @@ private:
     Counters counters_;
 
     std::uint64_t of_less_depth_ = 0;  // work
+    double before_ = 0, expected_work_ = std::numeric_limits<double>::infinity();  // before the depth in work
 
     // of the depth in work
     bool open_ = false;  // the final depth: searches_ bound the answer
@@ -147,11 +153,19 @@ private:
         depth_ = depth, budget_ = budget, gap_ = gap, whole_ = seed.lower, supported_whole_ = seed.proven,
         whole_by_ = std::move(whole_by);
         best_ = seed;
+        expect(depth);
         if (seed.value > 0) {
             begin(seed.found ? seed.as_test() : Test{});
             in_parallel();
         }
         return conclude(by_feature);
+    }
+
+    /// Trees of less than that depth are proved.
+    TREEFORM_COLD void expect(int depth) {
+        const auto now = static_cast<double>(std::max<std::uint64_t>(1, work()));
+        if (depth > 3) expected_work_ = now * std::pow(std::max(1.0, now / before_ / 2), final_depth_ - depth + 1);
+        before_ = now;
     }
 
     TREEFORM_COLD void begin(Test hint) {

@@ -56,14 +56,16 @@ void run_both(Stoppable& control, const std::function<void(const std::function<v
 
 }  // namespace
 
-void side_by_side(Stoppable& control, Improver& improver, const std::function<void()>& prove) {
+void side_by_side(Stoppable& control, Improver& improver, std::uint64_t work_limit,
+                  const std::function<void()>& prove) {
     std::atomic<bool> ended{false};
+    const auto is_over = [&] { return work_limit > 0 && improver.work() >= work_limit; };
     improver.pace = [&] {
-        if (ended.load(std::memory_order_relaxed)) throw Stopped{};
+        if (ended.load(std::memory_order_relaxed) || is_over()) throw Stopped{};
     };
     improver.tells = false;
     const auto until_the_end = [&](const std::function<void()>& begin) {
-        begin();
+        if (!is_over()) begin();
         try {
             prove();
         } catch (...) {
@@ -86,8 +88,11 @@ void in_turns(Stoppable& control, Improver& improver, const std::function<double
         control.check();
     };
     const auto both = [&](const std::function<void()>& begin) {
+        // A turn is some part of its work: a change of threads takes longer than sixteen nodes of a small table.
+        constexpr double kWithNext = 1.02;
         const auto give_turn = [&, begun = false]() mutable {
-            if (std::this_thread::get_id() != proof || static_cast<double>(improver.work()) >= allowed()) return;
+            if (std::this_thread::get_id() != proof) return;
+            if (kWithNext * static_cast<double>(improver.work()) >= allowed()) return;
             if (!std::exchange(begun, true)) begin();
             turns.hand_over(Turns::kProof);
         };

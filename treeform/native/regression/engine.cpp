@@ -44,7 +44,7 @@ void run(const Table& table, const Settings& settings, Control& control, Incumbe
     improver->first();
     if (deep::has_lists(table.n)) give_freed_memory_back();  // what the proof begins with may be as large
     if (settings.depth == 3) return root.prove();
-    if (settings.threads > 1) return deep::side_by_side(control, *improver, [&] { root.prove(); });
+    if (settings.threads > 1) return deep::side_by_side(control, *improver, 0, [&] { root.prove(); });
     const bool is_deep = settings.depth > 4;
     const double ahead = static_cast<double>(improver->work()) * (is_deep ? 1 + kDeepAhead : 1);
     const auto allowed = [&] { return ahead + (is_deep ? kDeepPart : kPart) * static_cast<double>(root.work()); };
