@@ -364,7 +364,7 @@ def test_stops(timed: Timed) -> None:
     timed(outcome.seconds, 2.0)
     assert 0 <= outcome.lower <= outcome.upper == evaluate.weighted_errors(outcome.graph, data)
     assert not outcome.proved
-    asked = iter([False, False, True, True, True])
+    asked = iter([False, False] + [True] * 10_000)  # how often it is asked until it has stopped depends on time
     outcome = ConTree().run(data, TreeTask(depth=5), EngineRun(Budget().until(lambda: next(asked))))
     assert outcome.reason == "interrupted"
 
