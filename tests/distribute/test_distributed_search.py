@@ -29,8 +29,8 @@ from typer.testing import CliRunner
 import treeform as tf
 from treeform.cli.app import app
 from treeform.data import Dataset
-from treeform.distribute.cluster import is_cancelled
-from treeform.distribute.journal import Journal
+from treeform.distribute.executor import is_cancelled
+from treeform.distribute.journal import kept
 from treeform.distribute.workers import Work, Workers, answer, never, started
 from treeform.engines import ConTree, EngineRun, TreeTask
 from treeform.errors import SolverFailed, SpecError
@@ -152,14 +152,14 @@ def test_a_journal_is_gone_on_from(tmp_path: Path) -> None:
 
 
 def test_a_journal_that_may_not_be_read_is_named(tmp_path: Path, monkeypatch) -> None:
-    journal = Journal(tmp_path, "search")
+    answered = kept(tmp_path / "search", lambda question: question, [])
 
     def refused(path: Path) -> bytes:
         raise PermissionError(13, "Permission denied", str(path))
 
     monkeypatch.setattr(Path, "read_bytes", refused)
     with pytest.raises(SpecError, match="cannot be used") as error:
-        journal.before(lambda question: question)(np.zeros(3, dtype=np.int64))
+        answered(np.zeros(3, dtype=np.int64))
     assert str(tmp_path) in str(error.value)
 
 

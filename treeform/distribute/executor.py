@@ -1,4 +1,4 @@
-"""Who does the work of a study: this process, or one of joblib's backends."""
+"""Who does the work: this process, one of joblib's backends, or the client of a Dask cluster."""
 
 from __future__ import annotations
 
@@ -9,16 +9,18 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from importlib.util import find_spec
 from typing import Any
 
-from treeform.distribute.cluster import client_of, is_client, require_package
-from treeform.errors import SpecError, did_you_mean
+from treeform.errors import SolverFailed, SpecError, did_you_mean
 from treeform.utils.rows import setting_text
 
 LOCAL = ("loky", "threading", "multiprocessing")
 NAMES = (*LOCAL, "dask", "ray")
 POLL_SECONDS = 1.0
 """Between two looks of a worker for the process that started it."""
+LAST_SECONDS = 1.0
+"""For closing a client, which without its scheduler waits for half a minute."""
 
 
 def each(
@@ -86,6 +88,7 @@ def _watch(parent: int) -> None:
 @contextlib.contextmanager
 def _backend(executor: Any, workers: int | None) -> Iterator[tuple[str, int]]:
     """The name that joblib knows, and the number of jobs."""
+    check_executor(executor)
     count = -1 if workers is None else workers
     if executor in LOCAL:
         yield str(executor), count
@@ -95,17 +98,81 @@ def _backend(executor: Any, workers: int | None) -> Iterator[tuple[str, int]]:
 
         register_ray()
         yield "ray", -1
-    elif is_client(executor) or executor == "dask" or str(executor).startswith("dask:"):
+    else:
         with client_of(executor, workers) as client, client.as_current():
             yield "dask", -1
-    else:
-        raise unknown_executor(executor, NAMES)
 
 
-def unknown_executor(executor: Any, names: tuple[str, ...]) -> SpecError:
-    """The error for an unknown executor."""
-    return SpecError(
+def check_executor(executor: Any, names: tuple[str, ...] = NAMES) -> None:
+    """Refuse an executor that is none of these, no address of a cluster and no client of one. Raises SpecError."""
+    if is_client(executor) or executor in names or str(executor).startswith("dask:"):
+        return
+    if executor in NAMES:
+        raise SpecError(
+            f"executor={executor!r} takes many solves, and no single one",
+            cause="it has no futures to wait for one by one",
+            fix="use executor='loky' or 'dask'; tf.sweep takes every executor",
+        )
+    raise SpecError(
         f"there is no executor {executor!r}",
         cause=f"executors are {', '.join(names)}, dask:tcp://HOST:PORT, and clients of Dask distributed",
         fix=did_you_mean(str(executor), names) or f"use {setting_text('executor', 'loky')}",
+    )
+
+
+def is_client(executor: Any) -> bool:
+    """Whether it is a client of Dask distributed."""
+    return hasattr(executor, "scheduler") and hasattr(executor, "submit")
+
+
+@contextlib.contextmanager
+def client_of(executor: Any, workers: int | None) -> Iterator[Any]:
+    """The client of a cluster: the one given, one at the address, or one of workers that are started here.
+
+    Raises SpecError if Dask distributed is not installed, or the cluster cannot be reached.
+    """
+    if is_client(executor):
+        yield executor
+        return
+    require_package("distributed")
+    import distributed
+
+    connect: Any = distributed.Client
+    address = str(executor).removeprefix("dask").removeprefix(":")
+    local = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": None}
+    try:
+        client = connect(address) if address else connect(**local)
+    except (OSError, RuntimeError, TimeoutError, ValueError) as error:
+        raise SpecError(
+            f"the workers of executor={executor!r} could not be started",
+            cause=f"{error}; in a script they import it again",
+            fix='check the address, and put what the script does under if __name__ == "__main__":',
+        ) from error
+    try:
+        yield client
+    finally:
+        client.close(*() if client.status == "running" else (LAST_SECONDS,))
+
+
+def require_package(name: str) -> None:
+    """Refuse an executor whose package is not there. Raises SpecError."""
+    if find_spec(name) is None:
+        raise SpecError(f"the executor needs {name}, which is not installed", fix=f"pip install {name}")
+
+
+def is_cancelled() -> bool:
+    """In a task of Dask: whether it was cancelled, or its client is gone."""
+    import distributed
+
+    worker = distributed.get_worker()
+    task = worker.state.tasks.get(worker.get_current_task())
+    return task is None or task.state == "cancelled"
+
+
+def out_of_reach(error: Exception) -> SolverFailed:
+    """The error of a search whose cluster is gone."""
+    return SolverFailed(
+        "the cluster cannot be reached any more",
+        cause=f"{type(error).__name__}: {error}".rstrip(": "),
+        fix="start the scheduler again; a journal keeps what has been found",
     )

@@ -20,47 +20,36 @@ from treeform.engines.task import Ask, Message
 from treeform.utils.files import making, write_bytes
 
 
-class Journal:
-    """The replies of one search, which goes by the digest of what is searched.
+def kept(folder: Path, answer: Ask, found: list[Path], bounded: bool = False) -> Ask:
+    """The same answers, from the folder of a search where it has them; a reply that settles its question is stored.
 
-    Where its questions are `bounded`, a reply answers questions about its part with any bound that it settles. Raises
-    SpecError if the folder cannot be made or used.
+    Where questions are `bounded`, a reply answers those about its part with any bound that it settles. The files that
+    were there are entered in ``found``. Raises SpecError if the folder cannot be made or used.
     """
+    with _usable(folder):
+        folder.mkdir(parents=True, exist_ok=True)
 
-    def __init__(self, folder: Path, search: str, bounded: bool = False) -> None:
-        self._bounded = bounded
-        self.path = folder / search[:24]
-        self.found: list[Path] = []
-        """The files of questions that were answered from the journal."""
-        with _usable(self.path):
-            self.path.mkdir(parents=True, exist_ok=True)
-
-    def before(self, answer: Ask) -> Ask:
-        """The same answers, from the journal where it has them; a reply that settles its question is stored."""
-
-        def ask(question: Message) -> Message | None:
-            about = part_of(question) if self._bounded else question
-            file = self.path / hashlib.sha256(about.astype("<i8").tobytes()).hexdigest()[:32]
-            reply = self._read(file)
-            if reply is not None and self._settles(reply, question):
-                self.found.append(file)
-                return reply
-            reply = answer(question)
-            if reply is not None and self._settles(reply, question):
-                write_bytes(file, zlib.compress(reply.astype("<i8").tobytes()))
+    def ask(question: Message) -> Message | None:
+        about = part_of(question) if bounded else question
+        file = folder / hashlib.sha256(about.astype("<i8").tobytes()).hexdigest()[:32]
+        reply = _read(file)
+        if reply is not None and (not bounded or settles(reply, question)):
+            found.append(file)
             return reply
+        reply = answer(question)
+        if reply is not None and (not bounded or settles(reply, question)):
+            write_bytes(file, zlib.compress(reply.astype("<i8").tobytes()))
+        return reply
 
-        return ask
-
-    def _read(self, file: Path) -> Message | None:
-        """The reply that a file holds; None if there is none, or it is damaged."""
-        with _usable(file.parent), contextlib.suppress(FileNotFoundError, zlib.error):
-            return np.frombuffer(zlib.decompress(file.read_bytes()), "<i8").astype(np.int64)
-        return None
-
-    def _settles(self, reply: Message, question: Message) -> bool:
-        return not self._bounded or settles(reply, question)
+    return ask
 
 
-def _usable(path: Path) -> AbstractContextManager[None]:
-    return making(f"the journal {path.parent} cannot be used", "name a folder that may be read and written to")
+def _read(file: Path) -> Message | None:
+    """The reply that a file holds; None if there is none, or it is damaged."""
+    with _usable(file.parent), contextlib.suppress(FileNotFoundError, zlib.error):
+        return np.frombuffer(zlib.decompress(file.read_bytes()), "<i8").astype(np.int64)
+    return None
+
+
+def _usable(folder: Path) -> AbstractContextManager[None]:
+    return making(f"the journal {folder.parent} cannot be used", "name a folder that may be read and written to")

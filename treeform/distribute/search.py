@@ -8,19 +8,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from treeform import __version__
-from treeform.distribute.executor import LOCAL
-from treeform.distribute.journal import Journal
+from treeform.distribute.executor import LOCAL, check_executor
+from treeform.distribute.journal import kept
 from treeform.distribute.pairs import with_bounds_of_pairs
-from treeform.distribute.workers import CutShort, Work, Workers, check_executor, started
+from treeform.distribute.workers import CutShort, Work, started
 from treeform.engines import Engine, EngineOutcome, EngineRun, TreeTask
 from treeform.engines.distributed import Distributable
-from treeform.engines.task import Message
+from treeform.engines.task import Ask, Message
 from treeform.errors import SpecError
 from treeform.utils.rows import setting_text, worded
 from treeform.utils.text import count_of
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
+
+
+ONE_SEARCH = ("loky", "threading", "dask")
+"""The executors that one search can be given to."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,7 @@ class Distribution:
 
     def __post_init__(self) -> None:
         if self.executor is not None:
-            check_executor(self.executor)
+            check_executor(self.executor, ONE_SEARCH)
         workers = self.workers
         if workers is not None and (not isinstance(workers, int) or isinstance(workers, bool) or workers < 1):
             what = f"workers={workers!r} is no number of processes"
@@ -88,14 +92,16 @@ class _Distributed(Engine):
         work = Work(engine, data, task, _digest(engine, data, task))
         how, stop = self.how, run.budget.stop
         executor, workers = ("threading", 1) if how.executor is None else (how.executor, how.workers)
-        journal = None if how.journal is None else Journal(Path(how.journal), work.key, engine.bounded)
+        found: list[Path] = []
 
         def ask(question: Message) -> Message | None:
             return pool.ask(question, stop)
 
         try:
             with started(executor, workers, work, stop) as pool:
-                answered = ask if journal is None else journal.before(ask)
+                answered: Ask = ask
+                if how.journal is not None:
+                    answered = kept(Path(how.journal) / work.key[:24], ask, found, engine.bounded)
                 if engine.bounded:
                     answered = with_bounds_of_pairs(answered)
                 threads = pool.size if executor in LOCAL else 1
@@ -103,17 +109,18 @@ class _Distributed(Engine):
                 outcome = engine.run(data, task, shared)
         except CutShort:
             return EngineOutcome(None, None, 0, False, "time")
-        return _with_notes(outcome, pool, journal)
+        return _with_notes(outcome, pool.lost, found)
 
 
-def _with_notes(outcome: EngineOutcome, pool: Workers, journal: Journal | None) -> EngineOutcome:
+def _with_notes(outcome: EngineOutcome, lost: int, found: list[Path]) -> EngineOutcome:
     """The outcome with what its reader has to know: parts that come from an earlier run, and workers that died."""
     notes, details = [], {}
-    if journal is not None and journal.found:
-        found = details["parts_from_journal"] = len(journal.found)
-        notes.append(f"the search went on from {journal.path.parent}: {found} of its parts were there")
-    if pool.lost:
-        notes.append(f"{count_of(pool.lost, 'worker', 'were')} lost; what was left undone was searched again")
+    if found:
+        details["parts_from_journal"] = len(found)
+        folder = found[0].parent.parent
+        notes.append(f"the search went on from {folder}: {len(found)} of its parts were there")
+    if lost:
+        notes.append(f"{count_of(lost, 'worker', 'were')} lost; what was left undone was searched again")
     return replace(outcome, notes=(*outcome.notes, *notes), details=outcome.details | details)
 
 

@@ -22,8 +22,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from treeform.distribute.cluster import client_of, is_cancelled, is_client, out_of_reach
-from treeform.distribute.executor import NAMES, end_with, unknown_executor
+from treeform.distribute.executor import client_of, end_with, is_cancelled, out_of_reach
 from treeform.engines.distributed import Distributable
 from treeform.errors import SolverFailed, SpecError
 
@@ -35,8 +34,6 @@ if TYPE_CHECKING:
 POLL_SECONDS = 0.05
 MOST_LOST = 3
 """Processes that a question may cost before the search ends."""
-ONE_SEARCH = ("loky", "threading", "dask")
-"""The executors for one search, of those in `NAMES`."""
 
 
 class CutShort(Exception):
@@ -152,19 +149,6 @@ def _failure(error: Exception) -> SolverFailed:
         fix="install the same version of treeform on all workers, and give them memory; "
         "a journal keeps what was found",
     )
-
-
-def check_executor(executor: Any) -> None:
-    """Refuse what no search can be given to. Raises SpecError."""
-    if is_client(executor) or executor in ONE_SEARCH or str(executor).startswith("dask:"):
-        return
-    if executor in NAMES:
-        raise SpecError(
-            f"executor={executor!r} takes many solves, and no single one",
-            cause="it has no futures to wait for one by one",
-            fix="use executor='loky' or 'dask'; tf.sweep takes every executor",
-        )
-    raise unknown_executor(executor, ONE_SEARCH)
 
 
 @contextlib.contextmanager
