@@ -104,10 +104,8 @@ class RateBound(LinearRequirement, Bounded, listed=False):
         return counted / among if among else None
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
-        value = self.value(graph, data)
-        if value is None:
-            return Fraction(0)
-        return max(Fraction(0), self.rate - value if self.least else value - self.rate)
+        short = self.rate - self.measured(graph, data)
+        return max(Fraction(0), short if self.least else -short)
 
     # -- the bound ----------------------------------------------------------------------------------
 

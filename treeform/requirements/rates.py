@@ -188,20 +188,18 @@ class RateParity(ByGroups, LinearRequirement, Bounded, listed=False):
         """The rates of all sets of samples, one after the other."""
         return [row for rows in self.reports(graph, data).values() for row in rows]
 
+    def _extremes(self, graph: DecisionGraph, data: Dataset) -> list[tuple[Fraction, Fraction]]:
+        """The smallest and the largest rate of a group, for each set of samples that counts."""
+        sets = self.reports(graph, data).values()
+        rates = [[row.rate for row in rows if row.rate is not None] for rows in sets]
+        return [(min(each), max(each)) for each in rates if each]
+
     def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:
         """Over all pairs, the largest ``ratio * rate(b) - rate(a)``, or the excess over ``difference``."""
-        worst = Fraction(0)
-        for rows in self.reports(graph, data).values():
-            rates = [row.rate for row in rows if row.rate is not None]
-            if not rates:
-                continue
-            low, high = min(rates), max(rates)
-            if self.ratio is not None:
-                worst = max(worst, self.ratio * high - low)
-            else:
-                assert self.difference is not None
-                worst = max(worst, high - low - self.difference)
-        return worst
+        if self.ratio is None:
+            assert self.difference is not None
+            return max(Fraction(0), self.measured(graph, data) - self.difference)
+        return max([Fraction(0), *(self.ratio * high - low for low, high in self._extremes(graph, data))])
 
     # -- the bound ----------------------------------------------------------------------------------
 
@@ -228,14 +226,10 @@ class RateParity(ByGroups, LinearRequirement, Bounded, listed=False):
 
     def measured(self, graph: DecisionGraph, data: Dataset) -> Fraction:
         """The largest difference of two rates, or the smallest ratio (1 where all rates are 0)."""
-        differences, ratios = [Fraction(0)], [Fraction(1)]
-        for rows in self.reports(graph, data).values():
-            rates = [row.rate for row in rows if row.rate is not None]
-            if rates:
-                low, high = min(rates), max(rates)
-                differences.append(high - low)
-                ratios.append(low / high if high else Fraction(1))
-        return max(differences) if self.ratio is None else min(ratios)
+        extremes = self._extremes(graph, data)
+        if self.ratio is None:
+            return max([Fraction(0), *(high - low for low, high in extremes)])
+        return min([Fraction(1), *(low / high for low, high in extremes if high)])
 
     def beyond(self, value: Value, data: Dataset) -> Fraction | None:
         pairs = [
