@@ -9,7 +9,7 @@ import pytest
 
 import treeform as tf
 from treeform.data import Dataset
-from treeform.engines import DiagramSearch, EngineRun, TreeTask, diagram, some_thresholds
+from treeform.engines import DiagramSearch, EngineRun, TreeTask, diagram_core, some_thresholds
 
 TASK = TreeTask(3, widths=(1, 2, 2))
 
@@ -17,7 +17,7 @@ TASK = TreeTask(3, widths=(1, 2, 2))
 @pytest.fixture
 def no_room(monkeypatch: pytest.MonkeyPatch) -> None:
     """Room for some tests of `noisy`, not for all."""
-    monkeypatch.setattr(diagram, "USUAL_MEMORY", 7_000)
+    monkeypatch.setattr(diagram_core, "USUAL_MEMORY", 7_000)
     monkeypatch.setattr(some_thresholds, "EVEN", 4)
     monkeypatch.setattr(some_thresholds, "NEAR", 4)
 
@@ -35,8 +35,8 @@ def test_a_good_model_and_no_proof(no_room: None, seed: int) -> None:
     found = DiagramSearch().run(data, TASK, EngineRun())
     assert (found.reason, found.proved, found.lower) == ("memory", False, 0)
     assert found.notes == (
-        "597 tests have no room in memory as sets of rows: models were searched on some thresholds of each column "
-        "at a time",
+        "the tests have no room in memory as sets of rows: models were searched on some thresholds of each column at a "
+        "time",
     )
     graph = found.graph
     assert graph is not None and int((graph.predict_codes(X) != y).sum()) == found.upper
@@ -48,6 +48,62 @@ def test_a_good_model_and_no_proof(no_room: None, seed: int) -> None:
         at = np.searchsorted(values, graph.threshold[node])
         assert 0 < at < len(values)  # between two values, so that new rows are parted in the middle
         assert values[at - 1] <= graph.threshold[node] < values[at]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_all_thresholds_given_are_all_there_are(seed: int) -> None:
+    """In any order of the values between them, and with some beyond the least and the largest value."""
+    pick = np.random.default_rng(seed)
+    X = pick.integers(0, 5, (pick.integers(10, 40), 3)) / 4
+    y = pick.integers(0, 2 + seed % 2, len(X))
+    data = Dataset.from_user(X, y, pick.integers(1, 3, len(X)))
+    task = TreeTask(3, widths=(1, 2, 2), min_support=seed % 3)
+    values = np.linspace(-1, 2, 25 + seed)  # one in each gap, or several
+    given = [np.union1d(values, values + 1e-3)] * 3
+    found = DiagramSearch()._over(given, data, task, EngineRun())
+    whole = DiagramSearch().run(data, task, EngineRun())
+    assert found.proved and whole.proved and found.upper == whole.upper
+    assert found.counters["splits"] == whole.counters["splits"]
+    assert found.graph is not None
+    for f, usual in enumerate(map(data.ranks.thresholds, range(3))):
+        assert set(found.graph.threshold[found.graph.feature == f]) <= set(usual)
+
+
+@pytest.mark.parametrize("given", [[[2.0, 1.0], [0.5], [0.5]], [[0.5, np.nan], [0.5], [0.5]], [[0.5], [0.5]]])
+def test_thresholds_that_do_not_fit_are_refused(given: list[list[float]]) -> None:
+    X, y = noisy(0)
+    with pytest.raises(ValueError, match="ascending|NaN|columns"):
+        DiagramSearch()._over([np.array(one) for one in given], Dataset.from_user(X, y), TASK, EngineRun())
+
+
+def test_thresholds_of_a_model_and_some_around_them_are_chosen() -> None:
+    X, y = noisy(0)
+    data = Dataset.from_user(X, y)
+    model = DiagramSearch(memory_limit=2**30).run(data, TASK, EngineRun()).graph
+    assert model is not None
+    rounds = [some_thresholds.chosen(data, model, 4, turn) for turn in (0, 1)]
+    for f, (one, other) in enumerate(zip(*rounds, strict=True)):
+        values = np.unique(X[:, f])
+        for threshold in model.threshold[model.feature == f]:
+            at = np.searchsorted(values, threshold) - 1
+            assert set(values[at - 1 : at + 2]) <= set(one) & set(other)
+        assert set(one) != set(other) and not {values[-1]} & {*one, *other}
+        assert set(one) | set(other) <= set(values)
+
+
+def test_rows_of_more_weight_have_more_thresholds() -> None:
+    X = np.arange(1000.0)[:, None]
+    data = Dataset.from_user(X, np.arange(1000) % 2, np.where(np.arange(1000) < 100, 1000, 1))
+    (chosen,) = some_thresholds.chosen(data, None, 16, 0)
+    assert (chosen < 100).sum() >= 12
+
+
+def test_a_large_table_bounds_what_a_search_takes() -> None:
+    small, large = (Dataset.from_user(np.ones((n, 20)), np.arange(n) % 2) for n in (100, 60_000))
+    assert diagram_core.usual_memory(small) == diagram_core.USUAL_MEMORY
+    assert diagram_core.usual_memory(large) == 0.75 * large.X.nbytes
+    assert some_thresholds.fits(large, diagram_core.memory_of_round(large, None))
+    assert diagram_core.memory_of_round(large, 4000) == 1000
 
 
 def test_nobody_is_asked_who_holds_other_tests(no_room: None) -> None:

@@ -53,6 +53,7 @@ NAN, NEGATIVE = float("nan"), -(2**63)
         ("diagram", 1, NEGATIVE),
         ("diagram", 1, 2**62),
         ("diagram", 2, -1),
+        ("diagram", 3, -1),
         ("diagram", "max_nodes", -1),
         ("diagram", "max_nodes", 2**31 - 1),
         ("diagram", "widths", [1, 0]),

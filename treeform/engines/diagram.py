@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from treeform.engines import some_thresholds
 from treeform.engines.checks import NativeSettings, check_memory, impossible, is_whole, take_plain_numbers
-from treeform.engines.diagram_core import USUAL_MEMORY, CoreCall, DiagramSession, known_costs
+from treeform.engines.diagram_core import CoreCall, DiagramSession, known_costs, memory_of_round, usual_memory
 from treeform.engines.distributed import Distributable
 from treeform.engines.native_call import admissible_diagram
 from treeform.engines.size_outcome import SizeOutcome
@@ -56,7 +56,8 @@ class DiagramSearch(NativeSettings, Distributable):
         1; the search runs on one thread.
     memory_limit : int or None
         Bytes by which the process may grow. The engine drops enough of its tables to stay within it, and remains
-        exact; it stops where that does not suffice. None for 1 GiB of tables.
+        exact; it stops where that does not suffice. None for 1 GiB of tables, or less: on data of more than a million
+        values at most three quarters of what these take.
     parts : tuple of str
         What speeds the search up: bounds by ``trees``, ``transpositions`` (partitions met before), trees of two levels
         and last tests that parts share by counts of ``pairs`` of splits, trees of two tests by ``regions`` where that
@@ -92,7 +93,7 @@ class DiagramSearch(NativeSettings, Distributable):
 
     def evaluator(self, data: Dataset, task: TreeTask) -> Evaluator:
         """What searches below ranges of root tests."""
-        return self._call().evaluator(data, task)
+        return self._call(data).evaluator(data, task)
 
     def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
         """Solve `task` on `data`; see `Engine.run`.
@@ -101,18 +102,23 @@ class DiagramSearch(NativeSettings, Distributable):
         exact.
         """
         check_task(data, task)
-        memory = self.memory_limit or USUAL_MEMORY
-        if _bytes_of_tests(data) > memory and some_thresholds.fits(data, memory):
+        memory = self.memory_limit or usual_memory(data)
+        room = memory_of_round(data, self.memory_limit)
+        if data.has_more_tests_than(memory // _bytes_of_a_test(data)) and some_thresholds.fits(data, room):
             alone = replace(run, ask=None)  # others hold the whole table
             return some_thresholds.search(
-                lambda part, inner: self._on_all(part, task, inner), data, alone, memory
+                lambda thresholds, inner: self._over(thresholds, data, task, inner), data, alone, room
             )
-        return self._on_all(data, task, run)
+        return self._over(None, data, task, run)
 
-    def _on_all(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
-        """The search over all tests of a table."""
+    def _over(
+        self, thresholds: Sequence[np.ndarray] | None, data: Dataset, task: TreeTask, run: EngineRun
+    ) -> EngineOutcome:
+        """The search over these thresholds of each column; None: all there are."""
         session = DiagramSession(data, task, run)
-        call = self._call(prices=[(1, task.node_penalty)], known=session.known, upper=session.upper)
+        call = self._call(
+            data, prices=[(1, task.node_penalty)], known=session.known, upper=session.upper, thresholds=thresholds
+        )
         return session.outcome(call.run(data, task, session, run.budget.elapsed_limit))
 
     def size_table(
@@ -178,6 +184,7 @@ class DiagramSearch(NativeSettings, Distributable):
         begin = [diagram for graph in start if (diagram := admissible_diagram(graph, data, task))]
         session = DiagramSession(data, task, EngineRun(Budget().until(stop)))
         call = self._call(
+            data,
             prices=[(price.denominator, price.numerator) for price in wanted],
             free=free,
             known=known_costs(begin, task, data),
@@ -187,8 +194,9 @@ class DiagramSearch(NativeSettings, Distributable):
         native = call.run(data, task, session, time_limit)
         return SizeOutcome.of(native, data, task.widths is None, wanted, begin, session.interrupted, free)
 
-    def _call(self, **what: Any) -> CoreCall:
-        return CoreCall(use=self.parts, memory=self.memory_limit, simd=self.simd, **what)
+    def _call(self, data: Dataset, **what: Any) -> CoreCall:
+        usual = usual_memory(data)
+        return CoreCall(use=self.parts, memory=self.memory_limit, usual_memory=usual, simd=self.simd, **what)
 
 
 @dataclass(frozen=True)
@@ -257,9 +265,9 @@ class DiagramHeuristic(Engine):
         return replace(outcome, proved=proved, reason=outcome.reason or (None if proved else "time"))
 
 
-def _bytes_of_tests(data: Dataset) -> int:
-    """Of the sets of points on one side of each test; some may be alike."""
-    return data.n_tests * (data.points.n_points + 63) // 64 * 8
+def _bytes_of_a_test(data: Dataset) -> int:
+    """Of the set of points on one side."""
+    return (data.points.n_points + 63) // 64 * 8
 
 
 def _checked_prices(prices: Sequence[Fraction | int], free: int) -> list[Fraction]:

@@ -31,15 +31,31 @@ LARGEST_PRICED = 2**60
 MOST_PARTS = 64
 USUAL_MEMORY = 2**30
 USUAL_START_SECONDS = 5.0
+SMALL_TABLE = 8_000_000
+"""Bytes of a table, up to which a search may take `USUAL_MEMORY` whatever the size of the table."""
+OF_TABLE = 0.75
+"""Of the bytes of a larger table, what sets of rows may take, and the same again what is kept of them."""
 LEAST_TESTS = 4
 """Searches for fewer tests than that stay in one process: they take less time than communication."""
 _MOST_CLASSES = 256
+
+
+def usual_memory(data: Dataset) -> int:
+    """Bytes for the tests of a search as sets of rows: a part of a large table, so that it need not grow fourfold."""
+    return USUAL_MEMORY if data.X.nbytes <= SMALL_TABLE else min(USUAL_MEMORY, int(OF_TABLE * data.X.nbytes))
+
+
+def memory_of_round(data: Dataset, limit: int | None) -> int:
+    """Bytes for those of some thresholds, where all have no room."""
+    return min(limit or usual_memory(data), (limit or USUAL_MEMORY) // 4)
 
 
 @dataclass(frozen=True)
 class CoreCall:
     """The input of the native core, beyond the task."""
 
+    thresholds: Sequence[np.ndarray] | None = None
+    """By column those to be tried, ascending; None: all there are."""
     prices: Sequence[tuple[int, int]] = ()
     """sequence of (rate, price): objectives ``rate * cost + price * tests`` to prove, one after the other."""
     free: int = 0
@@ -55,6 +71,8 @@ class CoreCall:
     use: tuple[str, ...] = ()
     """Techniques of the search."""
     memory: int | None = None
+    usual_memory: int = USUAL_MEMORY
+    """Where no memory is given."""
     simd: str = "auto"
     seed: int = 0
     start_seconds: float = USUAL_START_SECONDS
@@ -72,7 +90,7 @@ class CoreCall:
         from treeform import _core
 
         answer: dict[str, Any] = _core.diagram(
-            *_arrays(data, task),
+            *_arrays(data, task, self.thresholds),
             **self._keywords(data, task),
             upper=self.upper,
             time_limit=time_limit_of(time_limit),
@@ -86,7 +104,9 @@ class CoreCall:
         """What answers for ranges of tests at the root."""
         from treeform import _core
 
-        evaluator: Evaluator = _core.DiagramEvaluator(*_arrays(data, task), **self._keywords(data, task))
+        evaluator: Evaluator = _core.DiagramEvaluator(
+            *_arrays(data, task, self.thresholds), **self._keywords(data, task)
+        )
         return evaluator
 
     def _check_prices(self, data: Dataset, task: TreeTask, most: int) -> None:
@@ -115,7 +135,7 @@ class CoreCall:
             "seed": self.seed,
             "start_seconds": self.start_seconds,
             "starts": self.starts,
-            "memory": self.memory or USUAL_MEMORY,
+            "memory": self.memory or self.usual_memory,
             "memory_limit": Room(self.memory).left(),
             "use": [*self.use, *(["every number"] if self.every_number else [])],
             "simd": self.simd,
@@ -123,15 +143,20 @@ class CoreCall:
         }
 
 
-def _arrays(data: Dataset, task: TreeTask) -> tuple[Any, ...]:
-    """Rows, costs and weights of the points; what came in a message may be out of alignment.
+def _arrays(
+    data: Dataset, task: TreeTask, thresholds: Sequence[np.ndarray] | None
+) -> tuple[Any, ...]:
+    """Rows, costs, weights and order of the points, and thresholds; what came in a message may be out of alignment.
 
     Points with the same cheapest class are neighbours, so that few words of a bit set hold those of one class.
     """
     points = data.points
     costs = points.weights @ cost_matrix(task, data)
     order = np.argsort(costs.argmin(axis=1), kind="stable")
-    arrays = (points.X[order], costs[order], points.weights.sum(axis=1)[order])
+    given: tuple[np.ndarray, ...] = (np.zeros(0), np.zeros(0, dtype=np.int64))
+    if thresholds is not None:
+        given = np.concatenate([*thresholds, np.zeros(0)]), np.cumsum([0, *map(len, thresholds)])
+    arrays = (points.X, costs[order], points.weights.sum(axis=1)[order], order, *given)
     return tuple(np.require(array, requirements=["C", "A"]) for array in arrays)
 
 

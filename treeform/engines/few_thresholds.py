@@ -21,7 +21,7 @@ Ints = NDArray[np.int64]
 
 
 def chosen_ranks(
-    data: Dataset, even: int, near: int, model: DecisionGraph | None = None, shift: float = 0.5
+    data: Dataset, even: int, near: int, model: DecisionGraph | None = None
 ) -> list[Ints]:
     """By feature, ranks of values, of which each stands for the test *no larger than the value of that rank*.
 
@@ -33,10 +33,8 @@ def chosen_ranks(
         About so many on both sides of the model's tests of a feature.
     model : DecisionGraph, optional
         Its own tests are among those chosen.
-    shift : float
-        Where the first even one is, as a part of the weight between two of them.
     """
-    ranks, places, tests, out = data.ranks, (np.arange(even) + shift) / even, tests_of_model(model, data), []
+    ranks, places, tests, out = data.ranks, (np.arange(even) + 0.5) / even, tests_of_model(model, data), []
     for f, values in enumerate(ranks.values):
         gaps = len(values) - 1
         if gaps <= even:
@@ -45,11 +43,16 @@ def chosen_ranks(
         below = np.cumsum(data.weight_by_code(ranks.codes[:, f].astype(np.int64), gaps + 1))[:-1]
         taken = np.searchsorted(below, places * below[-1]).clip(0, gaps - 1)
         own = [rank for feature, rank in tests if feature == f]
-        steps = 2 ** np.arange(max(1, near // (2 * max(1, len(own)))))
-        around = [np.concatenate([[rank], rank - steps, rank + steps]) for rank in own]
-        chosen = np.unique(np.concatenate([taken, *around]))
-        out.append(chosen[(chosen >= 0) & (chosen < gaps)])
+        out.append(np.union1d(taken, ranks_around(own, near, gaps)))
     return out
+
+
+def ranks_around(own: list[int], near: int, gaps: int) -> Ints:
+    """These ranks and about so many around them, from 0 to ``gaps - 1``; each twice as far away as the one before."""
+    steps = 2 ** np.arange(max(1, near // (2 * max(1, len(own)))))
+    around = [np.concatenate([[rank], rank - steps, rank + steps]) for rank in own]
+    chosen = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *around]))
+    return chosen[(chosen >= 0) & (chosen < gaps)]
 
 
 def tests_of_model(model: DecisionGraph | None, data: Dataset) -> list[tuple[int, int]]:
@@ -57,15 +60,10 @@ def tests_of_model(model: DecisionGraph | None, data: Dataset) -> list[tuple[int
     if model is None:
         return []
     found = []
-    for node in nodes_with_tests(model, data):
+    for node in np.flatnonzero((model.feature >= 0) & (model.feature < data.n_features)).tolist():
         f = int(model.feature[node])
         found.append((f, int(np.searchsorted(data.ranks.values[f], model.threshold[node], side="right")) - 1))
     return found
-
-
-def nodes_with_tests(model: DecisionGraph, data: Dataset) -> list[int]:
-    """Nodes that test a column."""
-    return np.flatnonzero((model.feature >= 0) & (model.feature < data.n_features)).tolist()
 
 
 def few_thresholds(data: Dataset, each: int, around: DecisionGraph | None = None) -> Tests:

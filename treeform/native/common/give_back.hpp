@@ -8,6 +8,9 @@
 
 namespace treeform {
 
+/// Of a table whose memory goes back to the system after a search.
+constexpr std::size_t kManyValues = 1'000'000;
+
 inline void give_freed_memory_back() {
 #if defined(__GLIBC__)
     malloc_trim(0);

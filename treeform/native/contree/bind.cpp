@@ -14,8 +14,6 @@ namespace {
 using Weights = Array<std::int64_t, 1>;
 using Costs = Array<std::int64_t, 2>;
 
-constexpr std::size_t kManyValues = 1'000'000;  // of a table whose memory goes back to the system after a search
-
 Rows rows_of(const Array<double, 2>& x, const Array<std::int32_t, 1>& y, const Weights& weight, const Costs& cost,
              int classes) {
     require_numbers(x), require_aligned(y, weight, cost);

@@ -5,20 +5,6 @@
 
 namespace treeform::diagram {
 
-Order::Order(const Instance& in, const Control& control) {
-    const int n = int(in.weight.size());
-    for (int f = 0; f < in.view.features; ++f) {
-        control.check();
-        std::vector<std::int32_t> own(n, 0);
-        for (int s = in.view.first[f]; s < in.view.first[f + 1]; ++s)
-            for (int p = 0; p < n; ++p) own[p] += !(in.split(s)[p / 64] >> (p % 64) & 1);
-        std::vector<std::uint32_t> order(n);
-        std::iota(order.begin(), order.end(), 0u);
-        std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return own[a] < own[b]; });
-        points.push_back(std::move(order)), rank.push_back(std::move(own));
-    }
-}
-
 Alternation::Alternation(const Instance& in, const Settings& settings, const Order& order, const Control& control)
     : in_(in), settings_(settings), order_(order), control_(control), points_(int(in.weight.size())),
       classes_(in.view.classes) {
@@ -26,7 +12,7 @@ Alternation::Alternation(const Instance& in, const Settings& settings, const Ord
     model_.resize(depth), below_.resize(depth), at_.assign(depth, std::vector<int>(points_));
     for (std::size_t l = 0; l < depth; ++l) {
         model_[l].resize(settings.widths[l]);
-        below_[l].assign(settings.widths[l], std::vector<Cost>(points_));
+        below_[l].assign(settings.widths[l], std::vector<std::uint8_t>(points_));
     }
     place_.resize(points_);
 }
@@ -136,22 +122,30 @@ void Alternation::route() {
     }
 }
 
-Cost Alternation::cost_at(int layer, int head, std::uint32_t p) const {
-    return head < 0 ? in_.cost[std::size_t(p) * classes_ + ~head] : below_[layer][head][p];
+std::uint8_t Alternation::class_at(int layer, int head, std::uint32_t p) const {
+    return head < 0 ? std::uint8_t(~head) : below_[layer][head][p];
 }
 
-/// What every point costs from that node on.
+Cost Alternation::cost_as(int label, std::uint32_t p) const { return in_.cost[std::size_t(p) * classes_ + label]; }
+
+Cost Alternation::cost_at(int layer, int head, std::uint32_t p) const { return cost_as(class_at(layer, head, p), p); }
+
+/// The class that every point ends in from that node on.
 void Alternation::cost_from(int layer, int node) {
     const Node& one = model_[layer][node];
     auto& below = below_[layer][node];
     for (int p = 0; p < points_; ++p) {
         const bool left = one.split < 0 || (in_.split(one.split)[p / 64] >> (p % 64) & 1);
-        below[p] = cost_at(layer + 1, one.to[left ? 0 : 1], std::uint32_t(p));
+        below[p] = class_at(layer + 1, one.to[left ? 0 : 1], std::uint32_t(p));
     }
     work_ -= points_;
 }
 
-Cost Alternation::total() const { return std::accumulate(below_[0][0].begin(), below_[0][0].end(), Cost{0}); }
+Cost Alternation::total() const {
+    Cost sum = 0;
+    for (int p = 0; p < points_; ++p) sum += cost_as(below_[0][0][p], std::uint32_t(p));
+    return sum;
+}
 
 /// Alternation until nothing improves; the cost then.
 Cost Alternation::descend(int most) {
@@ -230,40 +224,43 @@ Alternation::Choice Alternation::best_choice(int layer, int) {
 void Alternation::scan(int f, Choice& best) {
     const std::size_t many = option_.size();
     left_.assign(many, 0);
-    const std::int32_t* rank = order_.rank[f].data();
-    std::int32_t last = -1;
-    for (const std::uint32_t p : order_.points[f]) {
-        const std::int32_t i = place_[p];
-        if (i < 0) continue;
-        if (last >= 0 && rank[p] != last) {
-            Cost left = kNever, second_left = kNever, right = kNever, second_right = kNever;
-            std::size_t l = 0, r = 0, second_l = 0, second_r = 0;
-            for (std::size_t o = 0; o < many; ++o) {
-                const Cost a = left_[o], b = total_[o] - a;
-                if (a < left)
-                    second_left = left, second_l = l, left = a, l = o;
-                else if (a < second_left)
-                    second_left = a, second_l = o;
-                if (b < right)
-                    second_right = right, second_r = r, right = b, r = o;
-                else if (b < second_right)
-                    second_right = b, second_r = o;
-            }
-            if (l == r) {  // the heads of a test differ
-                if (second_left - left < second_right - right)
-                    left = second_left, l = second_l;
-                else
-                    right = second_right, r = second_r;
-            }
-            if (left + right < best.cost) {
-                const int split = in_.view.first[f] + (last + rank[p] - 1) / 2;
-                best = {left + right, split, option_[l], option_[r]};
-            }
+    const auto& [points, first] = order_.of[f];
+    int last = -1;  // the largest rank so far of a point of the node
+    for (int rank = 0; rank + 1 < int(first.size()); ++rank) {
+        bool is_first = last >= 0;  // of its rank, after others
+        for (std::uint32_t i = first[rank]; i < first[rank + 1]; ++i) {
+            const std::int32_t place = place_[points[i]];
+            if (place < 0) continue;
+            if (is_first) take_better(in_.view.first[f] + (last + rank - 1) / 2, best);
+            is_first = false, last = rank;
+            const Cost* add = table_.data() + std::size_t(place) * many;
+            for (std::size_t o = 0; o < many; ++o) left_[o] += add[o];
         }
-        last = rank[p];
-        const Cost* add = table_.data() + std::size_t(i) * many;
-        for (std::size_t o = 0; o < many; ++o) left_[o] += add[o];
     }
+}
+
+/// The best heads of a test with the points in `left_` on its left side, if they cost less.
+void Alternation::take_better(int split, Choice& best) const {
+    Cost left = kNever, second_left = kNever, right = kNever, second_right = kNever;
+    std::size_t l = 0, r = 0, second_l = 0, second_r = 0;
+    for (std::size_t o = 0; o < option_.size(); ++o) {
+        const Cost a = left_[o], b = total_[o] - a;
+        if (a < left)
+            second_left = left, second_l = l, left = a, l = o;
+        else if (a < second_left)
+            second_left = a, second_l = o;
+        if (b < right)
+            second_right = right, second_r = r, right = b, r = o;
+        else if (b < second_right)
+            second_right = b, second_r = o;
+    }
+    if (l == r) {  // the heads of a test differ
+        if (second_left - left < second_right - right)
+            left = second_left, l = second_l;
+        else
+            right = second_right, r = second_r;
+    }
+    if (left + right < best.cost) best = {left + right, split, option_[l], option_[r]};
 }
 
 /// Nodes that nothing leads to, or no point reaches, have no test.

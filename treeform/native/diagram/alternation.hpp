@@ -9,18 +9,10 @@
 // if alternation finds no worse diagram from there.
 #include <functional>
 
-#include "instance.hpp"
+#include "order.hpp"
 #include "plan.hpp"
 
 namespace treeform::diagram {
-
-/// Points by feature in the order of the splits.
-struct Order {
-    std::vector<std::vector<std::uint32_t>> points;  // per feature
-    std::vector<std::vector<std::int32_t>> rank;  // per feature and point: splits that it is right of
-
-    Order(const Instance& in, const Control& control);
-};
 
 class Alternation {
 public:
@@ -47,7 +39,7 @@ private:
     const Control& control_;
     int points_, classes_;
     Model model_;
-    std::vector<std::vector<std::vector<Cost>>> below_;  // by layer, node and point: the cost from there on
+    std::vector<std::vector<std::vector<std::uint8_t>>> below_;  // by layer, node and point: the class it ends in from there
     std::vector<std::vector<int>> at_;  // by layer and point: its node, or -1
     std::vector<int> option_;  // heads that a node may have
     std::vector<Cost> table_, left_, total_;  // costs by point and option, and sums over points
@@ -64,10 +56,13 @@ private:
     bool sweep();
     void route();
     void cost_from(int layer, int node);
+    std::uint8_t class_at(int layer, int head, std::uint32_t point) const;
+    Cost cost_as(int label, std::uint32_t point) const;
     Cost cost_at(int layer, int head, std::uint32_t point) const;
     void list_options(int layer, int node);
     Choice best_choice(int layer, int node);
     void scan(int feature, Choice& best);
+    void take_better(int split, Choice& best) const;
     void drop_unused();
     bool grow();
     void kick();

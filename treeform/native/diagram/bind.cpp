@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "../common/binding.hpp"
+#include "../common/give_back.hpp"
 #include "parts.hpp"
 #include "rows.hpp"
 #include "size_table.hpp"
@@ -12,6 +13,7 @@ namespace {
 using Matrix = Array<double, 2>;
 using Values = Array<std::int64_t, 2>;
 using Weights = Array<std::int64_t, 1>;
+using Thresholds = Array<double, 1>;
 
 Points points_of(const Matrix& x, const Values& value, const Weights& weight) {
     require_numbers(x), require_aligned(value, weight);
@@ -24,6 +26,27 @@ Points points_of(const Matrix& x, const Values& value, const Weights& weight) {
     require(value.shape(1) >= 1 && value.shape(1) <= kMostClasses, "the classes are none or too many");
     require_sum(points.value, points.rows, value.shape(1), 0, kLargestSum, "the costs");
     require_sum(points.weight, points.rows, 1, 0, kLargestSum, "the weights");
+    return points;
+}
+
+/// As above, in an order of their own, and with the thresholds of feature f from first[f] on alone; with an empty
+/// `first` all there are.
+Points points_of(const Matrix& x, const Values& value, const Weights& weight, const Weights& order,
+                 const Thresholds& threshold, const Weights& first) {
+    Points points = points_of(x, value, weight);
+    require_aligned(order, first), require_numbers(threshold);
+    require(order.shape(0) == points.rows, "rows differ in number");
+    require_all_between(order.data(), order.size(), 0, std::int64_t(points.rows) - 1, "a row");
+    points.order = order.data();
+    if (first.size() == 0) return points;
+    require(first.size() == points.features + 1 && first.data()[0] == 0
+                && first.data()[points.features] == std::int64_t(threshold.size())
+                && std::is_sorted(first.data(), first.data() + first.size()),
+            "thresholds and columns do not fit");
+    for (std::size_t f = 0; f < points.features; ++f)
+        require(std::is_sorted(threshold.data() + first.data()[f], threshold.data() + first.data()[f + 1]),
+                "thresholds are not ascending");
+    points.threshold = threshold.data(), points.first_threshold = first.data();
     return points;
 }
 
@@ -119,9 +142,10 @@ bool report(Control& control, const nb::object& poll) {
     return obey(poll(improvements, changed, control.nodes()), [&](std::int64_t upper) { control.tighten(upper); });
 }
 
-nb::dict diagram(const Matrix& x, const Values& value, const Weights& weight, const nb::kwargs& given) {
+nb::dict diagram(const Matrix& x, const Values& value, const Weights& weight, const Weights& order,
+                 const Thresholds& threshold, const Weights& first, const nb::kwargs& given) {
     Keywords keywords(given);
-    const Points points = points_of(x, value, weight);
+    const Points points = points_of(x, value, weight, order, threshold, first);
     const Settings settings = settings_of(keywords, points);
     Control control(std::clamp(keywords.integer_or("upper", kNever), -kNever, kNever));
     const SharedRun run(keywords);
@@ -133,6 +157,7 @@ nb::dict diagram(const Matrix& x, const Values& value, const Weights& weight, co
             if (control.seconds() >= Control::kPatience) control.overdue = true;
             return run.poll.is_none() ? false : report(control, run.poll);
         });
+    if (points.rows * points.features > kManyValues) give_freed_memory_back();
     nb::dict answer = to_dict(out);
     add_memory(answer, control, out.memory_stop);
     return answer;
@@ -141,9 +166,10 @@ nb::dict diagram(const Matrix& x, const Values& value, const Weights& weight, co
 /// Answers the parts that `diagram` asks for.
 class Evaluator : public PartAnswers<Control> {
 public:
-    Evaluator(const Matrix& x, const Values& value, const Weights& weight, const nb::kwargs& given) {
+    Evaluator(const Matrix& x, const Values& value, const Weights& weight, const Weights& order,
+              const Thresholds& threshold, const Weights& first, const nb::kwargs& given) {
         Keywords keywords(given);
-        const Points points = points_of(x, value, weight);
+        const Points points = points_of(x, value, weight, order, threshold, first);
         settings_ = settings_of(keywords, points);
         control_.limit_memory(keywords.integer_as<std::size_t>("memory_limit"));
         keywords.finish();
@@ -205,8 +231,11 @@ void bind(nb::module_& m) {
           "Solve for the cheapest decision diagram that satisfies linear constraints over sums, where `value` holds costs with the "
           "rows priced in; see treeform.engines.DiagramTotals. Keywords: widths, max_nodes, rhs, rate, base, below, "
           "memory, simd, time_limit, poll.");
-    m.def("diagram", &diagram, nb::arg("x"), nb::arg("value"), nb::arg("weight"), nb::arg("keywords"),
-          "Solve for the cheapest decision diagram by number of tests; see treeform.engines.DiagramSearch. Keywords: "
+    m.def("diagram", &diagram, nb::arg("x"), nb::arg("value"), nb::arg("weight"), nb::arg("order"),
+          nb::arg("threshold"), nb::arg("first"), nb::arg("keywords"),
+          "Solve for the cheapest decision diagram by number of tests; see treeform.engines.DiagramSearch. The entries "
+          "of `value` and `weight` are of the rows in `order`; of `threshold` those from first[f] on are tried for "
+          "column f, or, with an empty `first`, all that the column has. Keywords: "
           "widths, is_tree, max_nodes, min_support, min_flow, rates, prices, free_tests, seed, start_seconds, starts, "
           "known, refuted, memory, memory_limit, simd, use, least_tests, upper, time_limit, poll, ask (None, or what "
           "answers parts of the search: ask(int64 array) returns the reply of a DiagramEvaluator, or None to stop), "
@@ -214,8 +243,10 @@ void bind(nb::module_& m) {
     nb::class_<Evaluator>(m, "DiagramEvaluator",
                           "Answers parts of the search on the same points. Keywords: those of `diagram` but upper, "
                           "time_limit, poll, ask and callers.")
-        .def(nb::init<const Matrix&, const Values&, const Weights&, const nb::kwargs&>(), nb::arg("x"),
-             nb::arg("value"), nb::arg("weight"), nb::arg("keywords"))
+        .def(nb::init<const Matrix&, const Values&, const Weights&, const Weights&, const Thresholds&, const Weights&,
+                      const nb::kwargs&>(),
+             nb::arg("x"), nb::arg("value"), nb::arg("weight"), nb::arg("order"), nb::arg("threshold"),
+             nb::arg("first"), nb::arg("keywords"))
         .def("evaluate", &Evaluator::evaluate, nb::arg("question"), nb::arg("poll"),
              "The reply to a question; None once poll() returned (True, _), or memory ran out. poll() returns whether "
              "to stop, and None or an upper bound that has fallen.");

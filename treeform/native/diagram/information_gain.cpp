@@ -12,19 +12,9 @@ constexpr Cost kTable = 1 << 16;
 
 }  // namespace
 
-Heuristic::Heuristic(const Instance& in, const Settings& settings, const Control& control)
-    : in_(in), settings_(settings), control_(control), points_(int(in.weight.size())), features_(in.view.features),
-      depth_(int(settings.widths.size())), classes_(in.view.classes) {
-    for (int f = 0; f < features_; ++f) {
-        control.check();
-        std::vector<std::int32_t> rank(points_, 0);
-        for (int s = in.view.first[f]; s < in.view.first[f + 1]; ++s)
-            for (int p = 0; p < points_; ++p) rank[p] += !(in.split(s)[p / 64] >> (p % 64) & 1);
-        std::vector<std::uint32_t> order(points_);
-        std::iota(order.begin(), order.end(), 0u);
-        std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return rank[a] < rank[b]; });
-        order_.push_back(std::move(order)), rank_.push_back(std::move(rank));
-    }
+Heuristic::Heuristic(const Instance& in, const Settings& settings, const Order& order, const Control& control)
+    : in_(in), settings_(settings), order_(order), control_(control), points_(int(in.weight.size())),
+      features_(in.view.features), depth_(int(settings.widths.size())), classes_(in.view.classes) {
     benefit_.resize(in.cost.size());
     for (int p = 0; p < points_; ++p) {
         const Cost* row = in.cost.data() + std::size_t(p) * classes_;
@@ -111,21 +101,23 @@ void Heuristic::scan(int f, int nodes) {
     last_.assign(nodes, -1);
     std::fill(count_.begin(), count_.end(), Cost{0});
     const std::uint8_t* open = open_.data() + std::size_t(f) * nodes;
-    const std::int32_t* rank = rank_[f].data();
-    for (const std::uint32_t p : order_[f]) {
-        const int u = node_[p];
-        if (u < 0 || !open[u]) continue;
-        if (last_[u] >= 0 && rank[p] != last_[u]) consider(f, u, rank[p]);
-        last_[u] = rank[p];
-        count_[u] += in_.weight[p];
-        Cost* under = under_.data() + std::size_t(u) * classes_;
-        const Cost* add = benefit_.data() + std::size_t(p) * classes_;
-        for (int k = 0; k < classes_; ++k) under[k] += add[k];
-    }
+    const auto& [points, first] = order_.of[f];
+    for (int rank = 0; rank + 1 < int(first.size()); ++rank)
+        for (std::uint32_t i = first[rank]; i < first[rank + 1]; ++i) {
+            const std::uint32_t p = points[i];
+            const int u = node_[p];
+            if (u < 0 || !open[u]) continue;
+            if (last_[u] >= 0 && rank != last_[u]) consider(f, u, rank);
+            last_[u] = rank;
+            count_[u] += in_.weight[p];
+            Cost* under = under_.data() + std::size_t(u) * classes_;
+            const Cost* add = benefit_.data() + std::size_t(p) * classes_;
+            for (int k = 0; k < classes_; ++k) under[k] += add[k];
+        }
 }
 
 /// The test of node u between the points before and one of rank `right`.
-void Heuristic::consider(int f, int u, std::int32_t right) {
+void Heuristic::consider(int f, int u, int right) {
     if (std::min(count_[u], node_weight_[u] - count_[u]) < settings_.min_support) return;
     const Cost* under = under_.data() + std::size_t(u) * classes_;
     const Cost* total = total_.data() + std::size_t(u) * classes_;

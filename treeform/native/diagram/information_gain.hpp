@@ -10,7 +10,7 @@
 #include <functional>
 #include <utility>
 
-#include "instance.hpp"
+#include "order.hpp"
 #include "plan.hpp"
 
 namespace treeform::diagram {
@@ -20,7 +20,7 @@ public:
     /// A diagram of that many tests and that relative cost. True to go on.
     using Found = std::function<void(int tests, Cost cost, const PlanPtr& plan)>;
 
-    Heuristic(const Instance& in, const Settings& settings, const Control& control);
+    Heuristic(const Instance& in, const Settings& settings, const Order& order, const Control& control);
 
     /// Starts until `seconds` have passed or `starts` were made; returns their number.
     std::int64_t run(std::uint64_t seed, double seconds, std::int64_t starts, const Found& found);
@@ -44,17 +44,16 @@ private:
     };
     const Instance& in_;
     const Settings& settings_;
+    const Order& order_;
     const Control& control_;
     int points_, features_, depth_, classes_;
-    std::vector<std::vector<std::uint32_t>> order_;     // per feature: points by rank
-    std::vector<std::vector<std::int32_t>> rank_;       // per feature and point: splits that it is right of
     std::vector<Cost> benefit_;                         // [point * classes + class]: what predicting it saves
     std::vector<double> table_;                         // x log x
     std::vector<Layer> layers_;
     std::vector<Cost> best_;                            // by number of tests
     std::vector<int> node_;                             // per point, in the present layer; -1: at a terminal
     std::vector<Cost> count_, under_, total_, node_weight_;
-    std::vector<std::int32_t> last_;
+    std::vector<int> last_;
     std::vector<Best> chosen_;
     std::vector<std::uint8_t> open_;
     int most_passes_ = 0;  // most pass-throughs at the root, so that the first test stands above a wider layer
@@ -66,7 +65,7 @@ private:
     void start(const Found& found);
     void choose_tests(int nodes);
     void scan(int f, int nodes);
-    void consider(int f, int u, std::int32_t right);
+    void consider(int f, int u, int right);
     int send_flows(int layer, int nodes);
     std::pair<int, int> closest(const Flows& flows, int groups) const;
     int merge(const Layer& here, std::vector<int>& group, int groups, int width) const;

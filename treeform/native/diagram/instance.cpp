@@ -1,10 +1,7 @@
 #include "instance.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <new>
 #include <numeric>
-#include <unordered_map>
 
 namespace treeform::diagram {
 
@@ -21,7 +18,10 @@ void Instance::build(const Points& points, Cost min_support, std::size_t memory,
     make_planes(points.classes);
     find_words();
     make_most(points.classes);
-    make_splits(points, min_support, memory, control);
+    if (points.threshold)
+        take_thresholds(points, min_support, control);
+    else
+        make_splits(points, min_support, memory, control);
     view.plane = plane_.data(), view.plane_class = plane_class_.data(), view.shift = shift_.data();
     view.from = from_.data(), view.to = to_.data();
     view.split = split_.data(), view.first = first_.data();
@@ -101,56 +101,6 @@ Cost Instance::few_classes(const Word* x, std::int64_t leaves) const {
     Cost lower = most;
     for (std::int64_t i = 0; i < leaves; ++i) lower -= most - sorted_[i];
     return std::max<Cost>(lower, 0);
-}
-
-/// Words of splits from which on copies of the list count.
-constexpr std::size_t kLarge = std::size_t{1} << 20;
-
-void Instance::make_splits(const Points& points, Cost min_support, std::size_t memory, const Control& control) {
-    const int words = view.words;
-    std::unordered_multimap<std::uint64_t, int> seen;
-    std::vector<std::uint32_t> order(points.rows);
-    Set left(words), other(words);
-    const auto is_new = [&](const Set& set) {   // up to the names of the sides
-        without(all.data(), set.data(), other.data(), words);
-        const Word* canonical = set[0] & 1 ? set.data() : other.data();
-        const auto hash = hash_of(canonical, words, 0);
-        const auto [from, to] = seen.equal_range(hash);
-        for (auto it = from; it != to; ++it) {
-            const Word* had = split(it->second);
-            if (!std::memcmp(had, set.data(), words * sizeof(Word))
-                || !std::memcmp(had, other.data(), words * sizeof(Word)))
-                return false;
-        }
-        seen.emplace(hash, int(cuts.size()));
-        return true;
-    };
-    const Cost weight_all = std::accumulate(weight.begin(), weight.end(), Cost{0});
-    first_ = {0};
-    for (std::size_t f = 0; f < points.features; ++f) {
-        control.check();
-        const auto value = [&](std::uint32_t p) { return points.x[p * points.features + f]; };
-        std::iota(order.begin(), order.end(), 0u);
-        std::sort(order.begin(), order.end(), [&](auto a, auto b) { return value(a) < value(b); });
-        std::fill(left.begin(), left.end(), 0);
-        Cost below = 0;
-        for (std::size_t i = 0; i + 1 < order.size(); ++i) {
-            left[order[i] / 64] |= Word{1} << (order[i] % 64);
-            below += weight[order[i]];
-            if (value(order[i]) == value(order[i + 1])) continue;
-            if (std::min(below, weight_all - below) < min_support || !is_new(left)) continue;
-            // A list that grows is copied: for a moment there are the old one and one of twice its size.
-            const bool grows = split_.size() + words > split_.capacity() && split_.size() > kLarge;
-            if ((split_.size() * (grows ? 3 : 1) + words) * sizeof(Word) > memory) {
-                // About: the other columns have as many thresholds as those so far.
-                control.note_refused(split_.size() * sizeof(Word) / (f + 1) * points.features);
-                throw std::bad_alloc();
-            }
-            cuts.push_back({int(f), value(order[i]), value(order[i + 1])});
-            split_.insert(split_.end(), left.begin(), left.end());
-        }
-        if (int(cuts.size()) > first_.back()) first_.push_back(int(cuts.size()));
-    }
 }
 
 Cost Instance::weight_of(const Word* x) const {

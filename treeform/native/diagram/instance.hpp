@@ -60,7 +60,9 @@ private:
     void make_planes(int classes);
     void find_words();
     void make_most(int classes);
+    // splits.cpp
     void make_splits(const Points& points, Cost min_support, std::size_t memory, const Control& control);
+    void take_thresholds(const Points& points, Cost min_support, const Control& control);
 };
 
 inline bool empty(const Word* a, int words) {

@@ -17,9 +17,15 @@ constexpr int kMostParts = 64;
 struct Points {
     const double* x = nullptr;  // row-major
     std::size_t rows = 0, features = 0;
+    const std::int64_t* order = nullptr;  // the row of `x` of every point; null: their own
+    /// The thresholds to be tried, ascending by feature: of feature f from first_threshold[f] on. Null: all there are.
+    const double* threshold = nullptr;
+    const std::int64_t* first_threshold = nullptr;
     const Cost* value = nullptr;
     int classes = 0;
     const Cost* weight = nullptr;   // for the minimum support
+
+    const double* row(std::size_t p) const { return x + (order ? std::size_t(order[p]) : p) * features; }
 };
 
 /// An objective: rate * cost + price * max(tests - free, 0).

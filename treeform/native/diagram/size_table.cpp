@@ -85,7 +85,8 @@ private:
     /// Diagrams by information gain: `most` of them, or as many as a quarter of `work` elementary steps allows. With
     /// the rest the best of every number of tests are improved by alternation.
     void build(double work, double most) {
-        Heuristic heuristic(in_, settings_, control_);
+        const Order order(in_, control_);
+        Heuristic heuristic(in_, settings_, order, control_);
         const bool alternates =
             settings_.use_alternation && settings_.starts < 0 && settings_.min_support == 0 && settings_.min_flow == 0;
         const double many = (alternates ? work / 4 : work) / (1 + heuristic.work());
@@ -99,15 +100,14 @@ private:
                     submit(tests, cost, &found, plan);
             });
         out_.counters.starts += std::uint64_t(made);
-        if (alternates) alternate(0.75 * work, int(most / 10));
+        if (alternates) alternate(order, 0.75 * work, int(most / 10));
         control_.publish({shifted(out_.lower), shifted(out_.upper)});
     }
 
     /// The best known diagram of every number of tests, improved.
-    void alternate(double work, int kicks) {
+    void alternate(const Order& order, double work, int kicks) {
         const double nodes = std::accumulate(settings_.widths.begin(), settings_.widths.end(), 0.0);
         if (in_.view.features == 0 || nodes * double(in_.weight.size()) > kMostCells) return;
-        const Order order(in_, control_);
         Alternation alternation(in_, settings_, order, control_);
         for (int k = 1; k <= settings_.max_nodes; ++k) {
             if (out_.lower[k] >= out_.upper[k]) continue;

@@ -31,7 +31,7 @@ def is_large(node: Node) -> bool:
     question, engine = node.question, node.plan.engine
     if engine is None or question.shape.depth > MOST_LAYERS:
         return False
-    if question.data.points.n_points * question.data.n_tests < LARGE:
+    if not question.data.has_more_tests_than(LARGE // question.data.points.n_points):
         return False
     return relax(question, engine) is not None and relax(question, ConTree()) is not None
 
