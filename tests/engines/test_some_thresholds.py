@@ -9,7 +9,14 @@ import pytest
 
 import treeform as tf
 from treeform.data import Dataset
-from treeform.engines import DiagramSearch, EngineRun, TreeTask, diagram_core, some_thresholds
+from treeform.engines import (
+    DiagramHeuristic,
+    DiagramSearch,
+    EngineRun,
+    TreeTask,
+    diagram_core,
+    some_thresholds,
+)
 
 TASK = TreeTask(3, widths=(1, 2, 2))
 
@@ -72,7 +79,7 @@ def test_all_thresholds_given_are_all_there_are(seed: int) -> None:
 @pytest.mark.parametrize("given", [[[2.0, 1.0], [0.5], [0.5]], [[0.5, np.nan], [0.5], [0.5]], [[0.5], [0.5]]])
 def test_thresholds_that_do_not_fit_are_refused(given: list[list[float]]) -> None:
     X, y = noisy(0)
-    with pytest.raises(ValueError, match="ascending|NaN|columns"):
+    with pytest.raises(ValueError, match=r"thresholds|number|nan|NaN"):
         DiagramSearch()._over([np.array(one) for one in given], Dataset.from_user(X, y), TASK, EngineRun())
 
 
@@ -139,3 +146,22 @@ def test_a_limit_on_time_is_the_reason(no_room: None) -> None:
     X, y = noisy(0)
     result = tf.Problem(X, y, shape=tf.Diagram(1, 2, 2)).solve(DiagramSearch(), time_limit=1)
     assert result.limit is tf.Limit.TIME and result.graph is not None and result.bound == 0
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_start_with_pass_throughs_and_shared_nodes_changes_no_answer(seed: int) -> None:
+    """Whatever model a search begins with, and whatever thresholds it has; a start may be the answer."""
+    pick = np.random.default_rng(seed)
+    X = pick.integers(0, 6, (30, 3)) / 2
+    data = Dataset.from_user(X, (X[:, 0] > X[:, 1]) ^ (pick.random(30) < 0.2))
+    task = TreeTask(4, widths=(1, 1, 2, 2))
+    whole = DiagramSearch().run(data, task, EngineRun())
+    first = DiagramHeuristic(seed=seed, starts=1).run(data, task, EngineRun())
+    assert whole.proved and first.graph is not None
+    for start in (first.graph, whole.graph):
+        found = DiagramSearch().run(data, task, EngineRun(start=start))
+        assert found.proved and found.upper == whole.upper and found.graph is not None
+        few = some_thresholds.chosen(data, start, 2, seed)
+        part = DiagramSearch()._over(few, data, task, EngineRun(start=start))
+        assert part.upper is not None and whole.upper is not None and first.upper is not None
+        assert whole.upper <= part.upper <= (first.upper if start is first.graph else whole.upper)

@@ -3,7 +3,7 @@
 import numpy as np
 
 import treeform as tf
-from treeform.engines import DiagramSearch
+from treeform.engines import DiagramSearch, diagram_core
 from treeform.solve.choice import choose
 from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node
@@ -65,3 +65,21 @@ def test_small_tables_and_deep_diagrams_go_without():
         question = problem.question
         node = Node(Ledger(question, Budget(None)), choose(question, SolveOptions()))
         assert not any("bound diagrams" in stage.name for stage in planned(node))
+
+
+def test_trees_come_before_diagrams_of_tables_without_room_for_all_tests(monkeypatch):
+    """They fit the widths or are pruned to them: all are better than the constant."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = (X[:, 0] * X[:, 1] + X[:, 2] > rng.normal(size=300) / 4).astype(int)
+    for widths in ((1, 2), (1, 2, 3), (1, 2, 3, 4, 5)):
+        problem = tf.Problem(X, y, shape=tf.Diagram(*widths))
+        with monkeypatch.context() as patched:
+            patched.setattr(diagram_core, "USUAL_MEMORY", 2000)
+            ledger = Ledger(problem.question, Budget(None))
+            node = Node(ledger, choose(problem.question, SolveOptions()))
+            names = [stage.name for stage in planned(node)]
+            assert "deep trees before diagrams" in names and not any("bound diagrams" in name for name in names)
+            unrolled_trees.deep_trees(node, Budget(2))
+        assert ledger.graph is not None and ledger.graph.depth == len(widths)
+        assert ledger.upper < min(sum(y), sum(1 - y))

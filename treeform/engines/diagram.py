@@ -16,7 +16,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from treeform.engines import some_thresholds
 from treeform.engines.checks import NativeSettings, check_memory, impossible, is_whole, take_plain_numbers
-from treeform.engines.diagram_core import CoreCall, DiagramSession, known_costs, memory_of_round, usual_memory
+from treeform.engines.diagram_core import (
+    CoreCall,
+    DiagramSession,
+    has_room,
+    known_costs,
+    memory_of_round,
+    usual_memory,
+)
 from treeform.engines.distributed import Distributable
 from treeform.engines.native_call import admissible_diagram
 from treeform.engines.size_outcome import SizeOutcome
@@ -102,9 +109,8 @@ class DiagramSearch(NativeSettings, Distributable):
         exact.
         """
         check_task(data, task)
-        memory = self.memory_limit or usual_memory(data)
         room = memory_of_round(data, self.memory_limit)
-        if data.has_more_tests_than(memory // _bytes_of_a_test(data)) and some_thresholds.fits(data, room):
+        if not has_room(data, self.memory_limit) and some_thresholds.fits(data, room):
             alone = replace(run, ask=None)  # others hold the whole table
             return some_thresholds.search(
                 lambda thresholds, inner: self._over(thresholds, data, task, inner), data, alone, room
@@ -117,7 +123,12 @@ class DiagramSearch(NativeSettings, Distributable):
         """The search over these thresholds of each column; None: all there are."""
         session = DiagramSession(data, task, run)
         call = self._call(
-            data, prices=[(1, task.node_penalty)], known=session.known, upper=session.upper, thresholds=thresholds
+            data,
+            thresholds=thresholds,
+            prices=[(1, task.node_penalty)],
+            known=session.known,
+            start=session.start,
+            upper=session.upper,
         )
         return session.outcome(call.run(data, task, session, run.budget.elapsed_limit))
 
@@ -263,11 +274,6 @@ class DiagramHeuristic(Engine):
         outcome = session.outcome(call.run(data, task, session, run.budget.elapsed_limit))
         proved = outcome.upper is not None and outcome.lower >= outcome.upper
         return replace(outcome, proved=proved, reason=outcome.reason or (None if proved else "time"))
-
-
-def _bytes_of_a_test(data: Dataset) -> int:
-    """Of the set of points on one side."""
-    return (data.points.n_points + 63) // 64 * 8
 
 
 def _checked_prices(prices: Sequence[Fraction | int], free: int) -> list[Fraction]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeform.engines.native_call import (
+    NO_FEATURE,
     Room,
     Session,
     Start,
@@ -24,6 +25,7 @@ from treeform.utils.text import count_of
 if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.engines.distributed import Evaluator
+    from treeform.graph import DecisionGraph
 
 NEVER = 2**61
 LARGEST_PRICED = 2**60
@@ -45,6 +47,12 @@ def usual_memory(data: Dataset) -> int:
     return USUAL_MEMORY if data.X.nbytes <= SMALL_TABLE else min(USUAL_MEMORY, int(OF_TABLE * data.X.nbytes))
 
 
+def has_room(data: Dataset, limit: int | None = None) -> bool:
+    """Whether all tests have, as sets of rows."""
+    bytes_of_one = (data.points.n_points + 63) // 64 * 8
+    return not data.has_more_tests_than((limit or usual_memory(data)) // bytes_of_one)
+
+
 def memory_of_round(data: Dataset, limit: int | None) -> int:
     """Bytes for those of some thresholds, where all have no room."""
     return min(limit or usual_memory(data), (limit or USUAL_MEMORY) // 4)
@@ -64,6 +72,8 @@ class CoreCall:
     """Prove the least cost for every number of tests as well."""
     known: Sequence[int] = ()
     """The least known cost, by number of tests."""
+    start: DecisionGraph | None = None
+    """A model of a known cost, in normal form: the search for better ones begins with it."""
     refuted: Sequence[int] = ()
     """Lower bounds known already, by number of tests."""
     upper: int | None = None
@@ -131,6 +141,7 @@ class CoreCall:
             "prices": [price for _, price in self.prices],
             "free_tests": self.free,
             "known": list(self.known)[: most + 1],
+            **_start_keywords(self.start, data),
             "refuted": list(self.refuted)[: most + 1],
             "seed": self.seed,
             "start_seconds": self.start_seconds,
@@ -158,6 +169,22 @@ def _arrays(
         given = np.concatenate([*thresholds, np.zeros(0)]), np.cumsum([0, *map(len, thresholds)])
     arrays = (points.X, costs[order], points.weights.sum(axis=1)[order], order, *given)
     return tuple(np.require(array, requirements=["C", "A"]) for array in arrays)
+
+
+def _start_keywords(graph: DecisionGraph | None, data: Dataset) -> dict[str, list[Any]]:
+    """The tests of a model as the core takes them to begin with, each after those that lead to it."""
+    nodes: list[int] = [] if graph is None else np.flatnonzero(graph.feature >= 0).tolist()
+    place = {node: at for at, node in enumerate(nodes)}
+    found: dict[str, list[Any]] = {"feature": [], "threshold": [], "left": [], "right": []}
+    for node in nodes:
+        assert graph is not None
+        feature = int(graph.feature[node])
+        passes = feature >= data.n_features
+        found["feature"].append(NO_FEATURE if passes else feature)
+        found["threshold"].append(0.0 if passes else float(graph.threshold[node]))
+        for side, heads in (("left", graph.left), ("right", graph.right)):
+            found[side].append(place.get(int(heads[node]), -1))
+    return {f"start_{name}": values for name, values in found.items()}
 
 
 def cost_matrix(task: TreeTask, data: Dataset) -> np.ndarray:

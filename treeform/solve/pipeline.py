@@ -77,6 +77,10 @@ PIPELINE: tuple[Stage[Node], ...] = (
         applies=lambda node: node.plan.engine is None and node.question.objective.is_depth, by=steps.by_parts,
     ),
     Stage(
+        "deep trees before diagrams", unrolled_trees.deep_trees, share=schedule.TREES_BEFORE_DIAGRAMS,
+        applies=for_diagrams(with_engine(unrolled_trees.begins_with_trees)), by=unrolled_trees.by_deep_trees,
+    ),
+    Stage(
         "search for diagrams, at first", unrolled_trees.tried_first, share=schedule.BEFORE_TREES,
         shapes=DIAGRAMS, applies=with_engine(unrolled_trees.is_large), by=engine_search.by_engine,
     ),

@@ -66,6 +66,13 @@ NEIGHBOURHOODS = Share(0.1, most=10.0, unlimited=10.0)
 WITHIN_GAP = Share(0.45, unlimited=60.0)
 """The search with totals through the diagrams within the Lagrangian gap: it proves more than the solver after it."""
 
+TREES_BEFORE_DIAGRAMS = Share(0.3, most=10.0, unlimited=10.0)
+"""Deep trees, before diagrams are searched on some thresholds of a large table at a time: its first diagrams are far
+behind these."""
+
+TREES_THAT_FIT = Share(0.5)
+"""Of this, trees of so few tests that they fit the widths; the others are pruned to them."""
+
 BEFORE_TREES = Share(0.1, most=1.0, unlimited=1.0)
 """The search for diagrams, before trees bound them: most small tables are proved by then."""
 

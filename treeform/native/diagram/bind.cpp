@@ -1,4 +1,6 @@
 // The binding of the diagram engine.
+#include <nanobind/stl/vector.h>
+
 #include <algorithm>
 
 #include "../common/binding.hpp"
@@ -78,6 +80,25 @@ void set_prices(Settings& s, Keywords& keywords, const Points& points) {
     }
 }
 
+/// The model to begin with: features, thresholds and the heads of both arcs by node, of which node 0 is the root. A
+/// head is a later node, or negative at a terminal.
+FlatDiagram start_of(Keywords& keywords, const Points& points) {
+    FlatDiagram start;
+    start.feature = keywords.integers_as<int>("start_feature");
+    start.left = keywords.integers_as<int>("start_left"), start.right = keywords.integers_as<int>("start_right");
+    if (!nb::try_cast(keywords.object("start_threshold"), start.low)) throw nb::type_error("thresholds are numbers");
+    const std::size_t nodes = start.feature.size();
+    require(start.low.size() == nodes && start.left.size() == nodes && start.right.size() == nodes,
+            "the start's lists differ in length");
+    for (std::size_t u = 0; u < nodes; ++u) {
+        require_between(start.feature[u], FlatDiagram::kNoFeature, std::int64_t(points.features) - 1, "a feature");
+        for (const int head : {start.left[u], start.right[u]})
+            require(head < 0 || (std::size_t(head) > u && std::size_t(head) < nodes),
+                    "an arc does not lead to a later node");
+    }
+    return start;
+}
+
 Settings settings_of(Keywords& keywords, const Points& points) {
     Settings s;
     s.is_tree = keywords.flag("is_tree");
@@ -86,6 +107,7 @@ Settings settings_of(Keywords& keywords, const Points& points) {
     set_prices(s, keywords, points);
     s.seed = keywords.integer_as<std::uint64_t>("seed"), s.start_seconds = keywords.real("start_seconds");
     s.starts = keywords.integer("starts");
+    s.start = start_of(keywords, points);
     s.known = keywords.integers("known"), s.refuted = keywords.integers("refuted");
     require_all_between(s.known.data(), s.known.size(), -kNever, kNever, "a known cost");
     require_all_between(s.refuted.data(), s.refuted.size(), -kNever, kNever, "a bound");
@@ -237,7 +259,7 @@ void bind(nb::module_& m) {
           "of `value` and `weight` are of the rows in `order`; of `threshold` those from first[f] on are tried for "
           "column f, or, with an empty `first`, all that the column has. Keywords: "
           "widths, is_tree, max_nodes, min_support, min_flow, rates, prices, free_tests, seed, start_seconds, starts, "
-          "known, refuted, memory, memory_limit, simd, use, least_tests, upper, time_limit, poll, ask (None, or what "
+          "known, start_feature, start_threshold, start_left, start_right, refuted, memory, memory_limit, simd, use, least_tests, upper, time_limit, poll, ask (None, or what "
           "answers parts of the search: ask(int64 array) returns the reply of a DiagramEvaluator, or None to stop), "
           "callers.");
     nb::class_<Evaluator>(m, "DiagramEvaluator",

@@ -36,6 +36,15 @@ struct Price {
     Cost of_tests(int tests) const { return price * std::max(tests - free, 0); }
 };
 
+/// A diagram: node 0 is the root, arcs lead to nodes or to ~class. A threshold t has low <= t < high. A node of feature
+/// kNoFeature is a pass-through: it tests nothing, and `left` and `right` are its one arc.
+struct FlatDiagram {
+    static constexpr int kNoFeature = -1;
+    std::vector<int> feature, left, right;
+    std::vector<double> low, high;
+    int constant = 0;  // the class, if there is no node
+};
+
 struct Settings {
     std::vector<int> widths;        // of the skeleton, root first
     bool is_tree = false;           // no two arcs into one node
@@ -45,6 +54,7 @@ struct Settings {
     std::vector<Price> prices;      // objectives to be proved, one after the other
     bool every_number = false;      // and e(k) for every k
     std::vector<Cost> known;        // known[k]: the cost of a known model of at most k tests
+    FlatDiagram start;              // the best known model, with thresholds in `low` alone; empty where there is none
     std::vector<Cost> refuted;      // refuted[k]: no model of at most k tests costs less (proved before)
     std::uint64_t seed = 0;
     double start_seconds = 0;       // for diagrams built by information gain, before the search
@@ -82,15 +92,6 @@ struct Counters {
     std::uint64_t given_up = 0;        // tree bounds that took too long
     std::uint64_t evictions = 0;       // times that the older half of a table was dropped
     std::uint64_t starts = 0;          // diagrams built by information gain
-};
-
-/// A diagram: node 0 is the root, arcs lead to nodes or to ~class. A threshold t has low <= t < high. A node of feature
-/// kNoFeature is a pass-through: it tests nothing, and `left` and `right` are its one arc.
-struct FlatDiagram {
-    static constexpr int kNoFeature = -1;
-    std::vector<int> feature, left, right;
-    std::vector<double> low, high;
-    int constant = 0;  // the class, if there is no node
 };
 
 struct Improvement {

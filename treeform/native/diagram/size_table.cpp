@@ -13,6 +13,7 @@
 #include "flat_diagram.hpp"
 #include "information_gain.hpp"
 #include "parts.hpp"
+#include "start_plan.hpp"
 
 namespace treeform::diagram {
 namespace {
@@ -42,8 +43,11 @@ public:
         const int most = settings.max_nodes;
         for (auto& one : settled_) one.resize(most + 1);
         plan_.resize(most + 1);
+        const PlanPtr start = plan_of(in, settings.start, settings.widths);
         for (int k = 0; k <= most && k < int(settings.known.size()); ++k)
-            if (settings.known[k] < kNever) submit(k, settings.known[k] - in.offset, nullptr);
+            if (settings.known[k] < kNever)
+                submit(k, settings.known[k] - in.offset, nullptr,
+                       k < int(settings.start.feature.size()) ? nullptr : start);
         const Cost weight = in.weight_of(in.all.data());
         if (weight < std::max<Cost>(settings.min_support, settings.min_flow)) {  // no test has a root
             const Cost only = weight < settings.min_support ? kNever : in.leaf(in.all.data());

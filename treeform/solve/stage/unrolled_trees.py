@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from treeform.engines import ConTree, Engine, EngineRun
+from treeform.engines import ConTree, DeepTreeSearch, Engine, EngineRun
+from treeform.engines.diagram_core import has_room
 from treeform.engines.relaxation import Relaxation, relax
 from treeform.graph import DecisionGraph
 from treeform.language.question import Question
 from treeform.shape import Shape, Tree
+from treeform.solve import schedule
 from treeform.solve.engines import run_engine, submit_repaired, usual_engine
 from treeform.solve.lagrangian import rows_of, tighten
 from treeform.solve.ledger import Ledger
@@ -31,9 +33,33 @@ def is_large(node: Node) -> bool:
     question, engine = node.question, node.plan.engine
     if engine is None or question.shape.depth > MOST_LAYERS:
         return False
-    if not question.data.has_more_tests_than(LARGE // question.data.points.n_points):
+    if not question.data.has_more_tests_than(LARGE // question.data.points.n_points) or begins_with_trees(node):
         return False
     return relax(question, engine) is not None and relax(question, ConTree()) is not None
+
+
+def begins_with_trees(node: Node) -> bool:
+    """Whether diagrams are searched on some thresholds at a time, so that neither they nor their bounds are proved."""
+    question = node.question
+    if node.plan.engine is None or not question.shape.reads_columns or has_room(question.data):
+        return False
+    return relax(question, node.plan.engine) is not None and relax(question, DeepTreeSearch()) is not None
+
+
+def deep_trees(node: Node, budget: Budget) -> None:
+    """Models from the search for deep trees: trees that fit the widths, and others pruned to them."""
+    engine = DeepTreeSearch()
+    trees = relax(node.question, engine)
+    assert trees is not None
+    node.ledger.set_phase(f"trees: {engine.name}")
+    submit_fitting_trees(node.question, engine, trees, node.ledger, schedule.TREES_THAT_FIT.of(budget))
+    run_engine(engine, trees, node.ledger, budget)
+
+
+def by_deep_trees(node: Node) -> Worker | None:
+    """Who searches for trees before diagrams."""
+    trees = relax(node.question, DeepTreeSearch())
+    return None if trees is None else (DeepTreeSearch.name, trees.dropped)
 
 
 def tried_first(node: Node, budget: Budget) -> None:
