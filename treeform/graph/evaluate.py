@@ -27,12 +27,11 @@ def members(graph: DecisionGraph, data: Dataset) -> list[NDArray[np.int64]]:
     arriving: list[list[NDArray[np.int64]]] = [[] for _ in graph.feature]
     arriving[0].append(np.arange(data.n_samples))
     reached, nobody = [], np.empty(0, dtype=np.int64)
-    matrix = graph.tested(data.X)
     for node, parts in enumerate(arriving):
         rows = parts[0] if len(parts) == 1 else np.sort(np.concatenate([nobody, *parts]))
         reached.append(rows)
         if graph.feature[node] >= 0:
-            low = matrix[:, graph.feature[node]][rows] <= graph.threshold[node]
+            low = graph.values_read(data.X, int(graph.feature[node]))[rows] <= graph.threshold[node]
             arriving[graph.left[node]].append(rows[np.flatnonzero(low)])
             arriving[graph.right[node]].append(rows[np.flatnonzero(~low)])
     return reached

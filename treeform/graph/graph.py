@@ -294,6 +294,13 @@ class FlatGraph(routing.Nodes):
         """
         return extended(self.forms, self.feature, self.threshold, len(self.columns), X)
 
+    def values_read(self, X: NDArray[np.float64], feature: int) -> NDArray[np.float64]:
+        """One of the columns of `tested`, without the others: (m,)."""
+        form = feature - len(self.columns)
+        if form < 0:
+            return X[:, feature]
+        return self.forms[form].values(X, self.threshold[self.feature == feature])
+
     # ---------------------------------------------------------------- predicting
 
     def apply(self, X: Any) -> NDArray[np.int64]:

@@ -116,11 +116,16 @@ def steps(graph: Nodes, matrix: Floats) -> Iterator[tuple[Indices, Indices]]:
 
 def leaf_of_row(graph: Nodes, X: Floats) -> Indices:
     """The leaf that each row of the encoded matrix reaches: (m,) int64."""
-    matrix = graph.tested(X)
-    last = np.zeros(len(matrix), dtype=np.int64)
-    for rows, node in steps(graph, matrix):
-        last[rows] = node
+    last = np.zeros(len(X), dtype=np.int64)
+    for part in _parts(graph, X):
+        for rows, node in steps(graph, graph.tested(X[part])):
+            last[part][rows] = node
     return last
+
+
+def _parts(graph: Nodes, X: Floats) -> Iterator[slice]:
+    """The rows, some at a time where a test reads a form: its values are beside a copy of the columns."""
+    return chunks(len(X), X.shape[1]) if graph.forms else iter((slice(0, len(X)),))
 
 
 def visits(graph: Nodes, X: Floats) -> NDArray[np.bool_]:
@@ -159,9 +164,15 @@ def moved(graph: Nodes, X: Floats, weights: Indices) -> tuple[Ints, Indices, Ind
     """The leaf of each encoded row, (m,), and weights that leave the sides and reach nodes: (N, 2, K), (N, K)."""
     from treeform import _core
 
-    arrays = (graph.feature, graph.threshold, graph.left, graph.right)
-    leaf, carried, reaching = _core.move_rows(np.ascontiguousarray(graph.tested(X)), weights, *arrays)
-    size = len(graph.feature)
+    arrays, size = (graph.feature, graph.threshold, graph.left, graph.right), len(graph.feature)
+    leaf = np.zeros(len(X), dtype=np.int32)
+    carried = np.zeros(2 * size * weights.shape[1], dtype=np.int64)
+    reaching = np.zeros(size * weights.shape[1], dtype=np.int64)
+    for part in _parts(graph, X):
+        matrix = np.ascontiguousarray(graph.tested(X[part]))
+        leaf[part], sides, nodes = _core.move_rows(matrix, weights[part], *arrays)
+        carried += sides
+        reaching += nodes
     return leaf, carried.reshape(size, 2, -1), reaching.reshape(size, -1)
 
 
@@ -180,11 +191,10 @@ def arc_weights(graph: Nodes, data: Dataset) -> Indices:
 
 def goes_left(graph: Nodes, X: Floats) -> NDArray[np.bool_]:
     """Whether each row of the encoded matrix would go left at each node: (m, N) bool, False at leaves."""
-    matrix = graph.tested(X)
     tests = np.flatnonzero(graph.feature >= 0)
-    out = np.zeros((len(matrix), len(graph.feature)), dtype=bool)
-    for part in chunks(len(matrix), len(tests)):
-        out[part, tests] = matrix[part, graph.feature[tests]] <= graph.threshold[tests]
+    out = np.zeros((len(X), len(graph.feature)), dtype=bool)
+    for part in chunks(len(X), max(len(tests), X.shape[1])):
+        out[part, tests] = graph.tested(X[part])[:, graph.feature[tests]] <= graph.threshold[tests]
     return out
 
 

@@ -17,24 +17,30 @@ Alternation::Alternation(const Instance& in, const Settings& settings, const Ord
     place_.resize(points_);
 }
 
-PlanPtr Alternation::improve(const PlanPtr& plan, int tests, Cost cost, double work, int kicks, std::uint64_t seed) {
+void Alternation::improve(const PlanPtr& plan, int tests, Cost cost, double work, int kicks, std::uint64_t seed,
+                          const Found& found) {
     work_ = work, state_ = seed * 0x9e3779b97f4a7c15ull + 0x7654321;
     read(plan.get());
-    Cost now = descend(tests);
-    Model kept = model_, best = model_;
-    Cost least = now;
-    for (; kicks > 0 && work_ > 0 && least > 0; --kicks) {
-        kick();
-        const Cost next = descend(tests);
-        if (next <= now)
-            kept = model_, now = next;
-        else
-            model_ = kept;
-        if (now < least) least = now, best = kept;
+    Model best = model_;
+    Cost least = kNever;
+    try {
+        Cost now = least = descend(tests);
+        Model kept = best = model_;
+        for (; kicks > 0 && work_ > 0 && least > 0; --kicks) {
+            kick();
+            const Cost next = descend(tests);
+            if (next <= now)
+                kept = model_, now = next;
+            else
+                model_ = kept;
+            if (now < least) least = now, best = kept;
+        }
+    } catch (const Stopped&) {
+        found(write());
+        if (least < cost) model_ = best, found(write());
+        throw;
     }
-    if (least >= cost) return nullptr;
-    model_ = best;
-    return write();
+    if (least < cost) model_ = best, found(write());
 }
 
 std::uint64_t Alternation::draw(std::uint64_t below) {  // splitmix64
@@ -216,7 +222,7 @@ Alternation::Choice Alternation::best_choice(int layer, int) {
             total_[o] += table_[i * many + o] = cost_at(layer + 1, option_[o], here_[i]);
     }
     Choice best;
-    for (int f = 0; f < in_.view.features; ++f) scan(f, best);
+    for (int f = 0; f < in_.view.features; ++f) control_.check(), scan(f, best);
     work_ -= double(in_.view.features) * (points_ + 2.0 * double(here_.size() * many));
     return best;
 }

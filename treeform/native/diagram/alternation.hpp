@@ -18,9 +18,12 @@ class Alternation {
 public:
     Alternation(const Instance& in, const Settings& settings, const Order& order, const Control& control);
 
+    using Found = std::function<void(const PlanPtr& plan)>;
+
     /// Improve `plan` with at most `tests` tests for about `work` elementary steps, and at most `kicks` tests drawn at
-    /// random; null if nothing below `cost` is found.
-    PlanPtr improve(const PlanPtr& plan, int tests, Cost cost, double work, int kicks, std::uint64_t seed);
+    /// random; what costs less than `cost` is handed to `found`. If the run is stopped, so is what there is by then.
+    void improve(const PlanPtr& plan, int tests, Cost cost, double work, int kicks, std::uint64_t seed,
+                 const Found& found);
 
 private:
     struct Node {

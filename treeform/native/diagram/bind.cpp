@@ -107,7 +107,7 @@ Settings settings_of(Keywords& keywords, const Points& points) {
     set_prices(s, keywords, points);
     s.seed = keywords.integer_as<std::uint64_t>("seed"), s.start_seconds = keywords.real("start_seconds");
     s.starts = keywords.integer("starts");
-    s.start = start_of(keywords, points);
+    s.start = start_of(keywords, points), s.some_tests = points.threshold != nullptr;
     s.known = keywords.integers("known"), s.refuted = keywords.integers("refuted");
     require_all_between(s.known.data(), s.known.size(), -kNever, kNever, "a known cost");
     require_all_between(s.refuted.data(), s.refuted.size(), -kNever, kNever, "a bound");

@@ -92,7 +92,7 @@ void Heuristic::choose_tests(int nodes) {
         if (!any)
             for (int f = 0; f < features_; ++f) open_[std::size_t(f) * nodes + u] = 1;
     }
-    for (int f = 0; f < features_; ++f) scan(f, nodes);
+    for (int f = 0; f < features_; ++f) control_.check(), scan(f, nodes);
 }
 
 /// All nodes of the layer at once, in one pass over the points in the order of the feature.

@@ -52,6 +52,7 @@ struct Settings {
     Cost min_flow = 0;              // weight that reaches every test
     int max_nodes = 0;              // tests, at most the skeleton's
     std::vector<Price> prices;      // objectives to be proved, one after the other
+    bool some_tests = false;        // not all of them: models are wanted, and what is proved says nothing
     bool every_number = false;      // and e(k) for every k
     std::vector<Cost> known;        // known[k]: the cost of a known model of at most k tests
     FlatDiagram start;              // the best known model, with thresholds in `low` alone; empty where there is none

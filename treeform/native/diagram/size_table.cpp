@@ -20,8 +20,10 @@ namespace {
 
 /// Elementary steps for better models before a search in parts.
 constexpr double kPartsStart = 5e8;
+/// The same where the search is slow, and for the known model where only some tests are searched.
+constexpr double kSlow = 2e9, kSomeTests = 1e9;
 /// Nodes times points beyond which alternation takes too much memory (trees of many levels).
-constexpr double kMostCells = 5e6;
+constexpr double kMostCells = 4e7;
 /// Of the work that the bound of all points may take: what it takes before the search and in later rounds, and what the
 /// search for a number of tests takes in the first round. Where the bound is what proves a table, it is needed whole.
 constexpr double kQuick = 0.05, kThorough = 4, kFirstShare = 0.0125, kNextShare = 4;
@@ -64,7 +66,7 @@ public:
     }
 
     void run() {
-        if (settings_.starts != 0 && out_.lower.back() < out_.upper.back()) build(1e8, 300);
+        if (settings_.starts != 0 && out_.lower.back() < out_.upper.back()) settings_.some_tests ? improve() : build(1e8, 300);
         prove_all();
         for (int k = 1; settings_.every_number && k <= settings_.max_nodes; ++k)
             for (double share = kFirstShare; out_.lower[k] < out_.upper[k];)
@@ -108,20 +110,38 @@ private:
         control_.publish({shifted(out_.lower), shifted(out_.upper)});
     }
 
+    /// Better models first where nothing can be proved: of the one that is known, and only then others.
+    void improve() {
+        is_slow_ = true;
+        if (plan_.back() && settings_.min_support == 0 && settings_.min_flow == 0) {
+            alternate(Order(in_, control_), kSomeTests, 6000);
+            anneal(kFirstShare);
+        }
+        build(kSlow, 6000), anneal(kFirstShare);
+    }
+
+    /// The least number of tests that models are wanted of: with some tests alone, and no price for one, the largest.
+    int fewest_wanted() const {
+        const auto is_priced = [](const Price& price) { return price.price > 0; };
+        const bool all = !settings_.some_tests || settings_.every_number;
+        return all || std::any_of(settings_.prices.begin(), settings_.prices.end(), is_priced) ? 1 : settings_.max_nodes;
+    }
+
     /// The best known diagram of every number of tests, improved.
     void alternate(const Order& order, double work, int kicks) {
         const double nodes = std::accumulate(settings_.widths.begin(), settings_.widths.end(), 0.0);
         if (in_.view.features == 0 || nodes * double(in_.weight.size()) > kMostCells) return;
         Alternation alternation(in_, settings_, order, control_);
-        for (int k = 1; k <= settings_.max_nodes; ++k) {
+        const int fewest = fewest_wanted();
+        for (int k = std::max(fewest, 1); k <= settings_.max_nodes; ++k) {
             if (out_.lower[k] >= out_.upper[k]) continue;
-            const PlanPtr& from = plan_[k] ? plan_[k] : plan_[k - 1];
-            const PlanPtr better =
-                alternation.improve(from, k, out_.upper[k], work / settings_.max_nodes, kicks, settings_.seed + k);
-            if (!better) continue;
-            Cost cost = 0;
-            FlatDiagram found = flatten(in_, better.get(), cost);
-            submit(int(found.feature.size()), cost, &found, better);
+            const PlanPtr from = plan_[k] ? plan_[k] : plan_[k - 1];
+            const double own = work / (settings_.max_nodes - fewest + 1);
+            alternation.improve(from, k, out_.upper[k], own, kicks, settings_.seed + k, [&](const PlanPtr& better) {
+                Cost cost = 0;
+                FlatDiagram found = flatten(in_, better.get(), cost);
+                submit(int(found.feature.size()), cost, &found, better);
+            });
         }
     }
 
@@ -130,7 +150,7 @@ private:
     void anneal(double share) {
         if (!settings_.use_annealing || settings_.starts >= 0 || !Annealing::suits(settings_)) return;
         std::vector<int> asked;
-        for (int k = 1; k <= settings_.max_nodes; ++k)
+        for (int k = fewest_wanted(); k <= settings_.max_nodes; ++k)
             if (is_asked(k)) asked.push_back(k);
         const double work = of_annealing_ * share * search_.most_steps() / double(std::max<std::size_t>(2, asked.size()));
         of_annealing_ = std::max(kLeastAnnealing, of_annealing_ / 2);
@@ -271,7 +291,7 @@ private:
                              : search(k, need, share);
         } catch (const Overdue&) {  // the search is slow: spend some time on better models first
             control_.throws_when_overdue = false, is_slow_ = true;
-            build(2e9, 6000), anneal(share);
+            build(kSlow, 6000), anneal(share);
             return true;
         } catch (const Search::TooMuch&) {
             control_.throws_when_overdue = false;
