@@ -107,8 +107,8 @@ def test_rows_of_more_weight_have_more_thresholds() -> None:
 
 def test_a_large_table_bounds_what_a_search_takes() -> None:
     small, large = (Dataset.from_user(np.ones((n, 20)), np.arange(n) % 2) for n in (100, 60_000))
-    assert diagram_core.usual_memory(small) == diagram_core.USUAL_MEMORY
-    assert diagram_core.usual_memory(large) == 0.75 * large.X.nbytes
+    assert diagram_core.usual_memory(small, 0.5) == diagram_core.USUAL_MEMORY
+    assert diagram_core.usual_memory(large, 0.5) == large.X.nbytes // 2
     assert some_thresholds.fits(large, diagram_core.memory_of_round(large, None))
     assert diagram_core.memory_of_round(large, 4000) == 1000
 

@@ -22,7 +22,6 @@ from treeform.engines.diagram_core import (
     has_room,
     known_costs,
     memory_of_round,
-    usual_memory,
 )
 from treeform.engines.distributed import Distributable
 from treeform.engines.native_call import admissible_diagram
@@ -63,8 +62,8 @@ class DiagramSearch(NativeSettings, Distributable):
         1; the search runs on one thread.
     memory_limit : int or None
         Bytes by which the process may grow. The engine drops enough of its tables to stay within it, and remains
-        exact; it stops where that does not suffice. None for 1 GiB of tables, or less: on data of more than a million
-        values at most three quarters of what these take.
+        exact; it stops where that does not suffice. None for 1 GiB of tables; on data of more than a million values,
+        for as much as these take, if that is less.
     parts : tuple of str
         What speeds the search up: bounds by ``trees``, ``transpositions`` (partitions met before), trees of two levels
         and last tests that parts share by counts of ``pairs`` of splits, trees of two tests by ``regions`` where that
@@ -100,7 +99,7 @@ class DiagramSearch(NativeSettings, Distributable):
 
     def evaluator(self, data: Dataset, task: TreeTask) -> Evaluator:
         """What searches below ranges of root tests."""
-        return self._call(data).evaluator(data, task)
+        return self._call().evaluator(data, task)
 
     def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
         """Solve `task` on `data`; see `Engine.run`.
@@ -123,7 +122,6 @@ class DiagramSearch(NativeSettings, Distributable):
         """The search over these thresholds of each column; None: all there are."""
         session = DiagramSession(data, task, run)
         call = self._call(
-            data,
             thresholds=thresholds,
             prices=[(1, task.node_penalty)],
             known=session.known,
@@ -195,7 +193,6 @@ class DiagramSearch(NativeSettings, Distributable):
         begin = [diagram for graph in start if (diagram := admissible_diagram(graph, data, task))]
         session = DiagramSession(data, task, EngineRun(Budget().until(stop)))
         call = self._call(
-            data,
             prices=[(price.denominator, price.numerator) for price in wanted],
             free=free,
             known=known_costs(begin, task, data),
@@ -205,9 +202,8 @@ class DiagramSearch(NativeSettings, Distributable):
         native = call.run(data, task, session, time_limit)
         return SizeOutcome.of(native, data, task.widths is None, wanted, begin, session.interrupted, free)
 
-    def _call(self, data: Dataset, **what: Any) -> CoreCall:
-        usual = usual_memory(data)
-        return CoreCall(use=self.parts, memory=self.memory_limit, usual_memory=usual, simd=self.simd, **what)
+    def _call(self, **what: Any) -> CoreCall:
+        return CoreCall(use=self.parts, memory=self.memory_limit, simd=self.simd, **what)
 
 
 @dataclass(frozen=True)

@@ -35,27 +35,27 @@ USUAL_MEMORY = 2**30
 USUAL_START_SECONDS = 5.0
 SMALL_TABLE = 8_000_000
 """Bytes of a table, up to which a search may take `USUAL_MEMORY` whatever the size of the table."""
-OF_TABLE = 0.75
-"""Of the bytes of a larger table, what sets of rows may take, and the same again what is kept of them."""
+ALL_TESTS, SOME_TESTS, KEPT = 1.0, 0.75, 0.5
+"""Of the bytes of a larger table, what all tests may take as sets of rows, those of a round, and what is kept."""
 LEAST_TESTS = 4
 """Searches for fewer tests than that stay in one process: they take less time than communication."""
 _MOST_CLASSES = 256
 
 
-def usual_memory(data: Dataset) -> int:
-    """Bytes for the tests of a search as sets of rows: a part of a large table, so that it need not grow fourfold."""
-    return USUAL_MEMORY if data.X.nbytes <= SMALL_TABLE else min(USUAL_MEMORY, int(OF_TABLE * data.X.nbytes))
+def usual_memory(data: Dataset, part: float) -> int:
+    """Bytes that a search may take where none are given: that part of a large table."""
+    return USUAL_MEMORY if data.X.nbytes <= SMALL_TABLE else min(USUAL_MEMORY, int(part * data.X.nbytes))
 
 
 def has_room(data: Dataset, limit: int | None = None) -> bool:
     """Whether all tests have, as sets of rows."""
     bytes_of_one = (data.points.n_points + 63) // 64 * 8
-    return not data.has_more_tests_than((limit or usual_memory(data)) // bytes_of_one)
+    return not data.has_more_tests_than((limit or usual_memory(data, ALL_TESTS)) // bytes_of_one)
 
 
 def memory_of_round(data: Dataset, limit: int | None) -> int:
     """Bytes for those of some thresholds, where all have no room."""
-    return min(limit or usual_memory(data), (limit or USUAL_MEMORY) // 4)
+    return min(limit or usual_memory(data, SOME_TESTS), (limit or USUAL_MEMORY) // 4)
 
 
 @dataclass(frozen=True)
@@ -81,8 +81,6 @@ class CoreCall:
     use: tuple[str, ...] = ()
     """Techniques of the search."""
     memory: int | None = None
-    usual_memory: int = USUAL_MEMORY
-    """Where no memory is given."""
     simd: str = "auto"
     seed: int = 0
     start_seconds: float = USUAL_START_SECONDS
@@ -146,7 +144,8 @@ class CoreCall:
             "seed": self.seed,
             "start_seconds": self.start_seconds,
             "starts": self.starts,
-            "memory": self.memory or self.usual_memory,
+            "memory": self.memory or USUAL_MEMORY,
+            "kept": self.memory or usual_memory(data, KEPT),
             "memory_limit": Room(self.memory).left(),
             "use": [*self.use, *(["every number"] if self.every_number else [])],
             "simd": self.simd,

@@ -42,6 +42,10 @@ class Nodes(ABC):
         """The matrix that tests read: the encoded columns, and the forms beside them."""
 
 
+_CELLS = 2**16
+"""Of the rows that are copied at a time."""
+
+
 class Routed:
     """Computed facts about the rows of one data set in one graph, which never change; kept beside the graph.
 
@@ -125,7 +129,7 @@ def leaf_of_row(graph: Nodes, X: Floats) -> Indices:
 
 def _parts(graph: Nodes, X: Floats) -> Iterator[slice]:
     """The rows, some at a time where a test reads a form: its values are beside a copy of the columns."""
-    return chunks(len(X), X.shape[1]) if graph.forms else iter((slice(0, len(X)),))
+    return chunks(len(X), X.shape[1], _CELLS) if graph.forms else iter((slice(0, len(X)),))
 
 
 def visits(graph: Nodes, X: Floats) -> NDArray[np.bool_]:

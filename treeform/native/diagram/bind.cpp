@@ -111,7 +111,8 @@ Settings settings_of(Keywords& keywords, const Points& points) {
     s.known = keywords.integers("known"), s.refuted = keywords.integers("refuted");
     require_all_between(s.known.data(), s.known.size(), -kNever, kNever, "a known cost");
     require_all_between(s.refuted.data(), s.refuted.size(), -kNever, kNever, "a bound");
-    s.memory = keywords.integer_as<std::size_t>("memory"), s.simd = keywords.text("simd");
+    s.memory = keywords.integer_as<std::size_t>("memory"), s.kept = keywords.integer_as<std::size_t>("kept");
+    s.simd = keywords.text("simd");
     const Names use = keywords.names("use");
     s.use_trees = use("trees"), s.use_memory = use("transpositions"), s.use_pairs = use("pairs");
     s.use_regions = use("regions");
@@ -228,7 +229,8 @@ nb::dict diagram_rows(const Matrix& x, const Values& value, const Weights& weigh
     const Points points = points_of(x, value, weight);
     Settings settings;
     set_skeleton(settings, keywords);
-    settings.memory = keywords.integer_as<std::size_t>("memory"), settings.simd = keywords.text("simd");
+    settings.memory = settings.kept = keywords.integer_as<std::size_t>("memory");
+    settings.simd = keywords.text("simd");
     const Rows rows = rows_of(truth, taken, points, keywords);
     const double time_limit = keywords.real("time_limit");
     const nb::object poll = keywords.object("poll");
@@ -259,7 +261,7 @@ void bind(nb::module_& m) {
           "of `value` and `weight` are of the rows in `order`; of `threshold` those from first[f] on are tried for "
           "column f, or, with an empty `first`, all that the column has. Keywords: "
           "widths, is_tree, max_nodes, min_support, min_flow, rates, prices, free_tests, seed, start_seconds, starts, "
-          "known, start_feature, start_threshold, start_left, start_right, refuted, memory, memory_limit, simd, use, least_tests, upper, time_limit, poll, ask (None, or what "
+          "known, start_feature, start_threshold, start_left, start_right, refuted, memory, kept, memory_limit, simd, use, least_tests, upper, time_limit, poll, ask (None, or what "
           "answers parts of the search: ask(int64 array) returns the reply of a DiagramEvaluator, or None to stop), "
           "callers.");
     nb::class_<Evaluator>(m, "DiagramEvaluator",

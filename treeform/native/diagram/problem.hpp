@@ -60,7 +60,8 @@ struct Settings {
     std::uint64_t seed = 0;
     double start_seconds = 0;       // for diagrams built by information gain, before the search
     std::int64_t starts = 0;        // at most so many of them; -1: a number that takes a fraction of a second
-    std::size_t memory = std::size_t(1) << 30;
+    std::size_t memory = std::size_t(1) << 30;  // bytes for the tests as sets of points
+    std::size_t kept = std::size_t(1) << 30;  // and for what is kept of other sets
     bool use_trees = true;          // bounds from trees
     bool use_memory = true;         // transpositions
     bool use_pairs = true;          // trees of two levels by counts of pairs

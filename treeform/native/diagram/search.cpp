@@ -45,9 +45,9 @@ std::int64_t work_of(const View& v) { return std::int64_t(std::min(kWork, kSteps
 
 Search::Search(const Instance& in, const Settings& settings, const Control& control, Counters& counters)
     : in_(in), settings_(settings), control_(control), counters_(counters),
-      trees_(in, settings, control, counters), shared_(in, settings.use_pairs, settings.memory / 8),
+      trees_(in, settings, control, counters), shared_(in, settings.use_pairs, settings.kept / 8),
       depth_(int(settings.widths.size())), plain_(settings.min_support == 0 && settings.min_flow == 0),
-      layers_(depth_), most_bytes_(settings.memory / 16 * 3),
+      layers_(depth_), most_bytes_(settings.kept / 16 * 3),
       work_(settings.is_tree ? kTreeWork : std::min(kSearchWork, work_of(in.view))) {
     trees_.unroll(settings.widths);
     for (auto& one : layers_) one.left.resize(in.words()), one.right.resize(in.words());

@@ -22,7 +22,7 @@ class Trees {
 public:
     Trees(const Instance& in, const Settings& settings, const Control& control, Counters& counters)
         : in_(in), control_(control), counters_(counters),
-          known_(in.words() + 1, settings.memory / 2, counters.evictions), pairs_(in, settings.use_pairs),
+          known_(in.words() + 1, settings.kept / 2, counters.evictions), pairs_(in, settings.use_pairs),
           regions_(in, control, settings.use_regions), conflicts_(in, settings.use_conflicts), free_(in), scratch_(std::size_t(in.view.planes) * in.words() + 1),
           stump_steps_(steps_of_stump(in.view)) {}
 
