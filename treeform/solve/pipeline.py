@@ -78,7 +78,7 @@ PIPELINE: tuple[Stage[Node], ...] = (
     ),
     Stage(
         "deep trees before diagrams", unrolled_trees.deep_trees, share=schedule.TREES_BEFORE_DIAGRAMS,
-        applies=for_diagrams(with_engine(unrolled_trees.begins_with_trees)), by=unrolled_trees.by_deep_trees,
+        shapes=DIAGRAMS, applies=with_engine(unrolled_trees.begins_with_trees), by=unrolled_trees.by_deep_trees,
     ),
     Stage(
         "search for diagrams, at first", unrolled_trees.tried_first, share=schedule.BEFORE_TREES,
