@@ -17,6 +17,7 @@ from treeform.engines import Engine, EngineOutcome, EngineRun
 from treeform.engines.relaxation import Relaxation, relax
 from treeform.graph import DecisionGraph
 from treeform.language.losses import leaf_loss
+from treeform.language.missing_tests import with_missing_tests
 from treeform.language.question import Question, ceiling
 from treeform.language.values import ValueRule
 from treeform.shape import Shape
@@ -220,9 +221,10 @@ def _refuting(rows: list[tuple[str, str]]) -> list[str]:
 def submit_repaired(ledger: Ledger, graph: DecisionGraph, by: str, budget: Budget) -> None:
     """Submit a tree; where it violates a requirement that the engine does not know, submit it with other leaves.
 
-    They are relabelled at the least cost that satisfies all requirements. A tree for a diagram is pruned to its widths.
+    They are relabelled at the least cost that satisfies all requirements. A tree for a diagram is pruned to its widths,
+    and one that lacks tests has them.
     """
-    graph = narrowed(graph, ledger.question)
+    graph = with_missing_tests(ledger.question, narrowed(graph, ledger.question), budget)
     if ledger.submit(graph, by).ok:
         return
     repaired = relabel(ledger.question, graph, budget, better_than=ledger.graph)

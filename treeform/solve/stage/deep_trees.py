@@ -56,6 +56,8 @@ FIRST_WORK = 10**9
 
 Later ones have twice that after each round of `AROUND`, and without prices four times that of the one before.
 """
+DOUBLINGS = 2
+"""Of that work after a search that had no time for more than its first trees."""
 AROUND = (Fraction(1), Fraction(4, 5), Fraction(5, 4))
 """Multiples of the prices that were found."""
 LARGEST_WORK = 2**50
@@ -80,7 +82,11 @@ class DeepTrees:
         """Of all columns."""
         self.prices = [Fraction(0)] * len(self.dual.rows)
         self._first = self._first_trees()
+        self.moves = 0
+        """Of all searches."""
         self._turns = 0
+        self._more = 0
+        """Doublings of the work of searches, as those before were over with their first trees."""
         self._seconds = 0.0
         """Of the longer searches and what follows them, without those for less depth."""
         self._taken: DecisionGraph | None = None
@@ -134,10 +140,12 @@ class DeepTrees:
         searched = budget.seconds
         is_plain = self.dual is self.whole and not any(self.prices)  # nothing varies from turn to turn but the seed
         doublings = 2 * self._turns if is_plain else self._turns // len(AROUND)
-        work = min(FIRST_WORK << doublings, LARGEST_WORK)
+        work = min(FIRST_WORK << doublings + self._more, LARGEST_WORK)
+        before = self.moves
         factor = AROUND[self._turns % len(AROUND)]
         self._searched([price * factor for price in self.prices], work, self._turns, budget)
         self._turns += 1
+        self._more += DOUBLINGS if self.moves == before and not budget.stop() else 0
         exact = relax(self.question, engine)
         if exact is not None and self._turns % len(AROUND) == 0:
             self.ledger.set_phase(f"subtrees: {engine.name}")
@@ -148,7 +156,7 @@ class DeepTrees:
         while less is not None and less._seconds * DEEPER < self._seconds:
             if budget.stop() or self.ledger.closed:
                 break
-            less._step(engine, budget)
+            less._step(engine, budget.share(self._seconds / 2))  # its first prices take long where its trees do not
 
     def _find_price(self, index: int) -> Iterator[None]:
         """The least price found at which the search's tree satisfies a row; prices of the other rows stay."""
@@ -186,6 +194,7 @@ class DeepTrees:
 
         def searched(dual: Lagrangian) -> DecisionGraph | None:
             graph, moves = dual.tree(engine, tuple(prices), part, submit)
+            self.moves += moves
             self.ledger.count(searches=1, moves=moves)
             return graph
 
