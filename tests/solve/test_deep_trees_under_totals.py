@@ -151,7 +151,12 @@ def test_longer_searches_without_prices_grow_sooner(
     deep = DeepTrees(of := question(200, 7, 4, difference=difference), Ledger(of, Budget()))
     deep.first(Budget())
     asked: list[int] = []
-    monkeypatch.setattr(deep, "_searched", lambda prices, work, seed, part: asked.append(work // FIRST_WORK))
+
+    def searched(prices: object, work: int, *_: object) -> None:
+        asked.append(work // FIRST_WORK)
+        deep.moves += 1
+
+    monkeypatch.setattr(deep, "_searched", searched)
     for _ in works:
         deep._step(ContinuousTotals(), Budget())
     assert asked == works

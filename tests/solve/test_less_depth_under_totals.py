@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from test_deep_trees_under_totals import question
 import treeform as tf
 from treeform.engines import ContinuousTotals
 from treeform.solve.ledger import Ledger
-from treeform.solve.stage.deep_trees import DeepTrees
+from treeform.solve.stage.deep_trees import DOUBLINGS, FIRST_WORK, DeepTrees
 from treeform.utils.budget import Budget
 
 
@@ -44,7 +45,8 @@ def test_nothing_is_searched_at_less_depth_once_the_answer_is_known(monkeypatch:
     assert less is not None
     steps: list[int | None] = []
 
-    def closing(*_: object) -> None:
+    def closing(_: object, part: Budget) -> None:
+        assert not part.stop()  # it has no model yet
         less._seconds += 1
         steps.append(less._turns)
         search.ledger.prove_infeasible("a proof beside it")
@@ -54,3 +56,32 @@ def test_nothing_is_searched_at_less_depth_once_the_answer_is_known(monkeypatch:
     search._seconds, search._first = 100.0, iter(())
     search._step(ContinuousTotals(), Budget())
     assert steps == [0]
+
+
+@pytest.mark.parametrize("moves", [0, 3])
+def test_searches_that_end_with_their_first_trees_have_more_work(
+    moves: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search = DeepTrees(of := question(200, 3, 5), Ledger(of, Budget()))
+    works: list[int] = []
+
+    def searched(prices: object, work: int, *_: object) -> None:
+        works.append(work)
+        search.moves += moves
+
+    monkeypatch.setattr(search, "_searched", searched)
+    search.prices, search._first = [Fraction(1)] * len(search.prices), iter(())
+    for _ in range(3):
+        search._step(ContinuousTotals(), Budget(1.0))
+    assert works == [FIRST_WORK << (0 if moves else DOUBLINGS * turn) for turn in range(3)]
+
+
+def test_trees_of_less_depth_have_half_as_long_once_there_is_a_model() -> None:
+    search = DeepTrees(of := question(200, 3, 5, tf.MinSupport(15)), Ledger(of, Budget()))
+    less = search._less
+    assert less is not None
+    search._seconds = 1e-6
+    part = search._part_of(less, Budget())
+    assert not part.stop()
+    less.first(Budget())
+    assert less.ledger.graph is not None and part.stop()

@@ -156,7 +156,12 @@ class DeepTrees:
         while less is not None and less._seconds * DEEPER < self._seconds:
             if budget.stop() or self.ledger.closed:
                 break
-            less._step(engine, budget.share(self._seconds / 2))  # its first prices take long where its trees do not
+            less._step(engine, self._part_of(less, budget))
+
+    def _part_of(self, less: DeepTrees, budget: Budget) -> Budget:
+        """Half as long as this search had: prices of trees of less depth may take longer. Any model is waited for."""
+        part = budget.share(self._seconds / 2)
+        return budget.until(lambda: part.stop() and less.ledger.graph is not None)
 
     def _find_price(self, index: int) -> Iterator[None]:
         """The least price found at which the search's tree satisfies a row; prices of the other rows stay."""
