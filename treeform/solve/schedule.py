@@ -33,6 +33,10 @@ TREES_WITHOUT_ROWS = Share(0.15, most=60.0, unlimited=60.0)
 """Trees from depth five on without the requirements that a search for totals has, after it: it has no bound there
 before its end, and theirs holds."""
 
+LESS_DEPTH = Share(0.15, most=10.0, unlimited=10.0)
+"""Trees of one level less where leaves need many rows, from depth five on: most splits of the last level are no help
+there, and the search begins with a good tree."""
+
 FIRST_DEEP_TREES = Share(0.1, most=10.0, unlimited=10.0)
 """Deep trees at several prices of what is required, before that proof: its bound cannot do without a model."""
 

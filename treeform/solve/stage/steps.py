@@ -12,13 +12,15 @@ from treeform.language.question import Question
 from treeform.shape import smaller_shapes
 from treeform.solve import schedule
 from treeform.solve.depth import DepthSearch
-from treeform.solve.engines import usual_engine
+from treeform.solve.engines import run_engine, usual_engine
 from treeform.solve.in_parts import search_in_parts
 from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node, Worker
 from treeform.solve.part_ledger import PartLedger
 from treeform.utils.budget import Budget, Limit
 
+DEEP = 4
+"""Trees of more depth begin with those of one level less, where leaves need many rows."""
 Search = Callable[[Node], None]
 """All stages, for a step."""
 
@@ -60,6 +62,28 @@ def by_parts(node: Node) -> Worker | None:
     plan = node.plan
     names = [one.name for one in (plan.engine, plan.warm_engine, plan.backend) if one is not None]
     return ", then ".join(names), ()
+
+
+def begins_with_less_depth(node: Node) -> bool:
+    """Whether leaves need many rows, so that the best tree of one level less is hard to beat and is found sooner."""
+    shape, engine = node.question.shape, node.plan.engine
+    if engine is None or node.plan.distribution is not None or not shape.own_leaves or shape.depth <= DEEP:
+        return False
+    relaxation = relax(node.question, engine)
+    return relaxation is not None and relaxation.task.min_support > 1 and relaxation.task.totals is None
+
+
+def less_depth(node: Node, budget: Budget) -> None:
+    """The engine on the same question, one level less deep, for a model."""
+    engine, shape = node.plan.engine, node.question.shape
+    assert engine is not None
+    less = node.question.with_(shape=shape.at_depth(shape.depth - 1))
+    claims, relaxation = Ledger(less, budget), relax(less, engine)
+    claims.runners, claims.outer = node.ledger.runners, node.ledger
+    if relaxation is not None:
+        run_engine(engine, relaxation, claims, budget)
+    if claims.graph is not None:
+        node.ledger.submit(claims.graph, f"{engine.name}, {less.shape}")
 
 
 def takes_smaller_shapes(node: Node) -> bool:

@@ -1,0 +1,43 @@
+"""Under a minimum support deep trees begin with those of one level less."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import treeform as tf
+from treeform.solve.choice import choose
+from treeform.solve.ledger import Ledger
+from treeform.solve.node import Node
+from treeform.solve.pipeline import planned
+from treeform.solve.result import USUAL
+from treeform.solve.stage.given_models import constants
+from treeform.solve.stage.steps import less_depth
+from treeform.utils.budget import Budget
+
+
+def node(depth: int, support: int, is_binary: bool = False) -> Node:
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (300, 6)) if is_binary else rng.normal(size=(300, 6))
+    y = ((X[:, 0] * X[:, 1] > 0) ^ (X[:, 2] > 0.5) ^ (rng.random(300) < 0.1)).astype(int)
+    problem = tf.Problem(X, y, shape=tf.Tree(depth))
+    problem += tf.MinSupport(support)
+    return Node(Ledger(problem.question, Budget(60.0)), choose(problem.question, USUAL))
+
+
+@pytest.mark.parametrize(("depth", "support", "begins"), [(6, 20, True), (5, 2, True), (4, 20, False), (6, 1, False)])
+def test_which_trees_do(depth: int, support: int, begins: bool) -> None:
+    assert ("less depth first" in [stage.name for stage in planned(node(depth, support))]) == begins
+
+
+@pytest.mark.parametrize("is_binary", [False, True])
+def test_the_tree_of_less_depth_is_a_model_and_its_bound_is_none(is_binary: bool) -> None:
+    made = node(5, 40, is_binary)
+    ledger = made.ledger
+    constants(made.question, ledger)
+    alone, before = ledger.upper, ledger.lower
+    less_depth(made, Budget())
+    best = tf.Problem(made.question.data.X, made.question.data.y, shape=tf.Tree(4))
+    best += tf.MinSupport(40)
+    assert alone is not None and ledger.upper == best.solve().errors < alone
+    assert ledger.lower == before and ledger.graph is not None and ledger.graph.depth <= 4
