@@ -8,6 +8,7 @@ the threshold of the fewest errors. Columns are those whose tests add to the sum
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -54,8 +55,8 @@ def _with_test(graph: DecisionGraph, data: Dataset, features: list[int], depth: 
     """The tree with a test of one of these features in place of a leaf, and of a test above two leaves."""
     at = graph.apply(data.X)
     level = np.zeros(len(graph.feature), dtype=np.int64)
-    for node in np.flatnonzero(graph.feature >= 0):  # parents come before their children
-        level[[graph.left[node], graph.right[node]]] = level[node] + 1
+    for test in np.flatnonzero(graph.feature >= 0):  # parents come before their children
+        level[[graph.left[test], graph.right[test]]] = level[test] + 1
     leaves = [int(v) for v in np.unique(at) if level[v] < depth]
     ends = graph.feature < 0
     above = [
@@ -103,7 +104,8 @@ def _replaced(
     """The tree with that test and two leaves in place of a node."""
     size = len(graph.feature)
     ends = {"feature": -1, "threshold": np.nan, "left": -1, "right": -1}
-    arrays = {name: np.append(getattr(graph, name), [end, end]) for name, end in (ends | {"label": -1}).items()}
+    old: dict[str, Any] = {name: getattr(graph, name) for name in (*ends, "label")}
+    arrays: dict[str, Any] = {name: np.append(values, [ends.get(name, -1)] * 2) for name, values in old.items()}
     arrays["label"][size:] = labels
     test = {"feature": feature, "threshold": threshold, "left": size, "right": size + 1, "label": -1}
     for name, value in test.items():
