@@ -94,7 +94,7 @@ PIPELINE: tuple[Stage[Node], ...] = (
     ),
     Stage(
         "less depth first", steps.less_depth, share=schedule.LESS_DEPTH,
-        applies=steps.begins_with_less_depth, ready=lambda node: node.budget.remaining is not None,
+        applies=engine_search.begins_with_less_depth, ready=lambda node: node.budget.remaining is not None,
         by=engine_search.by_engine,
     ),
     Stage(

@@ -276,7 +276,7 @@ def search_for_solver(node: Node, budget: Budget) -> None:
     engine, asked = node.plan.warm_engine, demanded(node.question)
     assert engine is not None
     if asked is not None and relaxed(asked) is not None:
-        is_sum = node.question.objective.is_sum
+        is_sum = node.warm_part is not None
         part = schedule.DEMANDED.of(budget) if is_sum else budget
         DeepTrees(asked, InnerLedger(asked, node.ledger)).improve(engine, part)
         if not is_sum:
@@ -287,7 +287,7 @@ def search_for_solver(node: Node, budget: Budget) -> None:
 def by_deep_trees(node: Node) -> Worker | None:
     """Who searches for deep trees."""
     question = node.question
-    asked = question if question.objective.is_sum else demanded(question)
+    asked = question if node.warm_part or node.plan.engine else demanded(question)
     relaxation = None if asked is None else relaxed(asked)
     return None if relaxation is None else (DeepTreeSearch.name, relaxation.dropped)
 

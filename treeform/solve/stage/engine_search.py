@@ -109,6 +109,15 @@ def bound_without_rows(node: Node, budget: Budget) -> None:
     run_engine(engine, trees, node.ledger, budget)
 
 
+def begins_with_less_depth(node: Node) -> bool:
+    """Whether leaves need many rows, so that the best tree of one level less is hard to beat and is found sooner."""
+    shape, engine = node.question.shape, node.plan.engine
+    if engine is None or node.plan.distribution is not None or not shape.own_leaves or shape.depth <= LEAST_DEPTH:
+        return False
+    relaxation = relax(node.question, engine)
+    return relaxation is not None and relaxation.task.min_support > 1 and relaxation.task.totals is None
+
+
 def begins_with_deep_trees(node: Node) -> bool:
     """Whether that search comes first, so that there is a good tree soon."""
     depth = node.question.shape.depth
@@ -133,7 +142,7 @@ def _has_another_search(node: Node) -> bool:
     question = node.question
     if node.plan.distribution is not None or not DeepTreeSearch.searches(question.shape):
         return False
-    if node.plan.engine is None and not question.objective.is_sum:
+    if node.plan.engine is None and node.warm_part is None:
         asked = None if node.plan.warm_engine is None else demanded(question)
         return asked is not None and relax(asked, DeepTreeSearch()) is not None
     if node.plan.engine is None and not has_neighbourhoods(node):

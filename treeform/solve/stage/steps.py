@@ -19,8 +19,6 @@ from treeform.solve.node import Node, Worker
 from treeform.solve.part_ledger import PartLedger
 from treeform.utils.budget import Budget, Limit
 
-DEEP = 4
-"""Trees of more depth begin with those of one level less, where leaves need many rows."""
 Search = Callable[[Node], None]
 """All stages, for a step."""
 
@@ -62,15 +60,6 @@ def by_parts(node: Node) -> Worker | None:
     plan = node.plan
     names = [one.name for one in (plan.engine, plan.warm_engine, plan.backend) if one is not None]
     return ", then ".join(names), ()
-
-
-def begins_with_less_depth(node: Node) -> bool:
-    """Whether leaves need many rows, so that the best tree of one level less is hard to beat and is found sooner."""
-    shape, engine = node.question.shape, node.plan.engine
-    if engine is None or node.plan.distribution is not None or not shape.own_leaves or shape.depth <= DEEP:
-        return False
-    relaxation = relax(node.question, engine)
-    return relaxation is not None and relaxation.task.min_support > 1 and relaxation.task.totals is None
 
 
 def less_depth(node: Node, budget: Budget) -> None:
