@@ -11,8 +11,8 @@ from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node
 from treeform.solve.pipeline import planned
 from treeform.solve.result import USUAL
+from treeform.solve.stage.engine_search import less_depth
 from treeform.solve.stage.given_models import constants
-from treeform.solve.stage.steps import less_depth
 from treeform.utils.budget import Budget
 
 

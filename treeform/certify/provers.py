@@ -27,7 +27,6 @@ from treeform.engines import (
     RegressionSearch,
     TreeTask,
 )
-from treeform.engines.contree import ProofOfTrees
 from treeform.engines.relaxation import Relaxation, predicts_alike, relax
 from treeform.engines.totals import OfPrices
 from treeform.errors import CertificateError
@@ -208,8 +207,8 @@ def _by_engine(
         ledger.most = math.ceil(ledger.target) - 1
     if graph is not None:
         ledger.submit(graph, "the certificate")
-    if isinstance(engine, ConTree) and ledger.is_open:
-        engine = ProofOfTrees()
+    if ledger.is_open:
+        engine = engine.for_bound()
     rule = value_run(question, engine, ledger, budget)
     outcome = run_engine(
         engine, relaxation, ledger, budget if rule is None else schedule.WITHOUT_VALUES.of(budget)

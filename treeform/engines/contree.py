@@ -31,7 +31,7 @@ from treeform.engines.native_call import (
     start_over_ranks,
     tree_between_values,
 )
-from treeform.engines.task import EngineOutcome, EngineRun, TreeTask, check_task
+from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, check_task
 from treeform.errors import SpecError
 from treeform.utils.arguments import renamed_fields
 
@@ -196,6 +196,10 @@ class ConTree(NativeSettings, Distributable):
             "work_limit": 0,
             "clashes": [],
         }
+
+    def for_bound(self) -> Engine:
+        """As `Engine.for_bound`."""
+        return ProofOfTrees()
 
     def _gap(self, data: Dataset) -> int:
         if isinstance(self.max_gap, int):

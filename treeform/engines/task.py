@@ -233,6 +233,10 @@ class Engine(ABC):
         """The search without its most complex parts, if it has such; a check uses it first."""
         return self
 
+    def for_bound(self) -> Engine:
+        """The search without one for better models beside its bound, where these do not matter."""
+        return self
+
     @abstractmethod
     def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
         """Solve `task` on `data`, whatever its ``features`` are.

@@ -157,6 +157,11 @@ def demanded(question: Question) -> Question | None:
     return question.with_(objective=rest, requirements=(*question.requirements, *rules))
 
 
+def summed(question: Question) -> Question | None:
+    """A question whose objective is a sum: this one, or else that with what is paid for demanded."""
+    return question if question.objective.is_sum else demanded(question)
+
+
 def _bound(requirement: Requirement, data: Dataset, **context: Any) -> Requirement:
     """Bound to the data; what no model satisfies may be paid for all the same."""
     try:

@@ -36,7 +36,7 @@ from treeform.graph import DecisionGraph
 from treeform.language.columns_at_fault import columns_at_fault, without_tests_at_fault
 from treeform.language.meetings import MOST_MARKS, all_meetings
 from treeform.language.question import Question
-from treeform.objectives.soft import demanded
+from treeform.objectives.soft import demanded, summed
 from treeform.solve import schedule
 from treeform.solve.engines import submit_repaired
 from treeform.solve.lagrangian import Lagrangian, rows_of
@@ -274,20 +274,19 @@ def longer_search(node: Node, budget: Budget) -> None:
 def search_for_solver(node: Node, budget: Budget) -> None:
     """The same before a solver, or in its place; half of the time with what is paid for demanded, as for a sum."""
     engine, asked = node.plan.warm_engine, demanded(node.question)
+    is_whole = summed(node.question) is node.question
     assert engine is not None
     if asked is not None and relaxed(asked) is not None:
-        is_sum = node.warm_part is not None
-        part = schedule.DEMANDED.of(budget) if is_sum else budget
+        part = schedule.DEMANDED.of(budget) if is_whole else budget
         DeepTrees(asked, InnerLedger(asked, node.ledger)).improve(engine, part)
-        if not is_sum:
+        if not is_whole:
             return
     _search_of(node).improve(engine, budget)
 
 
 def by_deep_trees(node: Node) -> Worker | None:
     """Who searches for deep trees."""
-    question = node.question
-    asked = question if node.warm_part or node.plan.engine else demanded(question)
+    asked = summed(node.question)
     relaxation = None if asked is None else relaxed(asked)
     return None if relaxation is None else (DeepTreeSearch.name, relaxation.dropped)
 

@@ -12,7 +12,7 @@ from treeform.engines.relaxation import relax
 from treeform.errors import SolverFailed, broke_down
 from treeform.graph import DecisionGraph, structure
 from treeform.language.question import Question
-from treeform.objectives.soft import demanded
+from treeform.objectives.soft import summed
 from treeform.requirements import Fix
 from treeform.solve import schedule
 from treeform.solve.engines import FEW_TESTS, engine_beyond, run_engine, value_part
@@ -109,15 +109,6 @@ def bound_without_rows(node: Node, budget: Budget) -> None:
     run_engine(engine, trees, node.ledger, budget)
 
 
-def begins_with_less_depth(node: Node) -> bool:
-    """Whether leaves need many rows, so that the best tree of one level less is hard to beat and is found sooner."""
-    shape, engine = node.question.shape, node.plan.engine
-    if engine is None or node.plan.distribution is not None or not shape.own_leaves or shape.depth <= LEAST_DEPTH:
-        return False
-    relaxation = relax(node.question, engine)
-    return relaxation is not None and relaxation.task.min_support > 1 and relaxation.task.totals is None
-
-
 def begins_with_deep_trees(node: Node) -> bool:
     """Whether that search comes first, so that there is a good tree soon."""
     depth = node.question.shape.depth
@@ -142,13 +133,38 @@ def _has_another_search(node: Node) -> bool:
     question = node.question
     if node.plan.distribution is not None or not DeepTreeSearch.searches(question.shape):
         return False
-    if node.plan.engine is None and node.warm_part is None:
-        asked = None if node.plan.warm_engine is None else demanded(question)
-        return asked is not None and relax(asked, DeepTreeSearch()) is not None
+    asked = summed(question)
+    if node.plan.engine is None and asked is not question:
+        if asked is None or node.plan.warm_engine is None:
+            return False
+        return relax(asked, DeepTreeSearch()) is not None
     if node.plan.engine is None and not has_neighbourhoods(node):
         return False
     relaxation = relax(question, DeepTreeSearch())
     return relaxation is not None and not relaxation.exact  # else the engine's own search may be this one
+
+
+def begins_with_less_depth(node: Node) -> bool:
+    """Whether leaves need many rows, so that the best tree of one level less is hard to beat and is found sooner."""
+    engine = node.plan.engine
+    assert engine is not None
+    if node.plan.distribution is not None or node.question.shape.depth <= LEAST_DEPTH:
+        return False
+    relaxation = relax(node.question, engine)
+    return relaxation is not None and relaxation.task.min_support > 1 and relaxation.task.totals is None
+
+
+def less_depth(node: Node, budget: Budget) -> None:
+    """The engine on the same question, one level less deep, for a model."""
+    engine, shape = node.plan.engine, node.question.shape
+    assert engine is not None
+    less = node.question.with_(shape=shape.at_depth(shape.depth - 1))
+    claims, relaxation = Ledger(less, budget), relax(less, engine)
+    claims.runners, claims.outer = node.ledger.runners, node.ledger
+    if relaxation is not None:
+        run_engine(engine, relaxation, claims, budget)
+    if claims.graph is not None:
+        node.ledger.submit(claims.graph, f"{engine.name}, {less.shape}")
 
 
 def has_many_tests(node: Node) -> bool:

@@ -12,7 +12,7 @@ from treeform.language.question import Question
 from treeform.shape import smaller_shapes
 from treeform.solve import schedule
 from treeform.solve.depth import DepthSearch
-from treeform.solve.engines import run_engine, usual_engine
+from treeform.solve.engines import usual_engine
 from treeform.solve.in_parts import search_in_parts
 from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node, Worker
@@ -60,19 +60,6 @@ def by_parts(node: Node) -> Worker | None:
     plan = node.plan
     names = [one.name for one in (plan.engine, plan.warm_engine, plan.backend) if one is not None]
     return ", then ".join(names), ()
-
-
-def less_depth(node: Node, budget: Budget) -> None:
-    """The engine on the same question, one level less deep, for a model."""
-    engine, shape = node.plan.engine, node.question.shape
-    assert engine is not None
-    less = node.question.with_(shape=shape.at_depth(shape.depth - 1))
-    claims, relaxation = Ledger(less, budget), relax(less, engine)
-    claims.runners, claims.outer = node.ledger.runners, node.ledger
-    if relaxation is not None:
-        run_engine(engine, relaxation, claims, budget)
-    if claims.graph is not None:
-        node.ledger.submit(claims.graph, f"{engine.name}, {less.shape}")
 
 
 def takes_smaller_shapes(node: Node) -> bool:

@@ -41,7 +41,7 @@ def is_large(node: Node) -> bool:
 def begins_with_trees(node: Node) -> bool:
     """Whether diagrams are searched on some thresholds at a time, so that neither they nor their bounds are proved."""
     question = node.question
-    if node.plan.engine is None or not question.shape.reads_columns or has_room(question.data):
+    if node.plan.engine is None or has_room(question.data):
         return False
     return relax(question, node.plan.engine) is not None and relax(question, DeepTreeSearch()) is not None
 
