@@ -169,7 +169,7 @@ class Stage(Generic[W]):
 
     def is_for(self, node: W) -> bool:
         """Whether a plan has it: by the shape of the models, and what else it takes."""
-        return type(node.question.shape) in self.shapes and self.applies(node)
+        return isinstance(node.question.shape, self.shapes) and self.applies(node)
 
     def budget(self, node: W) -> Budget:
         """Its part of the node's time."""

@@ -49,7 +49,9 @@ def _faults(graph: DecisionGraph, shape: Shape, data: Dataset | None) -> Iterato
         yield from _unreached(graph)
     if graph.depth > shape.depth:
         yield f"depth {graph.depth} exceeds {shape.depth}"
-    yield from OF_MODELS[type(shape)](graph, shape.widths)
+    for kind, faults in OF_MODELS.items():
+        if isinstance(shape, kind):
+            yield from faults(graph, shape.widths)
     if data is not None:
         yield from _one_sided(graph, data)
     yield from OF_TESTS[shape.splits](graph, data)
