@@ -288,6 +288,17 @@ def test_time_limit_and_ctrl_c_keep_model_and_bound(timed: Timed) -> None:
     assert pressed.graph is not None
 
 
+def test_an_engine_for_a_part_of_the_problem_is_not_shared_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 4))
+    problem = tf.Problem(X, (X[:, 0] * X[:, 1] > 0).astype(int), shape=tf.Tree(3))
+    problem += tf.Uses(["x3"])
+    # As on a table that is too large for all formulations.
+    monkeypatch.setattr("treeform.solve.choice.why_unstated", lambda question, options: "a test")
+    with pytest.raises(tf.errors.SpecError, match="contree cannot be shared"):
+        problem.solve(executor="threading", workers=1)
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

@@ -59,12 +59,16 @@ class Distribution:
         """The engine, with its search divided among workers; see `check`."""
         return _Distributed(engine, self)
 
-    def check(self, searcher: Any) -> None:
-        """Refuse a solver, and an engine whose search stays in one process. Raises SpecError."""
-        if isinstance(searcher, Distributable):
+    def check(self, engine: Engine | None, other: Any) -> None:
+        """Refuse an engine whose search stays in one process, and who else answers where there is none for all of it.
+
+        Raises SpecError.
+        """
+        if isinstance(engine, Distributable):
             return
-        cause, fix = "it is a solver of its own, and no native engine supports all of this problem", ""
-        if isinstance(searcher, Engine):
+        searcher = engine or other
+        cause, fix = "that takes a native engine which answers the problem alone", ""
+        if engine is not None:
             cause = "its parts depend on each other"
             called = "tf.ConTree(), tf.TotalsSearch(), tf.DiagramSearch() or tf.DL85()"
             those = worded(called, "contree, totals-search, diagram-search or dl85")

@@ -106,11 +106,11 @@ def choose(question: Question, options: SolveOptions) -> Plan:
 def _distributed(plan: Plan, distribution: Distribution | None) -> Plan:
     """The plan with its work shared out.
 
-    Raises SpecError if a solver, or an engine whose search cannot be shared out, answers the question.
+    Raises SpecError if no engine answers all of the question, or one whose search cannot be shared out.
     """
     if distribution is None:
         return plan
-    distribution.check(plan.engine or plan.backend or plan.warm_engine)
+    distribution.check(plan.engine, plan.backend or plan.warm_engine)
     return replace(plan, distribution=distribution)
 
 
