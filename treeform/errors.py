@@ -140,11 +140,14 @@ def unknown_name(name: object, known: Iterable[str], what: str, *, fix: str | No
     )
 
 
-def no_such_part(owner: str, what: str, key: object, known: Iterable[str]) -> SpecError:
-    """The error for an unknown setting or parameter: it lists the known ones and suggests the closest."""
+def no_such_part(
+    owner: str, what: str, key: object, known: Iterable[str], example: str | None = None
+) -> SpecError:
+    """The error for an unknown setting or parameter: it has the known ones, and the closest or an example."""
     names = list(known)
     cause = f"its {what}s are {', '.join(names) or 'none'}"
-    return SpecError(f"{owner} has no {what} {key!r}", cause=cause, fix=did_you_mean(key, names))
+    fix = did_you_mean(key, names) or (None if example is None else f"write for example {example}")
+    return SpecError(f"{owner} has no {what} {key!r}", cause=cause, fix=fix)
 
 
 BREAKDOWNS = (TreeformError, MemoryError)

@@ -187,6 +187,16 @@ def test_what_is_lacking_is_the_violation():
                     assert amount == bound.violation(graph, case.data), str(requirement)
 
 
+def test_notes_say_what_the_model_lacks():
+    table = pd.DataFrame({"a": [0, 0, 0, 1, 1, 1], "b": [0, 1, 0, 1, 0, 1]})
+    problem = tf.Problem(table, [0, 0, 1, 1, 1, 0], shape=tf.Tree(1))
+    problem += tf.MustClassifyRight([0, 2]).soft("1/10")  # every test of the table has one of them wrong
+    problem += tf.MaxNodes(3).soft(1)
+    notes = problem.solve().notes
+    assert "paid for: must_classify_right:rows=0 2: the model lacks 1, in the unit of its price" in notes
+    assert "paid for: max_nodes:3: the model lacks nothing" in notes
+
+
 def test_several_prices_and_groups_given_as_an_array():
     rng = np.random.default_rng(1)
     X, y, group = rng.integers(0, 2, (12, 2)), np.arange(12) % 2, rng.integers(0, 2, 12)

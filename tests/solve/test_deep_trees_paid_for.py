@@ -60,10 +60,42 @@ def searched(of: Question, ledger: Ledger, graph: tf.DecisionGraph | None = None
 
 def test_the_first_part_lacks_nothing_and_has_half_of_the_time() -> None:
     of = problem(parity()).question
-    first, *others = searched(of, Ledger(of, Budget(1000.0)))
+    first, unpaid, *others = searched(of, Ledger(of, Budget(1000.0)))
     assert [one.name for one in first[0]] == ["statistical_parity"]
     assert 490 < first[1] <= 500
+    assert unpaid[0] == ()
     assert len(others) == 2 and all(one.name == "largest_excess" for rules, _ in others for one in rules)
+
+
+def test_after_it_trees_may_lack_what_they_like_and_a_better_one_is_the_answer() -> None:
+    of = problem(parity()).question
+    graph = tf.DecisionGraph.from_nested((0, 0.0, (1, 0.0, 1, 0), (1, 0.0, 0, 1)), of.data)
+    ledger = Ledger(of, Budget(1000.0))
+    constants(of, ledger)
+    before = ledger.upper
+    steps: list[tuple[str, float]] = []
+
+    def search(one: Question, claims: Ledger) -> None:
+        assert claims.budget.limit is not None
+        if not one.requirements:
+            assert str(one.objective) == "error"
+            claims.submit(graph, "a test")
+        steps.append((",".join(rule.name for rule in one.requirements), claims.budget.limit))
+
+    search_in_parts(of, ledger, search)
+    assert steps[1][0] == "" and 690 < steps[1][1] <= 700  # the first part took no time here
+    assert ledger.graph == graph and ledger.upper is not None and before is not None and ledger.upper < before
+
+
+@pytest.mark.parametrize(("seconds", "depth"), [(None, 5), (1000.0, 3)])
+def test_without_a_limit_and_where_parts_are_proved_soon_there_are_parts_alone(
+    seconds: float | None, depth: int
+) -> None:
+    of = problem(parity()).question
+    of = of.with_(shape=of.shape.at_depth(depth))
+    asked: list[int] = []
+    search_in_parts(of, Ledger(of, Budget(seconds)), lambda one, _: asked.append(len(one.requirements)))
+    assert asked == [1, 1, 1]
 
 
 def test_a_part_that_had_too_little_time_has_what_the_others_left() -> None:
@@ -74,6 +106,8 @@ def test_a_part_that_had_too_little_time_has_what_the_others_left() -> None:
 
     def search(one: Question, claims: Ledger) -> tf.Limit | None:
         assert claims.most is not None and claims.budget.limit is not None
+        if not one.requirements:
+            return None  # trees that may lack what they like
         parts.append((one.requirements[0].name, claims.budget.limit))
         if len(parts) == 1:
             return tf.Limit.TIME

@@ -94,7 +94,7 @@ def make(name: str, parameters: Mapping[str, Any]) -> Requirement:
     parameters = current_names(kind.__init__, parameters, kind.__name__)
     for key in parameters:
         if key not in fields:
-            raise no_such_part(kind.name, "parameter", key, fields)
+            raise no_such_part(kind.name, "parameter", key, fields, next(iter(kind.samples), None))
     try:
         values = _schema(kind).model_validate(dict(parameters))
     except ValidationError as error:

@@ -19,6 +19,7 @@ from treeform.language.requirement import Requirement, asks_for_tests
 from treeform.language.requirement_text import parse
 from treeform.objectives.group_error import AT
 from treeform.requirements.counted import PayableAtMost
+from treeform.utils.text import exact_text
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -94,6 +95,11 @@ class Soft(Term):
     def evaluate(self, graph: DecisionGraph, data: Dataset) -> Fraction:
         return self.requirement.lacking(graph, data)
 
+    def remark(self, graph: DecisionGraph, data: Dataset) -> str | None:
+        lacking = self.evaluate(graph, data)
+        amount = f"{exact_text(lacking)}, in the unit of its price" if lacking else "nothing"
+        return f"paid for: {self.requirement}: the model lacks {amount}"
+
     def unit(self, data: Dataset) -> Fraction:
         return self._bound(data).unit(data)
 
@@ -144,17 +150,29 @@ class Soft(Term):
         return hash((Soft, self.requirement.name))
 
 
+def _apart(question: Question) -> tuple[Objective, tuple[Requirement, ...]]:
+    """The objective without what is paid for, and that."""
+    terms = question.objective.terms
+    rules = tuple(term.requirement for _, term in terms if isinstance(term, Soft))
+    return Objective(item for item in terms if not isinstance(item[1], Soft)), rules
+
+
 def demanded(question: Question) -> Question | None:
     """The question with all that is paid for demanded: its models are some of the question's, and pay nothing.
 
     None where nothing is paid for.
     """
-    terms = question.objective.terms
-    rules = tuple(term.requirement for _, term in terms if isinstance(term, Soft))
-    if not rules:
-        return None
-    rest = Objective(item for item in terms if not isinstance(item[1], Soft))
-    return question.with_(objective=rest, requirements=(*question.requirements, *rules))
+    rest, rules = _apart(question)
+    return question.with_(objective=rest, requirements=(*question.requirements, *rules)) if rules else None
+
+
+def unpaid(question: Question) -> Question | None:
+    """The question without what is paid for: it has the same models, and none costs more.
+
+    None where nothing is paid for, or where the rest is no sum.
+    """
+    rest, rules = _apart(question)
+    return question.with_(objective=rest) if rules and rest.terms and rest.is_sum else None
 
 
 def summed(question: Question) -> Question | None:
@@ -243,7 +261,8 @@ class SoftRows(LargestTerm, Soft):
         return [*sides, (None, self.requirement)]
 
     def remark(self, graph: DecisionGraph, data: Dataset) -> str | None:
-        return None if self._sides else f"{self} is 0 for every model: there is nothing to compare"
+        idle = f"{self} is 0 for every model: there is nothing to compare"
+        return super().remark(graph, data) if self._sides else idle
 
     def refusal(self, data: Dataset, shape: Shape) -> SpecError | None:
         for one in self._sides:

@@ -97,6 +97,8 @@ VERDICTS = {
     "infeasible": "Proved: no model of this shape satisfies the requirements.",
     "unknown": "The search ended with neither a model nor a proof.",
 }
+NOT_SETTLED = "Whether a better model exists is not settled."
+"""Where nothing is required."""
 
 
 def check_answer(result: object) -> None:
@@ -349,7 +351,8 @@ def _verdict(
         count = f"{len(violated)} of {count_of(len(requirements), 'requirement')}"
         first += f"The model VIOLATES {count} on {rows}: {listed}. "
     if status is not None:
-        return f"{first}Of its training: {VERDICTS[str(status)]}" if first else VERDICTS[str(status)]
+        verdict = VERDICTS[str(status)] if requirements or status is not Status.FEASIBLE else NOT_SETTLED
+        return f"{first}Of its training: {verdict}" if first else verdict
     open_ones = any(fact.violation is None for fact in requirements)
     kept = "it satisfies every requirement on them. " if requirements and not (first or open_ones) else ""
     begin = f"A model, judged on {rows}{': ' + kept if kept else '. '}"

@@ -43,6 +43,7 @@ from treeform.language.composed import (
 from treeform.language.objective import Objective, Term
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
+from treeform.objectives.soft import unpaid
 from treeform.solve import schedule
 from treeform.solve.ledger import Ledger
 from treeform.solve.part_ledger import Part, PartLedger, Reduction, Search, Whole, part_at, reduction_of
@@ -50,6 +51,8 @@ from treeform.solve.two_counts import TwoCounts as TwoCounts  # entered where it
 from treeform.utils.budget import Limit
 
 MOST_PRICES = 12
+LEAST_DEPTH = 4
+"""Of models whose parts are seldom proved soon."""
 PRICE = "price"
 """The entry of a claim that names the price at which it was proved."""
 
@@ -320,6 +323,8 @@ class CaseByCase(Reduction, of=CasesTerm):
                 if inner.bound is None or inner.bound >= at_least or done[index] is None:
                     done[index] = inner
                 bounds[index] = None if inner.bound is None else max(inner.bound, at_least)
+            if len(bounds) == 1:
+                self._without_what_is_paid()
             if not left and self.ledger.budget.remaining is not None:
                 # What others left of the time is for those that had too little.
                 left = {one for one, limit in limits.items() if limit is Limit.TIME}
@@ -334,6 +339,19 @@ class CaseByCase(Reduction, of=CasesTerm):
         else:
             self.at_least(self.question.to_units(self.ledger.upper), done)
         return first
+
+    def _without_what_is_paid(self) -> None:
+        """Deep models that lack what they like, in a limited run: the parts have no time for as good ones.
+
+        Of what is paid in steps alone the first part pays for all, so it has such models.
+        """
+        free, budget = unpaid(self.question), self.ledger.budget
+        if free is None or budget.remaining is None or self.question.shape.depth < LEAST_DEPTH:
+            return
+        if is_largest(self.question):
+            inner = PartLedger(part_at(self.question, free, self.value(), Fraction(0)), self.ledger, "unpaid")
+            inner.budget = schedule.UNPAID.of(budget)
+            self.searched(inner)
 
     def _next(self, combinations: Sequence[tuple[_Choice, ...]], left: Collection[int], is_first: bool) -> int:
         """At first the whole without a bound on what is paid in steps, and with nothing lacking of all else; half of
