@@ -150,7 +150,7 @@ def test_durations_are_no_quantities() -> None:
         (lambda p: p.solve(formulation="odd-paper"), "formulation that offers it: odd"),
         (lambda p: p.solve(warm_start=tf.ConTree()), "warm start"),
         (lambda p: p.add(tf.OncePerPath()).solve(), "cannot be required"),
-        (lambda p: p.near_optimal(), "near-optimal models of the objective squared_error cannot be listed"),
+        (lambda p: p.near_optimal(), "under the objective squared_error cannot be listed"),
     ],
 )  # fmt: skip
 def test_refusals(change, words: str) -> None:

@@ -77,7 +77,7 @@ TREES_BEFORE_DIAGRAMS = Share(0.3, most=10.0, unlimited=10.0)
 """Deep trees, before diagrams are searched on some thresholds of a large table at a time: its first diagrams are far
 behind these."""
 
-TREES_THAT_FIT = Share(0.5)
+TREES_THAT_FIT = Share(0.49)
 """Of this, trees of so few tests that they fit the widths; the others are pruned to them."""
 
 BEFORE_TREES = Share(0.1, most=1.0, unlimited=1.0)
@@ -172,7 +172,7 @@ LISTING = Share(0.15, most=10.0, unlimited=10.0)
 FIRST_PROVER = Share(0.3, most=10.0, unlimited=10.0)
 """The first of two provers, where a second of another family may do better."""
 
-OWN_PROVER = Share(0.8)
+OWN_PROVER = Share(0.49)
 """The engine that made a bound, before those that leave less of the problem out."""
 
 
