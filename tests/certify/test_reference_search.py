@@ -15,6 +15,7 @@ from treeform.data import Dataset
 from treeform.language.objective import Objective
 from treeform.language.question import Question
 from treeform.shape import Diagram, Tree
+from treeform.solve.verification import verify
 from treeform.testing import brute_force, draw_cases
 from treeform.utils.budget import Budget
 
@@ -184,3 +185,15 @@ def test_a_test_parts_the_rows_that_arrive_at_it():
     """
     problem = tf.Problem([[0.0], [1.0]], ["a", "b"], shape=tf.Tree(2))
     assert sum(1 for _ in _models(problem.question)) == 2 + (2 + 2 + 2) + 2 + 2 * 4 + 4
+
+
+def test_a_required_test_may_have_two_leaves_of_one_class() -> None:
+    X = np.array([[0, 0], [0, 1], [1, 0], [1, 1], [1, 1], [0, 1], [1, 0]])
+    problem = tf.Problem(X, [0, 1, 0, 1, 1, 0, 0], shape=tf.Tree(1))
+    parity = tf.StatisticalParity(groups=[0, 1, 0, 0, 1, 0, 1], difference="0", positive=1)
+    problem.minimize(tf.Nodes() + 2 * tf.Soft(parity))
+    problem += tf.Uses(["x0"])
+    question = problem.question
+    alike = tf.DecisionGraph.from_nested((0, 0.5, 0, 0), question.data)
+    assert verify(question, alike).ok and question.objective.evaluate(alike, question.data) == 1
+    assert least_value(question) == 1

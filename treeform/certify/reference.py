@@ -25,6 +25,7 @@ from treeform.language.costs import ClassCost
 from treeform.language.losses import leaf_loss
 from treeform.language.objective import Error
 from treeform.language.question import Question
+from treeform.language.requirement import asks_for_tests
 from treeform.language.size_terms import Depth, Leaves, Nodes, price_without_tests
 from treeform.solve.verification import verify
 from treeform.utils.budget import Budget
@@ -210,7 +211,8 @@ def _has_many_models(question: Question, budget: Budget) -> bool:
 def _models(question: Question) -> Iterator[dict[Any, Any]]:
     """Every model of the shape, as nodes for `DecisionGraph.build`; the root comes first.
 
-    A test separates the samples that reach it, or it is a pass-through, which reads nothing.
+    A test separates the samples that reach it, or it is a pass-through, which reads nothing. Where requirements ask for
+    tests, those of a tree may have two leaves of one class.
     """
     X, shape = np.asarray(question.data.points.X), question.shape
     tests = []
@@ -222,7 +224,8 @@ def _models(question: Question) -> Iterator[dict[Any, Any]]:
     everybody = np.ones(len(X), dtype=bool)
     for leaf in leaves:  # a constant model
         yield {"root": leaves[leaf]}
-    for nodes in _layers(tests, tuple(leaves), shape.widths, shape.own_leaves, 0, (everybody,)):
+    of_one_class = shape.own_leaves and asks_for_tests(question.requirements)
+    for nodes in _layers(tests, tuple(leaves), shape.widths, shape.own_leaves, of_one_class, 0, (everybody,)):
         yield {**nodes, **leaves}
 
 
@@ -231,6 +234,7 @@ def _layers(
     leaves: tuple[Any, ...],
     widths: tuple[int, ...],
     is_tree: bool,
+    of_one_class: bool,
     layer: int,
     rows: tuple[np.ndarray, ...],
 ) -> Iterator[dict[Any, Any]]:
@@ -239,8 +243,8 @@ def _layers(
         yield {}
         return
     width = widths[layer + 1] if layer + 1 < len(widths) else 0
-    for nodes, below in _one_layer(tests, leaves, width, is_tree, layer, 0, rows, ()):
-        for rest in _layers(tests, leaves, widths, is_tree, layer + 1, below):
+    for nodes, below in _one_layer(tests, leaves, width, is_tree, of_one_class, layer, 0, rows, ()):
+        for rest in _layers(tests, leaves, widths, is_tree, of_one_class, layer + 1, below):
             yield {**nodes, **rest}
 
 
@@ -249,6 +253,7 @@ def _one_layer(
     leaves: tuple[Any, ...],
     width: int,
     is_tree: bool,
+    of_one_class: bool,
     layer: int,
     index: int,
     rows: tuple[np.ndarray, ...],
@@ -279,11 +284,11 @@ def _one_layer(
         if low.any() and high.any():
             for left, after_left in heads(low, below):
                 for right, after in heads(high, after_left):
-                    if left != right:  # both arcs to one head: a pass-through, which is listed already
+                    if of_one_class or left != right:  # else both arcs lead to one head: a pass-through, as above
                         choices.append(
                             ({"feature": f, "threshold": threshold, "left": left, "right": right}, after)
                         )
     name = "root" if layer == 0 else (layer, index)
     for node, after in choices:
-        for nodes, final in _one_layer(tests, leaves, width, is_tree, layer, index + 1, rows, after):
+        for nodes, final in _one_layer(tests, leaves, width, is_tree, of_one_class, layer, index + 1, rows, after):
             yield {name: node, **nodes}, final
