@@ -76,6 +76,23 @@ def test_all_thresholds_given_are_all_there_are(seed: int) -> None:
         assert set(found.graph.threshold[found.graph.feature == f]) <= set(usual)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_some_thresholds_make_a_table_of_the_places_between_them(seed: int) -> None:
+    """Every second table has a column that parts the rows as another one does, from the other side."""
+    pick = np.random.default_rng(seed)
+    X = pick.integers(0, 9, (60, 3)) / 4
+    if seed % 2:
+        X[:, 1] = -X[:, 0]
+    y, weights = pick.integers(0, 3, 60), pick.integers(1, 4, 60)
+    given = [np.sort(pick.uniform(-1, 2, pick.integers(2, 7))) for _ in range(3)]
+    places = np.column_stack([np.searchsorted(*pair) for pair in zip(given, X.T, strict=True)])
+    task = TreeTask(3, widths=(1, 2, 2), min_support=seed % 3, node_penalty=seed % 2)
+    found = DiagramSearch()._over(given, Dataset.from_user(X, y, weights), task, EngineRun())
+    table = DiagramSearch().run(Dataset.from_user(places, y, weights), task, EngineRun())
+    assert found.proved and table.proved and found.upper == table.upper
+    assert found.counters["splits"] == table.counters["splits"] > 0
+
+
 @pytest.mark.parametrize("given", [[[2.0, 1.0], [0.5], [0.5]], [[0.5, np.nan], [0.5], [0.5]], [[0.5], [0.5]]])
 def test_thresholds_that_do_not_fit_are_refused(given: list[list[float]]) -> None:
     X, y = noisy(0)
