@@ -14,9 +14,7 @@
 //                   arXiv 2502.15988)
 //   refit           the tests of a given tree above, exact trees below
 //
-// Of very many rows a sample is solved: its tests with leaves for all rows stand for the exact tree. Root tests of depth two
-// are asked of samples of fewer rows, too, as long as little has been solved: a move at an upper node then takes a fraction
-// of the time, and those that matter are found again later.
+// Of very many rows a sample is solved: its tests with leaves for all rows stand for the exact tree.
 //
 // Exact trees and lists of tests are kept by the set of their rows.
 #include <algorithm>
@@ -80,11 +78,10 @@ public:
 
     /// The best test of each feature, the best one first.
     const Candidates& tests(const Rows& rows) {
-        const std::size_t asked = asked_of(rows, true);
-        Candidates& kept = tests_.at({space_.hash(rows), asked});
+        Candidates& kept = tests_.at({space_.hash(rows), 0});
         if (!kept.empty()) return kept;
         pace_();
-        kept = of_some(rows, asked, [&](const Rows& some) { return space_.tests(some); });
+        kept = of_some(rows, [&](const Rows& some) { return space_.tests(some); });
         std::stable_sort(kept.begin(), kept.end(), [](const auto& a, const auto& b) { return a.cost < b.cost; });
         return kept;
     }
@@ -238,8 +235,6 @@ private:
     static constexpr std::size_t kSample = 2'000;         // rows of which trees of depth three are solved
     static constexpr std::size_t kLarge = 40'000, kLargeSample = 10'000;  // more rows than that are sampled
     static_assert(!has_lists(kLarge), "tables with lists begin with trees of a sample");
-    static constexpr std::size_t kSampleAtFirst = 1'500;
-    static constexpr std::uint64_t kAtFirst = 10'000;  // exact trees: some seconds
     struct Kept_ {
         Ptr tree;
         Cost none_below{};
@@ -258,28 +253,21 @@ private:
     /// The root test of the best tree of depth two, or with `quick` and of a sample of one that costs little more: its proof
     /// takes most of the time. The best one of any feature where that tree is a leaf.
     Test first_test(const Rows& rows, const Ptr& leaf, bool quick) {
-        const std::size_t asked = asked_of(rows, quick);
-        Test& test = first_.at({space_.hash(rows), 2 * asked + quick});
+        Test& test = first_.at({space_.hash(rows), quick ? 1u : 0u});
         if (test.feature >= 0) return test;
         pace_();
-        test = of_some(rows, asked, [&](const Rows& some) {
+        test = of_some(rows, [&](const Rows& some) {
             return space_.root_test(some, quick || is_large(rows) ? space_.leaf(some)->cost / kSlack : Cost{0});
         });
         if (test.feature >= 0) return test;
         if (const Candidates& all = tests(rows); !all.empty()) test = all.front().test;
         return test;
     }
-    /// Of how many of the rows root tests are asked.
-    std::size_t asked_of(const Rows& rows, bool quick) const {
-        const std::size_t size = space_.size(rows);
-        if (is_large(rows)) return kLargeSample;
-        return quick && size > space_.many_at_first() && solved < kAtFirst ? kSampleAtFirst : size;
-    }
-    /// The answer for the rows, or for a sample of so many.
+    /// The answer for the rows, or of very many of them for a sample.
     template <class Question>
-    auto of_some(const Rows& rows, std::size_t size, const Question& question) {
-        if (size == space_.size(rows)) return question(rows);
-        return ask(rows, size, sample_, [&] { return question(sample_); });
+    auto of_some(const Rows& rows, const Question& question) {
+        if (!is_large(rows)) return question(rows);
+        return ask(rows, kLargeSample, sample_, [&] { return question(sample_); });
     }
     /// The answer for a sample, which is drawn into `sample`.
     template <class Question>

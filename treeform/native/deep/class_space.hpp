@@ -42,8 +42,7 @@ public:
     void check() const { control_.check(); }
     int features() const { return table_.features; }
     std::size_t size(const Rows& rows) const { return rows.n; }
-    /// More rows than that are asked of samples at first: not where rows weigh more than others, or leaves need many.
-    std::size_t many_at_first() const { return table_.plain && !has_rules() ? 2'500 : table_.n; }
+    std::size_t bytes() const { return search_.bytes() + each_.bytes(); }
     std::size_t depth_two_work(const Rows& rows) const {
         return deep::depth_two_work(rows.n, static_cast<std::size_t>(table_.features), table_.classes);
     }

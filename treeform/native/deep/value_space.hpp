@@ -41,8 +41,6 @@ public:
     void check() const { control_.check(); }
     std::size_t features() const { return table_.features; }
     std::size_t size(const Rows& rows) const { return rows.n; }
-    /// No rows are asked of samples at first, see class_space.hpp.
-    std::size_t many_at_first() const { return table_.n; }
     /// A side has two numbers, its weight and its sum.
     std::size_t depth_two_work(const Rows& rows) const { return deep::depth_two_work(rows.n, table_.features, 2); }
 
