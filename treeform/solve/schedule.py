@@ -61,7 +61,7 @@ DEMANDED = Share(0.49)
 """Of that time, for trees that lack nothing of what they may pay for: most searches know prices of tests and labels
 only."""
 
-UNPAID = Share(0.7)
+UNPAID = Share(0.49)
 """Of what these leave of the parts of a limited run, for trees that lack what they like."""
 
 LOW_SUBTREE = Share(0.05, least=0.1, unlimited=5.0)
