@@ -48,13 +48,13 @@ def usual_memory(data: Dataset, part: float) -> int:
 
 
 def has_room(data: Dataset, limit: int | None = None) -> bool:
-    """Whether all tests have, as sets of rows."""
+    """Whether there is room for all tests as sets of rows."""
     bytes_of_one = (data.points.n_points + 63) // 64 * 8
     return not data.has_more_tests_than((limit or usual_memory(data, ALL_TESTS)) // bytes_of_one)
 
 
 def memory_of_round(data: Dataset, limit: int | None) -> int:
-    """Bytes for those of some thresholds, where all have no room."""
+    """Bytes for the tests of some thresholds, where there is no room for all."""
     return min(limit or usual_memory(data, SOME_TESTS), (limit or USUAL_MEMORY) // 4)
 
 
