@@ -126,13 +126,18 @@ private:
         raised_ = std::make_unique<HardBound<W>>(table_, node_, settings_, control_, scans_, tree(improver_->first_tree));
         raised_->raise(wanted(), work_before_proof());
     }
-    /// The part of the bound that does not wait for the proof: small on small tables, and where that one is in reach, unless
-    /// it is known by now to take long.
-    std::uint64_t work_before_proof() const {
-        constexpr std::size_t kSmall = 20'000;
+    /// Whether all else waits for the proof: where it is in reach, unless it is known by now to take long.
+    bool proof_comes_first() const {
         const deep::ProofWork proof = proof_work();
-        const bool waits = in_reach_ && (!proof.is_known() || proof.ends_soon());
-        return (waits || table_.n * table_.features < kSmall ? 5 : 400) * improver_->first_work;
+        return in_reach_ && (!proof.is_known() || proof.ends_soon());
+    }
+    bool is_small() const {
+        constexpr std::size_t kCells = 20'000;
+        return table_.n * static_cast<std::size_t>(table_.features) < kCells;
+    }
+    /// The part of the bound that does not wait for the proof: small on small tables, too.
+    std::uint64_t work_before_proof() const {
+        return (proof_comes_first() || is_small() ? 5 : 400) * improver_->first_work;
     }
     struct Raised {};  // thrown inside the proof: no tree that is wanted is left
     void throw_if_raised() const {
@@ -187,7 +192,7 @@ private:
         constexpr double kEarly = 0.25, kMostEarly = 4, kPart = 0.01, kDeepAhead = 20;
         const auto of_first = static_cast<double>(first);
         if (settings_.depth > 4) {
-            const double ahead = of_first * (1 + kDeepAhead);
+            const double ahead = of_first * (is_small() && proof_comes_first() ? 1 : 1 + kDeepAhead);
             return ahead + share_.of(proof_work(), static_cast<double>(improver_->work()), ahead, control_.external_upper());
         }
         const auto less_depth = static_cast<double>(begins_late() ? 0 : root_->work_of_less_depth());
