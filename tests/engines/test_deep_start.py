@@ -153,7 +153,7 @@ def test_proofs_of_milliseconds_at_depth_four_take_no_search_for_better_trees(wo
 def test_beside_a_short_proof_the_search_for_better_trees_does_little(work: list[int]) -> None:
     """Its work at depth four: that of the first trees, at most four times that, and a hundredth of the proof's."""
     rng = np.random.default_rng(0)
-    data = Dataset.from_user(rng.integers(0, 2, (200, 25)), rng.integers(0, 3, 200))
+    data = Dataset.from_user(rng.integers(0, 2, (200, 40)), rng.integers(0, 3, 200))
     assert ConTree().run(data, TreeTask(depth=4), EngineRun()).proved
     BRIEF.run(data, TreeTask(depth=4), EngineRun())
     beside, first = work

@@ -185,7 +185,7 @@ private:
     /// of depth three on the same rows: a part of that is little beside it, and enough for the trees that are found soon; the
     /// late ones are there by then. A unit of the search takes about twice the time of one of the proof.
     double allowed(std::uint64_t first) {
-        constexpr std::uint64_t kAlone = 400'000'000;  // some hundredths of a second
+        constexpr std::uint64_t kAlone = 1'500'000'000;  // a tenth of a second
         if (settings_.work_limit > 0) return static_cast<double>(settings_.work_limit);
         if (first == 0) first = improver_->first_work;
         if (first == 0) return root_->work() < kAlone ? 0 : std::numeric_limits<double>::infinity();
