@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 
 from treeform.data import Dataset
+from treeform.data.midpoints import midpoint
 from treeform.graph import DecisionGraph, normalised
+from treeform.graph.structure import levels
 from treeform.language.question import Question
 from treeform.utils.budget import Budget
 
@@ -54,9 +56,7 @@ def _columns(data: Dataset) -> list[list[int]]:
 def _with_test(graph: DecisionGraph, data: Dataset, features: list[int], depth: int) -> Iterator[DecisionGraph]:
     """The tree with a test of one of these features in place of a leaf, and of a test above two leaves."""
     at = graph.apply(data.X)
-    level = np.zeros(len(graph.feature), dtype=np.int64)
-    for test in np.flatnonzero(graph.feature >= 0):  # parents come before their children
-        level[[graph.left[test], graph.right[test]]] = level[test] + 1
+    level = levels(graph.feature, graph.left, graph.right)
     leaves = [int(v) for v in np.unique(at) if level[v] < depth]
     ends = graph.feature < 0
     above = [
@@ -93,9 +93,8 @@ def _thresholds(
         errors = int(low[-1].sum()) - low[cuts].max(axis=1) - high[cuts].max(axis=1)
         best = int(errors.argmin())
         cut = cuts[best]
-        threshold = x[cut] + (x[cut + 1] - x[cut]) / 2
         labels = int(low[cut].argmax()), int(high[cut].argmax())
-        yield int(errors[best]), feature, float(threshold if threshold < x[cut + 1] else x[cut]), labels
+        yield int(errors[best]), feature, midpoint(x[cut], x[cut + 1]), labels
 
 
 def _replaced(

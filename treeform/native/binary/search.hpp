@@ -16,7 +16,7 @@ struct RootTest {
     Cost lower[2] = {0, 0};      // of the sides where the feature is 0 and 1
     Cost cost = kNever;          // of `plan`
     PlanPtr plan;
-    std::vector<Cost> pairs = {};  // of this test and each other one, as in PairBounds; may be empty
+    std::vector<Cost> pairs = {};  // of this test and each other one, as in `with_bounds_of_pairs`; may be empty
 
     Cost bound(Cost penalty) const { return plus(plus(lower[0], lower[1]), penalty); }
     /// Of one side of it.
