@@ -19,6 +19,7 @@ from treeform.engines import DiagramHeuristic, DiagramSearch, EngineRun, TreeTas
 from treeform.engines.diagram import TECHNIQUES
 from treeform.engines.native_call import admissible_diagram
 from treeform.graph import DecisionGraph
+from treeform.utils.budget import Budget
 
 WIDTHS = [
     *[(1, 1, 2), (1, 1, 2, 2), (1, 2, 1), (1, 2, 2), (1, 2, 1, 2), (1, 1, 1, 2), (1, 2, 4), (1, 1, 2, 3)],
@@ -141,13 +142,16 @@ def test_few_tests_predict_few_classes(draw: Draw) -> None:
         assert table.lower == table.upper, seed
 
 
-@pytest.mark.parametrize("shape", [tf.Diagram(1, 2, 4), tf.Tree(3)])
-def test_few_classes_bound_a_run_that_is_stopped_at_once(shape: tf.Diagram | tf.Tree) -> None:
-    """Eight classes of ten samples each: at most k tests leave the samples of all classes but k + 1."""
+@pytest.mark.parametrize("widths", [(1, 2, 4), None])
+def test_few_classes_bound_a_run_that_is_stopped_at_its_first_model(widths: tuple[int, ...] | None) -> None:
+    """Eight classes of ten samples each: at most five tests leave the samples of two classes."""
     rng = np.random.default_rng(0)
     data = Dataset.from_user(rng.random((80, 3)), np.repeat(np.arange(8), 10))
-    table = DiagramSearch().size_table(data, shape, stop=lambda: True)
-    assert list(table.lower) == [max(low, 10 * (8 - k - 1)) for k, low in enumerate(table.lower)]
+    found: list[int] = []
+    run = EngineRun(Budget().until(lambda: bool(found)), on_incumbent=lambda _, upper, *__: found.append(upper))
+    outcome = DiagramSearch().run(data, TreeTask(3, max_nodes=5, widths=widths), run)
+    assert found
+    assert outcome.lower >= 10 * (8 - 5 - 1)
 
 
 def test_a_pass_through_beside_a_test() -> None:
