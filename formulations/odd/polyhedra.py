@@ -40,14 +40,9 @@ MOST = 4
 class Polyhedron:
     """The search for k half-spaces that hold some points and leave out others; at least one of each.
 
-    Attributes
-    ----------
-    groups : list of (.,) int64, or None
-        The points outside each half-space, once they are found.
-    core : (.,) int64, or None
-        Once it is refuted: positions in ``outer`` followed by ``inner`` that no k half-spaces divide so.
-    hopeless : bool
-        A point outside is a mixture of points inside: refuted for every k.
+    ``groups``, of (.,) int64: the points outside each half-space, once they are found. ``core``, (.,) int64: once it is
+    refuted: positions in ``outer`` followed by ``inner`` that no k half-spaces divide so. ``hopeless``: a point outside
+    is a mixture of points inside: refuted for every k.
     """
 
     def __init__(self, unit: Floats, inner: Ints, outer: Ints, k: int) -> None:

@@ -21,18 +21,10 @@ Limits = Sequence[tuple[float, float]]
 class SideCosts(ABC):
     """Costs on the rows of a table, where each row pays ``w loss(y, v) + factor c v``.
 
-    Attributes
-    ----------
-    slack : float
-        How far the cost of a tree may be off.
-    most_factor : float
-        The greatest factor that is possible.
-    whole_values : bool
-        Whether leaves may have to hold whole values.
-    support : int
-        The least weight of a leaf.
-    ways : (C,) int
-        1 where the left value of a test may not be the greater one, -1 where it may not be the smaller one, else 0.
+    ``slack``: how far the cost of a tree may be off. ``most_factor``: the greatest factor that is possible.
+    ``whole_values``: whether leaves may have to hold whole values. ``support``: the least weight of a leaf. ``ways``,
+    (C,) int: 1 where the left value of a test may not be the greater one, -1 where it may not be the smaller one, else
+    0.
     """
 
     slack: float

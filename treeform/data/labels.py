@@ -25,24 +25,10 @@ def encode_labels(
 ) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """Turn labels into codes.
 
-    Raises DataError if labels are missing, unhashable, two-dimensional, of another length, or look like a quantity to
-    be regressed.
-
-    Parameters
-    ----------
-    values : Series, array or list of length n_rows
-        Any hashable labels; one column.
-    n_rows : int
-        Number of rows of the table.
-    allow_quantities : bool
-        Accept labels that look like a quantity.
-
-    Returns
-    -------
-    codes : (n_rows,) int64
-        Positions in `classes`.
-    classes : (K,)
-        The distinct labels, sorted where they can be sorted, else by type name and text.
+    ``values``: any hashable labels; one column. ``allow_quantities``: accept labels that look like a quantity. Returns
+    codes, (n_rows,) int64, and the classes that they number: the distinct labels, sorted where they can be sorted, else
+    by type name and text. Raises DataError if labels are missing, unhashable, two-dimensional, of another length, or
+    look like a quantity to be regressed.
     """
     labels = _one_dimensional(values)
     if len(labels) != n_rows:
@@ -63,16 +49,8 @@ def encode_labels(
 def codes_among(values: Any, n_rows: int, classes: NDArray[Any]) -> NDArray[np.int64]:
     """Turn labels into codes of classes that are known already, such as those of a model.
 
-    Raises DataError if labels are missing or none of the classes, or their number is wrong.
-
-    Parameters
-    ----------
-    classes : (K,)
-        A label that equals none of them is compared as text: a file holds no types.
-
-    Returns
-    -------
-    (n_rows,) int64
+    ``classes``, (K,): a label that equals none of them is compared as text: a file holds no types. Returns (n_rows,)
+    int64. Raises DataError if labels are missing or none of the classes, or their number is wrong.
     """
     codes, levels = encode_labels(values, n_rows)
     known = classes.tolist()

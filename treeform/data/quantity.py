@@ -93,19 +93,10 @@ def read_quantity(
 ) -> Quantity:
     """Read targets as quantities.
 
+    ``labels``, (K,): the distinct targets. A float stands for the decimal number that it prints as. ``codes``, (n,)
+    int64: the position of each row's target among them. ``weights``, (n,) int64: positive. ``grid``: targets are
+    rounded to multiples of it; with "auto" only where they have too many digits, to as many as there is room for.
     Raises DataError if a target is no number, or they have too many digits and no grid is given.
-
-    Parameters
-    ----------
-    labels : (K,)
-        The distinct targets. A float stands for the decimal number that it prints as.
-    codes : (n,) int64
-        The position of each row's target among them.
-    weights : (n,) int64
-        Positive.
-    grid : Fraction, "auto" or None
-        Targets are rounded to multiples of it; with "auto" only where they have too many digits, to as many as there
-        is room for.
     """
     units: Sequence[int]
     if labels.dtype == np.float64 and np.isfinite(labels).all():

@@ -30,16 +30,9 @@ def in_row_order(values: Any, labels: pd.Index | None, what: str, name: str) -> 
 
     Raises DataError if the labels are not the same, or do not tell which rows belong together.
 
-    Returns the very same object where nothing had to be moved, or the number of rows differs.
-
-    Parameters
-    ----------
-    values : Series, DataFrame, array, list or anything else
-        Only a Series or a DataFrame has labels of rows.
-    labels : Index or None
-        Of the rows of the table.
-    what, name : str
-        What is given, and the argument's name, for the message.
+    ``values``: only a Series or a DataFrame has labels of rows. ``labels``: of the rows of the table. ``what`` and
+    ``name``: what is given, and the argument's name, for the message. Returns the very same object where nothing had to
+    be moved, or the number of rows differs.
     """
     if labels is None or not isinstance(values, pd.Series | pd.DataFrame) or len(values) != len(labels):
         return values
@@ -103,18 +96,8 @@ def positions_of(named: pd.Index, labels: pd.Index | None) -> list[int]:
 class Rows:
     """A table, and what belongs to each of its rows, in their order.
 
-    Attributes
-    ----------
-    X : object
-        The columns without the target.
-    table : Table
-        The same, named.
-    y, sample_weight : object
-        As they were given, but for the order of the rows.
-    target : str or None
-        Name of the target, where it has one.
-    notes : list of str
-        What was put in order.
+    ``X``: the columns without the target. ``table``: the same, named. ``y`` and ``sample_weight``: as they were given,
+    but for the order of the rows. ``target``: name of the target, where it has one. ``notes``: what was put in order.
     """
 
     X: Any
@@ -204,18 +187,10 @@ DATES = (None, "days")
 class TableOptions:
     """The user's choices about columns.
 
-    Parameters
-    ----------
-    categorical : tuple of str
-        Columns whose values are levels, whatever they look like.
-    missing : {"value", "error"}
-        Whether a missing value is a value that tests send left or right, or refused.
-    dates : {None, "days"}
-        None refuses dates; ``"days"`` makes them days since 1970-01-01.
-    abstain : str or None
-        The label of leaves that decide nothing, one more class that no row has.
-    weight_grid : Fraction, "auto" or None
-        What sample weights are rounded to multiples of; None: they are exact. See `treeform.data.weights.read_weights`.
+    ``categorical``: columns whose values are levels, whatever they look like. ``missing``: whether a missing value is a
+    value that tests send left or right, or refused. ``dates``: None refuses dates; ``"days"`` makes them days since
+    1970-01-01. ``abstain``: the label of leaves that decide nothing, one more class that no row has. ``weight_grid``:
+    what sample weights are rounded to multiples of; None: they are exact. See `treeform.data.weights.read_weights`.
     """
 
     categorical: tuple[str, ...] = ()

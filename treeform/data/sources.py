@@ -80,18 +80,8 @@ class Source:
     ) -> tuple[NDArray[np.float64], Counter[str]]:
         """The features of a column, and how often each value occurs that was never seen in training.
 
-        Raises DataError if a value cannot be read as the column was read in training.
-
-        Parameters
-        ----------
-        rows : ndarray of int64, optional
-            The user's row numbers, for messages.
-
-        Returns
-        -------
-        features : (m, len(columns)) float64
-        unseen : Counter
-            By value as text.
+        ``rows``: the user's row numbers, for messages. Returns the features, (m, len(columns)) float64, and the
+        counter, by value as text. Raises DataError if a value cannot be read as the column was read in training.
         """
         if self.kind == CATEGORY:
             codes = positions(values, self.levels, self.name)
@@ -203,12 +193,7 @@ def _among(rows: NDArray[np.int64] | None, kept: NDArray[np.bool_]) -> NDArray[n
 def recognise(values: Any, name: str, options: TableOptions, rows: NDArray[np.int64] | None = None) -> Source:
     """Find out what a column holds.
 
-    Raises DataError if the column cannot be used, or has two readings.
-
-    Parameters
-    ----------
-    rows : ndarray of int64, optional
-        The user's row numbers, for messages.
+    ``rows``: the user's row numbers, for messages. Raises DataError if the column cannot be used, or has two readings.
     """
     dtype = values.dtype
     if name in options.categorical:
@@ -320,10 +305,7 @@ def read_all(
 ) -> tuple[Source, ...]:
     """All columns, or one error that names every column that cannot be read as it is.
 
-    Raises
-    ------
-    DataError
-        Columns of dates count as such where days are not asked for.
+    Raises DataError; columns of dates count as such where days are not asked for.
     """
     sources, errors = [], list[DataError]()
     for name in names:

@@ -251,14 +251,8 @@ def refuse_gaps(
 ) -> None:
     """Raise when a value of the columns ``names`` is missing or infinite; all such columns are named at once.
 
-    Raises DataError.
-
-    Parameters
-    ----------
-    rows : ndarray of int64, optional
-        The user's row numbers, for the message.
-    cause, fix : str
-        Why that is refused, and what to do besides dropping the rows.
+    ``rows``: the user's row numbers, for the message. ``cause`` and ``fix``: why that is refused, and what to do
+    besides dropping the rows. Raises DataError.
     """
     bad = [(name, missing | infinite) for name, missing, infinite in _gaps(table, names)]
     more = f"; {fix}" if fix else ""

@@ -342,14 +342,7 @@ def check_columns(path: Path, columns: int) -> None:
 def check_size(path: Path, stream: IO[bytes]) -> None:
     """Refuse what would fill the memory before it is parsed: one endless line, or more than the machine holds.
 
-    Raises DataError.
-
-    Parameters
-    ----------
-    path : Path
-        For messages.
-    stream : binary file
-        The text, unpacked.
+    ``path``: for messages. ``stream``: the text, unpacked. Raises DataError.
     """
     total, line, here = 0, 0, physical_memory()
     while chunk := stream.read(1 << 20):

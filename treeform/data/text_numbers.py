@@ -81,14 +81,8 @@ def take_apart(entry: str) -> tuple[str, str]:
 def read_numbers(entries: Sequence[str], enough: float) -> Reading | None:
     """Find the notation of a column of text.
 
+    ``entries``: without those that stand for no value. ``enough``: the share of entries that have to be numbers.
     Returns None where fewer are numbers.
-
-    Parameters
-    ----------
-    entries : sequence of str
-        Without those that stand for no value.
-    enough : float
-        The share of entries that have to be numbers.
     """
     units: Counter[str] = Counter()
     for entry, count in Counter(entries).items():

@@ -43,12 +43,7 @@ class Unseen(Enum):
     def act(self, unseen: Mapping[str, Counter[str]], n_rows: int) -> None:
         """Warn of values never seen, or refuse them.
 
-        Raises DataError if they are refused.
-
-        Parameters
-        ----------
-        found : mapping of str to Counter
-            By column, how often each such value occurs.
+        ``found``: by column, how often each such value occurs. Raises DataError if they are refused.
         """
         odd = {name: counts for name, counts in unseen.items() if counts}
         if self is Unseen.OTHER or not odd:

@@ -25,15 +25,7 @@ _ENTRIES_PER_ROW = 16
 def dense(codes: Codes, size: int) -> tuple[Codes, int]:
     """Number the codes that occur from 0 on, in their order, as the inverse of ``np.unique`` does.
 
-    Parameters
-    ----------
-    codes : (n,) int64
-        From 0 to ``size - 1``.
-
-    Returns
-    -------
-    (n,) int64, int
-        The new codes, and how many there are.
+    ``codes``, (n,) int64: from 0 to ``size - 1``. Returns the new codes, and how many there are.
     """
     if size > max(_SMALL_TABLE, _ENTRIES_PER_ROW * len(codes)):
         values, code = np.unique(codes, return_inverse=True)
@@ -51,12 +43,7 @@ def dense(codes: Codes, size: int) -> tuple[Codes, int]:
 def with_columns(codes: Codes, size: int, columns: Iterable[NDArray[np.integer]]) -> tuple[Codes, int]:
     """Codes of tuples (code, a value of each column), ordered by the code and then by the values.
 
-    Returns (n,) int64, int: dense codes, and how many there are.
-
-    Parameters
-    ----------
-    codes : (n,) int64
-        From 0 to ``size - 1``.
+    ``codes``, (n,) int64: from 0 to ``size - 1``. Returns dense codes, and how many there are.
     """
     largest = max(_SMALL_TABLE, _ENTRIES_PER_ROW * len(codes))
     for column in columns:
@@ -143,10 +130,7 @@ class Points:
 def merge_points(X: Floats, y: NDArray[np.int64], weights: NDArray[np.int64], n_classes: int) -> Points:
     """Merge equal rows of `X`; class weights are summed exactly.
 
-    Parameters
-    ----------
-    X : (n, F) float64
-        Finite and without -0.0, so that equal values have equal bits.
+    ``X``, (n, F) float64: finite and without -0.0, so that equal values have equal bits.
     """
     index, first = group_rows(X)
     distinct = X if len(first) == len(X) else _frozen(X[first])  # all of them: no copy of a large table
@@ -159,10 +143,7 @@ def merge_points(X: Floats, y: NDArray[np.int64], weights: NDArray[np.int64], n_
 def group_rows(X: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Number groups of equal rows in order of first appearance: (group of row, first row of group).
 
-    Parameters
-    ----------
-    X : (n, F) float64
-        Finite and without -0.0, so that equal values have equal bits.
+    ``X``, (n, F) float64: finite and without -0.0, so that equal values have equal bits.
     """
     from treeform import _core
 

@@ -66,21 +66,13 @@ class Weights:
 def read_weights(values: Any, n_rows: int, grid: Fraction | str | None = None) -> Weights:
     """Split weights into integers and a common unit.
 
-    Raises DataError if weights are missing, negative, not numbers, all zero, too many or too few, or have too many
-    digits.
-
-    Parameters
-    ----------
-    values : array_like of shape (n_rows,) or None
-        Non-negative finite numbers; None means 1 for every row. A float stands for the decimal number
-        that it prints as; where these have no small common denominator, for the simplest fraction that
-        rounds to the same float (0.6666666666666667 is 2/3).
-    n_rows : int
-        Number of rows of the table.
-    grid : Fraction, "auto" or None
-        None: the weights are exact, and refused where they sum to more than 2**53 of their common unit. A number: they
-        are rounded to multiples of it. "auto": they are rounded only where they would be refused, to a power of ten of
-        which their sum has at least 10**9. No positive weight becomes 0: it has at least one unit.
+    ``values``: non-negative finite numbers; None means 1 for every row. A float stands for the decimal number that it
+    prints as; where these have no small common denominator, for the simplest fraction that rounds to the same float
+    (0.6666666666666667 is 2/3). ``grid``: None: the weights are exact, and refused where they sum to more than 2**53 of
+    their common unit. A number: they are rounded to multiples of it. "auto": they are rounded only where they would be
+    refused, to a power of ten of which their sum has at least 10**9. No positive weight becomes 0: it has at least one
+    unit. Raises DataError if weights are missing, negative, not numbers, all zero, too many or too few, or have too
+    many digits.
     """
     if values is None:
         return Weights(np.ones(n_rows, dtype=np.int64), Fraction(1))

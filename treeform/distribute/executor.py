@@ -28,19 +28,11 @@ def each(
 ) -> Iterator[Any]:
     """The results of tasks, as they end.
 
-    Raises SpecError if there is no such executor, or its package is not installed.
-
-    Parameters
-    ----------
-    executor : None, str, or a client of Dask distributed
-        None: one after the other in this process. ``"loky"``: processes on this machine. ``"dask"``: workers that Dask
-        starts here, ``"dask:tcp://HOST:PORT"`` those of a cluster. ``"ray"``: the cluster that Ray is connected to.
-    workers : int or None
-        Processes; None takes one for each processor. A cluster has its own number.
-    tasks : iterable of callable
-        Each can be pickled.
-    folder : str, optional
-        What processes of this machine remove when this one was killed.
+    ``executor``: None: one after the other in this process. ``"loky"``: processes on this machine. ``"dask"``: workers
+    that Dask starts here, ``"dask:tcp://HOST:PORT"`` those of a cluster. ``"ray"``: the cluster that Ray is connected
+    to. ``workers``: processes; None takes one for each processor. A cluster has its own number. ``tasks``: each can be
+    pickled. ``folder``: what processes of this machine remove when this one was killed. Raises SpecError if there is no
+    such executor, or its package is not installed.
     """
     if executor is None:
         for task in tasks:

@@ -83,10 +83,7 @@ def _counts_nodes(task: TreeTask) -> bool:
 def reason_against_search(data: Dataset, task: TreeTask, memory: int | None = None) -> str | None:
     """Why the graph of a task cannot be made, however long it takes; None when it can.
 
-    Parameters
-    ----------
-    memory : int, optional
-        As for `GraphOfTrees`.
+    ``memory``: as for `GraphOfTrees`.
     """
     if takes_intervals(data, task):
         return _reason_against_numbers(data, task)
@@ -116,23 +113,14 @@ def most_columns(data: Dataset, task: TreeTask) -> int | None:
 class GraphOfTrees:
     """The trees of a task as an AND/OR graph; what it learns is kept from one call to the next.
 
-    Raises SpecError if the table has too many tests, or sums would leave 64 bits.
-
-    Parameters
-    ----------
-    task : TreeTask
-        Depth, costs, prices of tests, minimum support and flow, sum constraints and rules on paths count, the latter as
-        far as `treeform.engines.graph_paths` follows them, and with ``apart="feature"`` only; meetings and budgets of
-        columns are left out. Of sets of features, their union counts.
-    apart : str
-        Which tests that part a node's rows alike are different alternatives: those of different encoded features
-        (``"feature"``), of different columns of the table (``"column"``), or none (``"partition"``).
-    memory : int, optional
-        Bytes by which the process may grow; None for 2 GiB.
-    simd : str
-        Instruction set of the totals: ``"auto"`` takes the widest one that the processor has.
-    tests : tuple of arrays, optional
-        The tests that trees may have (`treeform.engines.few_thresholds`); None for all of them.
+    ``task``: depth, costs, prices of tests, minimum support and flow, sum constraints and rules on paths count, the
+    latter as far as `treeform.engines.graph_paths` follows them, and with ``apart="feature"`` only; meetings and
+    budgets of columns are left out. Of sets of features, their union counts. ``apart``: which tests that part a node's
+    rows alike are different alternatives: those of different encoded features (``"feature"``), of different columns of
+    the table (``"column"``), or none (``"partition"``). ``memory``: bytes by which the process may grow; None for 2
+    GiB. ``simd``: instruction set of the totals: ``"auto"`` takes the widest one that the processor has. ``tests``: the
+    tests that trees may have (`treeform.engines.few_thresholds`); None for all of them. Raises SpecError if the table
+    has too many tests, or sums would leave 64 bits.
     """
 
     def __init__(
@@ -203,12 +191,7 @@ class GraphOfTrees:
     ) -> Priced | None:
         """Search for multipliers with a good bound; None when it was stopped before it had any.
 
-        Parameters
-        ----------
-        upper : int, optional
-            No bound above it is wanted.
-        stop : callable, optional
-            Called about twenty times a second.
+        ``upper``: no bound above it is wanted. ``stop``: called about twenty times a second.
         """
         least, limits = EVERYTHING if upper is None else max(0, upper), _limits_of(seconds, stop)
         return self._bounded(_priced(self._native.relax(least, *limits)), limits)
@@ -222,21 +205,9 @@ class GraphOfTrees:
     ) -> Priced | None:
         """The bound at given multipliers, which count from here on.
 
-        Parameters
-        ----------
-        multipliers : tuple of int
-            One for each linear constraint, in 1 / ``unit`` of a unit of cost.
-        unit : int
-            The denominator of the multipliers.
-        seconds : float, optional
-            The time limit.
-        stop : callable, optional
-            Called about twenty times a second.
-
-        Returns
-        -------
-        Priced or None
-            None when it was stopped before it had a bound.
+        ``multipliers``: one for each linear constraint, in 1 / ``unit`` of a unit of cost. ``unit``: the denominator of
+        the multipliers. ``stop``: called about twenty times a second. Returns None when it was stopped before it had a
+        bound.
         """
         limits = _limits_of(seconds, stop)
         return self._bounded(_priced(self._native.price(list(multipliers), unit, *limits)), limits)
@@ -244,14 +215,9 @@ class GraphOfTrees:
     def written(self, sums_only: bool, budget: Budget, stop: Callable[[], bool]) -> WrittenGraphs:
         """The graphs of several costs, each written out once.
 
-        Parameters
-        ----------
-        sums_only : bool
-            Whether only a cheapest tree is wanted, under no other rows than those that have multipliers. Then
-            alternatives may be omitted that others dominate, or that other multipliers exclude.
-        budget : Budget
-        stop : callable
-            What ends a search.
+        ``sums_only``: whether only a cheapest tree is wanted, under no other rows than those that have multipliers.
+        Then alternatives may be omitted that others dominate, or that other multipliers exclude. ``stop``: what ends a
+        search.
         """
         can_omit = self.can_omit_dominated or self.can_omit_excluded
         return WrittenGraphs(self.up_to, sums_only and can_omit, budget, stop)
@@ -267,21 +233,13 @@ class GraphOfTrees:
     ) -> AndOrGraph | None:
         """All alternatives of trees of at most this cost that satisfy the rows, after `relax` or `price`.
 
-        Returns None when it was stopped, when there are more than ``most`` alternatives, or they do not fit in memory.
-
-        Parameters
-        ----------
-        cost : int, optional
-            None: of any cost; rows count only as far as no tree can satisfy them.
-        most : int
-            Alternatives to hold.
-        short_by : int
-            By how much the limit on prices stays below that of the cost, less than the ``unit`` of `Priced`: of the
-            trees of that cost, only those that are cheap at the multipliers are in the graph then.
-        fewer : bool
-            If it `can_omit_dominated`, tests over two leaves are omitted if another one adds the same to all rows at no
-            more cost. A cheapest tree stays in the graph, unless trees have to satisfy more than the rows. If it
-            `can_omit_excluded`, alternatives that other multipliers exclude are omitted.
+        ``cost``: None: of any cost; rows count only as far as no tree can satisfy them. ``most``: alternatives to hold.
+        ``short_by``: by how much the limit on prices stays below that of the cost, less than the ``unit`` of `Priced`:
+        of the trees of that cost, only those that are cheap at the multipliers are in the graph then. ``fewer``: if it
+        `can_omit_dominated`, tests over two leaves are omitted if another one adds the same to all rows at no more
+        cost. A cheapest tree stays in the graph, unless trees have to satisfy more than the rows. If it
+        `can_omit_excluded`, alternatives that other multipliers exclude are omitted. Returns None when it was stopped,
+        when there are more than ``most`` alternatives, or they do not fit in memory.
         """
         return self._written(cost, short_by, most, _limits_of(seconds, stop), fewer)
 
@@ -302,12 +260,9 @@ class GraphOfTrees:
 
         A tree is counted once, as in `treeform.engines.enumeration`.
 
-        Returns
-        -------
-        int or None
-            None when it was stopped, when there are 2**53 or more, costs differ by 10,000 units or more, or prices of
-            all thresholds do not fit in memory; and where thresholds are not searched as intervals, tests of different
-            features may be one, or sums are constrained.
+        Returns None when it was stopped, when there are 2**53 or more, costs differ by 10,000 units or more, or prices
+        of all thresholds do not fit in memory; and where thresholds are not searched as intervals, tests of different
+        features may be one, or sums are constrained.
         """
         groups, features = np.unique(_groups(self.table, self.apart)), np.unique(self.table.feature)
         if not self._searches or self.n_rows or len(groups) < len(features):

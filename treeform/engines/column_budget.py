@@ -26,18 +26,10 @@ LARGEST = "largest_front"
 class ColumnBudget:
     """One run within a bound on the number of columns.
 
-    Parameters
-    ----------
-    features : sequence of int
-        Encoded features that tests may read.
-    solve : callable
-        ``solve(features, run)``: the best tree over these features.
-    cost : callable
-        The exact cost of an outcome's tree; `unit` is the size of one unit of its ``lower`` in units of that.
-    nothing : int
-        The bound that says that there is no tree.
-    start : (int, DecisionGraph) or None
-        An admissible tree and its cost.
+    ``features``: encoded features that tests may read. ``solve``: ``solve(features, run)``: the best tree over these
+    features. ``cost``: the exact cost of an outcome's tree; `unit` is the size of one unit of its ``lower`` in units of
+    that. ``nothing``: the bound that says that there is no tree. ``start``, (int, DecisionGraph): an admissible tree
+    and its cost.
     """
 
     def __init__(

@@ -66,16 +66,9 @@ def search_column_sets(
 ) -> Outcome:
     """Search for the best tree with tests on at most `most` of the columns.
 
-    Parameters
-    ----------
-    upper : callable
-        The cost that a tree has to beat at present, or None; falls when `keep` is called.
-    keep : callable
-        ``keep(columns)`` after an answer whose tree keeps to the budget.
-    nothing : int
-        The bound that says that there is no tree.
-    depth : int
-        Of the trees.
+    ``upper``: the cost that a tree has to beat at present, or None; falls when `keep` is called. ``keep``:
+    ``keep(columns)`` after an answer whose tree keeps to the budget. ``nothing``: the bound that says that there is no
+    tree. ``depth``: of the trees.
     """
     every = tuple(columns)
     first = _first_sets(every, most, depth)

@@ -22,14 +22,9 @@ LARGEST_SUM = 2**61
 class Clashes:
     """The clashes of meetings, for tests that each read one encoded feature.
 
-    Attributes
-    ----------
-    mark : (M, classes) int64
-        Marks of each kind, as sums of powers of two.
-    begin : (T + 1,) int32
-        The clashes of test t are those from ``begin[t]`` to ``begin[t + 1]``.
-    low, high : (number of clashes,) int64
-        Marks that must not meet there.
+    ``mark``, (M, classes) int64: marks of each kind, as sums of powers of two. ``begin``, (T + 1,) int32: the clashes
+    of test t are those from ``begin[t]`` to ``begin[t + 1]``. ``low`` and ``high``, (number of clashes,) int64: marks
+    that must not meet there.
     """
 
     def __init__(

@@ -41,19 +41,9 @@ TOO_LONG = "their graph takes too long to write out"
 class Enumeration:
     """The trees of one task.
 
-    Parameters
-    ----------
-    task : TreeTask
-        As for `GraphOfTrees`; tests of different columns are apart.
-    most : int
-        Subtrees that are held at once, and pairs that are formed of them.
-    seconds : float, optional
-        For multipliers of rows. Any multipliers are valid; good ones leave fewer trees.
-
-    Raises
-    ------
-    Stopped
-        When ``stop`` answers true before there are multipliers.
+    ``task``: as for `GraphOfTrees`; tests of different columns are apart. ``most``: subtrees that are held at once, and
+    pairs that are formed of them. ``seconds``: for multipliers of rows. Any multipliers are valid; good ones leave
+    fewer trees. Raises Stopped when ``stop`` answers true before there are multipliers.
     """
 
     def __init__(

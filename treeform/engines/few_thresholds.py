@@ -25,14 +25,9 @@ def chosen_ranks(
 ) -> list[Ints]:
     """By feature, ranks of values, of which each stands for the test *no larger than the value of that rank*.
 
-    Parameters
-    ----------
-    even : int
-        Of a feature, so many with about as much weight between two of them; one with fewer thresholds has all of them.
-    near : int
-        About so many on both sides of the model's tests of a feature.
-    model : DecisionGraph, optional
-        Its own tests are among those chosen.
+    ``even``: of a feature, so many with about as much weight between two of them; one with fewer thresholds has all of
+    them. ``near``: about so many on both sides of the model's tests of a feature. ``model``: its own tests are among
+    those chosen.
     """
     ranks, places, tests, out = data.ranks, (np.arange(even) + 0.5) / even, tests_of_model(model, data), []
     for f, values in enumerate(ranks.values):
@@ -69,12 +64,8 @@ def tests_of_model(model: DecisionGraph | None, data: Dataset) -> list[tuple[int
 def few_thresholds(data: Dataset, each: int, around: DecisionGraph | None = None) -> Tests:
     """So many tests of each feature, as `treeform.engines.table_of_totals.tests_of` gives all of them.
 
-    Parameters
-    ----------
-    each : int
-        A feature with fewer thresholds has all of them.
-    around : DecisionGraph, optional
-        A model: half of the tests of a feature are those around its own.
+    ``each``: a feature with fewer thresholds has all of them. ``around``: a model: half of the tests of a feature are
+    those around its own.
     """
     even = each if around is None else each // 2
     ranks = chosen_ranks(data, even, each - even, around)

@@ -24,13 +24,10 @@ if TYPE_CHECKING:
 def with_fewest_tests(solve: Solve, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
     """Solve `task`, and then for the fewest tests among its optima.
 
-    Costs and bound are those of the first solve. The counter ``fewest_tests`` is 1 when no optimal tree has
-    fewer tests, and 0 when the time, or the proof of the optimum, did not suffice to say so.
+    Costs and bound are those of the first solve. The counter ``fewest_tests`` is 1 when no optimal tree has fewer
+    tests, and 0 when the time, or the proof of the optimum, did not suffice to say so.
 
-    Parameters
-    ----------
-    solve : callable
-        One solve, as `Engine.run`; it has to understand a cost matrix and a price per test.
+    ``solve``: one solve, as `Engine.run`; it has to understand a cost matrix and a price per test.
     """
     first = solve(data, task, run)
     counters = first.counters | {"fewest_tests": 0}

@@ -47,10 +47,7 @@ def graph_of(
 ) -> GraphOfTrees:
     """The trees of a task: over sets of columns where few enough of them are allowed, else over all columns.
 
-    Parameters
-    ----------
-    apart, tests
-        As for `GraphOfTrees`.
+    ``apart`` and ``tests``: as for `GraphOfTrees`.
     """
     sets = column_sets(data, task, listed=tests is not None)
     if sets is None:
@@ -61,13 +58,10 @@ def graph_of(
 def column_sets(data: Dataset, task: TreeTask, listed: bool = False) -> list[Set] | None:
     """The sets of encoded features over which trees are searched; None where all are one, or for too many of them.
 
-    Of each set that the task allows, all choices of as many columns as its budget has, or all columns where they are
-    no more. Features without a test do not count.
+    Of each set that the task allows, all choices of as many columns as its budget has, or all columns where they are no
+    more. Features without a test do not count.
 
-    Parameters
-    ----------
-    listed : bool
-        Whether tests are listed in any case.
+    ``listed``: whether tests are listed in any case.
     """
     most, varying = most_columns(data, task), np.ptp(data.points.X, axis=0) > 0
     if task.max_features == 0 or (most is None and (task.features is None or len(task.features) < 2)):
@@ -97,11 +91,8 @@ class GraphOverColumnSets(GraphOfTrees):
 
     Multipliers are those of the trees over all columns.
 
-    Parameters
-    ----------
-    task : TreeTask
-        Its budget of columns and its sets of features are what ``sets`` says. Rules on paths count where all of them
-        can be followed.
+    ``task``: its budget of columns and its sets of features are what ``sets`` says. Rules on paths count where all of
+    them can be followed.
     """
 
     def __init__(

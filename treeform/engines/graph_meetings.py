@@ -27,13 +27,8 @@ Ints = NDArray[np.int64]
 class ConstantSides:
     """Features of whose tests one side has to be of one class, and graphs that state it.
 
-    Parameters
-    ----------
-    lower : mapping of int to int
-        The class that the lower side of a test of an encoded feature has, where it is of one class; where the upper
-        side is, that has the other one.
-    labels : tuple of str
-        The requirements that this states.
+    ``lower``: the class that the lower side of a test of an encoded feature has, where it is of one class; where the
+    upper side is, that has the other one. ``labels``: the requirements that this states.
     """
 
     def __init__(self, lower: dict[int, int], labels: tuple[str, ...]) -> None:

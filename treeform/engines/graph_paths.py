@@ -48,10 +48,7 @@ def states_of(task: TreeTask, table: TableOfTests, most: int | None = None) -> P
 
     That is so where the first tests alone are too many, too.
 
-    Parameters
-    ----------
-    most : int, optional
-        Levels to follow; None: as many as `MOST_TRIED` allows.
+    ``most``: levels to follow; None: as many as `MOST_TRIED` allows.
     """
     rules = Rules(table, task)
     levels, whole = _levels(rules, task.depth, most)

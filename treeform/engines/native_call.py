@@ -34,10 +34,7 @@ LEAST = 2**25
 class Room:
     """The memory of one run.
 
-    Parameters
-    ----------
-    limit : int or None
-        Bytes; with None there is none, but a table has to fit into three quarters of the machine's memory.
+    ``limit``: bytes; with None there is none, but a table has to fit into three quarters of the machine's memory.
     """
 
     def __init__(self, limit: int | None) -> None:
@@ -131,13 +128,8 @@ class Session(Watched):
 
     An engine derives from it, converts the core's tree in `graph_of`, and overrides what it does otherwise.
 
-    Attributes
-    ----------
-    upper : int or None
-        Only models that cost less are wanted: the bound of the run, or the cost of the start below it.
-    start : DecisionGraph or None
-        The model to begin with, once `begin_with` has accepted it.
-    start_cost : int or None
+    ``upper``: only models that cost less are wanted: the bound of the run, or the cost of the start below it.
+    ``start``: the model to begin with, once `begin_with` has accepted it.
     """
 
     def __init__(self, data: Dataset, task: TreeTask, run: EngineRun) -> None:
@@ -203,12 +195,8 @@ class Session(Watched):
     def proved(self, complete: bool, cost: int | None, lower: int) -> bool:
         """Whether the question is settled.
 
-        Parameters
-        ----------
-        complete : bool
-            Whether the core ended its search by itself.
-        cost, lower : int
-            The cost of the best model, or None, and the proved lower bound.
+        ``complete``: whether the core ended its search by itself. ``cost`` and ``lower``: the cost of the best model,
+        or None, and the proved lower bound.
         """
         return complete and (cost is None or lower >= cost)
 
@@ -298,10 +286,7 @@ def tree_of_tests(
 ) -> tuple[NDArray[np.int32], ...] | None:
     """A tree as the core takes it to begin with; None when there is no tree, or a test is not among the engine's.
 
-    Parameters
-    ----------
-    test_of : callable
-        ``test_of(feature, threshold)`` gives the number of the test that sends every sample the same way.
+    ``test_of``: ``test_of(feature, threshold)`` gives the number of the test that sends every sample the same way.
     """
     if graph is None or not graph.is_plain_tree:
         return None

@@ -126,14 +126,8 @@ def prunings(question: Question, graph: DecisionGraph, depth: int | None = None)
 
     Requirements are not asked for. Under an objective that is no sum over samples only ``graph`` is returned.
 
-    Parameters
-    ----------
-    question : Question
-        Its price of a test, if it has one, does not count.
-    graph : DecisionGraph
-        A tree with tests of one feature.
-    depth : int, optional
-        Cut the tree at this depth first.
+    ``question``: its price of a test, if it has one, does not count. ``graph``: a tree with tests of one feature.
+    ``depth``: cut the tree at this depth first.
     """
     costs = leaf_costs(question)
     if costs is None:

@@ -34,14 +34,9 @@ ROUND = Share(0.15, least=0.5)
 def chosen(full: Dataset, model: DecisionGraph | None, even_ones: int, turn: int) -> list[np.ndarray]:
     """The thresholds of one round, ascending, by column.
 
-    Parameters
-    ----------
-    model : DecisionGraph or None
-        The best model known; its thresholds are chosen, and some around them.
-    even_ones : int
-        Thresholds of a column that part its rows evenly.
-    turn : int
-        The number of the round, the seed of the rows and of the shift of the even ones.
+    ``model``: the best model known; its thresholds are chosen, and some around them. ``even_ones``: thresholds of a
+    column that part its rows evenly. ``turn``: the number of the round, the seed of the rows and of the shift of the
+    even ones.
     """
     pick = np.random.default_rng(turn)
     shift, rows = pick.random(), np.arange(full.n_samples)
@@ -78,10 +73,7 @@ def search(
 ) -> EngineOutcome:
     """Rounds of a search until the time is over; without a limit, until the tests of the next round have no room.
 
-    Parameters
-    ----------
-    run_on : callable
-        The search over some thresholds; what it proves holds for these tests only, and is not used.
+    ``run_on``: the search over some thresholds; what it proves holds for these tests only, and is not used.
     """
     began = time.monotonic()
     best = EngineOutcome(None, None, 0, False)

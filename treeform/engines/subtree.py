@@ -24,16 +24,9 @@ def task_of(
 ) -> TreeTask:
     """The task of a subtree that the samples ``here`` reach.
 
-    Parameters
-    ----------
-    task : TreeTask
-        Of the whole tree.
-    depth : int
-        Most tests on a path of the subtree.
-    tests : int
-        Tests of the rest of the tree, which a limit on their number counts.
-    others : list of K int, optional
-        The totals of the rest of the tree, which the rows count. By default the subtree's task has no rows.
+    ``task``: of the whole tree. ``depth``: most tests on a path of the subtree. ``tests``: tests of the rest of the
+    tree, which a limit on their number counts. ``others``, K int: the totals of the rest of the tree, which the rows
+    count. By default the subtree's task has no rows.
     """
     totals, meetings = None, task.meetings
     if meetings is not None:  # what the rest of the tree carries is left to whoever judges the whole

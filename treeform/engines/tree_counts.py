@@ -68,14 +68,8 @@ class _Option:
 class TreeCounts(TreeSet):
     """All trees of at most a cost.
 
-    Parameters
-    ----------
-    graph : AndOrGraph
-        All that these trees use.
-    own : (A,) int
-        What each alternative costs by itself.
-    stop : callable, optional
-        Ends a pass with `Stopped`.
+    ``graph``: all that these trees use. ``own``, (A,) int: what each alternative costs by itself. ``stop``: ends a pass
+    with `Stopped`.
     """
 
     def __init__(

@@ -16,12 +16,8 @@ AT_FIRST = 300_000
 class WrittenGraphs:
     """What trees of a cost use; what the answers at other costs show is not asked again.
 
-    Parameters
-    ----------
-    ask : callable
-        As `treeform.engines.and_or_graph.GraphOfTrees.up_to`.
-    leaves_out : bool
-        Whether a graph with too many alternatives is asked for again with ``fewer``.
+    ``ask``: as `treeform.engines.and_or_graph.GraphOfTrees.up_to`. ``leaves_out``: whether a graph with too many
+    alternatives is asked for again with ``fewer``.
     """
 
     def __init__(
@@ -39,10 +35,7 @@ class WrittenGraphs:
     def up_to(self, cost: int, most: int, short_by: int = 0, fewer: bool = True) -> AndOrGraph | None:
         """The graph of a cost; None when it was stopped, or has more than ``most`` alternatives.
 
-        Parameters
-        ----------
-        fewer : bool
-            Whether some may be omitted.
+        ``fewer``: whether some may be omitted.
         """
         widest = self._widest
         if widest is not None and widest.up_to is not None and cost <= widest.up_to and not short_by:

@@ -18,13 +18,8 @@ def impurity_importances(graph: DecisionGraph, data: Dataset) -> NDArray[np.floa
     This is scikit-learn's definition (Breiman et al., 1984): a test that parts weight w into w_l and w_r contributes
     ``w gini - w_l gini_l - w_r gini_r``. In a diagram all rows that arrive at a node count there.
 
-    Returns (columns of the table,) float64 that sum to 1; zeros where no test decreases the impurity, NaN where tests
-    are hyperplanes, for a test on a weighted sum cannot be credited to one column.
-
-    Parameters
-    ----------
-    data : Dataset
-        The training rows.
+    ``data``: the training rows. Returns (columns of the table,) float64 that sum to 1; zeros where no test decreases
+    the impurity, NaN where tests are hyperplanes, for a test on a weighted sum cannot be credited to one column.
     """
     classes = moved(graph, data.points.X, data.points.weights)[1].astype(np.float64)  # those that leave each side
 
@@ -38,12 +33,7 @@ def impurity_importances(graph: DecisionGraph, data: Dataset) -> NDArray[np.floa
 def variance_importances(graph: DecisionGraph, data: Dataset) -> NDArray[np.float64]:
     """The decrease of the squared error by the tests of each column, as shares of the whole, whatever the loss.
 
-    Returns (columns of the table,) float64: as in `impurity_importances`.
-
-    Parameters
-    ----------
-    data : Dataset
-        The training rows, their target a quantity.
+    The target of ``data``, the training rows, is a quantity. Returns the same as `impurity_importances`.
     """
     assert data.quantity is not None
     sums = np.stack([data.weights, data.weights * data.quantity.deviations], axis=1)

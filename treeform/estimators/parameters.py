@@ -73,16 +73,9 @@ def _refuse_other_types(class_weight: Mapping[Any, Any], y: NDArray[Any]) -> Non
 def monotone_of(monotonic_cst: Any, names: Sequence[str], positive: Any) -> list[Requirement]:
     """`Monotone` for each column that has a direction.
 
-    Raises SpecError if it is none of these.
-
-    Parameters
-    ----------
-    monotonic_cst : mapping from column to {1, 0, -1}, array of these, or None
-        1: the greater class of two is never less likely for greater values; -1 the reverse; 0 no condition.
-    names : sequence of str
-        Of the columns.
-    positive : label
-        The class that is meant.
+    ``monotonic_cst``: 1: the greater class of two is never less likely for greater values; -1 the reverse; 0 no
+    condition. ``names``: of the columns. ``positive``: the class that is meant. Raises SpecError if it is none of
+    these.
     """
     if monotonic_cst is None:
         return []

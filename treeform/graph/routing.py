@@ -51,16 +51,9 @@ class Routed:
 
     A candidate is simplified, brought to its normal form and judged: each of these asks the same of the same rows.
 
-    Attributes
-    ----------
-    counted : bool
-        The counts of the graph are those of these rows.
-    leaf_of_point : (P,) int32 or None
-        The leaf that each of the merged points reaches.
-    carried : (N, 2) int64 or None
-        The weight of the rows along each arc.
-    reaching : (N, K) int64 or None
-        The weight of each class that reaches each node.
+    ``counted``: the counts of the graph are those of these rows. ``leaf_of_point``, (P,) int32: the leaf that each of
+    the merged points reaches. ``carried``, (N, 2) int64: the weight of the rows along each arc. ``reaching``, (N, K)
+    int64: the weight of each class that reaches each node.
     """
 
     def __init__(self, data: Dataset) -> None:

@@ -78,12 +78,7 @@ def as_asked(question: Question, options: SolveOptions) -> Question:
 
 
 def refuse_restriction(question: Question, options: SolveOptions, what: str) -> None:
-    """Raise where ``what`` is asked of a problem that a formulation of one's own narrows.
-
-    Raises
-    ------
-    SpecError
-    """
+    """Raise SpecError where ``what`` is asked of a problem that a formulation of one's own narrows."""
     if question.restriction is None and options.formulation is not None:
         question = question.narrowed_by(find_formulation(options.formulation))
     if question.restriction is not None:
@@ -280,10 +275,7 @@ def _usual_solver(question: Question, model: Formulation, depth: bool, notes: li
 def require_exact(question: Question, engine: Engine, whole: Question | None = None) -> None:
     """Refuse a question that the engine cannot solve alone; ``whole`` is the question that it is a part of.
 
-    Raises
-    ------
-    SpecError
-        Naming what the engine does not support, and an engine that does.
+    Raises SpecError naming what the engine does not support, and an engine that does.
     """
     relaxation = lowered(question, engine)
     if relaxation is not None and relaxation.exact:

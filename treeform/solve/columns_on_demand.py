@@ -121,14 +121,8 @@ class Stated:
 class GraphSearch:
     """One formulation with columns on demand on one solver, entering claims in a ledger.
 
-    Parameters
-    ----------
-    formulation : Formulation
-        With `Formulation.columns_on_demand`.
-    relaxation : Relaxation
-        As `priced_part` gives it.
-    tests : tuple of arrays, optional
-        Some tests only (`treeform.engines.few_thresholds`): ``ledger`` is then that of models over them.
+    ``formulation``: with `Formulation.columns_on_demand`. ``relaxation``: as `priced_part` gives it. ``tests``: some
+    tests only (`treeform.engines.few_thresholds`): ``ledger`` is then that of models over them.
     """
 
     def __init__(

@@ -80,12 +80,8 @@ def candidates(
 ) -> Iterator[tuple[Engine, Relaxation]]:
     """Engines that take the table, with what each supports of the question.
 
-    Parameters
-    ----------
-    shape : Shape, optional
-        Engines for this one count: a diagram unrolls to a tree. By default those for the question's own.
-    any_size : bool
-        Whether engines count that are chosen on fewer tests only.
+    ``shape``: engines for this one count: a diagram unrolls to a tree. By default those for the question's own.
+    ``any_size``: whether engines count that are chosen on fewer tests only.
     """
     for kind in ENGINES:
         if not kind.searches(shape or question.shape) or not kind.suits(question.data):
@@ -101,10 +97,7 @@ def candidates(
 def usual_engine(question: Question, shape: Shape | None = None) -> Engine | None:
     """The engine that leaves out the least; None where none searches such models, or such an objective.
 
-    Parameters
-    ----------
-    shape : Shape, optional
-        Among the engines for this one; by default for the question's own.
+    ``shape``: among the engines for this one; by default for the question's own.
     """
     best: tuple[Engine, Relaxation] | None = None
     for engine, part in candidates(question, shape):

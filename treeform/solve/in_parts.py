@@ -70,12 +70,8 @@ def soft_count(question: Question) -> tuple[Fraction, Term, int] | None:
 def priced_part(question: Question, price: Fraction, value: Fraction | None) -> Part | None:
     """The question with that price in place of its soft count; None where it has none, or the price does not fit.
 
-    Parameters
-    ----------
-    price : Fraction
-        From 0 to the weight of the soft count.
-    value : Fraction or None
-        No model of the whole is below if none of the part is below its target; None: there is no model.
+    ``price``: from 0 to the weight of the soft count. ``value``: no model of the whole is below if none of the part is
+    below its target; None: there is no model.
     """
     stated = soft_count(question)
     if stated is None or not 0 <= price <= stated[0]:
@@ -151,12 +147,8 @@ MOST_PARTS = 100
 def parts_of(question: Question, value: Fraction | None) -> list[Part]:
     """What has to be shown for "no model has a value below ``value``"; None: for "there is no model".
 
-    Parameters
-    ----------
-    question : Question
-        Its objective is no sum. Of a loss of two counts, only that there is no model is shown so.
-    value : Fraction or None
-        In the user's units.
+    ``question``: its objective is no sum. Of a loss of two counts, only that there is no model is shown so. ``value``:
+    in the user's units.
     """
     return reduction_of(question).parts(question, value)
 

@@ -74,10 +74,7 @@ def rows_of(question: Question, dropped: tuple[str, ...]) -> list[Row]:
 class Lagrangian:
     """L(lambda) for one question and engine, evaluated exactly.
 
-    Parameters
-    ----------
-    relaxation : Relaxation
-        The engine's task without the rows; its price per error and per test are kept.
+    ``relaxation``: the engine's task without the rows; its price per error and per test are kept.
     """
 
     def __init__(self, question: Question, engine: Engine, relaxation: Relaxation, rows: list[Row]) -> None:
@@ -234,15 +231,8 @@ def tighten(
 ) -> tuple[Lagrangian, list[Fraction]] | None:
     """Raise the lower bound, and find models that satisfy the requirements, one row after the other.
 
-    Parameters
-    ----------
-    plain : EngineOutcome
-        The engine's proved optimum without the rows: L(0).
-
-    Returns
-    -------
-    tuple of Lagrangian and list of Fraction, or None
-        The multipliers of the best bound; None where there is none.
+    ``plain``: the engine's proved optimum without the rows: L(0). Returns the multipliers of the best bound with what
+    they price; None where there is none.
     """
     rows = rows_of(question, relaxation.dropped)
     if not rows or not plain.proved or plain.graph is None or not relaxation.takes_costs:

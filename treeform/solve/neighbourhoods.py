@@ -40,12 +40,8 @@ ROUNDS = 20
 def improve(engine: Engine, relaxation: Relaxation, ledger: Ledger, budget: Budget) -> None:
     """Replace parts of the incumbent as long as that makes it better.
 
-    Parameters
-    ----------
-    relaxation : Relaxation
-        What the engine supports of the question.
-    ledger : Ledger
-        Its incumbent is where the search begins; candidates are entered there.
+    ``relaxation``: what the engine supports of the question. ``ledger``: its incumbent is where the search begins;
+    candidates are entered there.
     """
     search = _Search(engine, relaxation, ledger, budget)
     search.shallow()

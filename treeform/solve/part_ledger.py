@@ -135,14 +135,8 @@ class Whole:
     ) -> None:
         """Enter what the parts prove together; a bound above the best model's value is that value.
 
-        Parameters
-        ----------
-        value : Fraction
-            In the user's units.
-        parts : sequence of PartLedger or None
-            None for a part that needed no search.
-        shown_by : dict, optional
-            What a check needs to know beside the witness of each part.
+        ``value``: in the user's units. ``parts``: None for a part that needed no search. ``shown_by``: what a check
+        needs to know beside the witness of each part.
         """
         scaled: int | Fraction = value * self.question.scale
         if self.question.objective.is_whole:
@@ -182,17 +176,9 @@ class Reduction(Whole, ABC):
     def parts(cls, question: Question, value: Fraction | None) -> list[Part]:
         """The parts that together prove that no model has a value below ``value``.
 
-        Parameters
-        ----------
-        question : Question
-            The whole; its objective is no sum.
-        value : Fraction or None
-            In the user's units. None: the parts have to prove that there is no model.
-
-        Returns
-        -------
-        list of Part
-            Questions whose objectives are sums. The claim holds if no model of any of them is below its target.
+        ``question``: the whole; its objective is no sum. ``value``: in the user's units. None: the parts have to prove
+        that there is no model. Returns questions whose objectives are sums. The claim holds if no model of any of them
+        is below its target.
         """
 
     @classmethod
@@ -201,19 +187,9 @@ class Reduction(Whole, ABC):
     ) -> list[Part] | None:
         """The parts that a check proves for a claim of a certificate.
 
-        Parameters
-        ----------
-        question : Question
-            The whole.
-        value : Fraction or None
-            The claim: no model has a smaller value, in the user's units; None: there is no model.
-        details : dict
-            Those of the claim: the witness of each part, and ``shown_by`` of `at_least`.
-
-        Returns
-        -------
-        list of Part or None
-            As for `parts`; None if what the claim names does not show it.
+        ``question``: the whole. ``value``: the claim: no model has a smaller value, in the user's units; None: there is
+        no model. ``details``: those of the claim: the witness of each part, and ``shown_by`` of `at_least`. Returns
+        None if what the claim names does not show it.
         """
         return cls.parts(question, value)
 

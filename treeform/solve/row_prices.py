@@ -61,12 +61,8 @@ class _Rows(NamedTuple):
 class RowPrices:
     """Prices of the rows over one graph after the other, each of which states more than the one before.
 
-    Parameters
-    ----------
-    relaxation : Relaxation
-        What the sums of a graph mean: cost and constrained sums of each alternative are read off it, and need no model.
-    lo, hi : (R,) int
-        The sides of its sum constraints.
+    ``relaxation``: what the sums of a graph mean: cost and constrained sums of each alternative are read off it, and
+    need no model. ``lo`` and ``hi``, (R,) int: the sides of its sum constraints.
     """
 
     def __init__(self, relaxation: Relaxation, lo: Ints, hi: Ints) -> None:
@@ -78,16 +74,8 @@ class RowPrices:
     ) -> AndOrGraph | None:
         """The part of a graph that models of a value of at most ``most`` use; None where no prices show anything.
 
-        Parameters
-        ----------
-        compiled : Compiled
-            The model of the rest over the graph; its objective is linear.
-        columns : (A,) int
-            The column of each alternative.
-        most : int
-            In units of the question's objective.
-        seconds : float, optional
-            For the linear program.
+        ``compiled``: the model of the rest over the graph; its objective is linear. ``columns``, (A,) int: the column
+        of each alternative. ``most``: in units of the question's objective. ``seconds``: for the linear program.
         """
         stated = StatedRows.of(compiled, columns, graph, most, self.relaxation, self.sides)
         if stated is None:
@@ -143,12 +131,7 @@ class StatedRows(NamedTuple):
     ) -> StatedRows | None:
         """The rows over a graph; None where costs are no whole numbers, or there are no rows.
 
-        Parameters
-        ----------
-        compiled, columns, graph, most
-            As for `RowPrices.needed`.
-        sides : pair of (R,) int
-            Of the sum constraints.
+        ``compiled``, ``columns``, ``graph`` and ``most``: as for `RowPrices.needed`. ``sides``: of the sum constraints.
         """
         objective = compiled.linear_objective
         weight = float(Fraction(relaxation.scale, compiled.scale))

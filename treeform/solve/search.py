@@ -55,18 +55,10 @@ def without(question: Question, kept: Collection[str]) -> tuple[Requirement, ...
 class CompiledSearch:
     """One formulation on one solver, entering claims in a ledger.
 
-    Parameters
-    ----------
-    formulation, backend
-        The formulation that states the ledger's question, and the solver.
-    ledger : Ledger
-        Where claims go; its incumbent is the MIP start and the cutoff.
-    proofs : ProofWriter, optional
-        Where a proof of what the solver refuted goes.
-    more : callable, optional
-        Adds rows that every admissible model satisfies, or every better one than the incumbent.
-    part : StatedPart, optional
-        What of all models the formulation states; None: all.
+    ``formulation``: what states the ledger's question. ``ledger``: where claims go; its incumbent is the MIP start and
+    the cutoff. ``proofs``: where a proof of what the solver refuted goes. ``more``: adds rows that every admissible
+    model satisfies, or every better one than the incumbent. ``part``: what of all models the formulation states; None:
+    all.
     """
 
     def __init__(

@@ -96,16 +96,9 @@ def any_model(question: Question) -> Part:
 def parts_of_claim(question: Question, value: Fraction | None, shown: Any) -> list[Part] | None:
     """What has to be shown for "no model has a loss below ``value``", by a claim's lines or steps.
 
-    Returns None: the claim would not follow even if all of them were shown.
-
-    Parameters
-    ----------
-    question : Question
-        Its objective is one `TwoCountTerm`.
-    value : Fraction or None
-        In the user's units; None: there is no model.
-    shown : dict
-        ``lines``: triples (a, b, c), or ``steps``: pairs (x, y), see `TwoCounts`.
+    ``question``: its objective is one `TwoCountTerm`. ``value``: in the user's units; None: there is no model.
+    ``shown``: ``lines``: triples (a, b, c), or ``steps``: pairs (x, y), see `TwoCounts`. Returns None: the claim would
+    not follow even if all of them were shown.
     """
     if value is None:
         return [any_model(question)]

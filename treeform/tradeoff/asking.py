@@ -21,14 +21,8 @@ K = TypeVar("K", bound=Hashable)
 class Asking:
     """Questions of one search, asked again while time is left: of a budget, or else of the options.
 
-    Attributes
-    ----------
-    notes : list of str
-        Messages of solves that failed.
-    limit : Limit or None
-        What ended the last incomplete answer.
-    goes_on : bool
-        Whether the last question was left open and more time may decide it.
+    ``notes``: messages of solves that failed. ``limit``: what ended the last incomplete answer. ``goes_on``: whether
+    the last question was left open and more time may decide it.
     """
 
     def __init__(self, options: SolveOptions, budget: Budget | None = None) -> None:

@@ -51,18 +51,10 @@ def verify_rup(
     Each lemma that the refutation needs has to follow from the clauses and the lemmas before it by reverse unit
     propagation. Steps that rest on the RAT property are refused, as every lemma that does not follow.
 
-    Parameters
-    ----------
-    read : callable
-        Gives the next piece of the proof, ``b""`` at its end.
-    binary : bool
-        Whether the proof is in the binary DRAT format, else in text: lemmas ``1 -2 0``, deletions ``d 1 -2 0``.
-    write : callable, optional
-        Takes the part of the proof that is needed, as text, once all of it is verified.
-    budget : Budget, optional
-        Asked about ten times a second.
-    memory : int
-        Bytes that may be held; the verdict is "memory" where they do not suffice, as 0 never does.
+    ``read``: gives the next piece of the proof, ``b""`` at its end. ``binary``: whether the proof is in the binary DRAT
+    format, else in text: lemmas ``1 -2 0``, deletions ``d 1 -2 0``. ``write``: takes the part of the proof that is
+    needed, as text, once all of it is verified. ``budget``: asked about ten times a second. ``memory``: bytes that may
+    be held; the verdict is "memory" where they do not suffice, as 0 never does.
     """
     checked = _core.rup_check(
         cnf.starts,

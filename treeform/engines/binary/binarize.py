@@ -44,16 +44,8 @@ class Binarised:
 def normalised(stated: Any, engine: str) -> Binarisation:
     """Check the setting ``binarize=`` of an engine.
 
-    Parameters
-    ----------
-    given : "all", int or mapping
-        All distinct tests; at most so many per numeric column, at quantiles; or
-        thresholds by column name (columns left out keep all of theirs), as text ``age@30+50``.
-
-    Raises
-    ------
-    SpecError
-        If it is none of these.
+    ``stated``: all distinct tests; at most so many per numeric column, at quantiles; or thresholds by column name
+    (columns left out keep all of theirs), as text ``age@30+50``. Raises SpecError if it is none of these.
     """
     if stated == "all" and isinstance(stated, str):
         return stated
@@ -88,12 +80,7 @@ def _written(entries: tuple[Any, ...]) -> tuple[tuple[str, tuple[Any, ...]], ...
 def binarise(data: Dataset, how: Binarisation) -> Binarised:
     """Turn every column of `data` into 0/1 tests.
 
-    Raises SpecError if a named column is not there, or its thresholds are not finite.
-
-    Parameters
-    ----------
-    how : "all", int or tuple
-        See `normalised`.
+    ``how``: see `normalised`. Raises SpecError if a named column is not there, or its thresholds are not finite.
     """
     if isinstance(how, str) and ((data.X == 0) | (data.X == 1)).all():
         return _already_binary(data)

@@ -53,15 +53,8 @@ class Subtrees:
 class Costs(ABC):
     """Costs on the rows of one part of a problem.
 
-    Attributes
-    ----------
-    X : (C, n) float64
-        The columns that tests may read.
-    features : (C,) int
-    constant : float
-        What is added to the cost of a tree under prices to get a bound of its loss.
-    slack : float
-        How far a sum of costs may be off.
+    ``X``, (C, n) float64: the columns that tests may read. ``constant``: what is added to the cost of a tree under
+    prices to get a bound of its loss. ``slack``: how far a sum of costs may be off.
     """
 
     constant: float

@@ -38,10 +38,7 @@ class Fit:
 class LeafFits:
     """The best values for leaves, under one rule.
 
-    Parameters
-    ----------
-    question : Question
-        Of regression.
+    ``question``: of regression.
     """
 
     def __init__(self, question: Question, rule: ValueRule) -> None:
@@ -57,16 +54,9 @@ class LeafFits:
     def fit(self, leaves: Sequence[Rows], pairs: Pairs, below: Fraction | None = None) -> Fit | None:
         """The best values.
 
-        Returns None where there are no values, or none that are wanted.
-
-        Parameters
-        ----------
-        leaves : sequence of int arrays
-            The samples of each leaf.
-        pairs : iterable of (int, int)
-            Leaves of which the first one has no greater value than the second one.
-        below : Fraction, optional
-            Values whose loss is not below it are not wanted.
+        ``leaves``: the samples of each leaf. ``pairs``: leaves of which the first one has no greater value than the
+        second one. ``below``: values whose loss is not below it are not wanted. Returns None where there are no values,
+        or none that are wanted.
         """
         free = [self.loss.best(self.targets[rows], self.weights[rows]) for rows in leaves]
         least = sum((self._cost(rows, v) for rows, v in zip(leaves, free, strict=True)), Fraction(0))

@@ -52,12 +52,8 @@ def depth_two(
 ) -> DepthTwo:
     """A search at given prices of rows, with the costs that the objective has; nothing ran yet.
 
-    Parameters
-    ----------
-    part : Relaxation
-        Of depth one or two.
-    known : Fraction or None
-        The value of a tree in hand, in units of the loss: only better ones are wanted.
+    ``part``: of depth one or two. ``known``: the value of a tree in hand, in units of the loss: only better ones are
+    wanted.
     """
     kind = SquaredCosts if part.loss_task.loss == "squared" else AbsoluteCosts
     return DepthTwo(part, fits, kind(part, fits.rule, prices), known, stop)

@@ -40,12 +40,7 @@ class Pairs:
     def side(self, side: int, heads: NDArray[np.int64]) -> tuple[Floats, Callable[[int], Node]]:
         """The least cost on a side of each first test, and the subtree of one of them.
 
-        Parameters
-        ----------
-        side : int
-            0 is left.
-        heads : (T1,) int
-            The states of the rules there.
+        ``side``: 0 is left. ``heads``, (T1,) int: the states of the rules there.
         """
         here = self.bits if side else 1 - self.bits
         whole = here.T @ self.cost  # (T1, K)

@@ -26,14 +26,8 @@ class TableOfTests(Protocol):
 class Rules:
     """The rules on paths over the tests of one set of features.
 
-    Attributes
-    ----------
-    start : int
-        The number of the state at the root.
-    allowed : list of (T,) bool
-        Of each state: the tests that may come next.
-    may_end : list of bool
-        Of each state: whether a leaf may stand there.
+    ``start``: the number of the state at the root. ``allowed``: of each state: the tests that may come next.
+    ``may_end``: of each state: whether a leaf may stand there.
     """
 
     def __init__(self, table: TableOfTests, task: TreeTask, features: frozenset[int] | None = None) -> None:

@@ -21,16 +21,9 @@ def bytes_of(data: Dataset) -> int:
 class Table:
     """The data's points: their tests, costs and weights.
 
-    Attributes
-    ----------
-    bits : (P, T) float64
-        1 where the test ``x[feature] <= threshold`` fails.
-    feature, threshold : (T,)
-    cost : (P, K) float64
-        Whole numbers: what all samples at a point cost when a class is predicted.
-    weight : (P,) float64
-    counted : int
-        How often pairs of tests were counted.
+    ``bits``, (P, T) float64: 1 where the test ``x[feature] <= threshold`` fails. ``cost``, (P, K) float64: whole
+    numbers: what all samples at a point cost when a class is predicted. ``counted``: how often pairs of tests were
+    counted.
     """
 
     def __init__(self, data: Dataset, task: TreeTask) -> None:

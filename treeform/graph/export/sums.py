@@ -22,12 +22,8 @@ from treeform.graph.forms import LinearForm
 class Term:
     """A weight and the feature it is multiplied with.
 
-    Attributes
-    ----------
-    weight : float
-    column : Column
-        Of the kind "numeric", "date" or "datetime": its value. Of the kind "boolean" or "category": 1 where it is true
-        or the level, else 0. Of the kind "ordered": the position of the level from 0 on, -1 of an unknown one.
+    ``column``: of the kind "numeric", "date" or "datetime": its value. Of the kind "boolean" or "category": 1 where it
+    is true or the level, else 0. Of the kind "ordered": the position of the level from 0 on, -1 of an unknown one.
     """
 
     weight: float
@@ -59,12 +55,7 @@ class Term:
 class Sum:
     """The test of a hyperplane: whether the double nearest to the sum of the terms is at most the threshold.
 
-    Attributes
-    ----------
-    form : int
-        Which of the linear forms of the model it is.
-    terms : tuple of Term
-    threshold : float
+    ``form``: which of the linear forms of the model it is.
     """
 
     form: int
@@ -75,10 +66,7 @@ class Sum:
     def of(cls, index: int, form: LinearForm, columns: tuple[Column, ...], threshold: float) -> Sum:
         """From a linear form over encoded features and its number.
 
-        Raises
-        ------
-        SpecError
-            If one of them had missing values in training.
+        Raises SpecError if one of them had missing values in training.
         """
         terms = tuple(
             Term(w, columns[feature]) for feature, w in zip(form.features, form.weights, strict=True)

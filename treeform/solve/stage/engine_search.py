@@ -299,12 +299,7 @@ def search_within_gap(
 ) -> None:
     """Raise the lower bound, guess by guess, until it meets a model or the time is over.
 
-    Parameters
-    ----------
-    dual : Lagrangian
-        Of `DiagramSearch`. Every requirement that it leaves out has rows.
-    point : list of Fraction
-        A multiplier for each row.
+    ``dual``: of `DiagramSearch`. Every requirement that it leaves out has rows. ``point``: a multiplier for each row.
     """
     task = dual.relaxation.task
     if task.node_penalty or task.min_support or task.min_flow or dual.ignored:

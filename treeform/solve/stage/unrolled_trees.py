@@ -140,11 +140,8 @@ def submit_fitting_trees(
 ) -> None:
     """Submit the best tree of so few tests that it fits the widths, and the trees found on the way to it.
 
-    Parameters
-    ----------
-    engine, relaxation
-        A search for trees, and what of the question it supports without the widths. Its bound is one for these trees
-        only, and is not used.
+    ``engine`` and ``relaxation``: a search for trees, and what of the question it supports without the widths. Its
+    bound is one for these trees only, and is not used.
     """
     most = most_that_fit(question.shape)
     allowed = relaxation.task.max_nodes
