@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from treeform.data import quantity
 from treeform.data.exact import common_unit, digits_of, exact_number, unit_of_decimals
 from treeform.data.quantity import read_quantity
 
@@ -44,3 +45,35 @@ def test_the_unit_of_floats_is_that_of_their_decimals(seed: int) -> None:
             exact = [exact_number(value) for value in floats.tolist()]
             units, unit = unit_of_decimals(*digits_of(floats.tolist()))
             assert (list(units), unit) == common_unit([value for value in exact if value is not None])
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("grid", [Fraction(1, 4), Fraction(3, 7), Fraction(10) ** 9, "auto"])
+def test_reading_quickly_gives_what_their_common_unit_gives(
+    seed: int, grid: Fraction | str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of targets of all sizes, far from 0, and with ties on the grid."""
+    pick = np.random.default_rng(seed)
+    quickly = 0
+    for drawn in (
+        pick.normal(size=300) * pick.normal(size=300),
+        1e9 + pick.normal(size=300),
+        pick.normal(size=300) * 10.0 ** pick.integers(-40, 8, 300),
+        pick.integers(-99, 99, 300) / 8,
+        np.append(pick.normal(size=300), [0.0, 5e-324]),
+    ):
+        labels, codes = np.unique(drawn, return_inverse=True)
+        weights = pick.integers(1, 5, len(codes))
+        found = []
+        for read in (quantity._read_quickly, lambda *_: None):
+            with monkeypatch.context() as patch:
+                patch.setattr(quantity, "_read_quickly", read)
+                found.append(read_quantity(labels, codes, weights, grid))
+        one, other = found
+        assert (one.centre, one.unit, one.note) == (other.centre, other.unit, other.note)
+        assert np.array_equal(one.deviations, other.deviations)
+        decimals = quantity._digits_of(labels.tobytes())
+        assert decimals.unit() == unit_of_decimals(decimals.digits.tolist(), decimals.powers.tolist())[1]
+        each = np.bincount(codes, weights=weights)
+        quickly += quantity._read_quickly(labels, decimals, codes, each, each.astype(int).tolist(), grid) is not None
+    assert quickly >= 3

@@ -18,8 +18,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import treeform as tf
 from treeform.errors import SpecError
+from treeform.estimators import candidates, cross_validated
 from treeform.estimators.candidates import _prices, learn
 from treeform.estimators.complexity import simplest_between
+from treeform.estimators.cross_validated import _in_time
 from treeform.utils.budget import Budget
 
 
@@ -121,7 +123,8 @@ def test_trees_of_cart_are_among_the_candidates():
             assert float(ours.cost + price * ours.tests) <= wrong + float(price) * tests + 1e-12
 
 
-def test_trees_of_the_greatest_depth_are_the_best_of_each_price():
+def test_trees_of_the_greatest_depth_are_the_best_of_each_price(monkeypatch):
+    monkeypatch.setattr(candidates, "LEAST_SECONDS", 600)
     rng = np.random.default_rng(1)
     X, y = rng.integers(0, 4, size=(60, 3)).astype(float), rng.integers(0, 2, 60)
     estimators = {depth: tf.OptimalTreeClassifier(depth) for depth in (3, 4)}
@@ -286,3 +289,22 @@ def test_penalties_keep_the_float_they_stand_for(iris):
         model = tf.OptimalTreeClassifier(2, ccp_alpha=alpha).fit(X, y)
         value = model.result_.errors + Fraction(str(alpha)) * 150 * model.graph_.n_nodes
         assert float(model.result_.objective) == pytest.approx(float(value), rel=1e-12)
+
+
+@pytest.mark.parametrize("part", [0.03, 0.4, 1.0, 7.0])
+def test_where_reading_takes_the_time_folds_are_parts_of_all_targets(part, monkeypatch):
+    monkeypatch.setattr(cross_validated, "LEAST_ROWS", 20)
+    rng = np.random.default_rng(0)
+    X, y, weights = rng.normal(size=(400, 2)), np.repeat(["a", "b"], [390, 10]), rng.integers(0, 2, 400)
+    weights[y == "b"] = 1
+    table = tf.OptimalTreeClassifier()._table(X, y, weights)
+    splits = list(StratifiedKFold(5).split(X, y))
+    for (train, test), (some, held_out) in zip(splits, _in_time(splits, table, part), strict=True):
+        for whole, drawn in ((train, some), (test, held_out)):
+            assert len(drawn) == max(20, np.ceil(min(part, 1) * len(whole)))
+            assert np.isin(drawn, whole).all() and (np.diff(drawn) > 0).all()
+            assert abs((y[drawn] == "b").sum() - (y[whole] == "b").mean() * len(drawn)) <= 1
+    if part >= 1:
+        assert _in_time(splits, table, part) is splits
+    chosen = tf.OptimalTreeClassifierCV([1, 2], cv=splits, time_limit=0.01).fit(X, y, sample_weight=weights)
+    assert len(chosen.cv_results_["split0_test_score"]) == len(chosen.cv_results_["params"])

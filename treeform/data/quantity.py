@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.data.decimals import Decimals, spread_of
 from treeform.data.exact import (
     AUTO,
     common_unit,
@@ -27,6 +28,8 @@ from treeform.utils.text import short_text
 
 LARGEST_SUM = 2**53
 """The deviations from the centre, times the weights, sum to no more than this: sums stay exact in float64."""
+AS_ASKED, TOO_MANY_DIGITS = "as asked for", "they have too many digits to be added exactly"
+"""Why targets are rounded."""
 LARGEST_TARGET = int(np.finfo(np.float64).max)
 """Leaves predict float64 values."""
 
@@ -53,7 +56,8 @@ class Quantity:
     def values(self) -> NDArray[np.float64]:
         """(n,) float64, each the nearest one to the exact target."""
         distinct, code = np.unique(self.deviations, return_inverse=True)
-        exact = [float((self.centre + int(d)) * self.unit) for d in distinct]
+        p, q = self.unit.as_integer_ratio()
+        exact = [(self.centre + d) * p / q for d in distinct.tolist()]  # Python rounds a quotient once
         return np.array(exact)[code.reshape(-1)]
 
     @cached_property
@@ -99,20 +103,24 @@ def read_quantity(
     Raises DataError if a target is no number, or they have too many digits and no grid is given.
     """
     units: Sequence[int]
+    weight = np.bincount(codes, weights=weights, minlength=len(labels)).astype(np.int64)  # sums are below 2**53
+    each = weight.tolist()
     if labels.dtype == np.float64 and np.isfinite(labels).all():
-        units, unit = unit_of_decimals(*_digits_of(labels.tobytes()))
+        decimals = _digits_of(labels.tobytes())
+        quickly = _read_quickly(labels, decimals, codes, weight, each, grid)
+        if quickly is not None:
+            return quickly
+        units, unit = unit_of_decimals(decimals.digits.tolist(), decimals.powers.tolist())
     else:
         units, unit = common_unit(_fractions(labels, codes))
-    weight = np.bincount(codes, weights=weights, minlength=len(labels))
-    each = [int(w) for w in weight]  # sums of weights are below 2**53
     if isinstance(grid, Fraction):
-        return _rounded(units, unit, codes, each, grid, "as asked for")
+        return _rounded(units, unit, codes, each, grid, AS_ASKED)
     centre, total = _centred(units, each)
     if total <= LARGEST_SUM:
         return Quantity(_deviations(units, centre)[codes], centre, unit)
-    fine = _finest(units, unit, each)
+    fine = _finest_of(units, unit, each)
     if grid == AUTO:
-        return _rounded(units, unit, codes, each, fine, "they have too many digits to be added exactly")
+        return _rounded(units, unit, codes, each, fine, TOO_MANY_DIGITS)
     raise DataError(
         "the targets have too many digits to be added exactly",
         cause=f"as multiples of {short_text(unit)} their deviations sum to {short_text(total)}, and the limit is 2**53",
@@ -123,9 +131,44 @@ def read_quantity(
 
 
 @lru_cache(maxsize=2)  # a table is read for its objective, on its grid, and again for each price of tests
-def _digits_of(labels: bytes) -> tuple[Sequence[int], Sequence[int]]:
+def _digits_of(labels: bytes) -> Decimals:
     """Finite floats as decimals."""
-    return digits_of(memoryview(labels).cast("d"))
+    digits, powers = digits_of(memoryview(labels).cast("d"))
+    return Decimals(np.asarray(digits), np.asarray(powers))
+
+
+def _read_quickly(
+    labels: NDArray[np.float64],
+    decimals: Decimals,
+    codes: NDArray[np.int64],
+    weights: NDArray[np.int64],
+    each: list[int],
+    grid: Fraction | str | None,
+) -> Quantity | None:
+    """The answer of `read_quantity` where targets are rounded, by no common unit; None if that is not certain."""
+    why = AS_ASKED
+    if not isinstance(grid, Fraction):
+        grid = _certain_grid(labels, decimals, weights) if grid == AUTO else None
+        why = TOO_MANY_DIGITS
+    found = None if grid is None else decimals.on_grid(grid)
+    if grid is None or found is None:
+        return None
+    units, largest = found
+    centre, total = _centred(units.tolist(), each)
+    if total > LARGEST_SUM or int(np.abs(units).max()) * grid > LARGEST_TARGET or grid > LARGEST_TARGET:
+        return None
+    return Quantity((units - centre)[codes], centre, grid, _note(grid, largest, why))
+
+
+def _certain_grid(
+    labels: NDArray[np.float64], decimals: Decimals, weights: NDArray[np.int64]
+) -> Fraction | None:
+    """The finest power of ten on which the sums are exact, if they are not without one; None in doubt."""
+    spread, mass, unit = spread_of(labels, weights), int(weights.sum()), decimals.unit()
+    if spread is None or spread[0] <= (LARGEST_SUM + mass) * unit:
+        return None
+    low, high = (_finest(one, mass) for one in spread)
+    return low if low == high else None
 
 
 def _fractions(labels: NDArray[Any], codes: NDArray[np.int64]) -> list[Fraction]:
@@ -165,10 +208,14 @@ def _deviations(units: Sequence[int], centre: int) -> NDArray[np.int64]:
     return np.fromiter((u - centre for u in units), dtype=np.int64, count=len(units))
 
 
-def _finest(units: Sequence[int], unit: Fraction, weights: list[int]) -> Fraction:
-    """The finest power of ten on which the sums are exact."""
+def _finest_of(units: Sequence[int], unit: Fraction, weights: list[int]) -> Fraction:
     total, mass = sum(u * w for u, w in zip(units, weights, strict=True)), sum(weights)
     spread = Fraction(sum(abs(u * mass - total) * w for u, w in zip(units, weights, strict=True)), mass) * unit
+    return _finest(spread, mass)
+
+
+def _finest(spread: Fraction, mass: int) -> Fraction:
+    """The finest power of ten on which the sums are exact, by the distances from the mean and the weights."""
     room = Fraction(LARGEST_SUM, 2)  # half is left for what rounding adds
     fine = Fraction(1)
     while spread + mass * fine > room * fine:
@@ -195,14 +242,17 @@ def _rounded(
         raise DataError(
             f"on a grid of {short_text(grid, 6)} the targets cannot be added exactly",
             cause=f"their deviations sum to {short_text(total)} multiples of it, and the limit is 2**53",
-            fix=f"use a grid of {short_text(_finest(fine, unit, weights))} or more, or grid='auto'",
+            fix=f"use a grid of {short_text(_finest_of(fine, unit, weights))} or more, or grid='auto'",
         )
     if grid > LARGEST_TARGET or max(abs(u) for u in units) * grid > LARGEST_TARGET:
         raise _too_large(f"a target rounded to a multiple of {short_text(grid)} is")
-    note = ""
-    if largest:
-        note = (
-            f"the targets are rounded to multiples of {short_text(grid, 6)} ({why}), which changes none by more than "
-            f"{short_text(largest, 2)}"
-        )
-    return Quantity(_deviations(units, centre)[codes], centre, grid, note)
+    return Quantity(_deviations(units, centre)[codes], centre, grid, _note(grid, largest, why))
+
+
+def _note(grid: Fraction, largest: Fraction, why: str) -> str:
+    if not largest:
+        return ""
+    return (
+        f"the targets are rounded to multiples of {short_text(grid, 6)} ({why}), which changes none by more than "
+        f"{short_text(largest, 2)}"
+    )

@@ -69,8 +69,12 @@ class OptimalEstimator(BaseEstimator):  # type: ignore[misc]
     def _shape(self) -> Shape:
         raise AssertionError("each estimator names its shape")
 
-    def _keep(self, graph: DecisionGraph, data: Dataset) -> None:
+    def _predict_by(self, graph: DecisionGraph, data: Dataset) -> None:
+        """Keep what predictions take."""
         self.graph_ = graph
+
+    def _keep(self, graph: DecisionGraph, data: Dataset) -> None:
+        self._predict_by(graph, data)
 
     # ---------------------------------------------------------------- parameters
 
@@ -132,8 +136,16 @@ class OptimalEstimator(BaseEstimator):  # type: ignore[misc]
         )
 
     def _prepared(self, X: Any, y: Any, sample_weight: Any) -> Dataset:
+        """The table as the objective reads it."""
+        return self._with_target(self._table(X, y, sample_weight))
+
+    def _table(self, X: Any, y: Any, sample_weight: Any) -> Dataset:
         """The table as treeform reads it; sets what scikit-learn wants to know of it."""
         return self._read(*self._validated(X, y, sample_weight))
+
+    def _with_target(self, table: Dataset) -> Dataset:
+        """The table with its target as the objective reads it."""
+        return table
 
     def _constant(self, data: Dataset) -> DecisionGraph | None:
         """The model where all rows have one target, else None."""

@@ -73,7 +73,7 @@ class OptimalClassifier(ClassifierMixin, OptimalEstimator):  # type: ignore[misc
         self._check_decision()
         return self
 
-    def _prepared(self, X: Any, y: Any, sample_weight: Any) -> Dataset:
+    def _table(self, X: Any, y: Any, sample_weight: Any) -> Dataset:
         X, y, weights, labels = self._validated(X, y, sample_weight)
         return self._read(X, y, weights_of(self.class_weight, y, weights), labels)
 
@@ -84,9 +84,12 @@ class OptimalClassifier(ClassifierMixin, OptimalEstimator):  # type: ignore[misc
     def _constant(self, data: Dataset) -> DecisionGraph | None:
         return DecisionGraph.leaf(0, data) if len(self._labels(data)) == 1 else None
 
-    def _keep(self, graph: DecisionGraph, data: Dataset) -> None:
+    def _predict_by(self, graph: DecisionGraph, data: Dataset) -> None:
+        super()._predict_by(graph, data)
         self.classes_ = self._labels(data)
-        self.graph_ = graph
+
+    def _keep(self, graph: DecisionGraph, data: Dataset) -> None:
+        super()._keep(graph, data)
         self.feature_importances_ = impurity_importances(graph, data)
 
     def _objective(self) -> Objective:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -32,6 +33,10 @@ SELECTIONS = ("close", "best", "one_standard_error")
 CLOSE = 0.25
 """Standard errors of a difference of scores, up to which the smaller tree is taken. Chosen on ten sets, and as good on
 twenty-four others: some six per cent fewer leaves than the best score has, and within one per cent of its errors."""
+OF_READING = 6
+"""Seconds that all but the searches of a fold take, about, for each one that reading the whole table takes."""
+LEAST_ROWS = 1000
+"""Of a part of a fold."""
 OF_CROSS_VALIDATION = ("max_depth", "ccp_alphas", "cv", "scoring", "n_jobs", "select")
 
 
@@ -70,7 +75,8 @@ class CrossValidatedTree(OptimalEstimator):
 
     On every fold, and on all rows, trees of all depths, and of the greatest one at several penalties, are learnt once;
     a complexity penalty chooses among them and their prunings, so that a penalty more costs no search. The time limit
-    is for everything together: an equal part for each table, and one for the tree at the end.
+    is for everything together: an equal part for each table, and one for the tree at the end. Where reading would take
+    most of it, the folds are of a part of the rows.
     """
 
     max_depth: Any = field(default=DEPTHS, kw_only=False)
@@ -103,11 +109,18 @@ class CrossValidatedTree(OptimalEstimator):
         self.n_splits_ = len(splits)
         self.scorer_ = scorer
         budget = Budget(self.time_limit)
-        whole = self._learn(depths, rows, _share(budget, len(splits) + 2))
+        one = self._at(0)
+        table = one._table(rows.X, rows.y, rows.sample_weight)
+        data = self._for_prices(one, table)
+        reading = budget.seconds
+        whole = self._learn(depths, data, rows, Budget(_share(budget, len(splits) + 2)))
         settings = list(self._settings(depths, whole))
+        if budget.remaining is not None:
+            room = budget.remaining / (len(splits) + 1)
+            splits = _in_time(splits, table, room / (OF_READING * reading))
         folds = self._folds(depths, settings, rows, splits, budget)
         self._choose(settings, folds)
-        return self._learn_best(whole, rows, budget)
+        return self._learn_best(whole, table, rows, budget)
 
     def _check(self) -> None:
         if self.select not in SELECTIONS:
@@ -122,16 +135,12 @@ class CrossValidatedTree(OptimalEstimator):
         made = self._single()(**{**clone_of(shared), "max_depth": depth, "ccp_alpha": alpha})
         return made
 
-    def _learn(self, depths: Sequence[int], rows: Rows, seconds: float | None) -> Candidates:
-        budget = Budget(seconds)  # reading is a part of it
-        _, data = self._read_for_prices(rows)
-        estimators = {depth: self._at(depth) for depth in depths}
-        return learn(estimators, data, rows.sensitive_features, budget)
+    def _learn(self, depths: Sequence[int], data: Dataset, rows: Rows, budget: Budget) -> Candidates:
+        return learn({depth: self._at(depth) for depth in depths}, data, rows.sensitive_features, budget)
 
-    def _read_for_prices(self, rows: Rows) -> tuple[OptimalEstimator, Dataset]:
-        """An estimator, and the rows as it reads them such that tests may have any price."""
-        one = self._at(0)
-        return one, one._prepared(rows.X, rows.y, rows.sample_weight)
+    def _for_prices(self, one: OptimalEstimator, table: Dataset) -> Dataset:
+        """The table with its target such that tests may have any price."""
+        return one._with_target(table)
 
     def _settings(self, depths: Sequence[int], whole: Candidates) -> Iterator[tuple[int, Fraction]]:
         for depth in depths:
@@ -168,8 +177,9 @@ class CrossValidatedTree(OptimalEstimator):
     ) -> _Fold:  # fmt: skip
         budget = Budget(seconds)
         known, held_out = rows.at(train), rows.at(test)
-        estimator, data = self._read_for_prices(known)
-        found = learn({depth: self._at(depth) for depth in depths}, data, known.sensitive_features, budget)
+        estimator = self._at(0)
+        data = self._for_prices(estimator, estimator._table(known.X, known.y, known.sample_weight))
+        found = self._learn(depths, data, known, budget)
         if self.missing == "value" and not read_table(held_out.X).finite:
             # A gap in a column that has none in the other folds goes with most of the rows.
             estimator.missing = "majority"
@@ -179,7 +189,7 @@ class CrossValidatedTree(OptimalEstimator):
         for depth, alpha in settings:
             tree = found.best(depth, alpha)
             if id(tree) not in score_of:
-                estimator._keep(tree.graph, data)
+                estimator._predict_by(tree.graph, data)
                 score_of[id(tree)] = float(self.scorer_(estimator, held_out.X, held_out.y, **weights))
             scores.append(score_of[id(tree)])
             tests.append(tree.tests)
@@ -220,10 +230,10 @@ class CrossValidatedTree(OptimalEstimator):
         error = short.std(axis=1, ddof=min(1, folds - 1)) / np.sqrt(folds)
         return np.asarray(short.mean(axis=1) <= CLOSE * error)
 
-    def _learn_best(self, whole: Candidates, rows: Rows, budget: Budget) -> Self:
+    def _learn_best(self, whole: Candidates, table: Dataset, rows: Rows, budget: Budget) -> Self:
         depth = self.best_params_["max_depth"]
         best = self._at(depth, self._alpha)
-        data = best._prepared(rows.X, rows.y, rows.sample_weight)
+        data = best._with_target(table)
         start = whole.best(depth, self._alpha)
         best.set_params(time_limit=_share(budget, 1), warm_start=_own_or(best.warm_start, start.graph))
         constant = best._constant(data)
@@ -233,6 +243,21 @@ class CrossValidatedTree(OptimalEstimator):
         else:
             self._finish(best._solve(data, rows.sensitive_features), data)
         return self
+
+
+def _in_time(splits: Any, table: Dataset, part: float) -> Any:
+    """The folds, or that part of their rows where it is less than one: evenly drawn in the order of the targets."""
+    if part >= 1:
+        return splits
+    target = np.zeros(table.table.n_rows, dtype=np.int64)
+    target[table.kept_rows] = table.y
+
+    def some(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        many = min(len(rows), max(LEAST_ROWS, math.ceil(part * len(rows))))
+        drawn = np.linspace(0, len(rows) - 1, many).astype(np.int64)
+        return rows[np.sort(np.argsort(target[rows], kind="stable")[drawn])]
+
+    return [(some(train), some(test)) for train, test in splits]
 
 
 def _own_or(warm_start: Any, graph: Any) -> Any:

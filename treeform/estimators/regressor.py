@@ -113,9 +113,12 @@ class OptimalTreeRegressor(RegressorMixin, OptimalEstimator):  # type: ignore[mi
         self._settle(self._prepared(X, y, sample_weight), None)
         return self
 
-    def _prepared(self, X: Any, y: Any, sample_weight: Any) -> Dataset:
-        objective = self._objective()  # a wrong one is refused before the table is read
-        table = super()._prepared(X, y, sample_weight)
+    def _table(self, X: Any, y: Any, sample_weight: Any) -> Dataset:
+        self._objective()  # a wrong one is refused before the table is read
+        return super()._table(X, y, sample_weight)
+
+    def _with_target(self, table: Dataset) -> Dataset:
+        objective = self._objective()
         data = objective.reading(table)
         grid = self._grid_of_penalty(objective, data)
         return data if grid is None else table.as_quantity(grid)
@@ -165,5 +168,5 @@ class OptimalTreeRegressor(RegressorMixin, OptimalEstimator):  # type: ignore[mi
         return Objective.of(LOSSES[self.loss](grid=self.grid))
 
     def _keep(self, graph: DecisionGraph, data: Dataset) -> None:
-        self.graph_ = graph
+        super()._keep(graph, data)
         self.feature_importances_ = variance_importances(graph, data)

@@ -42,7 +42,8 @@ class OptimalTreeClassifierCV(CrossValidatedTree, OptimalClassifier):
         of the standard error of the difference; ``"one_standard_error"`` the smallest one whose score is within one
         standard error of the best (Breiman et al., 1984); ``"best"`` the best score.
     time_limit : float or None, default 60
-        Seconds for everything together, cross-validation included.
+        Seconds for everything together, cross-validation included. Where reading the rows of each fold would take most
+        of it, the folds are of a part of the rows.
     requirements, objective, solver, formulation, warm_start, threads
         As in `OptimalTreeClassifier`; they hold on every fold as well.
     class_weight, min_weight_fraction_leaf, monotonic_cst, exclude, categorical_features
@@ -131,7 +132,8 @@ class OptimalTreeRegressorCV(CrossValidatedTree, OptimalTreeRegressor):
     select : {"close", "best", "one_standard_error"}, default "close"
         As in `OptimalTreeClassifierCV`.
     time_limit : float or None, default 60
-        Seconds for everything together, cross-validation included.
+        Seconds for everything together, cross-validation included. Where reading the rows of each fold would take most
+        of it, the folds are of a part of the rows.
     loss, grid, requirements, objective, solver, formulation, warm_start, threads
         As in `OptimalTreeRegressor`.
     min_weight_fraction_leaf, exclude, categorical_features, missing, dates, unseen, keep_data, verbose, on_progress
@@ -159,14 +161,14 @@ class OptimalTreeRegressorCV(CrossValidatedTree, OptimalTreeRegressor):
     def _single(self) -> type[OptimalEstimator]:
         return OptimalTreeRegressor
 
-    def _read_for_prices(self, rows: Rows) -> tuple[OptimalEstimator, Dataset]:
+    def _for_prices(self, one: OptimalEstimator, table: Dataset) -> Dataset:
         """On a grid so coarse that a test may cost as much as all tests together can save."""
-        one, data = super()._read_for_prices(rows)
+        data = super()._for_prices(one, table)
         objective = one._objective()
         _, loss = loss_of(objective)
         constant = DecisionGraph.constant(loss.best_value(data, np.arange(data.n_samples)), data)
         one.set_params(ccp_alpha=Fraction(objective.evaluate(constant, data)) / total_weight(data))
-        return one, one._prepared(rows.X, rows.y, rows.sample_weight)
+        return one._with_target(table)
 
     @clear_call
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
