@@ -29,9 +29,10 @@ from typer.testing import CliRunner
 import treeform as tf
 from treeform.cli.app import app
 from treeform.data import Dataset
-from treeform.distribute.executor import is_cancelled
-from treeform.distribute.journal import kept
-from treeform.distribute.workers import Work, Workers, answer, never, started
+from treeform.distribute import workers
+from treeform.distribute.executor import is_cancelled, never
+from treeform.distribute.journal import Parts, kept
+from treeform.distribute.workers import Work, Workers, answer, started
 from treeform.engines import ConTree, EngineRun, TreeTask
 from treeform.errors import SolverFailed, SpecError
 from treeform.utils.budget import Limit
@@ -95,6 +96,15 @@ def test_tables_and_questions_that_come_out_of_alignment() -> None:
     assert found.graph == ConTree().run(data, TreeTask(3), EngineRun()).graph
 
 
+def test_replies_that_come_out_of_alignment(monkeypatch: pytest.MonkeyPatch) -> None:
+    def moved(*given: Any) -> Any:
+        reply, seconds = answer(*given)
+        return out_of_alignment(reply), seconds
+
+    monkeypatch.setattr(workers, "answer", moved)
+    assert same(problem().solve("contree", executor="threading", workers=2), problem().solve("contree"))
+
+
 def test_a_client_of_dask_searches_too() -> None:
     with distributed.Client(
         processes=False, n_workers=1, threads_per_worker=2, dashboard_address=None
@@ -133,16 +143,18 @@ def test_a_journal_is_gone_on_from(tmp_path: Path) -> None:
     problem().solve("contree", journal=tmp_path / "j")
     (kept,) = (tmp_path / "j").iterdir()
     replies = sorted(kept.iterdir())
-    # As a kill leaves it: some replies, one that a disk has spoilt, one that it has cut off.
+    # As a kill leaves it: some replies, one that a disk has spoilt, one that it has cut off, one of another question.
     half = len(replies) // 2
-    for reply in replies[half + 2 :]:
+    for reply in replies[half + 3 :]:
         reply.unlink()
+    replies[half + 2].write_bytes(replies[0].read_bytes())
     content = replies[half].read_bytes()
     replies[half].write_bytes(content[:9] + bytes([content[9] ^ 1]) + content[10:])
     replies[half + 1].write_bytes(replies[half + 1].read_bytes()[:10])
     again = problem().solve("contree", journal=tmp_path / "j", executor="threading", workers=2)
     assert same(again, whole)
     assert any(f"{half} of its parts were there" in note for note in again.notes)
+    assert "3 files were damaged in the journal; what they held was searched again" in again.notes
     *_, claim = (c for c in again.certificate()["claims"] if c["kind"] == "lower")
     assert claim["metadata"]["details"]["parts_from_journal"] == half
     assert tf.check(again.certificate(), table().drop(columns="y"), table()["y"]).ok
@@ -152,7 +164,7 @@ def test_a_journal_is_gone_on_from(tmp_path: Path) -> None:
 
 
 def test_a_journal_that_may_not_be_read_is_named(tmp_path: Path, monkeypatch) -> None:
-    answered = kept(tmp_path / "search", lambda question: question, [])
+    answered = kept(tmp_path / "search", lambda question: question, Parts())
 
     def refused(path: Path) -> bytes:
         raise PermissionError(13, "Permission denied", str(path))

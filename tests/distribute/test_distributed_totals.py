@@ -13,7 +13,7 @@ from in_parts import never, solve_in_parts
 import treeform as tf
 from treeform import _core
 from treeform.data import Dataset
-from treeform.distribute.journal import kept
+from treeform.distribute.journal import Parts, kept
 from treeform.engines import EngineRun, TotalsSearch, TreeTask, totals
 from treeform.engines.distributed import NOTHING, part_of, settles
 from treeform.engines.relaxation import relax
@@ -113,7 +113,7 @@ def test_problems_journals_and_messages(tmp_path: Path) -> None:
 
 
 def test_replies_that_were_kept_answer_with_other_bounds(tmp_path: Path) -> None:
-    found_there: list[Path] = []
+    parts = Parts()
     answered: list[int] = []
     question = np.array([50, 2, 7, 7, 2, 3, 9])
     assert part_of(question).tolist() == [3, 9]
@@ -123,7 +123,7 @@ def test_replies_that_were_kept_answer_with_other_bounds(tmp_path: Path) -> None
         answered.append(int(one[0]))
         return found if one[0] > 50 else nothing
 
-    answer = kept(tmp_path / "s", ask, found_there, bounded=True)
+    answer = kept(tmp_path / "s", ask, parts, bounded=True)
     lower, higher = question.copy(), question.copy()
     lower[0], higher[0] = 20, 60
     for one, told in ((question, nothing), (lower, nothing), (higher, found), (question, found), (lower, found)):
@@ -132,7 +132,7 @@ def test_replies_that_were_kept_answer_with_other_bounds(tmp_path: Path) -> None
         assert reply.tolist() == told.tolist()
         assert settles(reply, one)
     assert answered == [50, 60]  # nothing below 50 says nothing of 60; what costs 55 answers all
-    assert len(found_there) == 3
+    assert len(parts.found) == 3
 
 
 def test_a_message_that_does_not_fit_is_refused() -> None:

@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 
 import treeform as tf
+from treeform.distribute import executor
+from treeform.errors import SpecError
 
 
 @pytest.fixture
@@ -79,6 +81,50 @@ def test_a_client_that_waits_is_left_alone_at_the_limit(loop: Any) -> None:
     result = problem().solve("contree", executor=Dies(waits, loop), time_limit=0.2)
     assert (result.status, result.limit) == (tf.Status.FEASIBLE, tf.Limit.TIME)
     assert result.graph is not None
+
+
+def test_a_silent_scheduler_is_named_and_counts_as_gone_later(loop: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(executor, "SILENT_SECONDS", 0.1)
+    monkeypatch.setattr(executor, "GONE_SECONDS", 0.4)
+    with pytest.warns(tf.errors.TreeformWarning, match=r"has not answered for 0.1 s; .* in 0.3 s more"):
+        result = problem().solve("contree", executor=Dies(waits, loop))
+    assert (result.status, result.limit) == (tf.Status.FEASIBLE, tf.Limit.SOLVER)
+    assert any("(TimeoutError: its scheduler has not answered for 0.4 s)" in note for note in result.notes)
+
+
+def test_a_scheduler_that_falls_silent_while_a_part_is_searched(
+    loop: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It counts its threads, and then answers nothing any more."""
+    answers = [one_thread, waits]
+
+    class Freezes(Dies):
+        def submit(self, *_: Any, **__: Any) -> Any:
+            return Future()
+
+    monkeypatch.setattr(executor, "SILENT_SECONDS", 0.1)
+    monkeypatch.setattr(executor, "GONE_SECONDS", 0.4)
+    with pytest.warns(tf.errors.TreeformWarning, match="has not answered"):
+        result = problem().solve("contree", executor=Freezes(lambda: answers.pop(0)(), loop))
+    assert (result.status, result.limit) == (tf.Status.FEASIBLE, tf.Limit.SOLVER)
+
+
+def test_a_connection_that_waits_is_left_alone_and_closed_when_it_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    comes, closed = threading.Event(), threading.Event()
+
+    def connect(_: str) -> Any:
+        comes.wait()
+        return SimpleNamespace(close=closed.set)
+
+    monkeypatch.setattr(distributed, "Client", connect)
+    result = problem().solve("contree", executor="dask:tcp://frozen:1", time_limit=0.2)
+    assert (result.status, result.limit) == (tf.Status.FEASIBLE, tf.Limit.TIME)
+    monkeypatch.setattr(executor, "GONE_SECONDS", 0.1)
+    with pytest.raises(SpecError, match=r"could not be started[^$]*it has not answered for 0.1 s"):
+        problem().solve("contree", executor="dask:tcp://frozen:1")
+    assert not closed.is_set()
+    comes.set()
+    assert closed.wait(60)
 
 
 def test_a_scheduler_that_was_killed_ends_the_search() -> None:

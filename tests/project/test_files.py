@@ -27,7 +27,7 @@ from treeform.cli.spec import read_spec
 from treeform.cli.stored import load_model, read_certificate
 from treeform.data import table_files
 from treeform.data.table_files import read_table
-from treeform.distribute.journal import kept
+from treeform.distribute.journal import Parts, kept
 from treeform.errors import CertificateError, DataError, SpecError, TreeformError
 from treeform.study.journal import Journal
 from treeform.utils.files import parse_json, read_text, write_text
@@ -91,7 +91,7 @@ def test_what_cannot_be_written_leaves_the_old_file(
 def test_a_file_in_the_place_of_a_folder_is_named_as_the_reason(tmp_path: Path) -> None:
     write_text(tmp_path / "taken", "")
     for folder in (tmp_path / "taken", tmp_path / "taken" / "below"):
-        for refused in (Proofs, Journal, lambda folder: kept(folder / "digest", print, [])):
+        for refused in (Proofs, Journal, lambda folder: kept(folder / "digest", print, Parts())):
             with pytest.raises(SpecError, match="a part of this path is a file, not a folder"):
                 refused(folder)
 

@@ -2,25 +2,53 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import functools
 import os
 import shutil
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, wait
 from importlib.util import find_spec
 from typing import Any
 
-from treeform.errors import SolverFailed, SpecError, did_you_mean
+from treeform.errors import SolverFailed, SpecError, TreeformWarning, did_you_mean
 from treeform.utils.rows import setting_text
 
 LOCAL = ("loky", "threading", "multiprocessing")
 NAMES = (*LOCAL, "dask", "ray")
 POLL_SECONDS = 1.0
 """Between two looks of a worker for the process that started it."""
+WAIT_SECONDS = 0.05
+"""Between two looks of who waits for a reply."""
 LAST_SECONDS = 1.0
 """For closing a client, which without its scheduler waits for half a minute."""
+SILENT_SECONDS = 10.0
+"""Without an answer of a scheduler, after which a warning says so; it is asked as often."""
+GONE_SECONDS = 60.0
+"""Without an answer of a scheduler, after which it counts as gone."""
+
+
+class CutShort(Exception):
+    """The search has to stop before a worker has answered."""
+
+
+def never() -> bool:
+    """A search that ends with its worker, or is asked nothing more."""
+    return False
+
+
+def waited(future: Future[Any], stop: Callable[[], bool], check: Callable[[], object]) -> Any:
+    """What it comes to. Raises CutShort once ``stop()`` is true, and what ``check()`` raises."""
+    while not wait([future], WAIT_SECONDS).done:
+        check()
+        if stop():
+            future.cancel()
+            raise CutShort
+    return future.result()
 
 
 def each(
@@ -117,11 +145,69 @@ def is_client(executor: Any) -> bool:
     return hasattr(executor, "scheduler") and hasattr(executor, "submit")
 
 
+class Pulse:
+    """Whether the scheduler of a client still answers: it is asked how many threads its workers have."""
+
+    def __init__(self, client: Any) -> None:
+        self._client, self._warned = client, False
+        self._ask()
+
+    def _ask(self) -> None:
+        """`counts` becomes its answer: the threads of each worker."""
+        self._since = time.monotonic()
+        loop = self._client.loop.asyncio_loop
+        self.counts = asyncio.run_coroutine_threadsafe(self._client.scheduler.ncores(), loop)
+
+    def check(self) -> None:
+        """Ask it again, and warn once where it is silent. Raises TimeoutError where it has been for too long."""
+        seconds = time.monotonic() - self._since
+        if seconds < SILENT_SECONDS:
+            return
+        if self.counts.done():
+            self._ask()
+        elif seconds > GONE_SECONDS:
+            raise TimeoutError(f"its scheduler has not answered for {GONE_SECONDS:g} s")
+        elif not self._warned:
+            self._warned = True
+            what = f"the scheduler of the cluster has not answered for {SILENT_SECONDS:g} s; "
+            what += f"the search ends if it does not in {GONE_SECONDS - SILENT_SECONDS:g} s more"
+            warnings.warn(what, TreeformWarning, stacklevel=2)
+
+
+def _connected(connect: Callable[[], Any], stop: Callable[[], bool], endless: bool) -> Any:
+    """The client that ``connect()`` makes, in a thread of its own; this process ends without it if it may be `endless`.
+
+    Raises CutShort once ``stop()`` is true, TimeoutError after `GONE_SECONDS`; a client that is made later is closed.
+    """
+    made: Future[Any] = Future()
+    made.set_running_or_notify_cancel()
+
+    def make() -> None:
+        try:
+            made.set_result(connect())
+        except BaseException as error:
+            made.set_exception(error)
+
+    threading.Thread(target=make, daemon=endless).start()
+    until = time.monotonic() + GONE_SECONDS
+
+    def check() -> None:
+        if time.monotonic() > until:
+            raise TimeoutError(f"it has not answered for {GONE_SECONDS:g} s")
+
+    try:
+        return waited(made, stop, check)
+    except BaseException:
+        made.add_done_callback(lambda late: late.exception() or late.result().close())
+        raise
+
+
 @contextlib.contextmanager
-def client_of(executor: Any, workers: int | None) -> Iterator[Any]:
+def client_of(executor: Any, workers: int | None, stop: Callable[[], bool] = never) -> Iterator[Any]:
     """The client of a cluster: the one given, one at the address, or one of workers that are started here.
 
-    Raises SpecError if Dask distributed is not installed, or the cluster cannot be reached.
+    Raises SpecError if Dask distributed is not installed, or the cluster cannot be reached; CutShort once ``stop()`` is
+    true before.
     """
     if is_client(executor):
         yield executor
@@ -133,7 +219,8 @@ def client_of(executor: Any, workers: int | None) -> Iterator[Any]:
     address = str(executor).removeprefix("dask").removeprefix(":")
     local = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": None}
     try:
-        client = connect(address) if address else connect(**local)
+        start = functools.partial(connect, address) if address else functools.partial(connect, **local)
+        client = _connected(start, stop, bool(address))
     except (OSError, RuntimeError, TimeoutError, ValueError) as error:
         raise SpecError(
             f"the workers of executor={executor!r} could not be started",

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from treeform import __version__
-from treeform.distribute.executor import LOCAL, check_executor
-from treeform.distribute.journal import kept
+from treeform.distribute.executor import LOCAL, CutShort, check_executor
+from treeform.distribute.journal import Parts, kept
 from treeform.distribute.pairs import with_bounds_of_pairs
-from treeform.distribute.workers import CutShort, Work, started
+from treeform.distribute.workers import Work, started
 from treeform.engines import Engine, EngineOutcome, EngineRun, TreeTask
 from treeform.engines.distributed import Distributable
 from treeform.engines.task import Ask, Message
@@ -96,7 +96,7 @@ class _Distributed(Engine):
         work = Work(engine, data, task, _digest(engine, data, task))
         how, stop = self.how, run.budget.stop
         executor, workers = ("threading", 1) if how.executor is None else (how.executor, how.workers)
-        found: list[Path] = []
+        parts = Parts()
 
         def ask(question: Message) -> Message | None:
             return pool.ask(question, stop)
@@ -105,7 +105,7 @@ class _Distributed(Engine):
             with started(executor, workers, work, stop) as pool:
                 answered: Ask = ask
                 if how.journal is not None:
-                    answered = kept(Path(how.journal) / work.key[:24], ask, found, engine.bounded)
+                    answered = kept(Path(how.journal) / work.key[:24], ask, parts, engine.bounded)
                 if engine.bounded:
                     answered = with_bounds_of_pairs(answered)
                 threads = pool.size if executor in LOCAL else 1
@@ -113,16 +113,19 @@ class _Distributed(Engine):
                 outcome = engine.run(data, task, shared)
         except CutShort:
             return EngineOutcome(None, None, 0, False, "time")
-        return _with_notes(outcome, pool.lost, found)
+        return _with_notes(outcome, pool.lost, parts)
 
 
-def _with_notes(outcome: EngineOutcome, lost: int, found: list[Path]) -> EngineOutcome:
+def _with_notes(outcome: EngineOutcome, lost: int, parts: Parts) -> EngineOutcome:
     """The outcome with what its reader has to know: parts that come from an earlier run, and workers that died."""
     notes, details = [], {}
-    if found:
+    if found := parts.found:
         details["parts_from_journal"] = len(found)
         folder = found[0].parent.parent
         notes.append(f"the search went on from {folder}: {len(found)} of its parts were there")
+    if parts.damaged:
+        those = count_of(len(parts.damaged), "file", "were")
+        notes.append(f"{those} damaged in the journal; what they held was searched again")
     if lost:
         notes.append(f"{count_of(lost, 'worker', 'were')} lost; what was left undone was searched again")
     return replace(outcome, notes=(*outcome.notes, *notes), details=outcome.details | details)

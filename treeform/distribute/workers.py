@@ -7,7 +7,6 @@ search. A cluster starts what its workers lost again by itself.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 import queue
@@ -16,13 +15,22 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ThreadPoolExecutor, wait
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from treeform.distribute.executor import client_of, end_with, is_cancelled, out_of_reach
+from treeform.distribute.executor import (
+    CutShort,
+    Pulse,
+    client_of,
+    end_with,
+    is_cancelled,
+    never,
+    out_of_reach,
+    waited,
+)
 from treeform.engines.distributed import Distributable
 from treeform.errors import SolverFailed, SpecError
 
@@ -31,13 +39,8 @@ if TYPE_CHECKING:
     from treeform.engines import TreeTask
     from treeform.engines.task import Message
 
-POLL_SECONDS = 0.05
 MOST_LOST = 3
 """Processes that a question may cost before the search ends."""
-
-
-class CutShort(Exception):
-    """The search has to stop before a worker has answered."""
 
 
 @dataclass(frozen=True)
@@ -53,11 +56,6 @@ class Work:
 
 _MINE = threading.local()
 """What this thread of a worker took up last: the key of a search, and what answers its questions."""
-
-
-def never() -> bool:
-    """A search that ends with its worker, or is asked nothing more."""
-    return False
 
 
 def answer(source: Work | str, key: str, ended: Callable[[], bool], question: Message) -> Any:
@@ -80,12 +78,14 @@ def answer(source: Work | str, key: str, ended: Callable[[], bool], question: Me
 class Workers:
     """Those who answer the questions of one search: `size` of them, whose executors ``start()`` gives.
 
-    `given` is what `answer` is given with every question. `lost` counts executors that broke and were replaced;
-    `seconds` has those of CPU of each answer.
+    `given` is what `answer` is given with every question; ``check()`` raises an error where they are out of reach.
+    `lost` counts executors that broke and were replaced; `seconds` has those of CPU of each answer.
     """
 
-    def __init__(self, size: int, start: Callable[[], Any], *given: Any) -> None:
-        self._start, self._given = start, given
+    def __init__(
+        self, size: int, start: Callable[[], Any], *given: Any, check: Callable[[], object] = never
+    ) -> None:
+        self._start, self._given, self._check = start, given, check
         self._idle: queue.SimpleQueue[Any] = queue.SimpleQueue()
         for _ in range(size):
             self._idle.put(start())
@@ -102,7 +102,7 @@ class Workers:
         try:
             for left in reversed(range(MOST_LOST)):
                 try:
-                    found = waited(executor.submit(answer, *self._given, question), stop)
+                    found = waited(executor.submit(answer, *self._given, question), stop, self._check)
                     break
                 except BrokenExecutor:
                     self.lost += 1
@@ -120,21 +120,12 @@ class Workers:
         reply: Message
         reply, seconds = found
         self.seconds.append(seconds)
-        return reply
-
-
-def waited(future: Future[Any], stop: Callable[[], bool]) -> Any:
-    """What it comes to. Raises CutShort once ``stop()`` is true."""
-    while not wait([future], POLL_SECONDS).done:
-        if stop():
-            future.cancel()
-            raise CutShort
-    return future.result()
+        return reply.copy()  # it, too, may lie out of alignment
 
 
 def _failure(error: Exception) -> SolverFailed:
     """The error of a search whose question has no reply."""
-    if isinstance(error, CancelledError):
+    if isinstance(error, CancelledError | TimeoutError):
         return out_of_reach(error)
     name = type(error).__name__
     if isinstance(error, BrokenExecutor) or name == "KilledWorker":  # of Dask
@@ -173,7 +164,7 @@ def started(
             joblib.dump(work, source)  # workers map its arrays into memory, and share them
             yield Workers(count, partial(_process, stack, folder), source, work.key, never)
         else:
-            client = stack.enter_context(client_of(executor, workers))
+            client = stack.enter_context(client_of(executor, workers, stop))
             yield _cluster(client, work, stop)
 
 
@@ -208,8 +199,8 @@ def _cluster(client: Any, work: Work, stop: Callable[[], bool]) -> Workers:
     import dask.config
 
     try:
-        counts = asyncio.run_coroutine_threadsafe(client.scheduler.ncores(), client.loop.asyncio_loop)
-        threads = sum(waited(counts, stop).values())
+        pulse = Pulse(client)
+        threads = sum(waited(pulse.counts, stop, pulse.check).values())
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
             taken = client.submit(_taken, work, pure=False)
     except CutShort:
@@ -219,4 +210,4 @@ def _cluster(client: Any, work: Work, stop: Callable[[], bool]) -> Workers:
     if threads == 0:
         raise SpecError("the cluster has no workers", fix="start some with: dask worker tcp://HOST:PORT")
     executor = client.get_executor(pure=False)
-    return Workers(threads, lambda: executor, taken, work.key, is_cancelled)
+    return Workers(threads, lambda: executor, taken, work.key, is_cancelled, check=pulse.check)
