@@ -113,7 +113,8 @@ def test_a_client_of_dask_searches_too() -> None:
     assert same(shared, problem().solve("contree"))
 
 
-def test_a_killed_worker_costs_its_part_only() -> None:
+@pytest.mark.parametrize(("sent", "lost"), [(signal.SIGKILL, 1), (signal.SIGINT, 0)])
+def test_a_killed_worker_costs_its_part_only_and_ctrl_c_nothing(sent: signal.Signals, lost: int) -> None:
     data = Dataset.from_user(table().drop(columns="y"), table()["y"])
     task, asked = TreeTask(3), 0
 
@@ -124,13 +125,13 @@ def test_a_killed_worker_costs_its_part_only() -> None:
             asked += 1
             if asked == 20:
                 workers = [one for one in psutil.Process().children(recursive=True) if _is_worker(one)]
-                os.kill(workers[0].pid, signal.SIGKILL)
+                os.kill(workers[0].pid, sent)
             return pool.ask(question, lambda: False)
 
         shared = ConTree().run(data, task, EngineRun(ask=ask, callers=pool.size))
     alone = ConTree().run(data, task, EngineRun())
     assert (shared.graph, shared.counters) == (alone.graph, alone.counters)
-    assert pool.lost <= 1
+    assert pool.lost <= lost
     assert len(pool.seconds) == asked
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import queue
+import signal
 import sys
 import tempfile
 import threading
@@ -181,11 +182,12 @@ def _begin_process(parent: int, folder: str) -> None:
     """What a worker of loky does first.
 
     loky ends a worker that has grown by 300 MB, as if memory leaked; what an engine keeps from one part to the next is
-    work saved.
+    work saved. Ctrl-C reaches all processes of a terminal: the one that started the workers ends them.
     """
     from joblib.externals.loky import process_executor
 
     process_executor._MAX_MEMORY_LEAK_SIZE = sys.maxsize
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with(parent, folder)
 
 
