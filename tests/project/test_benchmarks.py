@@ -224,9 +224,9 @@ def test_deep(folder: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None
         monkeypatch.setattr(module, "in_child", lambda work, *given, **_: Ended(work(*given), "done", 0, 0))
     for module in (fair, limits, unseen):  # which would count for all tests after this one
         monkeypatch.setattr(module, "limits_count_work", lambda: None)
-    monkeypatch.setattr(compare, "PICTURED", 3)
-    for name, value in (("NAMED", ("wilt",)), ("LIMITS", (1.0, 20.0))):
-        monkeypatch.setattr(f"benchmarks.deep.standing.{name}", value)
+    standing = {"standing.NAMED": ("wilt",), "standing.LIMITS": (1.0, 20.0)}
+    for name, value in {**standing, "compare.PICTURED": 3, "targets.COMPARED": (3,)}.items():
+        monkeypatch.setattr(f"benchmarks.deep.{name}", value)
     sets = "wilt,made/wine,binary/no_such_set,keel/small,keel/no_such_set"
     compare.main(sets, "3", "20", "treeform;CART, gini", "0", "wilt")
     for shown in ("deep", "deep_other", "deep_keel"):
@@ -245,7 +245,6 @@ def test_deep(folder: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None
     (line,) = lines("deep_first", folder)
     assert line["more errors"] == 0 and float(line["errors"].removesuffix(" (3)")) <= 1
     monkeypatch.setattr(targets, "MOMENTS", (10.0, 20.0))
-    monkeypatch.setattr(targets, "COMPARED", (3,))
     targets.main("wilt", "3", "0,1", 20)  # depth three ends by itself
     assert "geometric mean of 1 cases and 2 seeds" in made("deep_second", folder).note
     (line,) = lines("deep_targets", folder)
@@ -257,9 +256,10 @@ def test_deep(folder: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None
     bounds.main("continuous/wilt", "2", "1,2", 20)
     (line,) = lines("deep_bounds", folder)
     assert int(line["2 parts"].split(" ")[0]) <= int(line["proof"]) == int(line["errors"])
-    memory.main("500x3", 2, "20")
-    (line,) = lines("deep_memory", folder)
-    assert int(line["treeform, errors"]) <= int(line["CART, errors"]) and float(line["treeform, tables"]) >= 0
+    memory.main("500x3", 2, "20", "classes,diagram 1-2", 20)
+    line, diagram = lines("deep_memory", folder)
+    assert int(diagram["treeform, errors"]) <= int(line["treeform, errors"]) <= int(line["CART, errors"])
+    assert float(line["treeform, tables"]) >= 0 and diagram["first model, s"]
     limits.main("60x300:2:20")
     (line,) = lines("deep_limits", folder)
     assert (line["ended by"], line["beyond it, s"], line["errors"]) == ("optimal", "0.0", "4")
