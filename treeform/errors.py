@@ -130,12 +130,14 @@ def no_column(what: str, column: object, names: Iterable[object], *, fix: str) -
     return DataError(what, cause=f"the table has {shown}", fix=did_you_mean(column, known) or fix)
 
 
-def unknown_name(name: object, known: Iterable[str], what: str, *, fix: str | None = None) -> UnknownName:
-    """The error for a name that does not exist: the names that do, similar ones, or else ``fix``."""
+def unknown_name(
+    name: object, known: Iterable[str], what: str, *, fix: str | None = None, limit: int = 20
+) -> UnknownName:
+    """The error for a name that does not exist: the first ``limit`` that do, similar ones, or else ``fix``."""
     names = list(known)
     return UnknownName(
         f"there is no {what} {name!r}",
-        cause=f"treeform knows {listing(names, limit=20) or 'none'}",
+        cause=f"treeform knows {listing(names, limit) or 'none'}",
         fix=did_you_mean(name, names, others=2) or fix,
     )
 

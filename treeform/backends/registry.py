@@ -51,7 +51,7 @@ def by_name(name: str) -> Backend:
     """
     plain, settings = parse_name(name)
     wanted = plain.lower().replace("_", "-")
-    known = []
+    usual, known = [], []
     for extension, kind in _loadable():
         names = {variant.lower().replace("_", "-"): variant for variant in kind.variants()}
         names |= kind.aliases
@@ -60,7 +60,8 @@ def by_name(name: str) -> Backend:
             return _configured(kind, names[wanted], settings)
         if ":" in wanted and kind.open_ended and wanted.startswith(f"{kind.name}:"):
             return _configured(kind, plain, settings)
-        known += [*names]
+        usual.append(kind.variants()[0])
+        known += [other for other in names if other != usual[-1]]
     for extension in extensions(SOLVERS):
         if extension.name.lower() == wanted:
             load_backend(extension)  # raises: it is the one that could not be loaded
@@ -71,7 +72,8 @@ def by_name(name: str) -> Backend:
             fix="name one such as 'highs' or tf.CPSAT()",
         )
     shows = worded("tf.solvers()", "treeform solvers")
-    raise unknown_name(plain, known, "solver", fix=f"{shows} shows what can be used here")
+    fix = f"{shows} shows what can be used here"
+    raise unknown_name(plain, [*usual, *known], "solver", fix=fix, limit=len(usual))
 
 
 def _configured(kind: type[Backend], variant: str, settings: str) -> Backend:

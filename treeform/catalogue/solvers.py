@@ -28,7 +28,7 @@ from treeform.utils.extensions import (
     parse_name,
 )
 from treeform.utils.extensions import register as enter
-from treeform.utils.rows import setting_text
+from treeform.utils.rows import setting_text, worded
 
 
 def engine_names() -> tuple[str, ...]:
@@ -162,7 +162,7 @@ def find_solver(value: Backend | Engine | type | str) -> Backend | Engine:
         raise SpecError(
             f"{value!r} is no solver",
             cause="a solver is a backend (tf.HiGHS()), a native engine (tf.ConTree()) or the name of one",
-            fix="see tf.solvers() for the names",
+            fix="see tf.solvers() for the names; a number stands with its keyword, such as time_limit=60 or within=0.02",
         )
     plain, settings = parse_name(value)
     engine = find(ENGINES, plain)
@@ -194,7 +194,8 @@ def _find_backend(name: str) -> Backend:
         fix = did_you_mean(plain, engines) or error.fix
         raise UnknownName(
             error.what,
-            cause=f"{error.cause}; native engines: {', '.join(sorted(engines))}",
+            cause=f"{error.cause}; native engines: {', '.join(sorted(engines))}; "
+            f"{worded('tf.solvers()', 'treeform solvers')} shows all",
             fix=f"it is a formulation: formulation={plain!r}" if plain in formulation_names() else fix,
         ) from None
 

@@ -118,7 +118,10 @@ def settings_of(kind: Any, inside: str | None) -> dict[str, Any]:
     """
     known = parameters(kind)
     if inside is not None and not known:
-        raise SpecError(f"the objective {kind.name} takes nothing in brackets, and {inside!r} is given")
+        raise SpecError(
+            f"the objective {kind.name} takes nothing in brackets, and {inside!r} is given",
+            fix=f"write {kind.name} alone",
+        )
     given = only(settings_in(inside, kind.name), list(known), kind.name)
     for name, one in known.items():
         if name not in given and one.default is one.empty:
@@ -182,7 +185,8 @@ def only(settings: dict[str, str], known: Sequence[str], owner: str) -> dict[str
     """
     for key in settings:
         if key not in known:
-            raise no_such_part(f"the objective {owner}", "setting", key, known)
+            example = f"{owner}[{known[0]}=...]" if known else owner
+            raise no_such_part(f"the objective {owner}", "setting", key, known, example)
     return settings
 
 

@@ -103,7 +103,7 @@ class GroupError(OfGroups, SampleCost):
         super().__init__(groups)
         pairs = None if weights is None else weights.items()
         self.weights = (
-            None if pairs is None else tuple((k, as_fraction(v, f"the weight of {k}")) for k, v in pairs)
+            None if pairs is None else tuple((k, as_fraction(v, f"the weight of the group {k}")) for k, v in pairs)
         )
         if self.weights is not None and min((w for _, w in self.weights), default=Fraction(0)) < 0:
             raise SpecError("the weight of a group is negative", fix="give weights of at least 0")
