@@ -40,6 +40,11 @@ WRONG = {
     "near-optimal t.csv --target y --shape tree:2 --within -1": "--within 0.01",
     "pareto t.csv --target y --shape diagram:1,2": "--shape tree:k, where k",
     "judge t.csv --target y --model t.csv": "it is not JSON: line 1",
+    FIT + """--require "max_errors:0,on='g ' == 'u'\"""": "\"'g '\" is no column",
+    "fit s.csv --target y": "or add --sep ';'",
+    "fit s.csv --sep ';' --target 'who, where'": "the columns are 'who, when', 'x', 'y'",
+    "fit s.csv --sep ';' --target y --require min_recall:0.5": "add positive=\"no, never\"",
+    "fit s.csv --sep ';' --target y --minimize 'cost[0 1; 1 0]'": "the classes are '1', 'maybe', 'no, never'",
 }
 """Command lines that are refused, and a part of what is said."""
 
@@ -50,6 +55,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = pd.DataFrame({"x": range(30), "g": list("uv") * 15, "n": range(30), "y": list("abc") * 10})
     rows["h"] = [None, None, *"uv" * 14]
     rows.to_csv(path / "t.csv", index=False)
+    odd = pd.DataFrame({"who, when": range(12), "x": 1.5, "y": ["maybe", "no, never", "1"] * 4})
+    odd.to_csv(path / "s.csv", index=False, sep=";", decimal=",")
     return path
 
 

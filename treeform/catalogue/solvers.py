@@ -162,7 +162,8 @@ def find_solver(value: Backend | Engine | type | str) -> Backend | Engine:
         raise SpecError(
             f"{value!r} is no solver",
             cause="a solver is a backend (tf.HiGHS()), a native engine (tf.ConTree()) or the name of one",
-            fix="see tf.solvers() for the names; a number stands with its keyword, such as time_limit=60 or within=0.02",
+            fix="see tf.solvers() for the names; "
+            "a number stands with its keyword, such as time_limit=60 or within=0.02",
         )
     plain, settings = parse_name(value)
     engine = find(ENGINES, plain)

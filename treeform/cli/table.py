@@ -33,7 +33,7 @@ def take_column(frame: pd.DataFrame, column: str, role: str, source: Path) -> pd
         )
     raise DataError(
         f"{source} has no column {column!r}",
-        cause=f"it was named as the {role} column; the columns are {listing(frame.columns)}",
+        cause=f"it was named as the {role} column; the columns are {listing(map(repr, frame.columns))}",
         fix=did_you_mean(column, frame.columns, others=2)
         or f"name the {role} column as the header spells it",
     )

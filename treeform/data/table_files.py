@@ -161,7 +161,7 @@ def _read_arrow(path: Path) -> pd.DataFrame:
 
 
 def _read_csv(path: Path, text: Iterable[str], form: CsvForm) -> pd.DataFrame:
-    sep = form.separator(path)
+    sep, header = form.separator(path), None
     try:
         with _open_bytes(path) as raw:
             check_size(path, raw)
@@ -175,7 +175,7 @@ def _read_csv(path: Path, text: Iterable[str], form: CsvForm) -> pd.DataFrame:
                 f"{path} is empty", cause="it has no header line", fix="give a table with a header"
             )
         _check_header(path, header, sep)
-        _check_width(path, header, first)
+        _check_width(path, header, first, sep)
         with _open(path, form) as stream, warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
             frame = pd.read_csv(
@@ -192,11 +192,7 @@ def _read_csv(path: Path, text: Iterable[str], form: CsvForm) -> pd.DataFrame:
     except UnicodeError as error:
         raise _wrong_encoding(path, form, error) from error
     except (csv.Error, pd.errors.ParserError, pd.errors.ParserWarning) as error:
-        raise DataError(
-            f"{path} is not a regular table",
-            cause=_first_line(error),
-            fix="every line needs as many cells as the header; quote cells that hold the separator",
-        ) from error
+        raise _irregular(path, _first_line(error), header, sep) from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise DataError(
             f"{path} is not a whole gzip file", cause=_first_line(error), fix="compress or download it again"
@@ -262,23 +258,36 @@ def _check_header(path: Path, header: Sequence[str], sep: str | None) -> None:
             cause="often this is a row index that was written along with the table",
             fix="drop the column (in pandas: to_csv(..., index=False)) or give it a name",
         )
-    other = [mark for mark in ",;\t|" if mark != sep and mark in header[0]]
+    other = _other_separator(header, sep)
     if sep is not None and len(header) == 1 and other:
-        word = "tab" if other[0] == "\t" else repr(other[0])
         raise DataError(
-            f"{path} seems to be separated by {other[0]!r}",
+            f"{path} seems to be separated by {other!r}",
             cause=f"the header is a single cell when it is split at {sep!r}",
-            fix=f"add --sep {word}",
+            fix=f"add --sep {_word(other)}",
         )
 
 
-def _check_width(path: Path, header: Sequence[str], first: Sequence[str] | None) -> None:
+def _other_separator(header: Sequence[str], sep: str | None) -> str | None:
+    """A mark that the cells of the header hold at least as often as there are cells."""
+    text = "".join(header)
+    return next((mark for mark in ",;\t|" if mark != sep and text.count(mark) >= len(header)), None)
+
+
+def _word(sep: str) -> str:
+    return "tab" if sep == "\t" else repr(sep)
+
+
+def _check_width(path: Path, header: Sequence[str], first: Sequence[str] | None, sep: str) -> None:
     if first and len(first) != len(header):
-        raise DataError(
-            f"{path} is not a regular table",
-            cause=f"the header has {count_of(len(header), 'cell')} and the first {BY_LINE.word} has {len(first)}",
-            fix="every line needs as many cells as the header; quote cells that hold the separator",
-        )
+        cause = f"the header has {count_of(len(header), 'cell')} and the first {BY_LINE.word} has {len(first)}"
+        raise _irregular(path, cause, header, sep)
+
+
+def _irregular(path: Path, cause: str, header: Sequence[str] | None, sep: str) -> DataError:
+    other = _other_separator(header, sep) if header else None
+    fix = "every line needs as many cells as the header; quote cells that hold the separator"
+    fix += f", or add --sep {_word(other)}" if other else ""
+    return DataError(f"{path} is not a regular table", cause=cause, fix=fix)
 
 
 def _wrong_encoding(path: Path, form: CsvForm, error: UnicodeError) -> DataError:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_sample_weight
 
 from treeform.data.roles import in_row_order
-from treeform.errors import SpecError, did_you_mean
+from treeform.errors import SpecError, did_you_mean, listing
 from treeform.language.component import parameters_of
 from treeform.language.named import named
 from treeform.language.requirement import Requirement
@@ -85,7 +85,7 @@ def monotone_of(monotonic_cst: Any, names: Sequence[str], positive: Any) -> list
         if unknown:
             raise SpecError(
                 f"monotonic_cst names {unknown[0]!r}, which is no column",
-                cause=f"the columns are {', '.join(map(str, names[:20]))}",
+                cause=f"the columns are {listing(map(repr, names), 20)}",
                 fix=did_you_mean(unknown[0], names) or "name columns of the table",
             )
         signs_by_column = dict(monotonic_cst)

@@ -9,6 +9,7 @@ from treeform.data import Dataset
 from treeform.data.exact import plain
 from treeform.data.labels import is_label
 from treeform.errors import SpecError
+from treeform.language.objective_text import quoted
 from treeform.utils.rows import worded
 
 
@@ -84,11 +85,11 @@ def positive_code(label: Any, data: Dataset, owner: object) -> int:
         return class_code(label, data)
     labels = data.n_classes - (data.abstain_code is not None)
     if labels > 2:
-        shown = plain_label(data.classes[labels - 1])
+        shown = [plain_label(label) for label in data.classes[:labels]]
         raise SpecError(
             f"{owner} does not say which class is positive",
-            cause=f"there are {labels} classes: {', '.join(map(str, data.classes[:labels]))}",
-            fix=f"add positive={worded(repr(shown), str(shown))}",
+            cause=f"there are {labels} classes: {', '.join(map(repr, shown))}",
+            fix=f"add positive={worded(repr(shown[-1]), quoted(str(shown[-1])))}",
         )
     return labels - 1
 

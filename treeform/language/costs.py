@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from treeform.data.exact import fraction_of
+from treeform.data.exact import fraction_of, plain
 from treeform.errors import SpecError
 from treeform.language.numbers import as_fraction
 from treeform.language.objective import Term
@@ -173,7 +173,7 @@ class Cost(ClassCost):
             return super().refusal(data, shape)
         return SpecError(
             f"the cost matrix has {len(self.matrix)} rows and the data have {data.n_classes} classes",
-            cause=f"the classes are {', '.join(map(str, data.classes))}",
+            cause=f"the classes are {', '.join(map(repr, map(plain, data.classes)))}",
             fix="give one row and one column per class, in that order",
         )
 

@@ -105,7 +105,9 @@ def bare(text: str) -> str:
     text = text.strip()
     if len(text) < 2 or text[0] != text[-1] or text[0] not in "\"'":
         return text
-    return text[1:-1].replace(2 * text[0], text[0])
+    quote, inside = text[0], text[1:-1]
+    # 'a' == 'b' begins and ends with quotes of two values
+    return text if quote in inside.replace(2 * quote, "") else inside.replace(2 * quote, quote)
 
 
 def settings_of(kind: Any, inside: str | None) -> dict[str, Any]:

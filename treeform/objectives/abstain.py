@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from treeform.data.exact import plain
 from treeform.errors import SpecError
 from treeform.language.classes import no_abstention
 from treeform.language.costs import ClassCost, Cost
@@ -71,7 +72,7 @@ class AbstainCost(ClassCost):
         return SpecError(
             f"the cost matrix has {count_of(len(self.cost.matrix), 'row')} and the data have "
             + count_of(data.n_classes - 1, "class"),
-            cause=f"the classes are {', '.join(map(str, data.classes[:-1]))}",
+            cause=f"the classes are {', '.join(map(repr, map(plain, data.classes[:-1])))}",
             fix="give one row and one column per class, in that order; abstaining has the price",
         )
 

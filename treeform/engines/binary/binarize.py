@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from treeform.data.views import bit_rows, first_of_each
 from treeform.engines.checks import impossible
-from treeform.errors import SpecError
+from treeform.errors import SpecError, listing
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -155,7 +155,7 @@ def _given(
     if unknown:
         raise SpecError(
             f"binarize= names a column {unknown[0]!r} that is not there",
-            cause=f"the columns are {', '.join(names[:12])}{', …' if len(names) > 12 else ''}",
+            cause=f"the columns are {listing(map(repr, names))}",
             fix="correct the name",
         )
     if not all(np.isfinite(t) for values in thresholds.values() for t in values):
