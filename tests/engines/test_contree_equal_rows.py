@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 from drawing import Draw
+from test_contree_binding import call
 
 from treeform.data import Dataset
+from treeform.data.views import merge_points
 from treeform.engines import ConTree, EngineRun, TreeTask, contree
 from treeform.graph import evaluate
 
@@ -46,6 +48,35 @@ def test_costs_are_those_of_all_rows(block: int, draw: Draw, monkeypatch: pytest
         tested = np.asarray(graph.feature) >= 0
         assert merged.upper == evaluate.weighted_errors(graph, data) + task.node_penalty * tested.sum()
         assert np.asarray(graph.counts).sum(axis=1)[~tested].min() >= task.min_support
+
+
+def heavy_case(times: int = 3_000, others: int = 6) -> Dataset:
+    """A table of which one row occurs many times."""
+    rng = np.random.default_rng(times)
+    x = rng.normal(size=(4_000, 2))[np.r_[np.repeat(0, times), np.repeat(np.arange(4_000), others)]]
+    return Dataset.from_user(x, (x.sum(axis=1) + 0.3 * rng.normal(size=len(x)) > 0).astype(int))
+
+
+def test_a_row_of_large_weight_is_several() -> None:
+    data, task = heavy_case(), TreeTask(depth=2)
+    X, y, weights, _ = contree._arrays(data, task)
+    assert weights.max() == contree._NARROW_WEIGHT
+    points = merge_points(X, y.astype(np.int64), weights, 2)
+    assert np.array_equal(points.X, data.points.X)
+    assert np.array_equal(points.weights, data.points.weights)
+    assert call(X, y, weights)["width"] == "narrow"
+    assert call(X, y, weights)["tree"]["cost"] == call(data.X, data.y.astype(np.int32))["tree"]["cost"]
+
+
+@pytest.mark.parametrize("what", ["sums are small", "rows are many", "many rows are heavy", "costs"])
+def test_a_row_of_large_weight_stays_one(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    times, others = 100 if what == "sums are small" else 3_000, 20 if what == "many rows are heavy" else 6
+    data, task = heavy_case(times, others), TreeTask(depth=2)
+    if what == "rows are many":
+        monkeypatch.setattr(contree, "_NARROW_ROWS", 5_000)
+    elif what == "costs":
+        task = TreeTask(depth=2, cost=np.array([[0, 3], [1, 0]]))
+    assert len(contree._arrays(data, task)[0]) == len(data.points.cells[0])
 
 
 @pytest.mark.parametrize("what", ["few rows", "weights", "rows that differ", "a third, but for classes"])

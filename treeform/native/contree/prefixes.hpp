@@ -1,6 +1,6 @@
 #pragma once
 // Class weights of the rows below any cut of a feature in a node: running sums at every few rows, and the rest added up
-// on request. Of two classes all is added up on request, which a compiler does many rows at a time.
+// on request. Of two classes of unit weights all is added up on request, which a compiler does many rows at a time.
 #include <vector>
 
 #include "table.hpp"
@@ -23,6 +23,7 @@ public:
             ones_ = node.weight[1];
             return;
         }
+        if (k == 2) return add_up_two();
         block_ = (2 * static_cast<std::size_t>(k) + 3) / 4 * 4;  // as many sums as rows to add on request
         const std::size_t blocks = node.n / block_;
         if (sums_.size() < (blocks + 1) * k) sums_.resize((blocks + 1) * k);
@@ -57,6 +58,21 @@ private:
     Cost ones_ = 0;
     std::vector<Cost> sums_, four_;
 
+    /// Of two classes where rows have weights.
+    void add_up_two() {
+        block_ = 32;
+        const std::size_t blocks = n_ / block_;
+        if (sums_.size() < 2 * (blocks + 1)) sums_.resize(2 * (blocks + 1));
+        Cost zero = 0, one = 0;
+        for (std::size_t b = 0; b < blocks; ++b) {
+            sums_[2 * b] = zero, sums_[2 * b + 1] = one;
+            for (std::size_t i = b * block_; i < (b + 1) * block_; ++i) {
+                const Cost weight = table_.weight_of(rows_[i]);
+                zero += labels_[i] == 0 ? weight : Cost{0}, one += labels_[i] == 1 ? weight : Cost{0};
+            }
+        }
+        sums_[2 * blocks] = zero, sums_[2 * blocks + 1] = one;
+    }
     void add(std::size_t from, std::size_t to, Cost* into) const {
         for (std::size_t i = from; i < to; ++i)
             if (labels_[i] != kNoLabel) into[labels_[i]] += table_.weight_of(rows_[i]);

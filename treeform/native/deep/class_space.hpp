@@ -204,7 +204,7 @@ public:
         for (std::size_t k = 0; k < rows.n; ++k) {
             const auto row = rows.order(0)[k];
             const Cost* cost = table_.cost.data() + table_.label[row] * static_cast<std::size_t>(table_.predictions);
-            const auto in = [&](const auto& tree) { return cost[static_cast<std::size_t>(tree.value(row))]; };
+            const auto in = [&](const auto& tree) { return cost[static_cast<int>(tree.value(row))]; };
             Cost gain = table_.weight_of(row) * (in(to_right) - in(to_left));
             if (noise > 0 && random.below(static_cast<std::uint64_t>(noise)) == 0)
                 gain += random.below(2) ? table_.mass_of(row) : -table_.mass_of(row);
