@@ -9,6 +9,7 @@ import pytest
 import treeform as tf
 from treeform.engines import EngineRun, TreeTask
 from treeform.errors import SpecError, TreeformError
+from treeform.solve.engines import lowered
 from treeform.testing import brute_force, draw_cases
 from treeform.utils.budget import Budget
 
@@ -140,3 +141,17 @@ def test_both_sides_of_a_test_of_missing_values_are_there() -> None:
         upper = tf.DecisionGraph.from_nested((column, threshold, 1, 0), plain.data)
         result = (plain + tf.Fix(upper)).solve(tf.PathSearch())
         assert (str(result.status), result.objective) == ("optimal", 1), side
+
+
+def test_deep_trees_are_known_long_before_the_first_test_at_the_root_is_done():
+    rng = np.random.default_rng(5)
+    X = rng.integers(0, 2, (300, 10))
+    y = (X[:, :6].sum(axis=1) % 2) ^ (rng.random(300) < 0.1)
+    less, deep = (tf.Problem(X, y, shape=tf.Tree(depth)) for depth in (3, 5))
+    less += tf.OncePerPath()
+    deep += tf.OncePerPath()
+    asked = []
+    stopping = Budget().until(lambda: asked.append(1) or len(asked) > 130)
+    task = lowered(deep.question, tf.PathSearch()).task
+    outcome = tf.PathSearch().run(deep.data, task, EngineRun(stopping))
+    assert not outcome.proved and outcome.upper <= less.solve(tf.PathSearch()).objective

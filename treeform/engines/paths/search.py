@@ -2,7 +2,8 @@
 
 Subtrees of depth two are counted from all pairs of tests at once, as in the specialised depth-two algorithm of
 Demirović et al., JMLR 2022, with the rules as masks over the pairs. What is above depth two is searched test by test,
-and pruned by the best tree known.
+and pruned by the best tree known. The first ones are grown from single tests above such subtrees, and the best trees of
+less depth: both are found long before the search has a tree of the whole depth.
 """
 
 from __future__ import annotations
@@ -53,7 +54,30 @@ class Search:
             found(cost, tree)
 
         rows = np.arange(len(self.table.bits))
-        self._least(rows, self.task.depth, self.rules.start, upper, better)
+        start, depth = self.rules.start, self.task.depth
+        upper, _ = self._least(rows, 0, start, upper, better)
+        for exact in range(self.counted_depth, depth):
+            grown = self._grown(rows, depth, start, exact)
+            if grown[0] < upper:
+                upper = grown[0]
+                better(*grown)
+            upper, _ = self._least(rows, exact, start, upper, better)
+        self._least(rows, depth, start, upper, better)
+
+    def _grown(self, rows: NDArray[np.int64], depth: int, state: int, exact: int) -> tuple[float, Node]:
+        """A tree whose subtrees of depth ``exact`` are the best ones below tests that cost least with leaves."""
+        if depth <= exact:
+            return self._least(rows, depth, state, float("inf"))
+        best, (candidates, estimate) = self._leaf(rows, state), self._candidates(rows, state)
+        if not len(candidates) or self.table.weight[rows].sum() < self.task.min_flow:
+            return best
+        test = int(candidates[estimate[candidates].argmin()])
+        right, heads = self.table.bits[rows, test] > 0, self.rules.after(state)
+        a, b = (
+            self._grown(rows[right == side], depth - 1, int(heads[side, test]), exact) for side in (0, 1)
+        )
+        cost = a[0] + b[0] + self.task.node_penalty
+        return best if a[1] is None or b[1] is None or cost >= best[0] else (cost, (test, a[1], b[1]))
 
     def _least(
         self,
