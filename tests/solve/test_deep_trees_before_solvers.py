@@ -60,3 +60,10 @@ def test_shallow_trees_and_supported_requirements_have_no_such_search() -> None:
         assert "deep trees for a solver" not in names
 
 
+
+
+def test_shallow_trees_on_the_way_to_deep_ones_are_improved_part_by_part() -> None:
+    for depth, is_improved in ((3, True), (4, False)):
+        of = problem(depth, RULES["cost"]).question
+        node = Node(Ledger(of, Budget(60.0)), choose(of, USUAL), brief=True)
+        assert ("neighbourhoods" in [stage.name for stage in planned(node)]) == is_improved

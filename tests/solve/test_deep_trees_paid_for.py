@@ -16,11 +16,11 @@ from treeform.solve.driver import _searched
 from treeform.solve.in_parts import search_in_parts
 from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node
-from treeform.solve.pipeline import planned
+from treeform.solve.pipeline import planned, search
 from treeform.solve.result import USUAL
 from treeform.solve.stage.deep_trees import search_for_solver
 from treeform.solve.stage.given_models import constants
-from treeform.solve.stage.steps import in_parts
+from treeform.solve.stage.steps import as_demanded, in_parts
 from treeform.utils.budget import Budget
 
 SUPPORT, BUDGET = tf.MinSupport(20), tf.FeatureBudget(1)
@@ -157,7 +157,7 @@ def test_before_a_solver_trees_are_searched_that_lack_nothing(is_sum: bool) -> N
     ledger = Ledger(of, Budget(60.0))
     node = Node(ledger, choose(of, USUAL))
     names = [stage.name for stage in planned(node)]
-    assert names.index("deep trees for a solver") < names.index("solver")
+    assert names.index("what is paid for, demanded") < names.index("relaxed search") < names.index("solver")
     constants(of, ledger)
     alone = ledger.upper
     assert alone is not None
@@ -168,8 +168,29 @@ def test_before_a_solver_trees_are_searched_that_lack_nothing(is_sum: bool) -> N
         better = ledger.upper is not None and ledger.upper < 0.8 * alone
         return better and not any(one.violation(ledger.graph, of.data) for one in asked.requirements)
 
-    search_for_solver(node, Budget().until(found))
-    assert found() and ledger.graph is not None and ledger.graph.depth > 2
+    as_demanded(search)(node, Budget().until(found))
+    assert found() and ledger.graph is not None and ledger.graph.depth > 2 and ledger.lower is None
+
+
+def test_what_is_paid_for_is_demanded_of_the_engine_that_supports_it_and_of_no_solver() -> None:
+    of = problem(SUPPORT).question
+    steps: list[Node] = []
+    node = Node(Ledger(of, Budget(60.0)), choose(of, USUAL))
+    assert node.plan.engine is None
+    budget = node.budget.share(5.0)
+    as_demanded(steps.append)(node, budget)
+    (step,) = steps
+    assert step.plan.engine is not None and step.plan.engine.name == "contree"
+    assert not step.plan.is_stated and step.budget is budget
+    assert [one.name for one in step.question.requirements] == ["min_support"]
+    assert str(step.question.objective) == "error"
+
+
+def test_the_search_before_a_solver_counts_what_it_does() -> None:
+    of = problem(SUPPORT).question
+    ledger = Ledger(of, Budget(60.0))
+    node = Node(ledger, choose(of, USUAL))
+    search_for_solver(node, Budget().until(lambda: ledger.graph is not None))
     assert ledger.did["trees"] >= ledger.did["searches"] > 0
     (note,) = _searched(ledger)
     assert note.startswith("improvement search under requirements: ")

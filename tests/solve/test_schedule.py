@@ -12,7 +12,7 @@ SHARES = {name: value for name, value in vars(schedule).items() if isinstance(va
 
 def test_a_share_of_what_is_left() -> None:
     share = Share(0.25, most=10.0, least=1.0, unlimited=7.0)
-    assert [share.seconds(left) for left in (100.0, 20.0, 2.0, None)] == [10.0, 5.0, 1.0, 7.0]
+    assert [share.seconds(left) for left in (100.0, 20.0, 2.0, 1.0, None)] == [10.0, 5.0, 1.0, 0.5, 7.0]
     assert Share(0.5).seconds(None) is None
 
 

@@ -175,11 +175,6 @@ def unpaid(question: Question) -> Question | None:
     return question.with_(objective=rest) if rules and rest.terms and rest.is_sum else None
 
 
-def summed(question: Question) -> Question | None:
-    """A question whose objective is a sum: this one, or else that with what is paid for demanded."""
-    return question if question.objective.is_sum else demanded(question)
-
-
 def _bound(requirement: Requirement, data: Dataset, **context: Any) -> Requirement:
     """Bound to the data; what no model satisfies may be paid for all the same."""
     try:

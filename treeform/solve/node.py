@@ -89,7 +89,7 @@ class Node(Work):
     """Of the whole run; the usual ones for a question that is a step of another one."""
     title: str = ""
     brief: bool = False
-    """Whether a larger question goes on after it, so that its last improvements are left out."""
+    """Whether a larger question goes on after it, so that last improvements of deep trees are left out."""
     relaxed: Relaxed | None = None
     """What the relaxed search found."""
     priced: tuple[Lagrangian, list[Fraction]] | None = None

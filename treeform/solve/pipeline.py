@@ -77,6 +77,11 @@ PIPELINE: tuple[Stage[Node], ...] = (
         applies=lambda node: node.plan.engine is None and node.question.objective.is_depth, by=steps.by_parts,
     ),
     Stage(
+        "what is paid for, demanded", steps.as_demanded(search), share=schedule.DEMANDED,
+        shapes=TREES, applies=with_warm_engine(steps.is_paid_for),
+        ready=lambda node: node.budget.remaining is not None, by=steps.by_demanded,
+    ),
+    Stage(
         "deep trees before diagrams", unrolled_trees.deep_trees, share=schedule.TREES_BEFORE_DIAGRAMS,
         shapes=DIAGRAMS, applies=with_engine(unrolled_trees.begins_with_trees), by=unrolled_trees.by_deep_trees,
     ),

@@ -26,7 +26,7 @@ limited run: up to depth six it ends within seconds on many tables. ConTree shar
 PROOF_OF_DEPTH_FOUR = Share(0.45, least=0.5)
 """The same on a table of many tests at depth four: its proof comes early or not at all."""
 
-PROOF_OF_DEEPER_TREES = Share(0.15, least=0.5)
+PROOF_OF_DEEPER_TREES = Share(0.15, least=0.1)
 """The same from depth five on, where few tables are proved; it searches smaller depths first."""
 
 TREES_WITHOUT_ROWS = Share(0.15, most=60.0, unlimited=60.0)
@@ -58,8 +58,8 @@ DEEP_TREES_ALONE = Share(0.49, unlimited=60.0)
 """The same where no solver takes the table: only the engine's neighbourhoods and smaller trees follow."""
 
 DEMANDED = Share(0.49)
-"""Of that time, for trees that lack nothing of what they may pay for: most searches know prices of tests and labels
-only."""
+"""Deep trees that lack nothing of what they may pay for, before a solver: engines search for them with all that they
+know, and know less of what is paid for."""
 
 UNPAID = Share(0.49)
 """Of what these leave of the parts of a limited run, for trees that lack what they like."""

@@ -213,7 +213,7 @@ class Share:
     most: float | None = None
     """Seconds that it never exceeds."""
     least: float = 0.0
-    """Seconds that it has at least, so that a short run still tries each step once."""
+    """Seconds that it has at least, so that a short run still tries each step once: at most half of what is left."""
     unlimited: float | None = None
     """Seconds where the run has no limit; None for no limit there either."""
 
@@ -221,7 +221,7 @@ class Share:
         """Seconds of so many that are left; None stands for no limit."""
         if remaining is None:
             return self.unlimited
-        seconds = max(self.part * remaining, self.least)
+        seconds = max(self.part * remaining, min(self.least, remaining / 2))
         return seconds if self.most is None else min(seconds, self.most)
 
     def of(self, budget: Budget) -> Budget:

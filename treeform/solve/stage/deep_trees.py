@@ -36,14 +36,12 @@ from treeform.graph import DecisionGraph
 from treeform.language.columns_at_fault import columns_at_fault, without_tests_at_fault
 from treeform.language.meetings import MOST_MARKS, all_meetings
 from treeform.language.question import Question
-from treeform.objectives.soft import demanded, summed
 from treeform.solve import schedule
 from treeform.solve.engines import submit_repaired
 from treeform.solve.lagrangian import Lagrangian, rows_of
 from treeform.solve.ledger import Ledger
 from treeform.solve.neighbourhoods import improve_low_subtrees
 from treeform.solve.node import Node, Worker
-from treeform.solve.part_ledger import InnerLedger
 from treeform.utils.budget import Budget
 
 MOST_KINDS = 64
@@ -272,22 +270,15 @@ def longer_search(node: Node, budget: Budget) -> None:
 
 
 def search_for_solver(node: Node, budget: Budget) -> None:
-    """The same before a solver, or in its place; half of the time with what is paid for demanded, as for a sum."""
-    engine, asked = node.plan.warm_engine, demanded(node.question)
-    is_whole = summed(node.question) is node.question
+    """The same before a solver, or in its place."""
+    engine = node.plan.warm_engine
     assert engine is not None
-    if asked is not None and relaxed(asked) is not None:
-        part = schedule.DEMANDED.of(budget) if is_whole else budget
-        DeepTrees(asked, InnerLedger(asked, node.ledger)).improve(engine, part)
-        if not is_whole:
-            return
     _search_of(node).improve(engine, budget)
 
 
 def by_deep_trees(node: Node) -> Worker | None:
     """Who searches for deep trees."""
-    asked = summed(node.question)
-    relaxation = None if asked is None else relaxed(asked)
+    relaxation = relaxed(node.question)
     return None if relaxation is None else (DeepTreeSearch.name, relaxation.dropped)
 
 

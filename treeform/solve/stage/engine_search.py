@@ -12,7 +12,6 @@ from treeform.engines.relaxation import relax
 from treeform.errors import SolverFailed, broke_down
 from treeform.graph import DecisionGraph, structure
 from treeform.language.question import Question
-from treeform.objectives.soft import summed
 from treeform.requirements import Fix
 from treeform.solve import schedule
 from treeform.solve.engines import FEW_TESTS, engine_beyond, run_engine, value_part
@@ -133,11 +132,6 @@ def _has_another_search(node: Node) -> bool:
     question = node.question
     if node.plan.distribution is not None or not DeepTreeSearch.searches(question.shape):
         return False
-    asked = summed(question)
-    if node.plan.engine is None and asked is not question:
-        if asked is None or node.plan.warm_engine is None:
-            return False
-        return relax(asked, DeepTreeSearch()) is not None
     if node.plan.engine is None and not has_neighbourhoods(node):
         return False
     relaxation = relax(question, DeepTreeSearch())
@@ -276,7 +270,7 @@ def _least_deep_leaf(graph: DecisionGraph) -> int:
 
 def has_neighbourhoods(node: Node) -> bool:
     """Whether trees of an engine that leaves requirements out can be made better by it, part by part."""
-    if node.brief:
+    if node.brief and node.question.shape.depth >= LEAST_DEPTH:
         return False
     relaxation = node.warm_part
     return relaxation is not None and not relaxation.exact and relaxation.takes_costs

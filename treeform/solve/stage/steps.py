@@ -9,14 +9,15 @@ from treeform.engines import Engine
 from treeform.engines.relaxation import relax
 from treeform.errors import BREAKDOWNS, broke_down, is_breakdown
 from treeform.language.question import Question
+from treeform.objectives.soft import demanded
 from treeform.shape import smaller_shapes
 from treeform.solve import schedule
 from treeform.solve.depth import DepthSearch
 from treeform.solve.engines import usual_engine
-from treeform.solve.in_parts import search_in_parts
+from treeform.solve.in_parts import LEAST_DEPTH, search_in_parts
 from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node, Worker
-from treeform.solve.part_ledger import PartLedger
+from treeform.solve.part_ledger import InnerLedger, PartLedger
 from treeform.utils.budget import Budget, Limit
 
 Search = Callable[[Node], None]
@@ -47,6 +48,37 @@ def _able(node: Node, engine: Engine, part: Question) -> Engine:
     other = None if relaxation is None or (relaxation.exact and is_kept) else usual_engine(part)
     supported = None if other is None else relax(part, other)
     return engine if other is None or supported is None or not supported.exact else other
+
+
+def is_paid_for(node: Node) -> bool:
+    """Whether deep models that lack nothing of what they may pay for can be searched for, before a solver."""
+    asked = demanded(node.question)
+    return asked is not None and asked.objective.is_sum and asked.shape.depth >= LEAST_DEPTH
+
+
+def as_demanded(search: Search) -> Callable[[Node, Budget], None]:
+    """Models that lack nothing of what they may pay for, as where it is demanded; without a solver."""
+
+    def run(node: Node, budget: Budget) -> None:
+        asked, warm = demanded(node.question), node.plan.warm_engine
+        assert asked is not None and warm is not None
+        claims = InnerLedger(asked, node.ledger)
+        claims.budget = budget
+        engine = _able(node, warm, asked)
+        part = relax(asked, engine)
+        able = engine if part is not None and part.exact else None
+        plan = replace(
+            node.plan, engine=able, backend=None, formulation=None, warm_engine=None if able else warm, start=None
+        )
+        search(node.step(claims, plan, "all of it demanded", node.brief))
+
+    return run
+
+
+def by_demanded(node: Node) -> Worker | None:
+    """Who does."""
+    asked, warm = demanded(node.question), node.plan.warm_engine
+    return None if asked is None or warm is None else (_able(node, warm, asked).name, ())
 
 
 def depths(node: Node, budget: Budget) -> Limit | None:
