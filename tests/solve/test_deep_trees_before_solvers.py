@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 import treeform as tf
+from treeform.engines import DeepTreeSearch
 from treeform.solve.choice import choose
 from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node
 from treeform.solve.pipeline import planned
 from treeform.solve.result import USUAL
-from treeform.solve.stage.deep_trees import first_deep_trees, search_for_solver
+from treeform.solve.stage.deep_trees import SAMPLES, DeepTrees, first_deep_trees, search_for_solver
 from treeform.solve.stage.given_models import constants
 from treeform.utils.budget import Budget
 
@@ -67,3 +68,23 @@ def test_shallow_trees_on_the_way_to_deep_ones_are_improved_part_by_part() -> No
         of = problem(depth, RULES["cost"]).question
         node = Node(Ledger(of, Budget(60.0)), choose(of, USUAL), brief=True)
         assert ("neighbourhoods" in [stage.name for stage in planned(node)]) == is_improved
+
+
+def test_prices_are_found_on_some_samples_of_a_large_table_and_then_all_are_searched(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 9, (8 * SAMPLES, 4))
+    y, group = (X[:, 0] + X[:, 1] > 8).astype(int), (X[:, 0] > 4) ^ (rng.random(8 * SAMPLES) < 0.2)
+    made = tf.Problem(X, y, shape=tf.Tree(3))
+    made += tf.StatisticalParity(groups=group.astype(int), difference="0.05", positive=1)
+    read: list[int] = []
+    answer = DeepTreeSearch.answer
+    monkeypatch.setattr(
+        DeepTreeSearch, "answer", lambda self, data, *more: read.append(data.n_samples) or answer(self, data, *more)
+    )
+    ledger = Ledger(made.question, Budget())
+    DeepTrees(made.question, ledger).first(Budget())
+    alone = read.index(8 * SAMPLES)
+    assert alone > 3 and set(read[:alone]) == {SAMPLES} and set(read[alone:]) == {8 * SAMPLES}
+    assert ledger.judged is not None and ledger.judged.ok and ledger.graph is not None and ledger.graph.depth > 1

@@ -126,10 +126,11 @@ class Lagrangian:
         multipliers: tuple[Fraction, ...],
         budget: Budget,
         on_tree: Callable[[DecisionGraph], None],
+        some: np.ndarray | None = None,
     ) -> tuple[DecisionGraph | None, int]:
         """The best tree that a search finds at these multipliers, and its moves.
 
-        ``on_tree`` is called with the tree and those before it.
+        ``on_tree`` is called with the tree and those before it. The search reads the samples ``some``; None: all.
         """
         last: list[DecisionGraph] = []
 
@@ -141,7 +142,7 @@ class Lagrangian:
         def on_incumbent(seconds: float, upper: int, lower: int, graph: DecisionGraph | None) -> None:
             take(graph)
 
-        outcome, _, _ = self._answer(engine, multipliers, budget, on_incumbent)
+        outcome, _, _ = self._answer(engine, multipliers, budget, on_incumbent, some)
         if outcome.graph is not None and [outcome.graph.reclassified(self.question.data)] != last:
             take(outcome.graph)
         return last[0] if last else None, outcome.counters.get(MOVES, 0)
@@ -152,12 +153,14 @@ class Lagrangian:
         multipliers: tuple[Fraction, ...],
         budget: Budget,
         on_incumbent: OnIncumbent | None,
+        some: np.ndarray | None = None,
     ) -> tuple[EngineOutcome, int, int]:
         """The engine's answer with the rows priced; and the constant and the scale of its costs."""
         price, merged, base, step = self._price(multipliers)
         task = self.relaxation.task
         task = replace(task, cost=price, sample_cost=None, node_penalty=task.node_penalty * step)
         data = self.question.data.relabelled(merged[self._kind_of], len(price))
+        data = data if some is None else data.taken(some)
         return engine.answer(data, task, EngineRun(budget, on_incumbent=on_incumbent)), base, step
 
     def _whole(self, multipliers: tuple[Fraction, ...]) -> tuple[np.ndarray, int, int]:

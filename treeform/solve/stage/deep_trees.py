@@ -7,8 +7,8 @@ solver:
 
 * rows over predictions are priced into the costs of classes, or of the kinds of samples that an objective tells apart
   (`treeform.Soft`), as for the Lagrangian bound (`treeform.solve.lagrangian`).
-  A price at which the search's trees satisfy a row is found by doubling and halving; each tree is a candidate, its
-  leaves relabelled if need be;
+  A price at which the search's trees satisfy a row is found by doubling and halving, on some samples of a large table;
+  each tree is a candidate, its leaves relabelled if need be;
 * in the last part of a limited run the search goes on for longer and longer at these prices, and small subtrees of the
   best model are solved again by the engine itself, with what the rest of the tree leaves of each total;
 * labels that clash at tests (`treeform.Meetings`, as of `Monotone`) are part of the search's task;
@@ -61,6 +61,8 @@ AROUND = (Fraction(1), Fraction(4, 5), Fraction(5, 4))
 LARGEST_WORK = 2**50
 LEAST_DEPTH = 4
 """Of trees of less depth that are searched for, too; those of depth three are mostly proved."""
+SAMPLES = 3_000
+"""Of a table of eight times as many and more, on which prices are found: a search of all takes tenths of a second."""
 DEEPER = 4
 """How many times the seconds of the search for one level less a search has, about."""
 
@@ -79,6 +81,8 @@ class DeepTrees:
         self.whole = self.dual
         """Of all columns."""
         self.prices = [Fraction(0)] * len(self.dual.rows)
+        self._some = self._samples()
+        """Those that searches for prices read; None: all."""
         self._first = self._first_trees()
         self.moves = 0
         """Of all searches."""
@@ -90,6 +94,13 @@ class DeepTrees:
         self._taken: DecisionGraph | None = None
         """The best tree of less depth."""
         self._less = self._of_less_depth()
+
+    def _samples(self) -> np.ndarray | None:
+        data, task = self.question.data, self.relaxation.task
+        counts_samples = task.min_support > 1 or task.min_flow > 1 or task.meetings is not None
+        if data.n_samples < 8 * SAMPLES or not self.prices or counts_samples:
+            return None
+        return np.sort(np.random.default_rng(0).permutation(data.n_samples)[:SAMPLES])
 
     def _of_less_depth(self) -> DeepTrees | None:
         shape = self.question.shape
@@ -125,6 +136,11 @@ class DeepTrees:
         for index in sorted(range(len(slack)), key=lambda i: -slack[i]):
             if slack[index] > 0:
                 yield from self._find_price(index)
+        if self._some is not None:
+            self._some = None
+            for factor in (Fraction(1, 2), Fraction(0), Fraction(1)):
+                yield
+                self._searched([price * factor for price in self.prices], work, 0, self._part)
 
     def improve(self, engine: Engine, budget: Budget) -> None:
         """Longer and longer searches, until the time is over."""
@@ -196,7 +212,11 @@ class DeepTrees:
             submit_repaired(self.ledger, graph, engine.name, own)
 
         def searched(dual: Lagrangian) -> DecisionGraph | None:
-            graph, moves = dual.tree(engine, tuple(prices), part, submit)
+            some = self._some
+            on_tree = submit if some is None else lambda _: None  # to judge one takes longer than such a search
+            graph, moves = dual.tree(engine, tuple(prices), part, on_tree, some)
+            if some is not None and graph is not None:
+                submit(graph)
             self.moves += moves
             self.ledger.count(searches=1, moves=moves)
             return graph
