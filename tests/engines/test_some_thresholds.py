@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,13 @@ from treeform.data import Dataset
 from treeform.engines import (
     DiagramHeuristic,
     DiagramSearch,
+    EngineOutcome,
     EngineRun,
     TreeTask,
     diagram_core,
     some_thresholds,
 )
+from treeform.utils import budget
 
 TASK = TreeTask(3, widths=(1, 2, 2))
 
@@ -182,3 +185,26 @@ def test_a_start_with_pass_throughs_and_shared_nodes_changes_no_answer(seed: int
         part = DiagramSearch()._over(few, data, task, EngineRun(start=start))
         assert part.upper is not None and whole.upper is not None and first.upper is not None
         assert whole.upper <= part.upper <= (first.upper if start is first.graph else whole.upper)
+
+
+@pytest.mark.parametrize("reading", [0.1, 1.0, 3.0])
+def test_no_round_begins_that_would_end_before_its_search(reading: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock of its own: before a round searches, its thresholds and sets of rows take the given seconds."""
+    clock = [0.0]
+    monkeypatch.setattr(budget, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    X, y = noisy(0)
+    data = Dataset.from_user(X, y)
+    graph = DiagramSearch().run(data, TASK, EngineRun()).graph
+    searched = []
+
+    def run_on(thresholds: Any, run: EngineRun) -> EngineOutcome:
+        clock[0] += reading
+        while not run.budget.stop():
+            clock[0] += 0.05
+            searched.append(clock[0])
+        clock[0] += reading
+        return EngineOutcome(graph, 9, 0, False, "time")
+
+    found = some_thresholds.search(run_on, data, EngineRun(budget.Budget(10)), 7_000)
+    assert found.reason == "time" and found.graph is graph
+    assert 10 - 2 * reading - 0.6 < clock[0] < 10.3

@@ -15,7 +15,7 @@ import numpy as np
 
 from treeform.engines.few_thresholds import ranks_around
 from treeform.engines.task import EngineOutcome, EngineRun
-from treeform.utils.budget import Share
+from treeform.utils.budget import Budget, Share
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -68,6 +68,12 @@ def fits(data: Dataset, memory: int, even_ones: int = EVEN) -> bool:
     return data.n_features * (even_ones + NEAR) * data.n_samples // 8 <= memory
 
 
+def _is_too_late(budget: Budget, asked: list[float], began: float) -> bool:
+    """Whether a round more would end before its search begins: it takes about twice as long as until it asks."""
+    left = budget.remaining
+    return left is not None and left < 2 * ((asked[0] if asked else budget.seconds) - began)
+
+
 def search(
     run_on: Callable[[list[np.ndarray], EngineRun], EngineOutcome], full: Dataset, run: EngineRun, memory: int
 ) -> EngineOutcome:
@@ -78,13 +84,21 @@ def search(
     began = time.monotonic()
     best = EngineOutcome(None, None, 0, False)
     start, turn, even_ones = run.start, 0, EVEN
+    asked: list[float] = []  # when the search of a round asked first whether it is over
+
+    def is_asked() -> bool:
+        asked.append(run.budget.seconds)
+        return False
 
     def on_incumbent(seconds: float, upper: int, lower: int, graph: DecisionGraph | None) -> None:
         if run.on_incumbent is not None and (best.upper is None or upper < best.upper):
             run.on_incumbent(time.monotonic() - began, upper, 0, graph)
 
     while best.reason is None:
-        inner = replace(run, budget=ROUND.of(run.budget), start=start, on_incumbent=on_incumbent)
+        asked.clear()
+        round_began = run.budget.seconds
+        own = ROUND.of(run.budget).until(is_asked)
+        inner = replace(run, budget=own, start=start, on_incumbent=on_incumbent)
         found = run_on(chosen(full, start, even_ones, turn), inner)
         turn += 1
         if (
@@ -100,7 +114,7 @@ def search(
             best = replace(best, reason="memory")
         if found.reason in ("memory", "interrupted"):
             best = replace(best, reason=found.reason)
-        elif run.budget.stop():
+        elif run.budget.stop() or (best.graph is not None and _is_too_late(run.budget, asked, round_began)):
             best = replace(best, reason="time")
     note = (
         "the tests have no room in memory as sets of rows: models were searched on some thresholds of each column at a "
