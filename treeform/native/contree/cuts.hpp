@@ -29,12 +29,12 @@ public:
     }
     /// The same without their masses, for which every row is read where rows differ in mass.
     void take_keys(const Table<W>& table, const Node<W>& node, int feature, Cost support) {
-        key_ = node.key(feature);
+        key_ = {node.keys.empty() ? nullptr : node.key(feature), node.order(feature), table.rank[feature].data()};
         plain_ = table.plain;
         first_ = 1, last_ = 0, left_may_split_ = 0, right_may_split_ = static_cast<int>(node.n);
         if (node.n < 2) return;
-        first_ = static_cast<int>(std::upper_bound(key_, key_ + node.n, key_[0]) - key_);
-        last_ = static_cast<int>(std::lower_bound(key_, key_ + node.n, key_[node.n - 1]) - key_);
+        const int n = static_cast<int>(node.n);
+        first_ = key_.above(key_[0], 0, n), last_ = key_.from(key_[n - 1], 0, n);
         if (support > 0) leave(table, node.order(feature), static_cast<int>(node.n), support);
     }
 
@@ -51,13 +51,12 @@ public:
     /// The first cut at or after place c; to + 1 when that is beyond `to`.
     int after(int c, int to) const {
         if (c > to) return to + 1;
-        if (key_[c] == key_[c - 1]) c = static_cast<int>(std::upper_bound(key_ + c, key_ + to + 1, key_[c]) - key_);
-        return c;
+        return key_[c] == key_[c - 1] ? key_.above(key_[c], c, to + 1) : c;
     }
     /// The last cut at or before place c; from - 1 when that is before `from`.
     int before(int c, int from) const {
         if (c < from) return from - 1;
-        if (key_[c] == key_[c - 1]) c = static_cast<int>(std::lower_bound(key_ + from - 1, key_ + c, key_[c]) - key_);
+        if (key_[c] == key_[c - 1]) c = key_.from(key_[c], from - 1, c);
         return c < from ? from - 1 : c;
     }
     /// The first cut of [from, to] with z > bound, else to + 1.
@@ -82,12 +81,37 @@ public:
     }
     /// The first cut of [from, to] whose key is at least that; `to` if there is none.
     int nearest(std::uint32_t key, int from, int to) const {
-        return static_cast<int>(std::lower_bound(key_ + from, key_ + to, key) - key_);
+        return key_.from(key, from, to);
     }
     std::size_t bytes() const { return z_.capacity() * sizeof(Cost); }
 
 private:
-    const Key* key_ = nullptr;
+    /// The keys of the rows in order; of a node with orders alone they are looked up.
+    struct SortedKeys {
+        const Key* held = nullptr;  // may be null
+        const Id* order = nullptr;
+        const Key* rank = nullptr;
+
+        Key operator[](int place) const { return held ? held[place] : rank[order[place]]; }
+        /// The first place in [from, to) with at least that key, or with more; else `to`.
+        int from(std::uint32_t key, int from, int to) const {
+            return first(from, to, [key](Key at) { return at >= key; });
+        }
+        int above(std::uint32_t key, int from, int to) const {
+            return first(from, to, [key](Key at) { return at > key; });
+        }
+
+    private:
+        template <class Is>
+        int first(int from, int to, const Is& is) const {
+            while (from < to) {
+                const int middle = from + (to - from) / 2;
+                is((*this)[middle]) ? to = middle : from = middle + 1;
+            }
+            return from;
+        }
+    };
+    SortedKeys key_;
     std::vector<Cost> z_;  // only if rows differ in mass
     int first_ = 1, last_ = 0;
     int left_may_split_ = 0, right_may_split_ = 0;  // from that cut on; up to that one

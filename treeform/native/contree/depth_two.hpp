@@ -79,6 +79,7 @@ public:
     /// Elements that were read so far, about: a measure of time that is the same in every run.
     std::uint64_t work() const { return work_ + lanes_.work(); }
     TREEFORM_COLD void release() { lanes_.release(); }
+    void read_lists(ListedRows<W>& lists) { lanes_.lists = &lists; }
     TREEFORM_COLD std::size_t bytes() const { return lanes_.bytes() + search_.bytes(); }
 
 protected:
@@ -146,8 +147,7 @@ protected:
             }
             low = std::min(low, by_feature[f]);
         }
-        best.lower = std::max(task.lower, low);
-        best.proven = std::max(known, std::min(best.value, proven));
+        best.lower = std::max(task.lower, low), best.proven = std::max(known, std::min(best.value, proven));
         if (support_ == 0 && best.found) best.lower = std::min(best.lower, best.value);
         return best;
     }
@@ -157,8 +157,7 @@ protected:
         best.found = true, best.value = value, best.kind = kind;
     }
     static Answer<Cost> settled(Answer<Cost> best, Cost lower) {
-        best.lower = lower;
-        best.proven = std::min(best.value, std::max(lower, Cost{0}));
+        best.lower = lower, best.proven = std::min(best.value, std::max(lower, Cost{0}));
         return best;
     }
 
@@ -186,13 +185,14 @@ protected:
     }
 
     void search_feature(const Task& task, int f, Cost whole, Answer<Cost>& best) {
-        search_.cuts.take(table_, task.node, f, task.support);
+        const Node<W>& sorted = lanes_.sorted(task.node, f);
+        search_.cuts.take(table_, sorted, f, task.support);
         clash_ = rules_.clash_of(f);
         const Cost least = guesses() ? supported_whole_ : whole;
         search_.begin(rules_, table_.features, task.node.total_mass, least, supported_whole_, whole_.data());
         if (search_.cuts.empty()) return;
         lanes_.forget_keys();
-        prefixes_.begin(task.node, f);
+        prefixes_.begin(sorted, f);
         typename IntervalSearch<W>::Pick pick;
         std::uint32_t wish = task.hint.feature == f ? task.hint.key : 0;
         while (search_.next(best.value - penalty_ - gap(), pick, by_left_.data(), by_right_.data(), counters_, wish)) {

@@ -12,7 +12,6 @@
 #include "../deep/improver.hpp"
 #include "../deep/few_columns.hpp"
 #include "../deep/interleave.hpp"
-#include "../deep/listed_rows.hpp"
 #include "../deep/share.hpp"
 #include "hard_bound.hpp"
 #include "ranks.hpp"
@@ -110,7 +109,9 @@ private:
     bool in_reach_ = false;  // a proof from depth five on takes seconds, as on some thousand rows of five columns
 
     void prove() {
-        add_keys(table_, node_, control_);
+        // Rows without labels, and hard rows, are parts of nodes with keys.
+        if (settings_.min_support > 0 || (settings_.depth >= 5 && are_all_in_reach(table_)))
+            add_keys(table_, node_, control_);
         if (improver_ && improver_->first_tree && settings_.depth >= 5) bound_hard_rows();
         try {
             if (raised_) throw_if_raised();

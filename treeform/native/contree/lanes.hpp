@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "../common/cold.hpp"
+#include "listed_rows.hpp"
 #include "scan.hpp"
 #include "spread.hpp"
 #include "table.hpp"
@@ -51,13 +52,20 @@ public:
     /// Elements that were read so far, about; a scan is counted by who makes it.
     std::uint64_t work() const { return work_; }
 
-    void lay_out(const Node<W>& node, const Control& control) {
-        n_ = node.n, rows_ = (node.n + kLanes - 1) / kLanes;
-        small_total_ = static_cast<std::int64_t>(node.n) * table_.losses.max_step <= 16000;
+    ListedRows<W>* lists = nullptr;  // for nodes that are lists, or have orders alone
+    /// The node, or its rows in the order of the feature until the next call; see ListedRows::labelled_by.
+    const Node<W>& sorted(const Node<W>& node, int feature) {
+        return lists ? lists->labelled_by(node, feature) : node;
+    }
+
+    void lay_out(const Node<W>& all, const Control& control) {
+        n_ = all.n, rows_ = (n_ + kLanes - 1) / kLanes;
+        small_total_ = static_cast<std::int64_t>(n_) * table_.losses.max_step <= 16000;
         block_ = rows_in_block();
         work_ += 4 * size() * lanes_.size();
         for (int f = 0; f < table_.features; ++f) {
             control.check();
+            const Node<W>& node = sorted(all, f);
             Lane& lane = lanes_[f];
             if (lane.order.size() < size())
                 lane.order.resize(size()), lane.key.resize(size()), lane.valid.resize(rows_);
@@ -246,9 +254,8 @@ private:
     /// -1 for class 0, +1 for class 1, nothing for the padding.
     void step_from_label(const Node<W>& node, int f, Lane& lane) {
         const std::size_t size = this->size();
-        if (lane.label.size() < size) lane.label.resize(size);
-        spread(node.label(f), node.n, rows_, std::uint16_t{0}, lane.label.data());
-        for (std::size_t i = 0; i < size; ++i) lane.step[i] = static_cast<Sum>(2 * lane.label[i] - 1);
+        const std::uint16_t* label = spread_labels(node, f);
+        for (std::size_t i = 0; i < size; ++i) lane.step[i] = static_cast<Sum>(2 * label[i] - 1);
         for (std::size_t k = node.n; k < size; ++k) lane.step[k % rows_ * kLanes + k / rows_] = 0;
     }
     void gather(Lane& lane, int feature) {

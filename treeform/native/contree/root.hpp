@@ -43,6 +43,8 @@ public:
           features_(table.features), searches_(table.features), turn_(table.features), seen_(table.features) {
         for (int t = 0; t < std::max(away ? away.callers : 1, rules.threads); ++t)
             workers_.push_back(std::make_unique<Search<W>>(table, rules, control, scans));
+        if (has_orders_alone(table.n))
+            for (auto& worker : workers_) worker->read_lists_of(node);
     }
     TREEFORM_COLD ~Root() = default;
 

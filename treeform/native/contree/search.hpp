@@ -93,6 +93,11 @@ public:
     TREEFORM_COLD ~Search() = default;
 
     Counters& counters() { return counters_; }
+    /// Nodes are parts of these rows, large ones lists of them.
+    TREEFORM_COLD void read_lists_of(const Node<W>& root) {
+        lists_ = std::make_unique<ListedRows<W>>(table_, root);
+        two_.read_lists(*lists_);
+    }
     /// `evaluate` will be asked about another node at that level.
     void turn_to_another(int level) { frame(level).outer.forget(); }
     /// Memory held, for the rough account of the root.
@@ -143,13 +148,20 @@ public:
         if (task.support > 0 && drop_interval(level, task, test.feature, cutoff, work)) return;
         Frame& here = frame(level);
         left.node = &here.left, right.node = &here.right;
-        weigh_sides(table_, task.node, test, here.left, here.right);
+        const bool listed = task.support == 0 && has_listed_sides(task.node);
+        if (listed)
+            lists_->list_sides(task.node, test, here.left, here.right);
+        else
+            weigh_sides(table_, task.node, test, here.left, here.right);
         if (settled_by_classes(task, cutoff, work)) {
             ++counters_.bounded;
             return;
         }
         work_ += 2 * task.node.n * static_cast<std::size_t>(table_.features);
-        divide_rows(table_, task.node, test, here.outer, divider_, here.left, here.right, &control_);
+        if (!listed)
+            divide_rows(table_, task.node, test, here.outer, divider_, here.left, here.right, &control_);
+        else if (task.depth > 3)
+            lists_->write_out(here.left), lists_->write_out(here.right);
         solve_sides(level, task, work, cutoff);
         work.total = left.lower + right.lower;
         work.proven = left.supported + right.supported;
@@ -188,8 +200,13 @@ private:
     FewClasses<W> few_classes_;
     Divider divider_;
     std::vector<std::unique_ptr<Frame>> frames_;
+    std::unique_ptr<ListedRows<W>> lists_;  // null: no node is a list
     std::uint64_t work_ = 0;  // of dividing rows
 
+    /// Of smaller nodes the sides take little beside the table.
+    bool has_listed_sides(const Node<W>& node) const {
+        return lists_ && (node.keys.empty() || node.n > table_.n / 4);
+    }
     Frame& frame(int level) {
         if (frames_.size() <= static_cast<std::size_t>(level)) [[unlikely]]
             add_frames(level);

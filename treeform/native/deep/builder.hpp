@@ -22,8 +22,8 @@
 #include <memory>
 #include <vector>
 
+#include "../contree/listed_rows.hpp"
 #include "kept.hpp"
-#include "listed_rows.hpp"
 #include "random.hpp"
 #include "tree.hpp"
 
@@ -234,7 +234,7 @@ private:
     static constexpr int kSlack = 30;  // a test of a lookahead tree may cost that part of a leaf more than the best one
     static constexpr std::size_t kSample = 2'000;         // rows of which trees of depth three are solved
     static constexpr std::size_t kLarge = 40'000, kLargeSample = 10'000;  // more rows than that are sampled
-    static_assert(!has_lists(kLarge), "tables with lists begin with trees of a sample");
+    static_assert(!contree::has_orders_alone(kLarge), "tables without keys begin with trees of a sample");
     struct Kept_ {
         Ptr tree;
         Cost none_below{};

@@ -5,10 +5,10 @@
 #include <cmath>
 #include <vector>
 
+#include "../contree/listed_rows.hpp"
 #include "../contree/search.hpp"
 #include "each_feature.hpp"
 #include "few_columns.hpp"
-#include "listed_rows.hpp"
 #include "pruned.hpp"
 #include "random.hpp"
 #include "routes.hpp"
@@ -295,7 +295,7 @@ private:
     contree::Counters counters_;
     contree::Search<W> search_;
     EachFeature<W> each_;
-    ListedRows<W> listed_;
+    contree::ListedRows<W> listed_;
     std::size_t kept_;  // cells: more rows than that give their scratch back
     contree::StumpScan<W> stump_;
     contree::Divider divider_;
@@ -307,7 +307,8 @@ private:
     static std::size_t most_kept(const contree::Table<W>& table) {
         constexpr std::size_t kMost = std::size_t{1} << 19;
         const std::size_t cells = table.n * static_cast<std::size_t>(table.features);
-        return has_lists(table.n) ? std::min(kMost, cells / 32) : kMost;
+        const bool lists = contree::has_lists(table.n, static_cast<std::size_t>(table.features));
+        return lists ? std::min(kMost, cells / 32) : kMost;
     }
     bool clash(int feature, const Tree<Cost>& left, const Tree<Cost>& right) const {
         const contree::Clash clash = rules_.clash_of(feature);

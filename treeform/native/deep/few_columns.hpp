@@ -6,12 +6,17 @@
 #include <numeric>
 #include <vector>
 
-#include "../contree/table.hpp"
+#include "../contree/listed_rows.hpp"
 
 namespace treeform::deep {
 
 /// A table of more columns than that is cut to the best ones.
 constexpr std::size_t kManyColumns = 256;
+
+/// Whether the search reads of all rows their orders alone, not their keys and labels.
+constexpr bool reads_orders_alone(std::size_t rows, std::size_t features) {
+    return contree::has_orders_alone(rows) && features <= kManyColumns;
+}
 
 /// Elements that the search for the best tree of depth two reads, about.
 constexpr std::size_t depth_two_work(std::size_t n, std::size_t features, std::size_t classes) {

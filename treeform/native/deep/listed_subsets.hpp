@@ -1,11 +1,11 @@
 #pragma once
-// As listed_rows.hpp, for the subsets of regression trees: a large part of a large table is a list of its rows, in the
+// As contree/listed_rows.hpp, for the subsets of regression trees: a large part of a large table is a list of its rows, in the
 // order of the targets for absolute errors.
 #include <cstdint>
 #include <vector>
 
 #include "../regression/subset.hpp"
-#include "listed_rows.hpp"
+#include "../contree/listed_rows.hpp"
 
 namespace treeform::deep {
 
@@ -24,7 +24,7 @@ public:
 
     /// The sides of a test: of many rows lists, or whole where they are small.
     void divide(const Rows& rows, Test test, Rows& left, Rows& right) {
-        const bool listed = has_lists(root_.n) && rows.n > most();
+        const bool listed = contree::has_orders_alone(root_.n) && rows.n > most();
         const auto orders = listed ? regression::Orders::last : regression::Orders::all;
         work_ += 4 * rows.n * (listed ? 1 : table_.features);
         part(rows, test, left, right, orders);
@@ -72,7 +72,7 @@ public:
 private:
     const regression::Table& table_;
     const Rows& root_;
-    WrittenOut<Rows> whole_;
+    contree::WrittenOut<Rows> whole_;
     Rows column_, rest_;
     std::size_t held_ = 0;  // the feature whose order `column_` has
     std::vector<std::uint8_t> here_, sides_ = std::vector<std::uint8_t>(table_.n + 1);  // [row]; `here_` is clear between calls
@@ -92,7 +92,7 @@ private:
     void pick(std::size_t feature, std::size_t n, std::vector<Row>& rows) {
         if (rows.size() < n + 1) rows.resize(n + 1);
         work_ += root_.n + n;
-        take_marked(root_.order[feature].data(), root_.n, here_, rows.data());
+        contree::take_marked(root_.order[feature].data(), root_.n, here_, rows.data());
     }
     void write_out(Rows& rows) {
         if (!is_list(rows)) return;

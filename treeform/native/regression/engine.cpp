@@ -7,7 +7,7 @@
 
 #include "../common/give_back.hpp"
 #include "../deep/interleave.hpp"
-#include "../deep/listed_rows.hpp"
+#include "../contree/listed_rows.hpp"
 #include "../deep/value_improver.hpp"
 #include "absolute.hpp"
 #include "chains.hpp"
@@ -42,7 +42,7 @@ void run(const Table& table, const Settings& settings, Control& control, Incumbe
         if (improves(settings)) improver = deep::value_improver<LossOf>(table, root.rows(), settings, control, incumbent);
     if (!improver) return root.prove();
     improver->first();
-    if (deep::has_lists(table.n)) give_freed_memory_back();  // what the proof begins with may be as large
+    if (contree::has_orders_alone(table.n)) give_freed_memory_back();  // what the proof begins with may be as large
     if (settings.depth == 3) return root.prove();
     if (settings.threads > 1) return deep::side_by_side(control, *improver, 0, [&] { root.prove(); });
     const bool is_deep = settings.depth > 4;
@@ -56,7 +56,7 @@ void search(const Table& table, const Settings& settings, Control& control, Incu
     Root<LossOf> root(table, settings, control, incumbent);
     try {
         // Of very many rows that search has trees of a sample first.
-        const bool sampled = !LossOf::by_pairs && improves(settings) && deep::has_lists(table.n);
+        const bool sampled = !LossOf::by_pairs && improves(settings) && contree::has_orders_alone(table.n);
         if (root.begin(!sampled)) run(table, settings, control, incumbent, root);
         out.complete = true;
     } catch (const Stopped&) {
@@ -113,7 +113,7 @@ Outcome solve(const Rows& rows, const Settings& settings, Control& control) {
         out.seconds = control.seconds();
         return out;
     }
-    if (deep::has_lists(rows.n)) give_freed_memory_back();
+    if (contree::has_orders_alone(rows.n)) give_freed_memory_back();
     const Table& table = made;
     const std::optional<Chains> chains = table_for_pairs(table, settings);
     const bool scans = !chains && settings.loss == Loss::squared && !table.weighted;

@@ -8,16 +8,15 @@
 #include <vector>
 
 #include "../common/give_back.hpp"
-#include "../contree/table.hpp"
-#include "few_columns.hpp"
+#include "table.hpp"
 
-namespace treeform::deep {
+namespace treeform::contree {
 
-/// Whether large parts of a table of so many rows are lists.
-constexpr bool has_lists(std::size_t rows) { return rows > std::size_t{1} << 16; }
-/// Whether the search reads of all rows their orders alone, not their keys and labels.
-constexpr bool reads_orders_alone(std::size_t rows, std::size_t features) {
-    return has_lists(rows) && features <= kManyColumns;
+/// Whether of all rows of a table the orders alone are kept, not their keys and labels; large parts of it are lists.
+constexpr bool has_orders_alone(std::size_t rows) { return rows > std::size_t{1} << 16; }
+/// Whether large parts of a table are lists.
+constexpr bool has_lists(std::size_t rows, std::size_t features) {
+    return has_orders_alone(rows) || rows * features > std::size_t{1} << 20;
 }
 
 /// The rows of an order of `n` rows that are marked; there is room for one more. Without a branch: whether a row is marked is
@@ -48,23 +47,30 @@ private:
 template <class W>
 class ListedRows {
 public:
-    using Rows = contree::Node<W>;
+    using Rows = Node<W>;
     using Id = typename W::Id;
-    using Test = contree::Test;
 
     /// `root` holds all rows of the table.
-    ListedRows(const contree::Table<W>& table, const Rows& root) : table_(table), root_(root), here_(table.n) {}
+    ListedRows(const Table<W>& table, const Rows& root) : table_(table), root_(root), here_(table.n) {}
 
     /// Whether the rows are a list; then no feature has its order in them, and there are no keys and labels.
     static bool is_list(const Rows& rows) { return rows.stride == 0; }
     /// Whether the sides of these rows are made from a list of them.
-    bool lists_sides(const Rows& rows) const { return has_lists(root_.n) && rows.n > most(); }
+    bool lists_sides(const Rows& rows) const {
+        return has_lists(root_.n, static_cast<std::size_t>(table_.features)) && rows.n > most();
+    }
     /// Elements that were read.
     std::uint64_t work() const { return work_; }
 
     /// The sides of a test on rows for which `lists_sides`, with their numbers and weights: lists, or whole where they
     /// are small.
     void divide(const Rows& rows, Test test, Rows& left, Rows& right) {
+        list_sides(rows, test, left, right);
+        for (Rows* side : {&left, &right})
+            if (side->n <= most()) write_out(*side);
+    }
+    /// The same with both sides as lists.
+    void list_sides(const Rows& rows, Test test, Rows& left, Rows& right) {
         const auto* rank = table_.rank[test.feature].data();
         begin_list(left), begin_list(right);
         work_ += 4 * rows.n;
@@ -75,11 +81,22 @@ public:
             const Id row = rows.order(0)[k];
             Rows& side = rank[row] < test.key ? left : right;
             side.rows[side.n++] = row;
-            contree::weigh(table_, side, row, table_.label[row]);
+            weigh(table_, side, row, table_.label[row]);
         }
-        contree::add_totals(table_, left), contree::add_totals(table_, right);
-        for (Rows* side : {&left, &right})
-            if (side->n <= most()) write_out(*side);
+        add_totals(table_, left), add_totals(table_, right);
+    }
+    /// The orders, keys and labels of all features in place of a list.
+    void write_out(Rows& rows) {
+        if (!is_list(rows)) return;
+        const std::vector<Id> list = std::move(rows.rows);
+        rows.rows = {};
+        rows.reserve(rows.n, table_.features);
+        mark(list.data(), rows.n, 1);
+        for (int f = 0; f < table_.features; ++f) {
+            pick(f, rows.n, rows.order(f), rows.key(f));
+            for (std::size_t k = 0; k < rows.n; ++k) rows.label(f)[k] = table_.label[rows.order(f)[k]];
+        }
+        mark(list.data(), rows.n, 0);
     }
 
     /// The same rows with the orders of all features, which stay until the next call.
@@ -94,9 +111,24 @@ public:
         if (!rows.keys.empty()) return rows;
         column_.n = rows.n;
         if (column_.keys.size() < rows.n) column_.rows.resize(rows.n + 1), column_.keys.resize(rows.n);
+        if (&rows == &root_) {
+            std::copy_n(rows.order(feature), rows.n, column_.rows.data());
+            look_up(feature, rows.n, column_.rows.data(), column_.keys.data());
+            return column_;
+        }
         mark(rows.rows.data(), rows.n, 1);
         pick(feature, rows.n, column_.rows.data(), column_.keys.data());
         mark(rows.rows.data(), rows.n, 0);
+        return column_;
+    }
+
+    /// The same with their labels and weights; no row of a list is without a label.
+    const Rows& labelled_by(const Rows& rows, int feature) {
+        if (!rows.keys.empty()) return rows;
+        by(rows, feature);
+        column_.weight = rows.weight, column_.total_weight = rows.total_weight, column_.total_mass = rows.total_mass;
+        if (column_.labels.size() < rows.n) column_.labels.resize(rows.n);
+        for (std::size_t k = 0; k < rows.n; ++k) column_.labels[k] = table_.label[column_.rows[k]];
         return column_;
     }
 
@@ -113,7 +145,7 @@ public:
     }
 
 private:
-    const contree::Table<W>& table_;
+    const Table<W>& table_;
     const Rows& root_;
     WrittenOut<Rows> whole_;
     Rows column_;                     // `column_` has a stride of 0: each feature's order is the one that it holds
@@ -132,22 +164,15 @@ private:
     }
     /// The marked rows, `n` of them, in the order of a feature.
     void pick(int feature, std::size_t n, Id* rows, typename W::Key* keys) {
-        work_ += root_.n + n;
-        const auto* rank = table_.rank[feature].data();
         take_marked(root_.order(feature), root_.n, here_, rows);
-        for (std::size_t k = 0; k < n; ++k) keys[k] = rank[rows[k]];
+        look_up(feature, n, rows, keys);
+        work_ += root_.n;
     }
-    void write_out(Rows& rows) {
-        const std::vector<Id> list = std::move(rows.rows);
-        rows.rows = {};
-        rows.reserve(rows.n, table_.features);
-        mark(list.data(), rows.n, 1);
-        for (int f = 0; f < table_.features; ++f) {
-            pick(f, rows.n, rows.order(f), rows.key(f));
-            for (std::size_t k = 0; k < rows.n; ++k) rows.label(f)[k] = table_.label[rows.order(f)[k]];
-        }
-        mark(list.data(), rows.n, 0);
+    void look_up(int feature, std::size_t n, const Id* rows, typename W::Key* keys) {
+        work_ += n;
+        const auto* rank = table_.rank[feature].data();
+        for (std::size_t k = 0; k < n; ++k) keys[k] = rank[rows[k]];
     }
 };
 
-}  // namespace treeform::deep
+}  // namespace treeform::contree
