@@ -123,3 +123,37 @@ def test_a_greedy_tree_comes_before_a_proof_under_requirements(depth: int, name:
     greedy = DecisionTreeClassifier(max_depth=depth, random_state=0).fit(X, y)
     assert result.status.value == "feasible"
     assert result.errors <= (greedy.predict(X) != y).sum()
+
+
+@pytest.mark.parametrize(("kind", "depth"), [("labels", 3), ("labels", 4), ("weights", 3), ("classes", 3), ("ties", 3)])
+def test_proofs_that_read_lists_are_those_that_read_sorted_sides(kind: str, depth: int) -> None:
+    """The same splits in the same order, by lists of rows beside the search and by the sorted columns without it."""
+    pick = np.random.default_rng(7)
+    X = pick.integers(0, 6, (ROWS, 3)) if kind == "ties" else np.round(pick.normal(size=(ROWS, 2)), 1)
+    classes = 3 if kind == "classes" else 2
+    noisy = X[:, 0] * X[:, 1] + 0.2 * pick.normal(size=ROWS)
+    y = np.digitize(noisy, np.quantile(noisy, np.arange(1, classes) / classes))
+    data = Dataset.from_user(X, y, pick.integers(1, 4, ROWS) if kind == "weights" else None)
+    found = [tf.ConTree(improve=improve).run(data, TreeTask(depth), EngineRun()) for improve in (True, False)]
+    assert found[0].proved and found[1].proved and found[0].upper == found[1].upper
+    graph = found[0].graph
+    assert graph is not None and found[0].upper == int(data.weights[graph.predict_codes(X) != y].sum())
+    if depth == 3:
+        assert found[0].counters["splits"] == found[1].counters["splits"] > 0
+
+
+def test_a_table_of_many_cells_has_lists_of_its_rows() -> None:
+    """Of fewer rows: all models on the way are what they are said to be, and a longer search is no worse."""
+    pick = np.random.default_rng(3)
+    X = pick.normal(size=(11_000, 100))
+    y = ((X[:, 0] > 0) ^ (X[:, 1] > 0.5)) ^ (pick.random(len(X)) < 0.1)
+    data, uppers = Dataset.from_user(X, y), []
+    for work in (1, 3 * 10**9):
+        seen: list[Any] = []
+        run = EngineRun(on_incumbent=lambda seconds, upper, lower, graph, seen=seen: seen.append((upper, graph)))
+        found = DeepTreeSearch(work_limit=work).run(data, TreeTask(depth=5), run)
+        for upper, graph in [*seen, (found.upper, found.graph)]:
+            assert graph is None or upper == int((graph.predict_codes(X) != y).sum())
+        uppers.append(found.upper)
+    greedy = DecisionTreeClassifier(max_depth=5, random_state=0).fit(X, y)
+    assert uppers[1] <= uppers[0] <= (greedy.predict(X) != y).sum()
