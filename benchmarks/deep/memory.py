@@ -2,7 +2,8 @@
 
 Each run is a process of its own, on Linux, with a table of normal values and noisy labels or values. A small fit comes
 before, so that libraries do not count. The growth of treeform includes its copy of the table. Trees of classes are the
-first ones of a search; all other runs go on until a limit on time. ``diagram 1-2-4`` is a diagram of these widths.
+first ones of a search; all other runs go on until a limit on time: ``proof`` is of classes, with the proof by turns.
+``diagram 1-2-4`` is a diagram of these widths.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ def drawn(task: str, rows: int, columns: int) -> tuple[Any, Any]:
     pick = np.random.default_rng(0)
     X = pick.normal(size=(rows, columns))
     y = X[:, 0] * X[:, 1] + X[:, 2] / 2 + pick.normal(size=rows)
-    return X, (y > 0.5).astype(int) if task.startswith(("classes", "diagram")) else y
+    return X, (y > 0.5).astype(int) if task.startswith(("classes", "diagram", "proof")) else y
 
 
 def widths(task: str) -> tuple[int, ...]:
@@ -63,7 +64,7 @@ def tree_cost(
     problem = tf.Problem(X, y, shape=shape)
     if support > 1:
         problem += tf.MinSupport(support)
-    if kind not in ("classes", "diagram"):
+    if kind not in ("classes", "diagram", "proof"):
         loss = tf.AbsoluteError if task == "absolute errors" else tf.SquaredError
         problem = problem.minimize(loss(grid="auto"))
     if kind == "monotone":
