@@ -117,6 +117,24 @@ def test_errors_say_what_is_known(text: str, parts: list[str]) -> None:
         assert part in str(caught.value)
 
 
+def test_what_an_own_constructor_cannot_read_is_named_with_its_text() -> None:
+    class ShareOfSomething(tf.LinearRequirement):
+        samples = ("share_of_something:1/2",)
+
+        def __init__(self, share):
+            self.share = Fraction(share)
+
+        def forms(self, rows):
+            yield rows.errors() <= self.share
+
+    assert parse("share_of_something:1/4").share == Fraction(1, 4)
+    for text, why in (("x", "Invalid literal"), ("1/0", "Fraction(1, 0)")):
+        with pytest.raises(SpecError, match="is not possible") as caught:
+            parse(f"share_of_something:{text}")
+        for part in (f"share_of_something:share={text}", why, "write for example share_of_something:1/2"):
+            assert part in str(caught.value)
+
+
 def test_own_requirement_without_annotations() -> None:
     class AtMostSomething(Requirement):
         def __init__(self, k, label="x"):

@@ -110,7 +110,17 @@ def make(name: str, parameters: Mapping[str, Any]) -> Requirement:
             cause="it has no default" if lacks else first["msg"] if own is None else own.cause,
             fix=f"write it as {form}" if own is None or own.fix is None else own.fix,
         ) from None
-    return kind(**{key: getattr(values, key) for key in parameters})
+    arguments = {key: getattr(values, key) for key in parameters}
+    try:
+        return kind(**arguments)
+    except TreeformError:
+        raise
+    except (ArithmeticError, TypeError, ValueError) as error:  # of a class that is not treeform's
+        given = ",".join(f"{key}={value}" for key, value in arguments.items())
+        example = next(iter(kind.samples), f"{kind.name}:{','.join(f'{field}=...' for field in fields)}")
+        raise SpecError(
+            f"{kind.name}:{given} is not possible", cause=str(error), fix=f"write for example {example}"
+        ) from error
 
 
 def signature(kind: type[Requirement]) -> dict[str, inspect.Parameter]:
