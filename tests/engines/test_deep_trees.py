@@ -15,7 +15,8 @@ from test_contree import NOTHING, brute_force, problem, solve, walk
 
 import treeform as tf
 from treeform.data import Dataset
-from treeform.engines import DeepTreeSearch, EngineRun, TreeTask
+from treeform.engines import DeepTreeSearch, EngineOutcome, EngineRun, TreeTask
+from treeform.engines.contree import with_stages
 from treeform.errors import SpecError
 from treeform.graph import evaluate
 
@@ -116,6 +117,12 @@ def test_same_seed_and_work_give_the_same_tree() -> None:
     assert runs[0].graph == runs[1].graph == runs[2].graph
     assert not runs[0].proved and runs[0].lower == 0
     assert any("all trees of depth three" in note and "moves" in note for note in runs[0].notes)
+
+
+def test_a_search_that_found_and_ended_nothing_has_no_note() -> None:
+    outcome = EngineOutcome(None, None, 0, False)
+    for stages, moves, notes in (([], 0, 0), (["all trees of depth three"], 0, 1), ([], 2, 1)):
+        assert len(with_stages(outcome, {"stages": stages, "moves": moves, "work": 5}).notes) == notes
 
 
 def test_more_work_is_never_worse_and_support_is_kept() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
@@ -168,6 +168,14 @@ def _looks_like_other(text: str) -> bool:
         return math.isfinite(float(text))
     except ValueError:
         return False
+
+
+def by_source(columns: Sequence[Column], features: Iterable[int]) -> dict[str, list[int]]:
+    """The features of each column of the table, in the order given."""
+    of: dict[str, list[int]] = {}
+    for feature in features:
+        of.setdefault(columns[feature].source, []).append(feature)
+    return of
 
 
 def columns_in_words(columns: Sequence[Column]) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from treeform.data.columns import by_source
 from treeform.engines.column_sets import Cost, Found, search_column_sets
 from treeform.engines.task import EngineOutcome, EngineRun, TreeTask
 
@@ -47,9 +48,7 @@ class ColumnBudget:
         self.data, self.task, self.given, self.solve, self.cost = data, task, run, solve, cost
         self.nothing, self.unit = nothing, unit
         self.began, self.limit = time.monotonic(), run.budget.elapsed_limit
-        self.features: dict[str, list[int]] = {}
-        for f in features:
-            self.features.setdefault(data.columns[f].source, []).append(f)
+        self.features = by_source(data.columns, features)
         self.sources = list(self.features)
         self.counters: Counter[str] = Counter()
         self.notes: dict[str, None] = {}

@@ -225,7 +225,7 @@ class ProofOfTrees(ConTree):
 def with_stages(outcome: EngineOutcome, native: dict[str, Any]) -> EngineOutcome:
     """The answer with a note on the neighbourhoods that were searched to their ends, where nothing was proved."""
     stages = native["stages"]
-    if outcome.proved or not native["work"]:
+    if outcome.proved or not (stages or native["moves"]):
         return outcome
     what = f"searched to their ends: {', '.join(stages)}; " if stages else ""
     note = f"improvement search: {what}{native['moves']} moves"

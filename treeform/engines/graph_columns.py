@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.data.columns import by_source
 from treeform.engines.and_or_graph import (
     Apart,
     GraphOfTrees,
@@ -67,7 +68,7 @@ def column_sets(data: Dataset, task: TreeTask, listed: bool = False) -> list[Set
     if task.max_features == 0 or (most is None and (task.features is None or len(task.features) < 2)):
         return None
     allowed = (frozenset(range(data.n_features)),) if task.features is None else task.features
-    columns = [_by_column(data, [f for f in sorted(one) if varying[f]]) for one in allowed]
+    columns = [list(by_source(data.columns, [f for f in sorted(one) if varying[f]]).values()) for one in allowed]
     k = len(varying) if most is None else most
     largest = MOST_SETS_OF_INTERVALS if takes_intervals(data, task) and not listed else MOST_SETS
     if sum(comb(len(of), min(k, len(of))) for of in columns) > largest:
@@ -76,14 +77,6 @@ def column_sets(data: Dataset, task: TreeTask, listed: bool = False) -> list[Set
         frozenset[int]().union(*chosen) for of in columns for chosen in combinations(of, min(k, len(of)))
     )
     return list(sets)
-
-
-def _by_column(data: Dataset, features: Sequence[int]) -> list[list[int]]:
-    """Features of one column of the table each."""
-    of: dict[str, list[int]] = {}
-    for f in features:
-        of.setdefault(data.columns[f].source, []).append(f)
-    return list(of.values())
 
 
 class GraphOverColumnSets(GraphOfTrees):

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from treeform.data import Dataset
+from treeform.data.columns import by_source
 from treeform.data.midpoints import midpoint
 from treeform.graph import DecisionGraph, normalised
 from treeform.graph.structure import levels
@@ -33,7 +34,7 @@ def with_missing_tests(question: Question, graph: DecisionGraph, budget: Budget)
     while lacking := sum(one.violation(graph, data) for one in rules):
         trees = (
             tree
-            for features in _columns(data)
+            for features in by_source(data.columns, range(data.n_features)).values()
             if any(np.any(each[features]) for each in counted)
             for tree in _with_test(graph, data, features, question.shape.depth)
             if not budget.stop() and sum(one.violation(tree, data) for one in rules) < lacking
@@ -43,14 +44,6 @@ def with_missing_tests(question: Question, graph: DecisionGraph, budget: Budget)
             break
         graph = better
     return graph
-
-
-def _columns(data: Dataset) -> list[list[int]]:
-    """The features of each column of the table."""
-    of_source: dict[str, list[int]] = {}
-    for feature, column in enumerate(data.columns):
-        of_source.setdefault(column.source, []).append(feature)
-    return list(of_source.values())
 
 
 def _with_test(graph: DecisionGraph, data: Dataset, features: list[int], depth: int) -> Iterator[DecisionGraph]:
