@@ -33,7 +33,6 @@ _HOMES = {
         "Blossom",
         "DiagramSearch",
         "DeepTreeSearch",
-        "DiagramHeuristic",
         "TotalsSearch",
         "ContinuousTotals",
         "PathSearch",

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 import treeform as tf
+from benchmarks.diagrams.step_one import step_one
 from benchmarks.harness import Figures, Rows, Shown, named, table
 from benchmarks.harness.figures import Row
 from benchmarks.odd.protocol import ALPHAS, SKELETONS, read_parts
 from treeform.data import Dataset
-from treeform.engines import DiagramHeuristic, EngineRun, TreeTask
 from treeform.engines.diagram import TECHNIQUES
 from treeform.shape import parse_shape
 from treeform.tradeoff.size_table import price_of_alpha
@@ -99,17 +99,13 @@ def first_step(name: str, best: dict[str, float], proved: dict[str, float | None
     """Step 1 on skeleton I: starts a CPU second, and how far its value is from the proved optimum."""
     data, shape = training(name), parse_shape(SKELETONS["I"])
     began = time.process_time()
-    task = TreeTask(shape.depth, widths=shape.widths)
-    outcome = DiagramHeuristic(seconds=3600.0, starts=STARTS).run(data, task, EngineRun())
+    outcome = step_one(data, shape, starts=STARTS)
     rate = outcome.counters["starts"] / (time.process_time() - began)
     excess = {}
     for alpha, price in prices_of(data, shape).items():
         if proved[alpha] is None:
             continue
-        # A price in whole numbers: errors count a thousand times.
-        cost = 1000 * (1 - np.eye(data.n_classes, dtype=np.int64))
-        priced = TreeTask(shape.depth, cost, round(1000 * price), widths=shape.widths)
-        graph = DiagramHeuristic(seconds=3600.0, starts=STARTS).run(data, priced, EngineRun()).graph
+        graph = step_one(data, shape, Fraction(round(1000 * price), 1000), starts=STARTS).graph
         assert graph is not None
         errors = int((graph.predict_codes(data.X) != data.y).sum())
         value = errors + float(price) * max(0, graph.n_nodes - 1)

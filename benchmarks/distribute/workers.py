@@ -19,7 +19,7 @@ import psutil
 
 from benchmarks.distribute.cases import case_of
 from benchmarks.harness import Figures, Rows, Shown, table, user_seconds
-from treeform.distribute.pairs import with_bounds_of_pairs
+from treeform.distribute.search import with_bounds_of_pairs
 from treeform.distribute.workers import Work, started
 from treeform.engines import EngineRun
 

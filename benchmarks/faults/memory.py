@@ -30,7 +30,6 @@ ENGINES = (
     ("CADL85", "bits", 20_000, 100, 6, 64),
     ("Blossom", "bits", 100_000, 200, 6, 64),
     ("DiagramSearch", "numbers", 5_000, 20, 3, 64),
-    ("DiagramHeuristic", "numbers", 50_000, 20, 3, 64),
     ("PathSearch", "bits", 5_000, 60, 4, 64),
     ("PathSearch", "numbers", 500, 8, 3, 32),
     ("PathSearch", "numbers", 500, 8, 3, 128),
@@ -111,8 +110,7 @@ def engine_run(
 
     with contextlib.suppress(Taken):
         problem(kind, name, rows, columns, depth).solve(Taking(), warm_start=None, time_limit=600)
-    goes_on = {"seconds": seconds} if name == "DiagramHeuristic" else {}
-    engine = getattr(tf, name)(memory_limit=limit * MEGA, **goes_on)
+    engine = getattr(tf, name)(memory_limit=limit * MEGA)
     gc.collect()
     Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
     before = status("VmRSS")

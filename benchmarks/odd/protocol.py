@@ -16,16 +16,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from benchmarks.diagrams.step_one import step_one as first_models
 from benchmarks.harness import folder_of, read_set, user_seconds
 from benchmarks.harness.figures import Row
 from benchmarks.odd.cpu_limits import limits_in_cpu_seconds
 from treeform.data import Dataset
-from treeform.engines import DiagramHeuristic
 from treeform.errors import DataError, SpecError
 from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import errors
-from treeform.language.objective import Error
-from treeform.language.size_terms import Nodes
 from treeform.problem import Problem
 from treeform.requirements import Stability
 from treeform.shape import MULTIVARIATE, UNIVARIATE, Diagram, Tree
@@ -218,8 +216,7 @@ def step_one(problem: Problem) -> dict[str, Fraction]:
     out: dict[str, Fraction] = {}
     for asked in ALPHAS:
         price = price_of_alpha(question, asked)
-        greedy = Problem(question.data, None, shape=shape).minimize(Error() + price * Nodes())
-        graph = greedy.solve(DiagramHeuristic(seconds=STEP_ONE_SECONDS / len(ALPHAS))).graph
+        graph = first_models(question.data, shape, price, STEP_ONE_SECONDS / len(ALPHAS)).graph
         if graph is None:
             continue
         for alpha in ALPHAS:

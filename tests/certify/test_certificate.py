@@ -296,8 +296,8 @@ def test_infeasible_over_hyperplanes_is_refuted_by_a_test_of_one_column():
     assert "found by contree over single columns" in str(report)
 
 
-@pytest.mark.parametrize("engine", ["contree:max_gap=5", "dl85:binarize=1", "diagram-heuristic", "my engine"])
-def test_no_setting_and_no_heuristic_proves(engine):
+@pytest.mark.parametrize("engine", ["contree:max_gap=5", "dl85:binarize=1", "my engine"])
+def test_no_setting_and_no_engine_of_ones_own_proves(engine):
     rng = np.random.default_rng(1)
     X, y = rng.random((40, 3)).round(2), rng.integers(0, 2, 40)
     problem = tf.Problem(X, y, shape=tf.Tree(2))

@@ -13,7 +13,7 @@ from journals import check_journal
 
 import treeform as tf
 from treeform.data import Dataset
-from treeform.distribute.pairs import with_bounds_of_pairs
+from treeform.distribute.search import with_bounds_of_pairs
 from treeform.engines import DL85, EngineRun, TreeTask
 from treeform.errors import SpecError
 

@@ -12,7 +12,7 @@ from in_parts import cost_of, never
 
 import treeform as tf
 from treeform.data import Dataset
-from treeform.distribute.pairs import with_bounds_of_pairs
+from treeform.distribute.search import with_bounds_of_pairs
 from treeform.engines import DL85, ConTree, DiagramSearch, EngineOutcome, EngineRun, TotalsSearch, TreeTask
 from treeform.engines.distributed import Distributable
 from treeform.engines.task import Message

@@ -7,9 +7,10 @@ import time
 import numpy as np
 import pytest
 from diagram_reference import fault_of
+from step_one import step_one
 
 from treeform.data import Dataset
-from treeform.engines import DiagramHeuristic, DiagramSearch, EngineRun, TreeTask
+from treeform.engines import DiagramSearch, EngineRun, TreeTask
 from treeform.graph import DecisionGraph
 from treeform.utils.budget import Budget
 
@@ -40,8 +41,8 @@ def test_annealing_finds_better_models(
     """They are admissible and cost what is said. The run ends as soon as one is better than those of Step 1."""
     data = noisy(weighted)
     task = TreeTask(4 if widths is None else len(widths), cost=cost, widths=widths, max_nodes=most)
-    step_one = DiagramHeuristic(seconds=60.0, starts=300).run(data, task, EngineRun())
-    assert step_one.upper is not None
+    greedy = step_one(data, task, starts=300)
+    assert greedy.upper is not None
     found: list[tuple[int, DecisionGraph]] = []
 
     def on_incumbent(_: float, upper: int | None, __: int, graph: DecisionGraph | None) -> None:
@@ -49,7 +50,7 @@ def test_annealing_finds_better_models(
             found.append((upper, graph))
 
     began = time.monotonic()
-    least = step_one.upper
+    least = greedy.upper
 
     def is_enough() -> bool:
         return bool(found and found[-1][0] < least) or time.monotonic() > began + 120
@@ -62,4 +63,4 @@ def test_annealing_finds_better_models(
         assert fault_of(graph, data, task) is None
         assert int((data.weights * price[data.y, graph.predict_codes(data.X)]).sum()) == upper
     assert outcome.upper is not None
-    assert outcome.upper < step_one.upper
+    assert outcome.upper < greedy.upper

@@ -1,4 +1,4 @@
-"""DiagramSearch and DiagramHeuristic through the Python API and the command line: limits, stops, bad settings."""
+"""DiagramSearch through the Python API and the command line: limits, stops, bad settings."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ import pandas as pd
 import pytest
 from diagram_reference import least_costs
 from layered_reference import random_data
+from step_one import step_one
 from timing import Timed
 from typer.testing import CliRunner
 
 import treeform as tf
 from treeform.cli.app import app
 from treeform.data import Dataset
-from treeform.engines import DiagramHeuristic, DiagramSearch, EngineRun, TreeTask
+from treeform.engines import DiagramSearch, EngineRun, TreeTask
 from treeform.engines.native_call import admissible_diagram
 from treeform.errors import SpecError
 from treeform.utils.budget import Budget
@@ -120,23 +121,19 @@ def test_step_one_alone_and_its_seed(timed: Timed) -> None:
     X, y = hard(120)
     data = Dataset.from_user(X, y)
     task = TreeTask(4, widths=(1, 2, 4, 8), node_penalty=1)
-    runs = [
-        DiagramHeuristic(seconds=1000, seed=seed, starts=20).run(data, task, EngineRun())
-        for seed in (1, 1, 2)
-    ]
+    runs = [step_one(data, task, seed=seed, starts=20) for seed in (1, 1, 2)]
     assert runs[0].counters["starts"] == 20
     assert runs[0].upper == runs[1].upper
     for run in runs:
         assert run.graph is not None
         assert run.upper is not None
-        assert not run.proved
         found = admissible_diagram(run.graph, data, task)
         assert found is not None
         assert (found.tests, found.cost) == (run.graph.n_nodes, run.upper - run.graph.n_nodes)
-    short = DiagramHeuristic(seconds=0.2).run(data, task, EngineRun())
+    short = step_one(data, task, seconds=0.2)
     timed(short.seconds, 2.0)
     exact = DiagramSearch().run(random_data(4), TreeTask(2, widths=(1, 2)), EngineRun())
-    greedy = DiagramHeuristic(seconds=0.1).run(random_data(4), TreeTask(2, widths=(1, 2)), EngineRun())
+    greedy = step_one(random_data(4), TreeTask(2, widths=(1, 2)), seconds=0.1)
     assert greedy.upper is not None
     assert exact.upper is not None
     assert greedy.upper >= exact.upper

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from diagram_reference import fault_of
+from step_one import step_one
 from test_diagram_engine import runs_here
 
 import treeform as tf
 from treeform.data import Dataset
-from treeform.engines import DiagramHeuristic, DiagramSearch, EngineRun, TreeTask
+from treeform.engines import DiagramSearch, TreeTask
 from treeform.engines.diagram import TECHNIQUES
 
 PATHS = [simd for simd in ("avx512", "avx2", "plain") if runs_here(simd)]
@@ -84,7 +85,7 @@ def test_alternation_finds_better_models(widths: tuple[int, ...] | None) -> None
     y = np.where(rng.random(300) < 0.1, rng.integers(0, 3, 300), y)
     data, depth = Dataset.from_user(X, y), 3 if widths is None else len(widths)
     task = TreeTask(depth, widths=widths)
-    step_one = DiagramHeuristic(seconds=60.0, starts=300).run(data, task, EngineRun())
+    greedy = step_one(data, task, starts=300)
     found: list[int] = []
     calls = iter(range(10**9))
     engine = DiagramSearch(parts=("alternation",))
@@ -97,6 +98,6 @@ def test_alternation_finds_better_models(widths: tuple[int, ...] | None) -> None
         assert graph.n_nodes <= k
         assert int((graph.predict_codes(data.X) != data.y).sum()) == upper
         found.append(upper)
-    assert step_one.upper is not None
-    assert found[-1] < step_one.upper
+    assert greedy.upper is not None
+    assert found[-1] < greedy.upper
     assert found == sorted(found, reverse=True)

@@ -1,4 +1,4 @@
-"""DiagramSearch and DiagramHeuristic over the class of admissible models: pass-throughs, widths, arcs to one head.
+"""DiagramSearch and its first models over the class of admissible models: pass-throughs, widths, arcs to one head.
 
 A pass-through is a test without a column, all samples of which leave by one arc. The reference enumerates them.
 """
@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 from diagram_reference import NEVER, fault_of, least_costs
 from drawing import Draw
+from step_one import step_one
 from test_diagram_engine import limits_of, runs_here, shape_of
 
 import treeform as tf
 from treeform.data import Dataset
-from treeform.engines import DiagramHeuristic, DiagramSearch, EngineRun, TreeTask
+from treeform.engines import DiagramSearch, EngineRun, TreeTask
 from treeform.engines.diagram import TECHNIQUES
 from treeform.engines.native_call import admissible_diagram
 from treeform.graph import DecisionGraph
@@ -295,7 +296,7 @@ def test_quick_diagrams_are_admissible(seed: int) -> None:
         min_flow=int(rng.integers(0, 10)) * (seed % 3 == 0),
         node_penalty=seed % 2,
     )
-    outcome = DiagramHeuristic(seconds=20, seed=seed, starts=3).run(data, task, EngineRun())
+    outcome = step_one(data, task, seed=seed, starts=3)
     assert outcome.graph is not None
     assert outcome.upper is not None
     assert fault_of(outcome.graph, data, task) is None
@@ -305,9 +306,7 @@ def test_quick_diagrams_are_admissible(seed: int) -> None:
 
 
 def test_quick_diagrams_begin_later_where_the_skeleton_is_wider_there() -> None:
-    outcome = DiagramHeuristic(seconds=20, seed=1, starts=20).run(
-        xor(), TreeTask(3, widths=(1, 1, 2)), EngineRun()
-    )
+    outcome = step_one(xor(), TreeTask(3, widths=(1, 1, 2)), seed=1, starts=20)
     assert outcome.upper == 0
     assert outcome.graph is not None
     assert outcome.graph.passes[0]

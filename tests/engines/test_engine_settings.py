@@ -18,7 +18,6 @@ from treeform.errors import SpecError
         (tf.ConTree, {"threads": 2, "seed": 3}),
         (tf.DL85, {"threads": 2}),
         (tf.DiagramSearch, {"threads": 1}),
-        (tf.DiagramHeuristic, {"seed": 4}),
         (tf.RegressionSearch, {"seed": 5}),
         (tf.PathSearch, {"memory_limit": 2**30}),
         (tf.DeepTreeSearch, {"seed": 2, "work_limit": 10**6}),

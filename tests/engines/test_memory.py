@@ -10,6 +10,7 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
+from step_one import step_one
 
 import treeform as tf
 from treeform import _core
@@ -62,9 +63,7 @@ def test_a_search_under_rules_on_paths_ends_where_no_pair_fits(monkeypatch: pyte
 
 def test_quick_diagrams_are_limited_too() -> None:
     data = numbers(70_000, 30)
-    outcome = tf.DiagramHeuristic(memory_limit=LEAST, starts=1).run(
-        data, TreeTask(2, widths=(1, 2)), EngineRun()
-    )
+    outcome = step_one(data, TreeTask(2, widths=(1, 2)), starts=1, memory=LEAST)
     assert outcome.reason == "memory" and "was not built" in outcome.notes[0]
 
 

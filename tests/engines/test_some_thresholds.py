@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from step_one import step_one
 
 import treeform as tf
 from treeform.data import Dataset
 from treeform.engines import (
-    DiagramHeuristic,
     DiagramSearch,
     EngineOutcome,
     EngineRun,
@@ -176,7 +176,7 @@ def test_a_start_with_pass_throughs_and_shared_nodes_changes_no_answer(seed: int
     data = Dataset.from_user(X, (X[:, 0] > X[:, 1]) ^ (pick.random(30) < 0.2))
     task = TreeTask(4, widths=(1, 1, 2, 2))
     whole = DiagramSearch().run(data, task, EngineRun())
-    first = DiagramHeuristic(seed=seed, starts=1).run(data, task, EngineRun())
+    first = step_one(data, task, seed=seed, starts=1)
     assert whole.proved and first.graph is not None
     for start in (first.graph, whole.graph):
         found = DiagramSearch().run(data, task, EngineRun(start=start))

@@ -29,7 +29,7 @@ from treeform.data import table_files
 from treeform.data.table_files import read_table
 from treeform.distribute.journal import Parts, kept
 from treeform.errors import CertificateError, DataError, SpecError, TreeformError
-from treeform.study.journal import Journal
+from treeform.study.sweep import Journal
 from treeform.utils.files import parse_json, read_text, write_text
 
 SPEC = 'data = "t.csv"\ntarget = "y"\nshape = "tree:2"\n[[requirements]]\nname = "min_support"\namount = 1\n'

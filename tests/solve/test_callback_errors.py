@@ -92,5 +92,5 @@ def test_an_engine_that_ends_by_itself_says_so() -> None:
     """One that proves nothing: no limit of time or memory ended it."""
     rng = np.random.default_rng(1)
     X, y = rng.integers(0, 2, (60, 6)), rng.integers(0, 2, 60)
-    result = tf.Problem(X, y, shape="diagram:1,2,2").solve("diagram-heuristic")
+    result = tf.Problem(X, y, shape="tree:4").solve("deep-tree-search:work_limit=1000")
     assert (result.status, str(result.limit)) == (tf.Status.FEASIBLE, "solver")

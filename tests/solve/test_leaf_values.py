@@ -14,13 +14,13 @@ from scipy.optimize import linprog
 
 import treeform as tf
 from treeform.engines.leaf_values.convex import Convex, least_sum, of_targets
+from treeform.engines.leaf_values.costs import PricedSamples
 from treeform.engines.leaf_values.fit import LeafFits
 from treeform.engines.leaf_values.moved import moved_targets
 from treeform.engines.leaf_values.problem import product
 from treeform.engines.leaf_values.search import depth_two
 from treeform.engines.leaf_values.squares import least_squares
 from treeform.engines.leaf_values.whole import least_whole_sum
-from treeform.engines.priced_tests import PricedSamples
 from treeform.errors import TreeformError
 from treeform.language.values import ValueRow
 from treeform.solve.engines import value_part

@@ -18,7 +18,7 @@ from treeform.report.facts import of_result
 from treeform.solve import driver
 from treeform.solve.choice import choose
 
-ENGINES = ["contree", "dl85", "cadl85", "blossom", "diagram-search", "diagram-heuristic"]
+ENGINES = ["contree", "dl85", "cadl85", "blossom", "diagram-search"]
 SOLVERS = ["highs", "cp-sat", "mathopt:scip", "pyomo:cbc", "glucose42", "rc2"]
 
 

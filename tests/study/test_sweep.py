@@ -20,9 +20,10 @@ from typer.testing import CliRunner
 import treeform as tf
 from treeform.cli.app import app
 from treeform.errors import SpecError
-from treeform.study import journal, subject
+from treeform.study import subject
 from treeform.study.drawings import Mean, front_of
 from treeform.study.runs import combinations, folds_of, some_rows
+from treeform.study.sweep import Journal
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -293,7 +294,7 @@ def test_the_last_setting_changes_first_and_grids_follow_each_other() -> None:
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(SpecError, match="cannot be made"):
-        journal.Journal(tmp_path / "file" / "study")
+        Journal(tmp_path / "file" / "study")
 
 
 STUDY = """

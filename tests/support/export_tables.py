@@ -101,7 +101,7 @@ def models(seed: int) -> list[tf.DecisionGraph]:
         .solve(tf.DeepTreeSearch(work_limit=10**7))
         .graph,
         tf.Problem(table, rng.integers(0, 3, len(y)), shape=tf.Diagram(1, 2, 3, 2), dates="days")
-        .solve(tf.DiagramHeuristic(starts=4))
+        .solve(tf.DiagramSearch(), time_limit=1)
         .graph,
     ]
     return [graph for graph in found if graph is not None]

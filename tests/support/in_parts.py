@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from treeform.data import Dataset
-from treeform.distribute.pairs import with_bounds_of_pairs
+from treeform.distribute.search import with_bounds_of_pairs
 from treeform.distribute.workers import Work, started
 from treeform.engines import EngineOutcome, EngineRun, TreeTask
 from treeform.engines.distributed import NOTHING, Distributable

@@ -160,7 +160,7 @@ class CpSatSession(Session):
         the search was stopped before it had one, which is no bound where values are negative.
         """
         unknown, invalid, feasible, infeasible, optimal = range(5)
-        response = _response(solver)
+        response = solver.response_proto if hasattr(solver, "response_proto") else solver.ResponseProto()
         info = {"branches": int(solver.num_branches), "conflicts": int(solver.num_conflicts)}
         if status == invalid:
             raise SolverFailed(
@@ -183,10 +183,6 @@ class CpSatSession(Session):
 
     def _abandon(self) -> None:
         self._model = None
-
-
-def _response(solver: Any) -> Any:
-    return solver.response_proto if hasattr(solver, "response_proto") else solver.ResponseProto()
 
 
 def _listener(watch: Watch) -> Any:

@@ -115,7 +115,8 @@ class _Trees:
         kind, self._reached = KINDS[self.loss.kind]
         if rule.whole and not kind.whole_values:
             raise OutOfReach(f"the problem is out of reach of {BY_VALUES}", cause="it takes no whole means")
-        self.costs: SideCosts = kind(self.X, self.y, self.w, u @ self.coef, self._ways(), task, rule.whole)
+        ways = rule.ways(task.columns)
+        self.costs: SideCosts = kind(self.X, self.y, self.w, u @ self.coef, ways, task, rule.whole)
         self.paid = float(u @ [float(row.side) for row in rule.rows])
         usual = FACTORS if u.any() else (0.0,)
         self.factors = list(dict.fromkeys(min(k, self.costs.most_factor) for k in usual))
@@ -127,14 +128,6 @@ class _Trees:
                 f"the problem is out of reach of {BY_VALUES}",
                 cause=f"{n_cuts} thresholds take about {work:.1g} additions, more than {WORK:.1g}",
             )
-
-    def _ways(self) -> Ints:
-        """(C,) 1 where all values rise from left to right, -1 where they fall, else 0."""
-        ways = np.zeros(len(self.features), dtype=np.int64)
-        for order in self.rule.orders:
-            if order.counted.all():
-                ways[np.isin(self.features, list(order.features))] = 1 if order.increasing else -1
-        return ways
 
     # -- all roots, and pairs of subtrees below them -----------------------------------------------
 

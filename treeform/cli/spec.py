@@ -216,15 +216,12 @@ def read_toml(path: Path) -> dict[str, Any]:
         except UnicodeDecodeError as error:
             raise SpecError(f"{path} is not UTF-8", cause="TOML files are", fix="save it as UTF-8") from error
         except (ValueError, RecursionError) as error:  # TOMLDecodeError, or larger or deeper than is read
+            too_deep = isinstance(error, RecursionError)
             raise SpecError(
                 f"{path}: this is not TOML",
-                cause=_one_line(error),
+                cause="it is nested too deep" if too_deep else str(error).splitlines()[0],
                 fix="correct that line; see toml.io for the format",
             ) from error
-
-
-def _one_line(error: BaseException) -> str:
-    return "it is nested too deep" if isinstance(error, RecursionError) else str(error).splitlines()[0]
 
 
 def settings_of(table: dict[str, Any], path: Path) -> Settings:

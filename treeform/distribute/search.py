@@ -3,21 +3,53 @@
 from __future__ import annotations
 
 import os
+import threading
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+
 from treeform import __version__
 from treeform.distribute.executor import LOCAL, CutShort, check_executor
 from treeform.distribute.journal import Parts, kept
-from treeform.distribute.pairs import with_bounds_of_pairs
 from treeform.distribute.workers import Work, started
 from treeform.engines import Engine, EngineOutcome, EngineRun, TreeTask
-from treeform.engines.distributed import Distributable
+from treeform.engines.distributed import Distributable, part_of
 from treeform.engines.task import Ask, Message
 from treeform.errors import SpecError
 from treeform.utils.rows import setting_text, worded
 from treeform.utils.text import count_of
+
+
+def with_bounds_of_pairs(answer: Ask) -> Ask:
+    """The same answers; questions bring the bounds that are known of each side of one test with each side of another.
+
+    Replies state them, and later questions contain them; both tests lead to the same rows. They hold for questions
+    about the same but for the test, which stands first.
+    """
+    lock = threading.Lock()
+    known: dict[tuple[int, ...], Message] = {}  # about what: [test, its side, other test, its side]
+
+    def ask(question: Message) -> Message | None:
+        test, *about = map(int, part_of(question))
+        key = tuple(about)
+        with lock:
+            hints = known[key][test].ravel() if key in known else ()
+        stated = [question[0], len(hints), *hints, 1 + len(about), test, *about]
+        reply = answer(np.array(stated, dtype=np.int64))
+        if reply is not None and reply[2]:
+            unknown, found = reply[3], reply[4 : 3 + int(reply[2])].reshape(2, -1, 2)
+            with lock:
+                if key not in known:
+                    known.clear()
+                    known[key] = np.full((found.shape[1], 2) * 2, unknown)
+                mine, theirs = known[key][test], known[key][:, :, test].transpose(2, 0, 1)
+                mine[...] = theirs[...] = np.maximum(found, np.maximum(mine, theirs))
+        return reply
+
+    return ask
+
 
 if TYPE_CHECKING:
     from treeform.data import Dataset

@@ -6,7 +6,7 @@ from treeform.engines.binary import CADL85, DL85, Blossom
 from treeform.engines.continuous_totals import ContinuousTotals
 from treeform.engines.contree import ConTree
 from treeform.engines.deep_trees import DeepTreeSearch
-from treeform.engines.diagram import DiagramHeuristic, DiagramSearch
+from treeform.engines.diagram import DiagramSearch
 from treeform.engines.paths import PathSearch
 from treeform.engines.regression import RegressionSearch
 from treeform.engines.regression_task import RegressionTask
@@ -21,7 +21,6 @@ __all__ = [
     "ConTree",
     "ContinuousTotals",
     "DeepTreeSearch",
-    "DiagramHeuristic",
     "DiagramSearch",
     "Engine",
     "EngineOutcome",

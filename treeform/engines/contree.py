@@ -7,6 +7,7 @@ Dynamic Programming with Branch-and-Bound, AAAI 2025. The algorithm itself is in
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -23,7 +24,6 @@ from treeform.engines.checks import (
     impossible,
 )
 from treeform.engines.distributed import Distributable
-from treeform.engines.fewest import with_fewest_tests
 from treeform.engines.native_call import (
     Room,
     Session,
@@ -291,3 +291,38 @@ def _check_gap(gap: object) -> None:
     if not whole and not (isinstance(gap, float) and 0 <= gap < 1):
         cause = "an int counts cost units and is at least 0; a float is a fraction of the total weight"
         raise impossible("ConTree", "max_gap", gap, cause, "use for example max_gap=5 or max_gap=0.01")
+
+
+def with_fewest_tests(
+    solve: Callable[[Dataset, TreeTask, EngineRun], EngineOutcome], data: Dataset, task: TreeTask, run: EngineRun
+) -> EngineOutcome:
+    """Solve `task`, and then for the fewest tests among its optima: the same problem with costs in finer units.
+
+    With M more than any admissible number of tests, ``M * cost + tests`` is least for the trees of least cost, and
+    among these for those with the fewest tests. The first solve supplies the start, so that only better trees are
+    searched. Costs and bound are those of the first solve. The counter ``fewest_tests`` is 1 when no optimal tree has
+    fewer tests, and 0 when the time, or the proof of the optimum, did not suffice to say so.
+
+    ``solve``: one solve, as `Engine.run`; it has to understand a cost matrix and a price per test.
+    """
+    first = solve(data, task, run)
+    counters = first.counters | {"fewest_tests": 0}
+    if first.graph is None or not first.proved:
+        return replace(first, counters=counters)
+    second = solve(data, _finer(data, task), EngineRun(run.budget, start=first.graph))
+    counters = {name: count + second.counters[name] for name, count in first.counters.items()}
+    return replace(
+        first,
+        graph=second.graph,
+        seconds=first.seconds + second.seconds,
+        counters=counters | {"fewest_tests": int(second.proved)},
+    )
+
+
+def _finer(data: Dataset, task: TreeTask) -> TreeTask:
+    tests = min(2 ** min(task.depth, 60) - 1, data.n_samples - 1)
+    if task.max_nodes is not None:
+        tests = min(tests, task.max_nodes)
+    unit = tests + 1
+    cost = 1 - np.eye(data.n_classes, dtype=np.int64) if task.cost is None else task.cost
+    return replace(task, cost=unit * cost, node_penalty=unit * task.node_penalty + 1)

@@ -8,14 +8,13 @@ in ``treeform/native/diagram``.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from treeform.engines import some_thresholds
-from treeform.engines.checks import NativeSettings, check_memory, impossible, is_whole, take_plain_numbers
+from treeform.engines.checks import NativeSettings, impossible, is_whole
 from treeform.engines.diagram_core import (
     CoreCall,
     DiagramSession,
@@ -26,7 +25,7 @@ from treeform.engines.diagram_core import (
 from treeform.engines.distributed import Distributable
 from treeform.engines.native_call import admissible_diagram
 from treeform.engines.size_outcome import SizeOutcome
-from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, check_task
+from treeform.engines.task import EngineOutcome, EngineRun, TreeTask, check_task
 from treeform.errors import SpecError
 from treeform.shape import UNIVARIATE, Diagram, Shape, Tree
 from treeform.utils.arguments import renamed_fields
@@ -206,72 +205,6 @@ class DiagramSearch(NativeSettings, Distributable):
         return CoreCall(use=self.parts, memory=self.memory_limit, simd=self.simd, **what)
 
 
-@dataclass(frozen=True)
-class DiagramHeuristic(Engine):
-    """Quick diagrams without a proof: Step 1 of Florio et al. (AAAI 2023), a warm start for solvers and searches.
-
-    Many starts, each from the top down: every node gets the test of the largest information gain over a random
-    60 % of the features, flows are merged to the width of the next layer where that loses the least
-    information, and what is left at the end goes to the terminal of its most frequent class. From the bottom up
-    nodes are taken out again where that improves the objective. Where a skeleton begins with several layers of one
-    node, some diagrams begin further down, below pass-throughs. Tests read one feature each, as in the paper, for
-    shapes with multivariate splits too.
-
-    Parameters
-    ----------
-    seconds : float
-        How long to go on.
-    seed : int
-        Of the random choices, at least 0.
-    starts : int or None
-        Stop after so many starts; with a time long enough the result depends on the seed alone.
-    memory_limit : int or None
-        Bytes by which the process may grow; it stops with its best diagram beyond that.
-
-    Examples
-    --------
-    >>> import treeform as tf
-    >>> problem = tf.Problem([[0.0], [1.0], [2.0]], ["a", "b", "a"], shape=tf.Diagram(1, 2))
-    >>> problem.solve(tf.HiGHS(), warm_start=tf.DiagramHeuristic(seconds=0.1, seed=1)).errors
-    0
-    """
-
-    seconds: float = 1.0
-    seed: int = 0
-    starts: int | None = None
-    memory_limit: int | None = None
-
-    name: ClassVar[str] = "diagram-heuristic"
-    understands: ClassVar[frozenset[str]] = DiagramSearch.understands
-    by_name_only: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        take_plain_numbers(self)
-        title, fix = type(self).__name__, "use for example tf.DiagramHeuristic(seconds=1.0, seed=0)"
-        if not (_is_number(self.seconds) and 0 < self.seconds < math.inf):
-            raise impossible(title, "seconds", self.seconds, "it is positive", fix)
-        if not is_whole(self.seed, 0):
-            raise impossible(title, "seed", self.seed, "it is a whole number, at least 0", fix)
-        if self.starts is not None and not is_whole(self.starts, 1):
-            raise impossible(title, "starts", self.starts, "it is at least 1, or None", fix)
-        check_memory(title, self.memory_limit)
-
-    def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
-        """Build diagrams for `task` until the time is up; nothing is proved. See `Engine.run`."""
-        check_task(data, task)
-        session = DiagramSession(data, task, run)
-        call = CoreCall(
-            known=session.known,
-            seed=self.seed,
-            start_seconds=self.seconds,
-            starts=self.starts or 2**62,
-            memory=self.memory_limit,
-        )
-        outcome = session.outcome(call.run(data, task, session, run.budget.elapsed_limit))
-        proved = outcome.upper is not None and outcome.lower >= outcome.upper
-        return replace(outcome, proved=proved, reason=outcome.reason or (None if proved else "time"))
-
-
 def _checked_prices(prices: Sequence[Fraction | int], free: int) -> list[Fraction]:
     """Each once, the highest price first."""
     wanted = sorted({Fraction(price) for price in prices}, reverse=True)
@@ -282,7 +215,3 @@ def _checked_prices(prices: Sequence[Fraction | int], free: int) -> list[Fractio
             f"free={free!r} is not possible", fix="give the number of tests without a price, 0 or 1"
         )
     return wanted
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

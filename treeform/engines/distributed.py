@@ -8,7 +8,7 @@ Engines differ in what they ask. The questions of ConTree say all that a reply d
 *bounded*. They begin with an upper bound, only what costs less is wanted, and hints, which save work and change
 nothing that is found. The reply begins with `settled` and `cost`. Either `cost` is the least cost in the part, or it is
 at least `NOTHING`, and nothing in the part costs less than `settled`. Bounds of pairs of tests may follow, which are
-hints of later questions (`treeform.distribute.pairs`).
+hints of later questions (`treeform.distribute.search`).
 """
 
 from __future__ import annotations

@@ -185,11 +185,14 @@ def _relaxed(question: Question, engine: Engine, depth: int | None) -> Relaxatio
         elif (rows := _totals(requirement, question, engine, fits)) is not None:
             totals.append(rows)
             over_totals += [(label, rows.row_text(row)) for row in rows.rows]
-        elif (marks := _meetings(requirement, question, engine)) is not None and (
-            marks.n_marks + sum(part.n_marks for part in meetings) <= MOST_MARKS
+        # A diagram that has no clash unrolls to a tree that has none: fewer samples reach each copy of a test.
+        elif (
+            "meetings" in engine.understands
+            and (marks := requirement.meetings(question.data)) is not None
+            and marks.n_marks + sum(part.n_marks for part in meetings) <= MOST_MARKS
         ):
             meetings.append(marks)
-        elif (rule := _path_rule(requirement, question, engine)) is not None:
+        elif "paths" in engine.understands and (rule := requirement.path_rule(question.data)) is not None:
             paths.append(rule)
             on_paths.append(label)
         elif (rows := _stated(label, requirement, question, engine, fits)) is not None:
@@ -199,7 +202,8 @@ def _relaxed(question: Question, engine: Engine, depth: int | None) -> Relaxatio
             dropped.append(label)
             continue
         supported.append(requirement)
-    if "widths" not in engine.understands and not (unshared and _holds_all_trees(question)):
+    holds_all_trees = all(width >= 2**layer for layer, width in enumerate(question.shape.widths))
+    if "widths" not in engine.understands and not (unshared and holds_all_trees):
         dropped.append(f"the widths of {question.shape}")
     if question.restriction is not None:
         dropped.append(str(question.restriction))
@@ -256,11 +260,6 @@ def _relaxed(question: Question, engine: Engine, depth: int | None) -> Relaxatio
     )
 
 
-def _holds_all_trees(question: Question) -> bool:
-    """Whether every tree of the depth is a model of the shape."""
-    return all(width >= 2**layer for layer, width in enumerate(question.shape.widths))
-
-
 def _columns(question: Question, features: list[frozenset[int]] | None) -> np.ndarray:
     """The encoded features that tests may read, where only one set of them is allowed."""
     allowed = range(question.data.n_features) if features is None else sorted(*features)
@@ -312,19 +311,6 @@ def _features(
     both = {a & b for a in sets for b in others} if others is not None else set(sets)
     largest = [one for one in both if not any(one < other for other in both)]
     return sorted(largest, key=sorted) if len(largest) <= engine.most_sets else None
-
-
-def _meetings(requirement: Requirement, question: Question, engine: Engine) -> Meetings | None:
-    """The requirement as marks that must not meet, where the engine supports these.
-
-    A diagram that has no clash unrolls to a tree that has none: fewer samples reach each copy of a test.
-    """
-    return requirement.meetings(question.data) if "meetings" in engine.understands else None
-
-
-def _path_rule(requirement: Requirement, question: Question, engine: Engine) -> PathRule | None:
-    """The requirement as a rule on paths, where the engine supports these; a diagram is unrolled."""
-    return requirement.path_rule(question.data) if "paths" in engine.understands else None
 
 
 Price = tuple[type[TreeTask], dict[str, Any], Fraction, Fraction]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from numbers import Integral
@@ -128,12 +128,11 @@ class CrossValidatedTree(OptimalEstimator):
 
     def _at(self, depth: int, alpha: Fraction | float = 0.0) -> OptimalEstimator:
         shared = {
-            name: value
+            name: clone(value, safe=False)  # what has parameters of its own is copied
             for name, value in self.get_params(deep=False).items()
             if name not in OF_CROSS_VALIDATION
         }
-        made = self._single()(**{**clone_of(shared), "max_depth": depth, "ccp_alpha": alpha})
-        return made
+        return self._single()(**{**shared, "max_depth": depth, "ccp_alpha": alpha})
 
     def _learn(self, depths: Sequence[int], data: Dataset, rows: Rows, budget: Budget) -> Candidates:
         return learn({depth: self._at(depth) for depth in depths}, data, rows.sensitive_features, budget)
@@ -234,8 +233,9 @@ class CrossValidatedTree(OptimalEstimator):
         depth = self.best_params_["max_depth"]
         best = self._at(depth, self._alpha)
         data = best._with_target(table)
-        start = whole.best(depth, self._alpha)
-        best.set_params(time_limit=_share(budget, 1), warm_start=_own_or(best.warm_start, start.graph))
+        best.set_params(time_limit=_share(budget, 1))
+        if isinstance(best.warm_start, str) and best.warm_start == "auto":
+            best.set_params(warm_start=whole.best(depth, self._alpha).graph)
         constant = best._constant(data)
         if constant is not None:
             self.result_, self.certificate_ = None, None
@@ -258,15 +258,6 @@ def _in_time(splits: Any, table: Dataset, part: float) -> Any:
         return rows[np.sort(np.argsort(target[rows], kind="stable")[drawn])]
 
     return [(some(train), some(test)) for train, test in splits]
-
-
-def _own_or(warm_start: Any, graph: Any) -> Any:
-    return graph if isinstance(warm_start, str) and warm_start == "auto" else warm_start
-
-
-def clone_of(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters for another estimator; what has parameters of its own is copied."""
-    return {name: clone(value, safe=False) for name, value in parameters.items()}
 
 
 def _share(budget: Budget, parts: int) -> float | None:

@@ -59,6 +59,14 @@ class ValueRule:
         number = range(len(leaves))
         return rows + [ValueRow(tuple((k == low) - (k == high) for k in number), 0) for low, high in pairs]
 
+    def ways(self, features: NDArray[np.int64]) -> NDArray[np.int64]:
+        """For features: 1 where values may not fall from left to right, -1 where they may not rise, else 0."""
+        ways = np.zeros(len(features), dtype=np.int64)
+        for order in self.orders:
+            if order.counted.all():  # else a leaf may have no sample that counts
+                ways[np.isin(features, list(order.features))] = 1 if order.increasing else -1
+        return ways
+
     @classmethod
     def all_of(cls, rules: Iterable[ValueRule]) -> ValueRule:
         """All of them at once."""

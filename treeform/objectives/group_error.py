@@ -179,16 +179,11 @@ class MaxGroupError(OfGroups, LargestTerm):
 
     def members(self, data: Dataset) -> Sequence[tuple[SampleCost, Requirement]]:
         groups = self.of(data)
-        return [(one_group(groups, g), WorstGroup(groups, g)) for g in range(len(groups.labels))]
+        return [(GroupError(groups, {label: 1}), WorstGroup(groups, g)) for g, label in enumerate(groups.labels)]
 
     @classmethod
     def from_text(cls, inside: str | None) -> MaxGroupError:
         return cls(only(settings_in(inside, cls.name), ("groups",), cls.name).get("groups"))
-
-
-def one_group(groups: Groups, group: int) -> GroupError:
-    """The error rate of one group."""
-    return GroupError(groups, {groups.labels[group]: 1})
 
 
 class WorstGroup(LinearRequirement, listed=False):

@@ -15,7 +15,7 @@ from treeform.solve.choice import choose
 from treeform.solve.result import Claim, Number, known_bound
 from treeform.tradeoff.axis import find_axis
 from treeform.tradeoff.frontier import Frontier, FrontierPoint, trace_frontier
-from treeform.tradeoff.frontier_plot import bound_words, objective_words, step_plot
+from treeform.tradeoff.plots import bound_words, objective_words, step_plot
 from treeform.utils.budget import Budget, interruptible
 from treeform.utils.text import count_of, rounded_text
 
@@ -65,7 +65,9 @@ def trace_curves(result: SolveResult, time_limit: float | None = None) -> tuple[
     ):
         return ()
     axes = [
-        label for label, one in zip(question.labels, question.requirements, strict=True) if _has_bound(one)
+        label
+        for label, one in zip(question.labels, question.requirements, strict=True)
+        if isinstance(one, Bounded) and one.bound is not None
     ]
     budget = time_for(result, time_limit)
     curves: list[Frontier] = []
@@ -92,10 +94,6 @@ def _without_requirements(question: Question, seconds: float | None) -> tuple[Cl
     return () if answer.bound is None else (known_bound(answer.bound, "the problem without requirements"),)
 
 
-def _has_bound(requirement: object) -> bool:
-    return isinstance(requirement, Bounded) and requirement.bound is not None
-
-
 def curves(frontiers: Sequence[Frontier], result: SolveResult) -> tuple[Curve, ...]:
     """The frontiers of the result's problem as a report shows them."""
     assert result.question is not None
@@ -109,15 +107,11 @@ def _curve(frontier: Frontier, question: Question, best: Number | None) -> Curve
     objective = objective_words(str(question.objective))
     across = bound_words(frontier.axis.is_upper, frontier.axis.bound_name)
     mark = None if asked is None else float(asked)
-    title = _in_words(frontier.axis if asked is None else frontier.axis.with_bound(asked))
+    title = (frontier.axis if asked is None else frontier.axis.with_bound(asked)).in_words()
     svg = step_plot(steps, across, objective, mark)
     certificate = frontier.certificate()
     short = len(json.dumps(certificate)) <= LONGEST_CERTIFICATE
     return Curve(title, svg, _sentence(frontier, asked, best), certificate if short else None)
-
-
-def _in_words(requirement: Any) -> str:
-    return str(requirement.in_words())
 
 
 def _asked(frontier: Frontier, question: Question) -> Fraction | None:

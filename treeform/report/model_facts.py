@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from treeform.data import Dataset
+from treeform.data.columns import BOOLEAN, NUMERIC, Column
 from treeform.data.prints import shared_rows
 from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import confusion, errors
@@ -25,7 +26,6 @@ from treeform.report.figures import size_text
 from treeform.report.judged import requirement_facts
 from treeform.report.proxies import proxies
 from treeform.report.residuals import residual_tables
-from treeform.report.wording import worded, yes_no_columns
 from treeform.utils.text import count_of, rounded_text
 
 Attributes = Sequence[tuple[str, Any]]
@@ -138,3 +138,38 @@ def accuracy(graph: DecisionGraph, question: Question, rows_of: str) -> list[tup
         (f"{word}errors{place}", f"{wrong} of {data.n_samples}{'' if word or place else ' rows given here'}"),
         (f"{word}accuracy{place}", f"{100 * share:.2f} %"),
     ]
+
+
+C = TypeVar("C", bound=Column)
+
+
+@dataclass(frozen=True)
+class YesNoColumn(Column):
+    """A column of numbers whose values are 0 and 1."""
+
+    def _present(self, threshold: float, negate: bool) -> str:
+        if 0 <= threshold < 1:
+            return f"{self.source} is {'yes' if negate else 'no'}"
+        return super()._present(threshold, negate)
+
+
+def yes_no_columns(data: Dataset) -> frozenset[str]:
+    """Names of the columns of numbers that hold 0 and 1 only."""
+    found: dict[str, bool] = {}
+    for feature, column in enumerate(data.columns):
+        if column.kind == NUMERIC:
+            values = data.X[:, feature]
+            values = values[~column.missing_values(values)]
+            found[column.source] = bool(len(values) and np.isin(values, (0.0, 1.0)).all())
+    return frozenset(name for name, fits in found.items() if fits)
+
+
+def worded(graph: DecisionGraph, yes_no: frozenset[str]) -> DecisionGraph:
+    """The model with these columns worded; it is for texts and drawings, and reads no tables."""
+    columns = tuple(
+        YesNoColumn(column.source, BOOLEAN, column.category, column.missing, column.levels)
+        if column.source in yes_no
+        else column
+        for column in graph.columns
+    )
+    return replace(graph, columns=columns, encoder=None)

@@ -9,7 +9,7 @@ from itertools import groupby
 
 from treeform.certify.family import IMPOSSIBLE, Family, Known, Place
 from treeform.solve.result import SolveResult, Status, as_number
-from treeform.tradeoff.frontier_plot import Step, bound_words, objective_words, step_plot
+from treeform.tradeoff.plots import Step, bound_words, objective_words, step_plot
 from treeform.utils.text import count_of, value_text
 
 MOST_ROWS = 200

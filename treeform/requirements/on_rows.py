@@ -211,7 +211,8 @@ class OnRows(Requirement):
         parameters: dict[str, Any] = {"of": self.of.to_json()}
         for key, given in (("rows", self.rows), ("by", self.by)):
             if given is not None:
-                parameters[key] = np.asarray(given).tolist() if _is_array(given) else groups_to_json(given)
+                named = isinstance(given, str | Groups)
+                parameters[key] = groups_to_json(given) if named else np.asarray(given).tolist()
         return {"name": self.name, "parameters": parameters}
 
     @classmethod
@@ -315,10 +316,6 @@ def _placed(part: Part, totals: Totals, data: Dataset) -> Totals:
 
 def _called(rows: Any) -> str:
     return f"the rows with {rows}" if isinstance(rows, str) else "the rows given"
-
-
-def _is_array(given: Any) -> bool:
-    return not isinstance(given, str | Groups)
 
 
 def _stated(given: Any) -> str:

@@ -88,7 +88,8 @@ class Ledger:
         with self._lock:
             if self.lower is not None and (value < self.lower or (value == self.lower and recheck is None)):
                 return
-            beyond = not (self._met_by_a_model(value) or self.impossible) and value > self._ceiling
+            met = self.upper is not None and value <= self.upper
+            beyond = not (met or self.impossible) and value > self._ceiling
             if beyond:  # the least bound that no model can have: what is above it says no more
                 value = min(value, math.floor(self._ceiling) + 1)
             self.lower = value
@@ -97,9 +98,6 @@ class Ledger:
             self._record(Claim("lower", units, by, seconds, relaxation, recheck, counters or {}))
             if beyond:
                 self.prove_infeasible(by, relaxation, recheck)
-
-    def _met_by_a_model(self, value: int | Fraction) -> bool:
-        return self.upper is not None and value <= self.upper
 
     @cached_property
     def _ceiling(self) -> int | Fraction:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from treeform.tradeoff.frontier_plot import field
+from treeform.tradeoff.plots import field
 from treeform.utils.charts import Axis, stairs
 
 STYLE = (

@@ -35,7 +35,7 @@ SOLVERS = ("highs", "cp-sat", "cadical195", "mathopt:scip", "rc2", "pyomo:glpk",
 SHAPES: tuple[Shape, ...] = (Tree(2), Diagram(1, 2), Tree(1))
 GOALS: dict[str, tuple[str, tuple[Requirement, ...]]] = {"sat-size": ("nodes", (MaxErrors(0),))}
 """What a formulation of one purpose minimises, and under what; the others minimise what a case says."""
-NO_CELLS = ("deep-tree-search", "diagram-heuristic", "regression-search")
+NO_CELLS = ("deep-tree-search", "regression-search")
 """Engines that prove nothing by design, or whose problems have no classes."""
 
 

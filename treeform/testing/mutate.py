@@ -24,7 +24,7 @@ _WORDS = (
     ("optimal", "feasible", "infeasible", "unknown"),
     ("upper", "lower", "infeasible"),
     ("lagrangian", "proof"),
-    ("contree", "dl85", "diagram-search", "diagram-heuristic", "contree:max_gap=5"),
+    ("contree", "dl85", "diagram-search", "contree:max_gap=5"),
     ("sat-depth", "sat-size", "odd", "odd-paper"),
     ("increasing", "decreasing"),
     ("numeric", "boolean", "category"),

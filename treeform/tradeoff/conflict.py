@@ -59,7 +59,8 @@ class BoundNeeded:
             return f"{self.requirement}: {what}"
         best = "is the best possible" if self.proved else "suffices, a tighter one perhaps, too"
         asked = rounded(Fraction(self.axis.bound or 0), looser_is_up=not self.axis.is_upper)
-        return f"{self.requirement}: {name} {_loose(self.axis, self.bound)} {best} (asked for: {asked})"
+        bound = rounded(Fraction(self.bound), looser_is_up=self.axis.is_upper)
+        return f"{self.requirement}: {name} {bound} {best} (asked for: {asked})"
 
 
 @dataclass(frozen=True, repr=False)
@@ -133,10 +134,6 @@ class Conflict(Printed):
             them = "it" if len(self.requirements) == 1 else "one of them and keep the others"
             lines += [f"relax {them}:", *(f"  {one}" for one in self.relaxations)]
         return "\n".join(lines)
-
-
-def _loose(axis: Bounded, bound: Value) -> str:
-    return rounded(Fraction(bound), looser_is_up=axis.is_upper)
 
 
 def rounded(value: Fraction, *, looser_is_up: bool) -> str:

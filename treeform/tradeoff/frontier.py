@@ -28,8 +28,8 @@ from treeform.solve import schedule
 from treeform.solve.choice import refuse_restriction
 from treeform.solve.result import USUAL, Number, SolveOptions, SolveResult, Status, as_number
 from treeform.tradeoff.asking import with_model
-from treeform.tradeoff.frontier_plot import bound_words, objective_words, step_plot
 from treeform.tradeoff.nested import Answers
+from treeform.tradeoff.plots import bound_words, objective_words, step_plot
 from treeform.tradeoff.view import View, known_from
 from treeform.utils.budget import interruptible
 from treeform.utils.text import value_text

@@ -21,8 +21,8 @@ from treeform.requirements.parsimony import MaxNodes
 from treeform.solve.result import SolveOptions, Status
 from treeform.solve.schedule import equal_part
 from treeform.tradeoff.axis import find_axis
-from treeform.tradeoff.near_plot import range_plot
 from treeform.tradeoff.near_trees import NearModel, NearTrees
+from treeform.tradeoff.plots import range_plot
 from treeform.utils.arguments import whole_number
 from treeform.utils.budget import Budget, Limit
 from treeform.utils.notebook import Printed

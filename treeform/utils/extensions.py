@@ -50,7 +50,6 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "deep-tree-search": "treeform.engines.deep_trees:DeepTreeSearch",
         "cadl85": "treeform.engines.binary:CADL85",
         "blossom": "treeform.engines.binary:Blossom",
-        "diagram-heuristic": "treeform.engines.diagram:DiagramHeuristic",
     },
     FORMULATIONS: {},
     # Importing treeform.requirements enters the others.

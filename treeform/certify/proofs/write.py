@@ -97,9 +97,9 @@ class Proofs:
             The points that the refuted formula holds, see `Formulation.examples`.
         """
         statement = Statement(question.shape, at_most, examples)
-        standard = _as_installed(formulation)
-        if standard is None:
+        if formulation.name not in formulation_names():
             return f"{formulation.name} is not installed under that name, so that a check could not derive its formula"
+        standard = find_formulation(formulation.name)
         if budget.stop():
             return _why_not(None, formulation)
         start = budget.seconds
@@ -212,10 +212,6 @@ def digest_of_file(path: Path) -> str:
 def _pour(stream: IO[bytes], into: Callable[[bytes], Any]) -> None:
     while piece := stream.read(PIECE):
         into(piece)
-
-
-def _as_installed(formulation: Formulation) -> Formulation | None:
-    return find_formulation(formulation.name) if formulation.name in formulation_names() else None
 
 
 def _why_not(satisfiable: bool | None, formulation: Formulation) -> str:

@@ -75,6 +75,7 @@ def to_c(graph: FlatGraph) -> str:
         closing="}",
     )
     labels = ", ".join(_quoted(str(label)) for label in program.labels)
+    types = {name: "const char *" if name in text else "double " for name in program.columns}
     kind, none = ("double", "NAN") if values else ("int", "-1")
     returned = "a number, or NAN" if values else "a position in model_labels, or -1"
     lines = [
@@ -87,7 +88,7 @@ def to_c(graph: FlatGraph) -> str:
         "",
         *([] if values else [f"const char *const model_labels[] = {{{labels}}};", ""]),
         "struct model_row {",
-        *(f"    {_type(name in text)}{names[name]}; /* {_comment(name)} */" for name in program.columns),
+        *(f"    {types[name]}{names[name]}; /* {_comment(name)} */" for name in program.columns),
         *(["    char unused;"] if not program.columns else []),
         "};",
         "",
@@ -132,10 +133,6 @@ def _is_text(name: str, levels: tuple[Level, ...]) -> bool:
             fix="make the column text before fitting, or export to Python or JavaScript",
         )
     return True in kinds
-
-
-def _type(text: bool) -> str:
-    return "const char *" if text else "double "
 
 
 def _missing(name: str, text: bool) -> str:

@@ -18,7 +18,7 @@ VERBS = {
 }  # fmt: skip
 ENGINES = (
     ("contree", 3), ("dl85", 2), ("cadl85", 1), ("blossom", 1), ("totals-search", 3), ("continuous-totals", 3),
-    ("path-search", 2), ("diagram-search", 3), ("regression-search", 2), ("diagram-heuristic", 0.2),
+    ("path-search", 2), ("diagram-search", 3), ("regression-search", 2),
 )  # fmt: skip
 SOLVERS = (
     ("highs", "odd"), ("cp-sat", "odd"), ("mathopt:scip", "odd"), ("cadical195", "odd"), ("rc2", "odd"),

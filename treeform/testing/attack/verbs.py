@@ -105,8 +105,7 @@ class Asked:
     @property
     def complete(self) -> bool:
         """Whether the answer has to be a proof: a native engine, or treeform's own choice, without an end."""
-        heuristic = self.case.who == "diagram-heuristic"
-        return not self.struck and self.case.formulation is None and not heuristic
+        return not self.struck and self.case.formulation is None
 
     def say(self, *wrong: str) -> None:
         self.verdict.wrong += wrong

@@ -28,7 +28,7 @@ TREE_ENGINES = (
     ("totals-search", 9),
     ("continuous-totals", 6),
 )
-DIAGRAM_ENGINES = (("diagram-search", 40), ("diagram-heuristic", 0.15))
+DIAGRAM_ENGINES = (("diagram-search", 40),)
 HYPERPLANE_SOLVERS = (("highs", 10), ("mathopt:scip", 4), ("cp-sat", 0.2))
 SETTINGS = {
     "contree": ("", "", "", "fewest_tests=true", "parts=none", "parts=neighbourhood", "simd=plain"),
@@ -56,7 +56,6 @@ HONOURED = {
     "totals-search": {*OVER_TOTALS, "monotone"},
     "continuous-totals": {*OVER_TOTALS, "monotone"},
     "diagram-search": {"max_nodes", "min_support", "stability"},
-    "diagram-heuristic": {"max_nodes", "min_support", "stability"},
 }
 SAT_SOLVERS = (
     "cadical195",
@@ -151,7 +150,7 @@ class Way:
     @property
     def exact(self) -> bool:
         """Whether nothing but a proof may end the run."""
-        return self.limit is None and not self.interrupt and self.solver != "diagram-heuristic"
+        return self.limit is None and not self.interrupt
 
 
 DrawModel = Callable[[random.Random, "Table", int, "tuple[int, ...] | None"], list[dict[str, Any]]]

@@ -1,4 +1,4 @@
-"""A step function as a self-contained SVG: the best objective against a bound."""
+"""What trade-offs look like, as self-contained SVG: the best objective against a bound, and ranges of columns."""
 
 from __future__ import annotations
 
@@ -49,3 +49,28 @@ def objective_words(objective: str) -> str:
 def bound_words(is_upper: bool, name: str) -> str:
     """What the bound of a requirement is called beside an axis."""
     return f"{'most' if is_upper else 'least'} {name} allowed"
+
+
+ROW = 26
+MOST = 30
+"""Columns that are drawn."""
+
+Bar = tuple[str, float, float, float]
+
+
+def range_plot(bars: Sequence[Bar], across: str) -> str:
+    """An ``<svg>`` element: a bar from the least to the largest number of each column, and a dot for the best model.
+
+    Of the bars (name, least, best, largest) the first `MOST` are drawn.
+    """
+    shown = bars[:MOST]
+    chart = Chart("ranges", 640, 64 + ROW * max(1, len(shown)), (190, 30, 12, 52))
+    x = Axis([0.0, *(bar[3] for bar in shown)], chart.left, chart.right)
+    chart.names(across)
+    chart.grid_across({x(value): rounded_text(value) for value in x.ticks()})
+    for row, (name, least, best, largest) in enumerate(shown):
+        y = chart.top + ROW * (row + 0.5)
+        chart.text(chart.left - 12, y + 4, name if len(name) <= 24 else name[:23] + "…", "end")
+        chart.line("range", (x(least), y), (x(largest), y))
+        chart.dot("best", x(best), y, 4.5, f"{name}: {least:.3g} to {largest:.3g}, {best:.3g} in the best model")
+    return chart.svg(f"ranges of {count_of(len(shown), 'column')}: {across}")
