@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from treeform.data import Dataset
 from treeform.engines import Engine, EngineRun, TreeTask
 from treeform.engines.relaxation import Relaxation
-from treeform.engines.subtree import rows_of, task_of
 from treeform.formulations.odd.thresholds import Tests
 from treeform.language.compiled import Compiled
+from treeform.solve.neighbourhoods import rows_of, task_of
 from treeform.utils.budget import Budget
 
 Ints = NDArray[np.int64]

@@ -15,11 +15,10 @@ import numpy as np
 from treeform.data import Dataset
 from treeform.errors import SpecError
 from treeform.formulations.flow import coding
-from treeform.formulations.flow.branching import Branching
+from treeform.formulations.flow.branching import Branching, NormalForm
 from treeform.formulations.flow.cuts import CutFlow, Guesses, add_cuts
 from treeform.formulations.flow.flows import ClassFlow, CorrectFlow
 from treeform.formulations.flow.heap import Heap
-from treeform.formulations.flow.normal import NormalForm
 from treeform.formulations.flow.tests import BinaryTests
 from treeform.graph import DecisionGraph
 from treeform.language.compiled import Compiled

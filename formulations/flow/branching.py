@@ -1,8 +1,9 @@
-"""Branching: which node tests what, which node predicts what."""
+"""Branching: which node tests what, which node predicts what, and the normal form of its tests."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -102,3 +103,22 @@ def _arcs(heap: Heap, design: Design) -> Expr:
         inner = child < heap.n_branching
         index[node[inner], side, child[inner]] = child[inner]
     return entries[index]
+
+
+class NormalForm(Component):
+    """Each test has samples on both sides, and each pass-through has samples.
+
+    Notes
+    -----
+    Only where a requirement asks for tests: it could be satisfied by tests that part nothing otherwise.
+    """
+
+    restricts: ClassVar[bool | None] = False
+    needs = frozenset({"branch"})
+
+    def build(self, model: Model, ports: Ports) -> None:
+        design = ports.shared.get(Design)
+        # sum_i z_i,n,l(n) >= a_n,   sum_i z_i,n,r(n) >= a_n - pass_n, where a_n = 1 at nodes in use
+        used = ports.branch.sum(axis=0)
+        model.add(used[:, 0] >= design.active, "a used node has samples on its left")
+        model.add(used[:, 1] >= design.active - design.passes, "a test has samples on its right")

@@ -6,18 +6,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treeform.formulations.flow.branching import Design
 from treeform.formulations.flow.cuts import Guesses
 from treeform.formulations.flow.flows import Flows
-from treeform.formulations.flow.heap import Bools, Heap, Ints
+from treeform.formulations.flow.heap import Heap
 from treeform.formulations.flow.tests import BinaryTests
 from treeform.graph import DecisionGraph, normalised
-from treeform.language.compiled import Compiled
-from treeform.model import Expr
-
-Floats = NDArray[np.float64]
+from treeform.language.compiled import Compiled, put
+from treeform.utils.arrays import Bools, Floats, Ints
 
 
 @dataclass(frozen=True)
@@ -76,14 +73,14 @@ def encode(compiled: Compiled, graph: DecisionGraph) -> Floats | None:
     heap, design, tests = shared.get(Heap), shared.get(Design), shared.get(BinaryTests)
     x = np.full(compiled.model.n_cols, np.nan)
     classes = np.arange(compiled.data.n_classes)
-    _put(x, design.b, placed.test[:, None] == np.arange(tests.n_tests))
+    put(x, design.b, placed.test[:, None] == np.arange(tests.n_tests))
     if design.pass_columns.size:
-        _put(x, design.pass_columns, placed.passes)
+        put(x, design.pass_columns, placed.passes)
     if design.reads.size:
         reads = tests.of_feature[placed.test] * (placed.test >= 0)[:, None]
-        _put(x, design.reads, reads[:, tests.several])
-    _put(x, design.p, placed.label >= 0)
-    _put(x, design.w, placed.label[:, None] == classes)
+        put(x, design.reads, reads[:, tests.several])
+    put(x, design.p, placed.label >= 0)
+    put(x, design.w, placed.label[:, None] == classes)
     ends = placed.ends(heap, tests)
     predicted = placed.label[ends]
     flows = compiled.shared.find(Flows)
@@ -91,7 +88,7 @@ def encode(compiled: Compiled, graph: DecisionGraph) -> Floats | None:
         _put_flows(x, heap, flows, ends, predicted, classes)
     guesses = compiled.shared.find(Guesses)
     if guesses is not None:
-        _put(x, guesses.g, predicted[:, None] == classes)
+        put(x, guesses.g, predicted[:, None] == classes)
     return x
 
 
@@ -107,8 +104,8 @@ def _put_flows(x: Floats, heap: Heap, flows: Flows, ends: Ints, predicted: Ints,
     # A point is at the node where it ends and at all nodes above.
     through = here | ((here.astype(np.int64) @ heap.above.astype(np.int64)) > 0)
     first = heap.n_branching - flows.into.shape[1]
-    _put(x, flows.into, through[:, first : heap.n_branching])
-    _put(x, flows.to_sink, sink)
+    put(x, flows.into, through[:, first : heap.n_branching])
+    put(x, flows.to_sink, sink)
 
 
 def place(compiled: Compiled, graph: DecisionGraph) -> Placed | None:
@@ -145,8 +142,3 @@ def place(compiled: Compiled, graph: DecisionGraph) -> Placed | None:
         test[n], swapped = found
         waiting += [(2 * n + 1, right if swapped else left), (2 * n + 2, left if swapped else right)]
     return Placed(test, passes, label)
-
-
-def _put(x: Floats, columns: Expr, values: Any) -> None:
-    """Write the values of a family of columns."""
-    x[columns.rows.cols] = np.asarray(values, dtype=np.float64).ravel()

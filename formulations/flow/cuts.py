@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from treeform.formulations.flow.branching import Design
-from treeform.formulations.flow.heap import Heap, Ints
+from treeform.formulations.flow.heap import Heap
 from treeform.formulations.flow.tests import BinaryTests
 from treeform.language.component import Component
 from treeform.language.ports import Ports, Shared, SharedValues
 from treeform.model import Expr, Model, constant
+from treeform.utils.arrays import Ints
 
 
 @dataclass(frozen=True)

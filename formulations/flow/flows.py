@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treeform.formulations.flow.branching import Design
 from treeform.formulations.flow.heap import Heap
@@ -13,8 +12,7 @@ from treeform.formulations.flow.tests import BinaryTests
 from treeform.language.component import Component
 from treeform.language.ports import Ports, Shared
 from treeform.model import Expr, Model, concatenate, stack
-
-Ints = NDArray[np.int64]
+from treeform.utils.arrays import Ints
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treeform.language.ports import Shared
-
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
+from treeform.utils.arrays import Bools, Ints
 
 
 @dataclass(frozen=True)

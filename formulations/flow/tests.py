@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from treeform.language.ports import OfferedTests, Shared
+from treeform.utils.arrays import Ints
 
 if TYPE_CHECKING:
-    from treeform.formulations.flow.heap import Ints
     from treeform.model import Expr
 
 

@@ -21,9 +21,7 @@ import numpy as np
 from treeform.data import Dataset
 from treeform.engines.and_or_graph import reason_against_search
 from treeform.engines.task import TreeTask
-from treeform.formulations.hypergraph.flow import Choice, NodeFlow
-from treeform.formulations.hypergraph.predictions import LeafPredictions
-from treeform.formulations.hypergraph.tests import NodeTests
+from treeform.formulations.hypergraph.flow import Choice, LeafPredictions, NodeFlow, NodeTests
 from treeform.graph import DecisionGraph, normalised
 from treeform.language.alternatives import AndOrGraph
 from treeform.language.compiled import Compiled

@@ -1,4 +1,4 @@
-"""The flow: one alternative at the root, and one at each node that the tests in use lead to."""
+"""The flow, one alternative at the root and one at each node that tests in use lead to, and the ports read off it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from treeform.errors import SpecError
 from treeform.language.alternatives import AndOrGraph
 from treeform.language.component import Component
 from treeform.language.ports import Ports, Shared
-from treeform.model import Expr, Model
+from treeform.model import Expr, Model, concatenate
+from treeform.utils.arrays import Ints
 
 OF_FEATURES = frozenset({"feature", "falling"})
 """Ports that tell tests of different features apart."""
@@ -72,3 +73,88 @@ def _all_trees(ports: Ports) -> AndOrGraph:
             fix="solve the problem, which states only what trees below a cost use; or use the formulation odd",
         )
     return graph
+
+
+class LeafPredictions(Component):
+    """The predictions: a point is predicted the label of the one leaf in use that it reaches.
+
+    Publishes ``predicted`` and, where they are read, ``leaf`` and ``label``: a leaf is a node of the graph that may
+    be one.
+    """
+
+    needs = frozenset[str]()
+    offers = frozenset({"predicted", "leaf", "label"})
+
+    def build(self, model: Model, ports: Ports) -> None:
+        choice = ports.shared.get(Choice)
+        graph, leaves = choice.graph, choice.graph.leaves
+        points, classes, index = ports.points.n_points, ports.n_classes, ports.points.index
+        which, point = np.nonzero(graph.covers[graph.node[leaves]])
+        if {"predicted", "correct"} & ports.wanted:
+            # predicted_ik = sum of x_a over the leaves a of label k that point i reaches
+            where = (point, graph.label[leaves[which]])
+            ports.publish("predicted", _sums(where, leaves[which], (points, classes), choice.x)[index])
+        ends, of_leaf = np.unique(graph.node[leaves], return_inverse=True)
+        if "label" in ports.wanted:
+            where = (of_leaf, graph.label[leaves])
+            ports.publish("label", _sums(where, leaves, (len(ends), classes), choice.x))
+        if "leaf" in ports.wanted:
+            where = (point, of_leaf[which])
+            ports.publish("leaf", _sums(where, leaves[which], (points, len(ends)), choice.x)[index])
+
+
+class NodeTests(Component):
+    """The ports about tests: a test node is a node of the graph that may have a test.
+
+    Publishes ``active``, ``feature``, ``reaches`` and ``branch``, those that are read. Each entry is a sum of
+    alternatives of one node. Of ``feature``, whose entries may be taken as literals, a sum of several has a column of
+    its own.
+    """
+
+    needs = frozenset[str]()
+    offers = frozenset({"active", "feature", "reaches", "branch"})
+
+    def build(self, model: Model, ports: Ports) -> None:
+        choice = ports.shared.get(Choice)
+        graph, x = choice.graph, choice.x
+        at = graph.node[graph.tests]
+        nodes, node = np.unique(at, return_inverse=True)
+        number = max(1, len(nodes))  # where nothing is tested, one test node that is not in use
+        points, index = ports.points.n_points, ports.points.index
+        if "active" in ports.wanted:
+            ports.publish("active", _sums((node,), graph.tests, (number,), x))
+        if {"feature", "falling"} & ports.wanted:
+            where = (node, graph.feature[graph.tests])
+            sums = _sums(where, graph.tests, (number, ports.n_features), x)
+            ports.publish("feature", _literals(model, sums))
+        if "reaches" in ports.wanted:
+            which, point = np.nonzero(graph.covers[at])
+            ports.publish(
+                "reaches", _sums((point, node[which]), graph.tests[which], (points, number), x)[index]
+            )
+        if "branch" in ports.wanted:
+            parts = []
+            for side, child in enumerate((graph.left, graph.right)):
+                which, point = np.nonzero(graph.covers[child[graph.tests]])
+                parts.append((point, node[which], np.full(len(which), side), graph.tests[which]))
+            *where_side, taken = map(np.concatenate, zip(*parts, strict=True))
+            ports.publish("branch", _sums(tuple(where_side), taken, (points, number, 2), x)[index])
+
+
+def _sums(where: tuple[Ints, ...], alternative: Ints, shape: tuple[int, ...], x: Expr) -> Expr:
+    """An array of sums: alternative k counts at the k-th position."""
+    flat = np.ravel_multi_index(where, shape)
+    sums = sparse.csr_array((np.ones(len(flat)), (flat, alternative)), shape=(int(np.prod(shape)), x.size))
+    total: Expr = sums @ x
+    return total.reshape(shape)
+
+
+def _literals(model: Model, sums: Expr) -> Expr:
+    """The same with a column in place of each sum of several alternatives."""
+    flat = sums.ravel()
+    several = np.flatnonzero(flat.rows.lengths > 1)
+    reads = model.bool("reads", len(several))
+    model.add(reads == flat[several], "a node reads the feature of its test")
+    place = np.arange(flat.size)
+    place[several] = flat.size + np.arange(len(several))
+    return concatenate([flat, reads])[place].reshape(sums.shape)

@@ -18,9 +18,8 @@ from treeform.errors import SpecError
 from treeform.formulations.odd import coding
 from treeform.formulations.odd.class_trees import class_trees
 from treeform.formulations.odd.few_tests import errors_of_one, errors_of_two
-from treeform.formulations.odd.flow import Flow
+from treeform.formulations.odd.flow import Flow, NormalForm
 from treeform.formulations.odd.hyperplanes import MultivariateSplits, OneFeature
-from treeform.formulations.odd.normal import NormalForm
 from treeform.formulations.odd.objective import Accuracy, paper_objective
 from treeform.formulations.odd.one import OneHyperplane
 from treeform.formulations.odd.polyhedra import regions

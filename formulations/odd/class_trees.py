@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from treeform.data import Dataset
-from treeform.formulations.odd.hulls import Bools, Floats, Hulls, Ints
+from treeform.formulations.odd.hulls import Hulls
 from treeform.formulations.odd.separate import ENOUGH, Cube
 from treeform.graph import DecisionGraph
 from treeform.shape import MARGIN, Shape
+from treeform.utils.arrays import Bools, Floats, Ints
 
 Classes = tuple[int, ...]
 
@@ -37,7 +38,6 @@ class Split:
     left: Classes
     right: Classes
     slope: Floats
-
 
 Steps = Generator[None, None, dict[Classes, Split] | None]
 

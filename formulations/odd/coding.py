@@ -17,11 +17,8 @@ from treeform.formulations.odd.thresholds import TestLiterals, Tests
 from treeform.formulations.odd.topology import Design, Numbering, OrderedSides
 from treeform.formulations.odd.values import LeafValues
 from treeform.graph import DecisionGraph, normalised
-from treeform.language.compiled import Compiled
-from treeform.model import Expr
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from treeform.language.compiled import Compiled, put
+from treeform.utils.arrays import Floats, Ints
 
 
 def decode(compiled: Compiled, x: Floats) -> DecisionGraph:
@@ -148,12 +145,12 @@ def _put_design(compiled: Compiled, plan: Plan, x: Floats) -> None:
     n_nodes, n_classes = skeleton.n_nodes, len(compiled.data.classes)
     ways = np.arange(n_nodes + n_classes) == plan.child[:, :, None]
     design = compiled.shared.get(Design)
-    _put(x, design.d, plan.used)
-    _put(x, design.passes, plan.passes[design.passing])
-    _put(x, compiled.shared.get(Flows).constant, np.arange(n_classes) == plan.constant)
-    _put(x, design.y_terminal, ways[:, :, n_nodes:])
+    put(x, design.d, plan.used)
+    put(x, design.passes, plan.passes[design.passing])
+    put(x, compiled.shared.get(Flows).constant, np.arange(n_classes) == plan.constant)
+    put(x, design.y_terminal, ways[:, :, n_nodes:])
     if design.y is not None:
-        _put(x, design.y, ways[skeleton.tail, skeleton.side, skeleton.head])
+        put(x, design.y, ways[skeleton.tail, skeleton.side, skeleton.head])
 
 
 def _put_tests(compiled: Compiled, plan: Plan, x: Floats) -> NDArray[np.bool_]:
@@ -168,11 +165,11 @@ def _put_tests(compiled: Compiled, plan: Plan, x: Floats) -> NDArray[np.bool_]:
     ways = np.arange(n_nodes + n_classes) == plan.child[:, :, None]
     terminal = ways[skeleton.last][:, :, n_nodes:]
     by_test = literals.by_test
-    _put(x, literals.g, g if by_test is None else g[skeleton.inner])
+    put(x, literals.g, g if by_test is None else g[skeleton.inner])
     if by_test is not None:
-        _put(x, by_test.leads, g[skeleton.last][:, :, None] & terminal[:, None, 0])
+        put(x, by_test.leads, g[skeleton.last][:, :, None] & terminal[:, None, 0])
         if by_test.leads_right is not None:
-            _put(x, by_test.leads_right, g[skeleton.last][:, :, None] & terminal[:, None, 1])
+            put(x, by_test.leads_right, g[skeleton.last][:, :, None] & terminal[:, None, 1])
     left = np.zeros((compiled.data.points.n_points, n_nodes), dtype=bool)
     left[:, used] = tests.left[plan.test[used]].T
     left[:, plan.passes] = True
@@ -197,38 +194,33 @@ def _put_flow(compiled: Compiled, plan: Plan, left: NDArray[np.bool_], x: Floats
     ways = np.arange(n_nodes + n_classes) == plan.child[:, :, None]
     to_terminal = ways[:, :, n_nodes:]
     flows = compiled.shared.get(Flows)
-    _put(x, flows.w, w[:, inner])
+    put(x, flows.w, w[:, inner])
     z_terminal = w[:, :, :, None] & to_terminal
-    _put(x, flows.z_terminal, z_terminal[:, inner])
+    put(x, flows.z_terminal, z_terminal[:, inner])
     if flows.last.z is not None:
-        _put(x, flows.last.z, z_terminal[:, last])
+        put(x, flows.last.z, z_terminal[:, last])
     else:
-        _put(x, flows.last.arrival, z_terminal[:, last].any(axis=2))
+        put(x, flows.last.arrival, z_terminal[:, last].any(axis=2))
     if flows.z is not None:
         on = ways[skeleton.tail, skeleton.side, skeleton.head]
-        _put(x, flows.z, w[:, skeleton.tail, skeleton.side] & on)
+        put(x, flows.z, w[:, skeleton.tail, skeleton.side] & on)
     if flows.right_in_layer is not None:
         layer = np.eye(len(skeleton.widths), dtype=bool)[skeleton.layer]
-        _put(x, flows.right_in_layer, (w[:, :, 1] @ layer) > 0)
+        put(x, flows.right_in_layer, (w[:, :, 1] @ layer) > 0)
     literals = compiled.shared.find(TestLiterals)
     for sides in () if literals is None else literals.sides:
-        _put(x, sides.left, left[:, sides.nodes])
+        put(x, sides.left, left[:, sides.nodes])
     if literals is not None and literals.by_test is not None:
         leads = np.where(left[:, last, None], to_terminal[last, 0], to_terminal[last, 1]) & used[last, None]
-        _put(x, literals.by_test.reach, leads[:, :, :-1])
+        put(x, literals.by_test.reach, leads[:, :, :-1])
     arrivals = compiled.shared.find(Arrivals)
     if arrivals is not None:
         arrived = z_terminal.any(axis=(1, 2)) | (np.arange(n_classes) == plan.constant)
-        _put(x, arrivals.w_terminal, arrived[:, :1] if n_classes == 2 else arrived)
+        put(x, arrivals.w_terminal, arrived[:, :1] if n_classes == 2 else arrived)
     hyperplanes = compiled.shared.find(Hyperplanes)
     if hyperplanes is not None and hyperplanes.takes is not None:
-        _put(x, hyperplanes.takes, w)
+        put(x, hyperplanes.takes, w)
     return through
-
-
-def _put(x: Floats, columns: Expr, values: Any) -> None:
-    """Write the values of a family of columns."""
-    x[columns.rows.cols] = np.asarray(values, dtype=np.float64).ravel()
 
 
 # -- embedding a graph in the skeleton ---------------------------------------------------------------------

@@ -8,9 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
+from treeform.utils.arrays import Ints
 
 DECISIONS = 3000
 """Of one search; the tables that are decided at all need some hundreds."""

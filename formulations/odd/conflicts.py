@@ -12,7 +12,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from treeform.backends.linear_programs import LinearProgram
-from treeform.formulations.odd.hulls import Bools, Floats, Hulls, Ints
+from treeform.formulations.odd.hulls import Hulls
+from treeform.utils.arrays import Bools, Floats, Ints
 
 WORK = 8 * 10**6
 """Entries of the tables of points, over all linear programs of a covering: one to four seconds."""

@@ -17,10 +17,11 @@ import numpy as np
 
 from treeform.data import Dataset
 from treeform.formulations.odd.conflicts import binding
-from treeform.formulations.odd.hulls import Floats, Hulls, Ints
+from treeform.formulations.odd.hulls import Hulls
 from treeform.formulations.odd.polyhedra import errors_of_two_half_spaces
 from treeform.formulations.odd.separate import STATED, Cube
 from treeform.shape import MARGIN
+from treeform.utils.arrays import Floats, Ints
 
 LIMIT = STATED * float(MARGIN)
 WORK = 2 * 10**6

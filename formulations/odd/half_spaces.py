@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from treeform.data import Dataset
-from treeform.formulations.odd.hulls import Bools, Floats, Hulls, Ints
+from treeform.formulations.odd.hulls import Hulls
 from treeform.formulations.odd.separate import ENOUGH, Cube
 from treeform.graph import DecisionGraph
 from treeform.shape import MARGIN
+from treeform.utils.arrays import Bools, Floats, Ints
 
 
 @dataclass(frozen=True)

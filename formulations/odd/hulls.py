@@ -9,13 +9,9 @@ when points are left out or get other costs.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treeform.backends.linear_programs import LinearProgram
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
+from treeform.utils.arrays import Bools, Floats, Ints
 
 TINY = 1e-9  # shares of a mixture below this are noise of the solver
 

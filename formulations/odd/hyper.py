@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treeform.data import midpoint
 from treeform.formulations.odd.hyperplanes import FeatureChoice, Hyperplanes
@@ -13,10 +12,7 @@ from treeform.formulations.odd.separate import Cube
 from treeform.formulations.odd.skeleton import Plan
 from treeform.graph import DecisionGraph
 from treeform.language.compiled import Compiled
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
+from treeform.utils.arrays import Bools, Floats, Ints
 
 
 def flows(compiled: Compiled, x: Floats) -> Bools:

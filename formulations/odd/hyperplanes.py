@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treeform.formulations.odd.separate import STATED, Cube
 from treeform.formulations.odd.skeleton import Skeleton
@@ -14,8 +13,7 @@ from treeform.language.component import Component
 from treeform.language.ports import Ports, Shared, by_column
 from treeform.model import Expr, Model, concatenate
 from treeform.shape import MARGIN, UNIVARIATE
-
-Floats = NDArray[np.float64]
+from treeform.utils.arrays import Floats
 
 
 @dataclass(frozen=True)

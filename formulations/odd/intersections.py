@@ -14,10 +14,11 @@ import numpy as np
 from treeform.data import Dataset
 from treeform.formulations.odd.conflicts import separable
 from treeform.formulations.odd.half_spaces import HalfSpace, graph_of, half_space
-from treeform.formulations.odd.hulls import Bools, Floats, Hulls
+from treeform.formulations.odd.hulls import Hulls
 from treeform.formulations.odd.separate import ENOUGH, Cube
 from treeform.graph import DecisionGraph
 from treeform.shape import MARGIN, Shape
+from treeform.utils.arrays import Bools, Floats
 
 ROUNDS = 4
 """Times that each hyperplane is found again; what helps does so in the first."""

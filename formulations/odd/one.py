@@ -8,7 +8,6 @@ from itertools import combinations
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treeform.data import Dataset
 from treeform.formulations.odd.conflicts import binding, disjoint, separable
@@ -23,10 +22,7 @@ from treeform.language.ports import Ports, Shared
 from treeform.language.requirement import Requirement
 from treeform.model import Expr, Model, any_of
 from treeform.shape import MARGIN, MULTIVARIATE, Shape
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
+from treeform.utils.arrays import Bools, Floats, Ints
 
 LIMIT = STATED * float(MARGIN)
 """Hulls nearer than this are inseparable."""

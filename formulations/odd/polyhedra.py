@@ -16,15 +16,15 @@ import numpy as np
 
 from treeform.formulations.odd.colouring import Colouring, GaveUp
 from treeform.formulations.odd.half_spaces import graph_of, half_space
-from treeform.formulations.odd.hulls import Bools, Hulls, Ints
+from treeform.formulations.odd.hulls import Hulls
 from treeform.formulations.odd.intersections import intersections
 from treeform.formulations.odd.separate import STATED, Cube
 from treeform.graph.evaluate import errors
 from treeform.shape import MARGIN
+from treeform.utils.arrays import Bools, Floats, Ints
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
-    from treeform.formulations.odd.hulls import Floats
     from treeform.graph import DecisionGraph
     from treeform.shape import Shape
 

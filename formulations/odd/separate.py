@@ -6,16 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from treeform.data import Dataset, midpoint
 from treeform.formulations.odd.hulls import Hulls
 from treeform.shape import MARGIN
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
+from treeform.utils.arrays import Bools, Floats, Ints
 
 #: Share of the margin that rows state, and below which sets of points count as inseparable. It is less than what the
 #: exact evaluation requires (0.97) by more than the tolerance of solvers, so that no admissible model is cut off.

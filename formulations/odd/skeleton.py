@@ -12,8 +12,7 @@ from scipy import sparse
 
 from treeform.language.ports import Shared
 from treeform.shape import Shape, Tree
-
-Ints = NDArray[np.int64]
+from treeform.utils.arrays import Ints
 
 
 @dataclass(frozen=True)

@@ -8,16 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treeform.data import Dataset
 from treeform.formulations.odd.separate import ENOUGH, LARGE, Cube, widest
 from treeform.graph import DecisionGraph
 from treeform.shape import MARGIN, Shape
+from treeform.utils.arrays import Bools, Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 Parting = frozenset[bytes]  # the points of each leaf
 
 ROUNDS = 1000

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from treeform.formulations.odd.flow import Flows
-from treeform.formulations.odd.skeleton import Ints, Skeleton
+from treeform.formulations.odd.skeleton import Skeleton
 from treeform.language.component import Component
 from treeform.language.ports import OfferedTests, Ports, Shared, by_column
 from treeform.model import Expr, Model, concatenate
+from treeform.utils.arrays import Ints
 
 
 class Tests(OfferedTests, Shared, publisher="UnivariateSplits"):

@@ -6,19 +6,17 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treeform.data import Dataset
 from treeform.formulations.odd.flow import Flows
-from treeform.formulations.odd.skeleton import Ints, Plan, Skeleton
+from treeform.formulations.odd.skeleton import Plan, Skeleton
 from treeform.graph import DecisionGraph
 from treeform.language.compiled import Compiled
 from treeform.language.component import Component
 from treeform.language.losses import LeafLoss
 from treeform.language.ports import Ports, Shared
 from treeform.model import Expr, Model, concatenate
-
-Floats = NDArray[np.float64]
+from treeform.utils.arrays import Floats, Ints
 
 WIDEST = 10**5
 """Most units between the least and the greatest target: solvers hold rows to a millionth of their coefficients."""

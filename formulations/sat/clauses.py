@@ -8,10 +8,8 @@ after the leading one, are the turns on the way to it. Leaf ``v`` is the node ``
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
+from treeform.utils.arrays import Bools, Ints
 
 
 def turns_to(level: int) -> Bools:

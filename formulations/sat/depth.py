@@ -9,13 +9,13 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from treeform.data import Dataset
+from treeform.engines.checks import is_whole
 from treeform.errors import SpecError
-from treeform.formulations.sat.clauses import Ints, expected_per_example
+from treeform.formulations.sat.clauses import expected_per_example
 from treeform.formulations.sat.examples import choose, refuse_contradictions
 from treeform.formulations.sat.formula import Formula
 from treeform.formulations.sat.leaves import LeafClasses
-from treeform.formulations.sat.nodes import NodeFeatures, one_of
-from treeform.formulations.sat.normal import NormalTests
+from treeform.formulations.sat.nodes import NodeFeatures, NormalTests, one_of
 from treeform.formulations.sat.paths import ExamplePaths
 from treeform.formulations.sat.read import place, read_tree
 from treeform.graph import DecisionGraph
@@ -25,6 +25,7 @@ from treeform.language.formulation import Formulation
 from treeform.language.objective import Objective
 from treeform.language.requirement import Requirement, asks_for_tests
 from treeform.shape import Limits, Shape
+from treeform.utils.arrays import Ints
 
 MOST_CLAUSES = 2**20
 """Clauses for one example beyond which no formula is built."""
@@ -43,10 +44,6 @@ class _Remembered(WeakKeyDictionary[Any, Ints]):
     def __reduce__(self) -> tuple[Any, ...]:
         # Weak references cannot be pickled, and nothing is lost without them.
         return (_Remembered, ())
-
-
-def _whole(value: object, least: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= least
 
 
 class SatDepth(Formulation):
@@ -99,7 +96,7 @@ class SatDepth(Formulation):
         super().__init__((nodes, ExamplePaths(start), *self._leaves()))
         if components:
             self.components = self._with(Sum(tuple(components))).components
-        if not _whole(counterexamples, 1):
+        if not is_whole(counterexamples, 1):
             raise SpecError(
                 f"counterexamples={counterexamples!r} adds nothing to a formula that a candidate contradicts",
                 cause="each round has to add at least one misclassified example",

@@ -6,7 +6,7 @@ import numpy as np
 
 from treeform.data import Dataset, contradictions_text, contradictory_rows
 from treeform.errors import Infeasible
-from treeform.formulations.sat.clauses import Bools, Ints
+from treeform.utils.arrays import Bools, Ints
 
 SHORT_LIST = 500
 """Misclassified points, beyond those needed, that are compared one by one."""

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from treeform.data import Dataset
-from treeform.formulations.sat.clauses import Bools, Ints
 from treeform.formulations.sat.examples import refuse_contradictions
 from treeform.language.ports import Ports, Shared
 from treeform.model import Expr
+from treeform.utils.arrays import Bools, Ints
 
 
 def _no_literals() -> Ints:

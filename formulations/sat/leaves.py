@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from treeform.formulations.sat.clauses import Ints, leaf_clauses, same_class_clauses
+from treeform.formulations.sat.clauses import leaf_clauses, same_class_clauses
 from treeform.formulations.sat.formula import Formula
 from treeform.language.component import Component
 from treeform.language.ports import Ports
 from treeform.model import Expr, Model, at_most, clauses, constant, exactly, stack
+from treeform.utils.arrays import Ints
 
 
 class LeafClasses(Component):

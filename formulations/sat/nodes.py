@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 
 from treeform.data import Dataset
 from treeform.errors import SpecError
-from treeform.formulations.sat.clauses import Ints
 from treeform.formulations.sat.formula import Formula, Order, publish_formula
 from treeform.language.component import Component
 from treeform.language.ports import Ports
 from treeform.model import Expr, Model, any_of, at_most, clauses, concatenate, constant
+from treeform.utils.arrays import Ints
 
 AT_MOST_ONE = ("none", "pairwise", "auto")
 TESTS = ("each", "ordered", "auto")
@@ -162,3 +163,26 @@ def _by_column(model: Model, ports: Ports, formula: Formula, F: Expr) -> Expr:
             formula.by_column[f] = column.as_literals()[:, 0]
         parts.append(column)
     return concatenate(parts, axis=1)
+
+
+class NormalTests(Component):
+    """Each used node sends examples to its left, and each test also to its right.
+
+    Needed where a requirement asks for tests: otherwise a node that no example reaches, or whose test parts nothing,
+    would be counted::
+
+        A_q  =>  S_0q,left or ... or S_n-1,q,left
+        B_q  =>  S_0q,right or ... or S_n-1,q,right
+    """
+
+    restricts: ClassVar[bool | None] = False
+    needs = frozenset({"active", "branch"})
+
+    def build(self, model: Model, ports: Ports) -> None:
+        formula = ports.shared.get(Formula)
+        assert formula.A is not None
+        assert formula.B is not None
+        side = formula.links["branch"]
+        for used, way, name in ((formula.A, 0, "left"), (formula.B, 1, "right")):
+            rows = np.concatenate([-used[:, None], side[:, :, way].T], axis=1)
+            model.add(clauses(rows), f"some example leaves to the {name}")

@@ -6,7 +6,6 @@ import numpy as np
 
 from treeform.errors import SpecError
 from treeform.formulations.sat.clauses import (
-    Ints,
     equal_and,
     left_when_unused,
     ordered_clauses,
@@ -18,6 +17,7 @@ from treeform.formulations.sat.formula import Formula
 from treeform.language.component import Component
 from treeform.language.ports import Ports
 from treeform.model import Expr, Model, clauses
+from treeform.utils.arrays import Ints
 
 MOST_CLAUSES = 2**24
 """Clauses at once beyond which memory would not do."""

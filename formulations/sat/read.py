@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from treeform.data import Dataset
-from treeform.formulations.sat.clauses import Bools, Ints
 from treeform.formulations.sat.formula import Formula
 from treeform.graph import DecisionGraph
+from treeform.utils.arrays import Bools, Ints
 
 NO_CLASS = -1
 
@@ -128,7 +128,6 @@ def _leaves_below(formula: Formula, q: int) -> slice:
     if formula.leaf_count is None or q == 1:
         return slice(first, last)
     return slice(last - 1, last) if q % 2 and formula.A is None else slice(first, first + 1)
-
 
 Known = dict[bytes, list[tuple[int, int]]]
 

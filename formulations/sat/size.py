@@ -10,7 +10,6 @@ import numpy as np
 
 from treeform.data import Dataset
 from treeform.errors import SpecError
-from treeform.formulations.sat.clauses import Ints
 from treeform.formulations.sat.depth import SatDepth
 from treeform.formulations.sat.formula import Formula, LeafCount
 from treeform.formulations.sat.leaves import LeafClasses
@@ -22,6 +21,7 @@ from treeform.language.requirement import Requirement, asks_for_tests
 from treeform.language.size_terms import Depth, Nodes
 from treeform.model import Model, any_of, clauses
 from treeform.shape import Shape
+from treeform.utils.arrays import Ints
 
 
 class LabelledLeaves(Component):

@@ -15,8 +15,9 @@ from treeform.certify import Verdict
 from treeform.certify.certificate import sign
 from treeform.certify.provers import by_prices
 from treeform.certify.restated import restated
-from treeform.language.paths import Bools, PathRule, PathTests
+from treeform.language.paths import PathRule, PathTests
 from treeform.testing import brute_force
+from treeform.utils.arrays import Bools
 from treeform.utils.budget import Budget
 
 N = 150

@@ -12,7 +12,7 @@ from scipy.stats import beta
 
 import treeform as tf
 from treeform import report
-from treeform.report.intervals import exact_interval
+from treeform.report.figures import exact_interval
 
 
 @pytest.fixture(scope="module")

@@ -10,12 +10,11 @@ import pytest
 import treeform as tf
 from treeform.engines import ConTree, PathSearch, TotalsSearch
 from treeform.engines.relaxation import relax
-from treeform.engines.subtree import rows_of, task_of
 from treeform.graph import DecisionGraph
 from treeform.language.objective import Objective
 from treeform.language.question import Question
 from treeform.solve.ledger import Ledger
-from treeform.solve.neighbourhoods import _order, _others, _Search, _subtree, improve
+from treeform.solve.neighbourhoods import _order, _others, _Search, _subtree, improve, rows_of, task_of
 from treeform.testing import all_models, brute_force
 from treeform.utils.budget import Budget
 

@@ -22,10 +22,9 @@ from treeform.backends.child import Child
 from treeform.backends.memory import cap_memory
 from treeform.backends.packages import HIGHSPY, load, shared_library_clash
 from treeform.errors import SolverFailed
+from treeform.utils.arrays import Floats
 
-Floats = NDArray[np.float64]
 Row = tuple[NDArray[np.int32], float, float]
-
 
 __all__ = ["LinearProgram", "LinearSolution"]
 
@@ -166,7 +165,6 @@ class _Server:
     def forget(self, number: int) -> None:
         """This one is no longer asked for; the child learns of it with the next question."""
         self._forgotten.append(number)
-
 
 _numbers = itertools.count()
 _server = _Server()

@@ -7,8 +7,9 @@ import numpy as np
 from treeform.bridges.base import CLAUSE, ENFORCED_CLAUSE, Bridge
 from treeform.model import Block, Clause, Model
 from treeform.model.array import FALSE
-from treeform.model.csr import Ints, indptr_of, positions
+from treeform.model.csr import indptr_of, positions
 from treeform.model.lower import clause_block
+from treeform.utils.arrays import Ints
 
 
 class EnforcedClauseToClause(Bridge):

@@ -18,7 +18,8 @@ import numpy as np
 from treeform.bridges.base import ENFORCED_LINEAR, LINEAR, Bridge
 from treeform.errors import RouteError
 from treeform.model import Block, Linear, Model, csr
-from treeform.model.csr import Bools, Floats, Rows
+from treeform.model.csr import Rows
+from treeform.utils.arrays import Bools, Floats
 
 #: Slackening constants of rows with fractions are rounded up to this many decimals.
 _DECIMALS = 9

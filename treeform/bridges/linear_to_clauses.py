@@ -25,9 +25,9 @@ from treeform.bridges.scaling import integer_rows
 from treeform.bridges.templates import Family, instantiate
 from treeform.errors import RouteError
 from treeform.model import Block, Linear, Model, csr
-from treeform.model.csr import Bools, Ints
 from treeform.model.lower import cardinality_block
 from treeform.model.specs import NO_LIMIT
+from treeform.utils.arrays import Bools, Ints
 
 
 class LinearToClauses(Bridge):

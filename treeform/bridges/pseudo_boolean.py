@@ -23,8 +23,8 @@ from itertools import combinations
 import numpy as np
 
 from treeform.bridges.templates import Template
-from treeform.model.csr import Ints
 from treeform.model.lower import look_up
+from treeform.utils.arrays import Ints
 
 Clauses = list[list[int]]
 

@@ -22,8 +22,8 @@ from treeform.bridges.enforced_linear_to_big_m import EnforcedLinearToBigM
 from treeform.bridges.linear_to_clauses import LinearToClauses
 from treeform.errors import RouteError
 from treeform.model import Block, Form, Linear, Model, Objective, VariableBlock, VariableKind
-from treeform.model.csr import Floats, Ints
 from treeform.model.lower import look_up
+from treeform.utils.arrays import Floats, Ints
 from treeform.utils.budget import report_step
 
 BRIDGES: tuple[Bridge, ...] = (

@@ -10,7 +10,7 @@ import numpy as np
 
 from treeform.errors import RouteError
 from treeform.model import Linear, Objective, csr, exact
-from treeform.model.csr import Bools, Floats
+from treeform.utils.arrays import Bools, Floats
 
 __all__ = ["integer_rows", "whole_objective"]
 

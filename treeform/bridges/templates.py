@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from treeform.model import Clause, Model, csr
-from treeform.model.csr import Ints, Rows
+from treeform.model.csr import Rows
+from treeform.utils.arrays import Ints
 
 __all__ = ["Family", "Template", "instantiate"]
 

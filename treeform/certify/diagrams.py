@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from treeform.certify.prices import CARRIED, Found, Prices
 from treeform.certify.tables import Table, beyond_prices
+from treeform.utils.arrays import Ints
 from treeform.utils.budget import Budget
 from treeform.utils.out_of_reach import Stopped
 
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.engines import TreeTask
 
-Ints = NDArray[np.int64]
 Set = NDArray[np.bool_]
 """Distinct points of the table."""
 

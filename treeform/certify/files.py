@@ -12,17 +12,23 @@ from treeform.errors import CertificateError
 from treeform.utils.files import parse_json, read_text, reading
 
 
-def read_json_file(path: str | os.PathLike[str]) -> Any:
+def read_json_file(
+    path: str | os.PathLike[str],
+    what: str = "certificate",
+    written_by: str = "result.certificate().save(path)",
+) -> Any:
     """What a JSON file holds.
 
     Raises SpecError if there is no such file, or it cannot be read; CertificateError if it is no JSON.
     """
-    with reading(path, "certificate file", "write one with result.certificate().save(path)"):
+    with reading(path, f"{what} file", f"write one with {written_by}"):
         try:
             return parse_json(read_text(Path(path)))
-        except ValueError as error:
+        except ValueError as error:  # not UTF-8, or not JSON
             raise CertificateError(
-                f"{path} is no JSON file", cause=str(error), fix="name a certificate file"
+                f"{path} is no {what} file",
+                cause=str(error).splitlines()[0],
+                fix=f"use what {written_by} wrote",
             ) from error
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.language.paths import Bools, PathRule, PathTests
+from treeform.language.paths import PathRule, PathTests
+from treeform.utils.arrays import Bools
 from treeform.utils.out_of_reach import OutOfReach
 
 if TYPE_CHECKING:

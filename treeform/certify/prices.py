@@ -27,16 +27,13 @@ from numpy.typing import NDArray
 
 from treeform.certify.path_states import Followed, States, read_by
 from treeform.certify.tables import EXACT, Table, beyond_prices
+from treeform.utils.arrays import Bools, Floats, Ints
 from treeform.utils.budget import Budget
 from treeform.utils.out_of_reach import Stopped
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.engines import TreeTask
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 LONGEST = 3_000_000
 """Trees that one list may hold."""

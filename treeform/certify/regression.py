@@ -21,6 +21,7 @@ from treeform.engines.relaxation import Relaxation, relax
 from treeform.language.losses import loss_of
 from treeform.language.question import Question
 from treeform.language.size_terms import price_without_tests
+from treeform.utils.arrays import Floats, Mask
 from treeform.utils.budget import Budget
 from treeform.utils.out_of_reach import OutOfReach, Stopped
 
@@ -30,8 +31,6 @@ MOST_SETS = 1000
 """Most sets of columns that are tried one after the other."""
 NEAR = 1e-7
 """Costs of trees that differ by less than this share of the cost of the leaf are compared as fractions."""
-Mask = NDArray[np.bool_]
-Floats = NDArray[np.float64]
 
 
 def least_loss(question: Question, budget: Budget | None = None) -> Fraction | None:

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treeform.certify.regression import WORK
 from treeform.certify.side_costs import Distances, SideCosts, Squares
@@ -32,6 +31,7 @@ from treeform.language.losses import loss_of
 from treeform.language.question import Question
 from treeform.language.size_terms import price_without_tests
 from treeform.language.values import ValueRow, ValueRule
+from treeform.utils.arrays import Floats, Ints, Mask
 from treeform.utils.budget import Budget
 from treeform.utils.out_of_reach import OutOfReach, Stopped
 from treeform.utils.text import count_of
@@ -46,9 +46,6 @@ MOST_TREES = 20_000
 LARGEST_PRICE = 2**60
 MOST_BOXES = 2_000
 """Of whole values, for one tree."""
-Mask = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def nothing_below(question: Question, value: Fraction, prices: Sequence[Fraction], budget: Budget) -> bool:
@@ -265,7 +262,6 @@ class _Trees:
             c = sum((u * rows[i].coef[leaf] for i, u in hint.multipliers.items()), Fraction(0))
             bound += q - (s - c / 2) ** 2 / n
         return min(hint.multipliers.values(), default=Fraction(0)) >= 0 and bound >= target
-
 
 KINDS: dict[str, tuple[type[SideCosts], Callable[..., bool]]] = {
     "squared": (Squares, _Trees._squares_reach),

@@ -19,7 +19,7 @@ import numpy as np
 
 from treeform import requirements as known
 from treeform.certify.restated_paths import PATHS
-from treeform.certify.restated_sums import Mask, Table, as_written, is_judged_as_written, one_row
+from treeform.certify.restated_sums import Table, as_written, is_judged_as_written, one_row
 from treeform.certify.restated_values import MARKS, VALUES
 from treeform.data import Dataset
 from treeform.errors import SpecError
@@ -43,6 +43,7 @@ from treeform.requirements.amount import Amount
 from treeform.requirements.groups import Groups
 from treeform.requirements.on_rows import BoundedOnRows
 from treeform.shape import Limits
+from treeform.utils.arrays import Mask
 
 
 def restated(question: Question) -> Question:

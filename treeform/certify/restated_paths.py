@@ -14,8 +14,9 @@ import numpy as np
 
 from treeform import requirements as known
 from treeform.data import Dataset
-from treeform.language.paths import Bools, PathRule, PathTests
+from treeform.language.paths import PathRule, PathTests
 from treeform.requirements.updates import encoded_for
+from treeform.utils.arrays import Bools
 
 Above = tuple[str, ...]
 """The columns of the tests further up, each as often as it was tested."""

@@ -15,8 +15,7 @@ from treeform.language.linear import LinearRequirement
 from treeform.language.numbers import LARGEST
 from treeform.language.requirement import Requirement
 from treeform.language.totals import TotalRow, Totals
-
-Mask = NDArray[np.bool_]
+from treeform.utils.arrays import Mask
 
 
 class Table:

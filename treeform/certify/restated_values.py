@@ -17,8 +17,7 @@ from treeform.language.meetings import Clash, Meetings, all_meetings
 from treeform.language.values import ValueOrder, ValueRow, ValueRule
 from treeform.requirements.groups import Groups
 from treeform.requirements.on_rows import BoundedOnRows
-
-Mask = NDArray[np.bool_]
+from treeform.utils.arrays import Mask
 
 
 def _has_value(column: str, data: Dataset) -> tuple[list[int], Mask]:

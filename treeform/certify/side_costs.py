@@ -6,15 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treeform.engines.regression_task import RegressionTask
+from treeform.utils.arrays import Floats, Ints, Mask
 
 NEAR = 1e-9
 """Share of the cost of one leaf for all rows by which costs may be off."""
-Mask = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Limits = Sequence[tuple[float, float]]
 
 

@@ -14,14 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.language.paths import PathTests
+from treeform.utils.arrays import Floats, Ints
 from treeform.utils.out_of_reach import OutOfReach
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.engines import TreeTask
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 EXACT = 2**53
 LARGEST_TABLE = 50_000_000

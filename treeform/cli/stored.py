@@ -11,6 +11,7 @@ import pandas as pd
 
 from treeform.certify.certificate import read, read_any
 from treeform.certify.check import question_from
+from treeform.certify.files import read_json_file
 from treeform.certify.groups import parameters_of
 from treeform.certify.rows import rows_of_training
 from treeform.certify.schema import FAMILY, DataPart, FamilyPart
@@ -29,7 +30,6 @@ from treeform.language.question import Question
 from treeform.language.requirement import Requirement
 from treeform.objectives.regression import SquaredError
 from treeform.shape import Diagram, Shape, Tree, shape_from_json
-from treeform.utils.files import parse_json, read_text, reading
 from treeform.utils.text import count_of
 
 
@@ -105,15 +105,7 @@ def read_certificate(path: Path) -> dict[str, Any]:
 
 
 def read_json(path: Path, what: str) -> Any:
-    with reading(path, f"{what} file", f"write one with treeform fit --{what}"):
-        try:
-            return parse_json(read_text(path))
-        except ValueError as error:  # not UTF-8, or not JSON
-            raise CertificateError(
-                f"{path} is no {what} file",
-                cause=str(error).splitlines()[0],
-                fix=f"use what treeform fit --{what} wrote",
-            ) from error
+    return read_json_file(path, what, f"treeform fit --{what}")
 
 
 def features_of(graph: DecisionGraph, path: Path) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -8,11 +8,10 @@ other side, so every threshold here satisfies ``lo <= t < hi`` by construction a
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from treeform.errors import DataError
-
-Floats = NDArray[np.float64]
+from treeform.utils.arrays import Floats
 
 _EXACT_POWERS = 22  # 10**22 is the largest power of ten that float64 holds exactly
 _TENS = 10.0 ** np.arange(_EXACT_POWERS + 1)

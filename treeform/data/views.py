@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from treeform.data.columns import Column
 from treeform.data.midpoints import midpoints
 from treeform.errors import DataError
+from treeform.utils.arrays import Floats
 from treeform.utils.budget import report_step
 
 Codes = NDArray[np.int64]
@@ -87,7 +88,6 @@ def bit_rows(bits: NDArray[np.uint8]) -> tuple[Codes, int]:
     return codes, size
 
 
-Floats = NDArray[np.float64]
 Frozen = TypeVar("Frozen", bound="NDArray[Any]")
 LARGEST_SPLIT_TABLE = 2**30  # entries (bytes) of Splits.left
 _CHUNK = 2**24  # entries of Splits.left that are copied at a time

@@ -6,17 +6,16 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treeform.engines.diagram_core import MOST_PARTS, NEVER, USUAL_MEMORY
 from treeform.engines.native_call import time_limit_of, to_diagram
+from treeform.utils.arrays import Ints
 from treeform.utils.budget import Budget
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
 
-Ints = NDArray[np.int64]
 Found = Callable[["DecisionGraph"], None]
 
 

@@ -24,6 +24,7 @@ from treeform.engines.tree_counts import TreeCounts
 from treeform.engines.tree_lists import Level, TreeList
 from treeform.engines.tree_sets import Nested
 from treeform.graph import DecisionGraph
+from treeform.utils.arrays import Ints
 from treeform.utils.budget import Budget, report_step
 from treeform.utils.out_of_reach import OutOfReach, Stopped
 
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from treeform.engines.task import TreeTask
     from treeform.language.alternatives import AndOrGraph
 
-Ints = NDArray[np.int64]
 LARGEST_KEY = 2**62
 TOO_LARGE = f"their graph has more than {MOST_ALTERNATIVES:,} alternatives, or fills the memory"
 TOO_LONG = "their graph takes too long to write out"

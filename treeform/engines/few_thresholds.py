@@ -10,14 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+
+from treeform.utils.arrays import Ints
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.engines.table_of_totals import Tests
     from treeform.graph import DecisionGraph
-
-Ints = NDArray[np.int64]
 
 
 def chosen_ranks(

@@ -18,7 +18,6 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treeform.engines.contributions import NO_BOUND
 
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from treeform.engines.and_or_graph import GraphOfTrees, Priced
     from treeform.language.alternatives import AndOrGraph
 
-Ints = NDArray[np.int64]
 AROUND = (1.0, 0.95, 1.05, 0.85, 1.15, 0.7, 1.3, 0.5, 1.5, 0.25, 2.0, 0.0, 3.0)
 """Multiples of a row's multiplier."""
 FROM_ZERO = (1.0, 2.0, 4.0, 0.5, 8.0, 16.0, 32.0, 64.0)

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.utils.arrays import Ints
+
 if TYPE_CHECKING:
     from treeform.engines.task import TreeTask
     from treeform.language.alternatives import AndOrGraph
     from treeform.language.meetings import Meetings
     from treeform.language.question import Question
-
-Ints = NDArray[np.int64]
 
 
 class ConstantSides:

@@ -16,8 +16,9 @@ from functools import cached_property
 import numpy as np
 
 from treeform.engines.and_or_graph import EXACT
-from treeform.engines.tree_sets import Bools, Floats, Ints, Nested, TreeSet
+from treeform.engines.tree_sets import Nested, TreeSet
 from treeform.language.alternatives import AndOrGraph
+from treeform.utils.arrays import Bools, Floats, Ints
 from treeform.utils.out_of_reach import Stopped
 
 MOST_NUMBERS = 2**25
@@ -34,7 +35,6 @@ class Semiring:
     zero: float
     plus: np.ufunc
     times: np.ufunc
-
 
 COUNT = Semiring(0.0, np.add, np.multiply)
 LEAST = Semiring(np.inf, np.minimum, np.add)

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.engines.tree_sets import Bools, Floats, Ints, Nested, TreeSet
+from treeform.engines.tree_sets import Nested, TreeSet
 from treeform.language.alternatives import AndOrGraph
+from treeform.utils.arrays import Bools, Floats, Ints
 
 Bytes = NDArray[np.uint8]
 MOST_BYTES = 2**25

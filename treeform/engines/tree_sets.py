@@ -10,13 +10,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treeform.language.alternatives import AndOrGraph
+from treeform.utils.arrays import Bools, Floats, Ints
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 Nested = int | tuple[int, "Nested", "Nested"]
 """A class code, or (test of the table, left, right)."""
 

@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 
 from treeform.data.columns import Column, number_text
 from treeform.errors import SpecError
-
-Floats = NDArray[np.float64]
+from treeform.utils.arrays import Floats
 
 _SLACK = 4.0 * np.finfo(np.float64).eps
 
@@ -100,7 +99,6 @@ class LinearForm:
     def column(self, columns: Sequence[Column]) -> Column:
         """The form as a column, for texts."""
         return Column(self.text(columns))
-
 
 PASS = LinearForm((), ())
 """The form of a pass-through."""

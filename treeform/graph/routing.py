@@ -16,8 +16,8 @@ from treeform.data.dataset import Dataset
 from treeform.data.encode import Encoder
 from treeform.data.views import chunks
 from treeform.graph.forms import LinearForm
+from treeform.utils.arrays import Floats
 
-Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 Ints = NDArray[np.int32]
 
@@ -40,7 +40,6 @@ class Nodes(ABC):
     @abstractmethod
     def tested(self, X: Floats) -> Floats:
         """The matrix that tests read: the encoded columns, and the forms beside them."""
-
 
 _CELLS = 2**16
 """Of the rows that are copied at a time."""

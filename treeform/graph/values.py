@@ -12,8 +12,7 @@ from treeform.data.dataset import Dataset
 from treeform.data.quantity import Quantity
 from treeform.graph import routing
 from treeform.graph.structure import level_by_level
-
-Floats = NDArray[np.float64]
+from treeform.utils.arrays import Floats
 
 
 def in_order(

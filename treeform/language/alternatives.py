@@ -16,14 +16,52 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.language.covers import Covers
+from treeform.utils.arrays import Bools, Ints
+
+AT_ONCE = 2**24
+"""Bytes of what is unpacked at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Covers:
+    """N sets of points, as packed bits."""
+
+    bits: NDArray[np.uint8]
+    """(N, B) uint8: point p is bit p % 8, from the least one on, of byte p // 8; bits beyond the last
+    point are zero."""
+    n_points: int
+
+    def __len__(self) -> int:
+        return len(self.bits)
+
+    def __getitem__(self, which: Any) -> NDArray[np.bool_]:
+        """Some of the sets, as truth values of points along the last axis."""
+        unpacked = np.unpackbits(self.bits[which], axis=-1, count=self.n_points, bitorder="little")
+        return unpacked.view(np.bool_)
+
+    def times(self, values: NDArray[Any]) -> NDArray[Any]:
+        """(N, ...) the sum of ``values`` (P, ...) over the points of each set."""
+        out = np.zeros((len(self), *values.shape[1:]), dtype=values.dtype)
+        for part in self._parts(values.itemsize):
+            out[part] = self[part].astype(values.dtype) @ values
+        return out
+
+    def added(self, values: NDArray[Any]) -> NDArray[Any]:
+        """(P, ...) for each point the sum of ``values`` (N, ...) over the sets that it is in."""
+        out = np.zeros((self.n_points, *values.shape[1:]), dtype=values.dtype)
+        for part in self._parts(values.itemsize):
+            out += self[part].T.astype(values.dtype) @ values[part]
+        return out
+
+    def _parts(self, itemsize: int) -> Iterator[slice]:
+        size = max(1, AT_ONCE // (itemsize * max(1, self.n_points)))
+        for start in range(0, len(self), size):
+            yield slice(start, start + size)
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
     from treeform.graph import DecisionGraph
 
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 FAR = 2**62
 """A price above that of any tree."""
 

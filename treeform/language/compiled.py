@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from treeform.errors import PortError, SpecError
 from treeform.language.component import Component
@@ -48,6 +51,11 @@ class Compiled:
     def shared(self) -> SharedValues:
         """What the formulation's components published for each other, and for `decode` and `encode`."""
         return self.ports.shared
+
+
+def put(x: NDArray[np.float64], columns: Expr, values: Any) -> None:
+    """Write the values of a family of columns into a point."""
+    x[columns.rows.cols] = np.asarray(values, dtype=np.float64).ravel()
 
 
 def add_rows(component: Component, model: Model, ports: Ports) -> None:

@@ -13,14 +13,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from treeform.data import Dataset
 from treeform.data.roles import in_row_order
 from treeform.errors import DataError, SpecError
+from treeform.utils.arrays import Mask
 from treeform.utils.text import count_of
 
-Mask = NDArray[np.bool_]
 COMPARISONS = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,

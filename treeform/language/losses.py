@@ -19,6 +19,7 @@ from treeform.language.numbers import as_fraction
 from treeform.language.objective import Objective, Term
 from treeform.language.objective_text import only, settings_in
 from treeform.shape import UNIVARIATE, Tree
+from treeform.utils.arrays import Ints
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from treeform.language.requirement import Requirement
     from treeform.shape import Shape
 
-Ints = NDArray[np.int64]
 L = TypeVar("L", bound="LeafLoss")
 EXACT = "exact"
 """In texts: no grid."""

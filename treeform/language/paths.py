@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-Bools = NDArray[np.bool_]
+from treeform.utils.arrays import Bools
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,12 +11,12 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treeform.language.ports import Ports
 from treeform.language.totals import TotalRow, Totals
 from treeform.model import Linear, Model
 from treeform.model.csr import as_matrix
+from treeform.utils.arrays import Floats, Ints
 
 if TYPE_CHECKING:
     from treeform.data import Dataset
@@ -37,8 +37,6 @@ MOST_ENTRIES = 10_000_000
 LARGEST = 2**40
 ROUNDING = 1e-6
 """A side this close to a whole number, and below it, may be that number: solvers do not tell them apart."""
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def stated_sums(requirement: Requirement, data: Dataset, shape: Shape) -> Totals | None:

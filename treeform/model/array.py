@@ -9,8 +9,9 @@ import numpy as np
 
 from treeform.errors import ModelError
 from treeform.model import csr
-from treeform.model.csr import Bools, Floats, Ints, Rows
+from treeform.model.csr import Rows
 from treeform.model.text import affine_text, shape_error
+from treeform.utils.arrays import Bools, Floats, Ints
 
 #: Codes of constant entries among signed literals: see :meth:`Expr.literal_codes`.
 FALSE = 0

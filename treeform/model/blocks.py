@@ -12,7 +12,8 @@ import numpy as np
 
 from treeform.model import csr
 from treeform.model.columns import exact
-from treeform.model.csr import Bools, Floats, Ints, Rows
+from treeform.model.csr import Rows
+from treeform.utils.arrays import Bools, Floats, Ints
 
 __all__ = ["Block", "Cardinality", "Clause", "Form", "Kind", "Linear", "concatenate_linear"]
 
@@ -131,7 +132,6 @@ class Cardinality(OfLiterals):
     when: Ints | None = None
     """ndarray of int64, shape (n_rows,), or None: as in :class:`Linear`."""
     kind: ClassVar[Kind] = Kind.CARDINALITY
-
 
 Block = Linear | Clause | Cardinality
 

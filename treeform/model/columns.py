@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from treeform.errors import ModelError
-from treeform.model.csr import Bools, Floats, Ints
+from treeform.utils.arrays import Bools, Floats, Ints
 
 #: Integers beyond this are not all float64 values.
 EXACT_INTEGER = 2**53

@@ -11,9 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+from treeform.utils.arrays import Bools, Floats, Ints
 
 
 class Rows(NamedTuple):

@@ -19,8 +19,9 @@ from treeform.errors import ModelError
 from treeform.model import csr
 from treeform.model.array import AffineArray, Owner, normalise_axes
 from treeform.model.columns import as_constant
-from treeform.model.csr import Floats, Ints, Rows
+from treeform.model.csr import Rows
 from treeform.model.text import matmul_error, shape_error, strict_error
+from treeform.utils.arrays import Floats, Ints
 
 Sense = Literal["<=", ">=", "=="]
 

@@ -15,10 +15,11 @@ from treeform.errors import ModelError
 from treeform.model import csr, lower, show
 from treeform.model.blocks import TOLERANCE, Block, violated_rows
 from treeform.model.columns import Columns, VariableBlock, VariableKind, bounds, shape_of
-from treeform.model.csr import Bools, Floats, Ints, Rows
+from treeform.model.csr import Rows
 from treeform.model.expr import Expr, Quadratic, Relation, Squares, as_expr, common_owner
 from treeform.model.lower import look_up
 from treeform.model.specs import CardinalitySpec, ClauseSpec, SignedClauses
+from treeform.utils.arrays import Bools, Floats, Ints
 from treeform.utils.budget import report_step
 from treeform.utils.text import count_of
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from treeform.model.blocks import Block, Cardinality, Linear
 from treeform.model.columns import VariableBlock
-from treeform.model.csr import Floats, Ints
 from treeform.model.expr import Squares
 from treeform.model.text import affine_text
+from treeform.utils.arrays import Floats, Ints
 from treeform.utils.text import count_of
 
 _LIMIT = 12

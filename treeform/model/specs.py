@@ -9,8 +9,8 @@ import numpy as np
 
 from treeform.errors import ModelError
 from treeform.model.array import normalise_axes
-from treeform.model.csr import Ints
 from treeform.model.expr import Expr, as_expr, common_owner
+from treeform.utils.arrays import Ints
 
 __all__ = [
     "CardinalitySpec",

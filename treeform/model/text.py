@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from treeform.errors import ModelError
-from treeform.model.csr import Floats, Ints
+from treeform.utils.arrays import Floats, Ints
 
 
 def affine_text(cols: Ints, vals: Floats, const: float, name: Callable[[int], str], limit: int) -> str:

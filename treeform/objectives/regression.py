@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from treeform.language.losses import Ints, LeafLoss, quantity_of
+from treeform.language.losses import LeafLoss, quantity_of
 from treeform.model import constant, sum_of_squares
+from treeform.utils.arrays import Ints
 
 if TYPE_CHECKING:
     from treeform.data import Dataset

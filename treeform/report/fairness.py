@@ -14,7 +14,7 @@ from treeform.errors import TreeformError
 from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import predictions
 from treeform.language.question import Question
-from treeform.report.intervals import Interval, interval_of
+from treeform.report.figures import Interval, interval_of
 from treeform.requirements.groups import MAX_GROUPS, Groups
 
 

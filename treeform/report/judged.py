@@ -12,8 +12,7 @@ from treeform.graph import DecisionGraph
 from treeform.language.findings import finding
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
-from treeform.report.figures import percent
-from treeform.report.intervals import Interval, interval_of
+from treeform.report.figures import Interval, interval_of, percent
 from treeform.solve.result import Number
 from treeform.utils.text import value_text
 

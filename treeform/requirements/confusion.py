@@ -8,7 +8,6 @@ from fractions import Fraction
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treeform.data import Dataset
 from treeform.data.exact import plain
@@ -23,11 +22,11 @@ from treeform.language.objective_text import stated
 from treeform.language.rational import least_above
 from treeform.requirements.amount import percent_text
 from treeform.utils.arguments import renamed
+from treeform.utils.arrays import Mask
 from treeform.utils.rows import worded
 from treeform.utils.text import decimal_text
 
 R = TypeVar("R", bound="RateBound")
-Mask = NDArray[np.bool_]
 
 
 class RateBound(LinearRequirement, Bounded, listed=False):

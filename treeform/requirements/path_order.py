@@ -9,7 +9,7 @@ import numpy as np
 
 from treeform.errors import SpecError
 from treeform.language.objective_text import stated
-from treeform.language.paths import Bools, ColumnRule, PathRule, PathTests
+from treeform.language.paths import ColumnRule, PathRule, PathTests
 from treeform.language.requirement import Requirement
 from treeform.requirements.columns import (
     check_columns,
@@ -26,6 +26,7 @@ from treeform.requirements.columns import (
 )
 from treeform.requirements.counted import AtMost, whole_count
 from treeform.utils.arguments import renamed
+from treeform.utils.arrays import Bools
 from treeform.utils.text import count_of
 
 if TYPE_CHECKING:

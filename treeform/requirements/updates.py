@@ -13,13 +13,14 @@ from treeform.errors import Infeasible, SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.forms import Rows, Sum
 from treeform.language.numbers import as_fraction
-from treeform.language.paths import Bools, PathRule, PathTests
+from treeform.language.paths import PathRule, PathTests
 from treeform.language.requirement import Requirement
 from treeform.requirements.amount import percent_text
 from treeform.requirements.columns import check_columns, distinct_rows, features_of
 from treeform.requirements.counted import SumsAtMost
 from treeform.shape import UNIVARIATE
 from treeform.utils.arguments import renamed
+from treeform.utils.arrays import Bools
 from treeform.utils.rows import worded
 from treeform.utils.text import decimal_text
 

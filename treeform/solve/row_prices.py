@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from treeform.language.objective import Objective
 from treeform.model import Linear, Model
 from treeform.model.csr import as_matrix
+from treeform.utils.arrays import Floats, Ints
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
     from treeform.language.question import Question
     from treeform.language.requirement import Requirement
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Blocks = Iterator[tuple[str, "csr_array", Floats, Floats]]
 """Name, matrix, lower and upper sides of some rows."""
 LARGEST = 2**60

@@ -17,10 +17,8 @@ from treeform.language.bounded import Bounded, Value
 from treeform.language.question import Question
 from treeform.solve.result import Number, as_number
 from treeform.solve.verification import verify
+from treeform.utils.arrays import Floats, Ints
 from treeform.utils.budget import Budget, report_step
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

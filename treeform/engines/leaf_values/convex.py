@@ -13,29 +13,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from heapq import heapify, heappop, heappush
 
-from treeform.engines.leaf_values.problem import BestValues, product
+from treeform.engines.leaf_values.problem import BestValues, product, solved
 from treeform.language.values import ValueRow
-
-
-def solved(
-    matrix: Sequence[Sequence[Fraction | int]], right: Sequence[Fraction | int]
-) -> list[Fraction] | None:
-    """The solution of a square system, or None where it is singular."""
-    size = len(right)
-    table = [[Fraction(a) for a in row] + [Fraction(b)] for row, b in zip(matrix, right, strict=True)]
-    for k in range(size):
-        pivot = next((i for i in range(k, size) if table[i][k]), None)
-        if pivot is None:
-            return None
-        table[k], table[pivot] = table[pivot], table[k]
-        head = table[k][k]
-        table[k] = [a / head for a in table[k]]
-        for i in range(size):
-            factor = table[i][k]
-            if i != k and factor:
-                table[i] = [a - factor * b for a, b in zip(table[i], table[k], strict=True)]
-    return [row[size] for row in table]
-
 
 STEEPEST = 2**200
 """Where rows as steep as this are violated still, nothing satisfies them."""

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from treeform.engines.relaxation import Relaxation
 from treeform.language.values import ValueRule
+from treeform.utils.arrays import Floats, Ints, Mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,10 +64,6 @@ class PricedSamples:
         shape = len(order), max(0, order.shape[1] - 1)
         return cost.reshape(shape), wrong.reshape(shape).astype(bool)
 
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 NEAR = 1e-9
 """Share of the cost of one leaf for all by which doubles may be off."""
 nothing = partial(np.zeros, 0)

@@ -17,9 +17,9 @@ from fractions import Fraction
 import numpy as np
 
 from treeform.data.quantity import LARGEST_SUM, Quantity
-from treeform.engines.leaf_values.costs import Floats
 from treeform.language.question import Question
 from treeform.language.values import ValueRule
+from treeform.utils.arrays import Floats
 
 DIGITS = 12
 """Binary digits of the greatest multiplier."""

@@ -16,17 +16,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treeform.data import midpoints
-from treeform.engines.leaf_values.costs import (
-    AbsoluteCosts,
-    Costs,
-    Floats,
-    Ints,
-    Mask,
-    SquaredCosts,
-    Subtrees,
-)
+from treeform.engines.leaf_values.costs import AbsoluteCosts, Costs, SquaredCosts, Subtrees
 from treeform.engines.leaf_values.fit import Fit, LeafFits
 from treeform.graph import DecisionGraph
+from treeform.utils.arrays import Floats, Ints, Mask
 from treeform.utils.budget import report_step
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from treeform.engines.leaf_values.convex import solved
-from treeform.engines.leaf_values.problem import BestValues, product
+from treeform.engines.leaf_values.problem import BestValues, product, solved
 from treeform.language.values import ValueRow
 
 NOTHING = Fraction(0)

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from treeform.engines.paths.rules import Rules
 from treeform.engines.paths.table import Table
 from treeform.engines.task import TreeTask
-from treeform.language.paths import Bools
+from treeform.utils.arrays import Bools, Floats
 
-Floats = NDArray[np.float64]
 Node = Any
 """A class, or (test, left, right)."""
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.language.paths import Bools, PathTests
+from treeform.language.paths import PathTests
+from treeform.utils.arrays import Bools
 
 if TYPE_CHECKING:
     from treeform.engines.task import TreeTask

@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.engines.native_call import Room
-from treeform.engines.paths.pairs import Floats, Node, Pairs
+from treeform.engines.paths.pairs import Node, Pairs
 from treeform.engines.paths.rules import Rules
 from treeform.engines.paths.table import Table
 from treeform.engines.task import TreeTask
+from treeform.utils.arrays import Floats
 from treeform.utils.budget import report_step
 from treeform.utils.out_of_reach import Stopped
 

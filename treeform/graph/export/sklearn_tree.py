@@ -12,16 +12,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treeform.data.columns import LARGEST_PRESENT
 from treeform.errors import SpecError
 from treeform.graph.encoded import with_nan
 from treeform.graph.graph import FlatGraph
+from treeform.utils.arrays import Floats
 
 MOST_NODES = 100_000
 _SHOWN = 10
-Floats = NDArray[np.float64]
 
 
 def to_sklearn(graph: FlatGraph, encoded: Floats) -> Any:

@@ -18,8 +18,7 @@ from sqlglot import exp
 from treeform.data.columns import BOOLEAN, CATEGORY, ORDERED
 from treeform.errors import SpecError
 from treeform.graph.export.sums import Sum, Term
-
-Floats = NDArray[np.float64]
+from treeform.utils.arrays import Floats
 
 _ROUNDING = 2.0**-50
 """For each term and two more, at least eight times what one operation can lose."""

@@ -10,7 +10,6 @@ from itertools import count
 import numpy as np
 
 from treeform.engines import Engine, EngineOutcome, EngineRun
-from treeform.engines.leaf_values.costs import Floats
 from treeform.engines.leaf_values.fit import LeafFits
 from treeform.engines.leaf_values.moved import moved_targets
 from treeform.engines.leaf_values.search import depth_two
@@ -26,6 +25,7 @@ from treeform.solve import schedule
 from treeform.solve.engines import recheck_of, value_part
 from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node, Worker
+from treeform.utils.arrays import Floats
 from treeform.utils.budget import Budget, Limit
 
 DEEP = 4
