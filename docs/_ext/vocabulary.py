@@ -87,7 +87,7 @@ VOCABULARY: dict[str, dict[str, str]] = {
         "binarize, order, exact_depth": "of `DL85`, `CADL85`, `Blossom`",
         "rule, relaxation, step": "of `CADL85`",
         "ahead, fewest_tests, improve, max_gap": "of `ConTree`",
-        "pairs, parts, starts, seconds": "parts of a search in use, and what a heuristic may spend",
+        "pairs, parts": "parts of a search in use",
         "simd": "instruction set; ``auto`` takes the widest of the machine",
     },
 }

@@ -21,7 +21,7 @@ import treeform as tf
 from treeform.cli.app import app
 from treeform.errors import SpecError
 from treeform.study import subject
-from treeform.study.drawings import Mean, front_of
+from treeform.study.page import Mean, front_of
 from treeform.study.runs import combinations, folds_of, some_rows
 from treeform.study.sweep import Journal
 

@@ -128,9 +128,8 @@ class LeafLoss(Term):
 
         Parameters
         ----------
-        data : Dataset
-        rows : (m,) int64 array
-            The positions of these rows.
+        data, rows
+            As for `of_best`.
 
         Returns
         -------

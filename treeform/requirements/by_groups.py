@@ -10,11 +10,13 @@ import numpy as np
 
 from treeform.data import Dataset
 from treeform.data.encode import spelled_alike
+from treeform.errors import SpecError
 from treeform.language.classes import plain_label
 from treeform.language.component import parameters_of
 from treeform.language.objective_text import stated
 from treeform.language.requirement import Requirement
 from treeform.requirements.groups import Groups, groups_from_json, groups_text, groups_to_json, resolved
+from treeform.utils.rows import worded
 from treeform.utils.text import Caution, decimal_or_plain
 
 G = TypeVar("G", bound="ByGroups")
@@ -34,6 +36,12 @@ class ByGroups(Requirement):
         groups = context.get("sensitive_features") if self.groups is None else self.groups
         written = f"{type(self).__name__}(groups='sex', {self.example})"
         return resolved(groups, data, str(self), "requirement", written)
+
+    def _without_bound(self, cause: str) -> SpecError:
+        """The error where the bound is not given."""
+        written = f"{type(self).__name__}(groups='sex', {self.example})"
+        fix = f"write for example {worded(written, f'{self.name}:groups=sex,{self.example}')}"
+        return SpecError(f"{self.name} has no bound", cause=cause, fix=fix)
 
     def remark(self, data: Dataset) -> str | None:
         groups = Groups.of(self.groups, data)

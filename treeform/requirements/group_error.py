@@ -15,7 +15,6 @@ from treeform.requirements.by_groups import ByGroups
 from treeform.requirements.counted import SumsAtMost
 from treeform.requirements.groups import Groups, of_groups
 from treeform.utils.arguments import renamed
-from treeform.utils.rows import worded
 
 
 class GroupErrorAtMost(SumsAtMost, ByGroups):
@@ -53,12 +52,7 @@ class GroupErrorAtMost(SumsAtMost, ByGroups):
     @renamed(rate="at_most")
     def __init__(self, groups: Any = None, at_most: Fraction | float | str | None = None) -> None:
         if at_most is None:
-            raise SpecError(
-                "group_error_at_most has no bound",
-                cause="every group's error rate is bounded by it",
-                fix="write for example "
-                + worded("GroupErrorAtMost(groups='sex', at_most=0.2)", "group_error_at_most:groups=sex,at_most=0.2"),
-            )
+            raise self._without_bound("every group's error rate is bounded by it")
         self.groups = groups
         self.at_most = as_fraction(at_most, f"the rate of {self.name}")
         if not 0 <= self.at_most <= 1:

@@ -80,12 +80,7 @@ class MeanParity(ByGroups, Bounded):
         whole: bool | str | None = None,
     ) -> None:
         if difference is None:
-            raise SpecError(
-                "mean_parity has no bound",
-                cause="the mean predictions of two groups differ by at most so much",
-                fix="write for example "
-                + worded("MeanParity(groups='sex', difference=1000)", "mean_parity:groups=sex,difference=1000"),
-            )
+            raise self._without_bound("the mean predictions of two groups differ by at most so much")
         self.groups = groups
         self.whole = _truth(whole)
         refused, what = f"{self.name} with difference={{}} is not possible", f"the bound of {self.name}"
