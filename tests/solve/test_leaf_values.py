@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from fractions import Fraction
 from itertools import product as product_of
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -336,30 +335,3 @@ def test_beyond_its_size_it_says_that_it_ends_before_the_limit(monkeypatch: pyte
     result = problem.solve(time_limit=20)
     assert result.graph is not None
     assert any("up to 10 values" in note and "before the time limit" in note for note in result.notes)
-
-
-@pytest.mark.parametrize("depth", [3, 4])
-def test_the_rest_of_a_limited_run_goes_to_other_searches(depth: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They begin with the best tree in hand, with and without the ordered column, until nothing is left to find."""
-    monkeypatch.setattr(leaf_values, "MOST_CELLS", 10)
-    asked: list[tuple[int, tuple[int, ...], float | None]] = []
-    run = tf.RegressionSearch.run
-
-    def seen(self: tf.RegressionSearch, data: Any, task: Any, given: Any) -> Any:
-        start = None if given.start is None else float(problem.question.objective.evaluate(given.start, data))
-        asked.append((self.seed, tuple(task.columns.tolist()), start))
-        return run(self, data, task, given)
-
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(40, 3))
-    problem = tf.Problem(X, np.round(X[:, 0] * X[:, 1] - X[:, 2], 1), shape=tf.Tree(depth))
-    problem.minimize(tf.SquaredError())
-    problem += tf.Monotone(problem.question.data.columns[2].source)
-    monkeypatch.setattr(tf.RegressionSearch, "run", seen)
-    result = problem.solve(tf.RegressionSearch(), time_limit=600)
-    assert result.graph is not None
-    seeded = [one for one in asked if one[0]]
-    assert [columns for _, columns, _ in seeded] == ([(0, 1, 2), (0, 1)] if depth == 4 else [])
-    starts = [start for *_, start in seeded if start is not None]
-    assert starts == sorted(starts, reverse=True) and all(start >= result.objective for start in starts)
-    assert any("before the time limit" in note for note in result.notes) == (depth == 3)

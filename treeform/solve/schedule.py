@@ -18,9 +18,6 @@ ENGINE_ALONE = Share(0.49, unlimited=60.0)
 WITHOUT_VALUES = Share(0.4)
 """Regression without what is required of values: its trees get other values then, and its bound is the weakest one."""
 
-ONE_SEED = Share(0.49, least=1.0)
-"""One search of the rest of such a run: each reads the table anew, and begins with the best tree so far."""
-
 PROOF_OF_FEW_TESTS = Share(0.49, least=0.5)
 """A search that proves, on a table of few tests, before trees of depth four and more are searched for in the rest of a
 limited run: up to depth six it ends within seconds on many tables. ConTree shares its time with that search by work

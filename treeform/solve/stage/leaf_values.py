@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
-from itertools import count
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from treeform.engines import Engine, EngineOutcome, EngineRun
 from treeform.engines.leaf_values.fit import LeafFits
 from treeform.engines.leaf_values.moved import moved_targets
 from treeform.engines.leaf_values.search import depth_two
-from treeform.engines.regression_task import BOUND_UNIT, RegressionTask
+from treeform.engines.regression_task import BOUND_UNIT
 from treeform.engines.relaxation import Relaxation, relax
 from treeform.graph import DecisionGraph
 from treeform.language.losses import constant_models, loss_of
@@ -28,8 +27,6 @@ from treeform.solve.node import Node, Worker
 from treeform.utils.arrays import Floats
 from treeform.utils.budget import Budget, Limit
 
-DEEP = 4
-"""Depth from which an engine searches for better trees beside its proof, by a seed."""
 DEEPEST = 2
 """Depth up to which the search proves optima."""
 MOST_CELLS = 2**19
@@ -116,52 +113,25 @@ class ValueRun:
         self._beyond_search(recheck, f"up to depth {DEEPEST}")
 
     def _beyond_search(self, recheck: dict[str, object], proves: str) -> None:
-        unordered = self._without_ordered()
-        if unordered is not None and not self._stop():
-            self._searched(self.engine, unordered, schedule.WITHOUT_VALUES.of(self.budget))
+        self._without_ordered()
         self._bound_deeper(recheck)
-        searches_on = self.budget.remaining is not None and self.task.depth >= DEEP and hasattr(self.engine, "seed")
-        if searches_on:
-            self._search_on([self.task] if unordered is None else [unordered, self.task])
-        ends = "" if searches_on else ", and ends with them, before the time limit, too"
         self.ledger.notes.append(
-            f"{self.name} proves optima under requirements on values {proves}; beyond, it gives bound and models{ends}"
+            f"{self.name} proves optima under requirements on values {proves}; beyond, it gives bound and models, "
+            "and ends with them, before the time limit, too"
         )
 
-    def _without_ordered(self) -> RegressionTask | None:
-        """Trees that test no ordered column, which satisfy all orders; None where no column is ordered."""
+    def _without_ordered(self) -> None:
+        """The best tree that tests no ordered column satisfies all orders."""
         ordered = frozenset().union(*(order.features for order in self.rule.orders))
         columns = self.task.columns
         assert columns is not None
-        return replace(self.task, columns=columns[~np.isin(columns, list(ordered))]) if ordered else None
-
-    def _searched(
-        self, engine: Engine, task: RegressionTask, budget: Budget, start: DecisionGraph | None = None
-    ) -> EngineOutcome:
-        """The best tree of a task, and those on the way to it, with the best values."""
-
-        def on_incumbent(_seconds: float, _upper: int, _lower: int, graph: DecisionGraph | None) -> None:
-            if graph is not None and not self._stop():
-                self.repaired(graph)
-
-        run = EngineRun(budget.until(self._stop), start=start, on_incumbent=on_incumbent)
-        outcome = engine.run(self.question.data, task, run)
+        if not ordered or self._stop():
+            return
+        task = replace(self.task, columns=columns[~np.isin(columns, list(ordered))])
+        run = EngineRun(schedule.WITHOUT_VALUES.of(self.budget).until(self._stop))
+        outcome = self.engine.run(self.question.data, task, run)
         if outcome.graph is not None:
             self.repaired(outcome.graph)
-        return outcome
-
-    def _search_on(self, tasks: list[RegressionTask]) -> None:
-        """The rest of a limited run: the search for deep trees by turns for each task, from the best tree in hand."""
-        for seed in count(1):
-            task = tasks[seed % len(tasks)]
-            if self._stop():
-                return
-            engine = replace(self.engine, seed=seed)  # type: ignore[type-var]
-            outcome = self._searched(engine, task, schedule.ONE_SEED.of(self.budget), self.ledger.graph)
-            if outcome.proved and len(tasks) > 1:
-                tasks = [one for one in tasks if one is not task]
-            elif outcome.proved:
-                return
 
     def _bound_deeper(self, recheck: dict[str, object]) -> None:
         """Bounds and trees of the whole depth at prices of rows: those of the best tree, times a factor.
