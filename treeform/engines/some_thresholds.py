@@ -69,9 +69,9 @@ def fits(data: Dataset, memory: int, even_ones: int = EVEN) -> bool:
 
 
 def _is_too_late(budget: Budget, asked: list[float], began: float) -> bool:
-    """Whether a round more would end before its search begins: it takes about twice as long as until it asks."""
+    """Whether a round more would end before its search begins: that is about four times as long as until it asks."""
     left = budget.remaining
-    return left is not None and left < 2 * ((asked[0] if asked else budget.seconds) - began)
+    return left is not None and left < 4 * ((asked[0] if asked else budget.seconds) - began)
 
 
 def search(
