@@ -14,8 +14,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from repository import ROOT
+from step_one import step_one
 
 import treeform as tf
+from treeform.engines import TreeTask
 
 
 @dataclass(frozen=True)
@@ -95,16 +97,16 @@ def models(seed: int) -> list[tf.DecisionGraph]:
     """Trees and diagrams, on random labels too, so that all columns are tested."""
     table, y = mixed_table(seed)
     rng = np.random.default_rng(seed)
+    widths = (1, 2, 3, 2)
+    noise = tf.Problem(table, rng.integers(0, 3, len(y)), shape=tf.Diagram(*widths), dates="days").data
     found = [
         tf.Problem(table, y, shape=tf.Tree(3), dates="days").solve("contree").graph,
         tf.Problem(table, rng.integers(0, 2, len(y)), shape=tf.Tree(4), dates="days")
         .solve(tf.DeepTreeSearch(work_limit=10**7))
         .graph,
-        tf.Problem(table, rng.integers(0, 3, len(y)), shape=tf.Diagram(1, 2, 3, 2), dates="days")
-        .solve(tf.DiagramSearch(), time_limit=1)
-        .graph,
+        step_one(noise, TreeTask(4, widths=widths), starts=4).graph,
     ]
-    return [graph for graph in found if graph is not None]
+    return [graph.canonical() for graph in found if graph is not None]
 
 
 @cache
