@@ -16,6 +16,11 @@ def test_a_share_of_what_is_left() -> None:
     assert Share(0.5).seconds(None) is None
 
 
+def test_a_share_of_no_time_is_a_time_limit() -> None:
+    for share in SHARES.values():
+        assert Budget(share.seconds(0.0)).limit
+
+
 def test_a_share_ends_with_its_budget() -> None:
     budget = Budget(60.0)
     part = Share(0.5, most=20.0).of(budget)

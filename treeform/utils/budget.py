@@ -26,6 +26,9 @@ from treeform.utils.rows import setting_text
 MOST_SECONDS = 10**8
 """Three years."""
 
+SHORTEST = 1e-3
+"""Seconds of a part of a budget that is spent: no limit is of no time at all."""
+
 STRETCH = 10
 """How many times as long as its limit a limit on work may last."""
 
@@ -141,7 +144,7 @@ class Budget:
 
     def share(self, seconds: float | None) -> Budget:
         """A part of this budget, at most ``seconds`` long."""
-        return type(self)(seconds if seconds is None else max(seconds, 1e-3), parent=self)
+        return type(self)(seconds if seconds is None else max(seconds, SHORTEST), parent=self)
 
     def until(self, over: Callable[[], bool]) -> Budget:
         """All of this budget, for work that is over earlier where ``over()`` says so."""
@@ -221,7 +224,7 @@ class Share:
         """Seconds of so many that are left; None stands for no limit."""
         if remaining is None:
             return self.unlimited
-        seconds = max(self.part * remaining, min(self.least, remaining / 2))
+        seconds = max(self.part * remaining, min(self.least, remaining / 2), SHORTEST)
         return seconds if self.most is None else min(seconds, self.most)
 
     def of(self, budget: Budget) -> Budget:
