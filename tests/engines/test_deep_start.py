@@ -160,6 +160,16 @@ def test_beside_a_short_proof_the_search_for_better_trees_does_little(work: list
     assert first < beside < 6 * first
 
 
+def test_beside_a_proof_of_milliseconds_at_depth_five_there_are_the_first_trees_alone(work: list[int]) -> None:
+    """The search went on as soon as the work of the proof was estimated, often at several times what it was."""
+    rng = np.random.default_rng(0)
+    data, task = Dataset.from_user(rng.integers(0, 3, (60, 4)), rng.integers(0, 3, 60)), TreeTask(depth=5)
+    assert ConTree().run(data, task, EngineRun()).proved
+    BRIEF.run(data, task, EngineRun())
+    beside, first = work
+    assert beside == first
+
+
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("max_nodes", [None, 6])
 def test_no_model_costs_as_much_as_the_bound(threads: int, max_nodes: int | None) -> None:

@@ -31,11 +31,13 @@ public:
         const bool finds = proof.is_known() && done < kPatience * std::max(last_gain_, ahead);
         granted_ += (finds || !proof.in_reach ? kMost : kLess) * (proof.done - proof_);
         proof_ = proof.done;
+        if (proof.in_reach && proof.done < kAlone) return 0;
         return proof.ends_soon() ? std::min(granted_, kPart * (proof.whole + proof.done)) : granted_;
     }
 
 private:
     static constexpr double kMost = 4, kLess = 0.25;  // units of the search for one of the proof
+    static constexpr double kAlone = 5e7;  // some 25 milliseconds, in which many a proof in reach ends
     static constexpr double kPatience = 3;  // times the work up to the last better tree
     static constexpr double kPart = 0.02;  // a unit of the search takes up to four times the time of one of the proof
 
