@@ -231,6 +231,24 @@ def test_it_is_stopped_and_ends_where_there_is_too_much() -> None:
     assert graph is not None and graph.n_alternatives > 10
 
 
+def test_an_exception_of_the_caller_ends_the_search() -> None:
+    """The whole search takes longer than any test."""
+    rng = np.random.default_rng(0)
+    problem = tf.Problem(rng.random((3000, 30)), rng.integers(0, 2, 3000), shape=tf.Tree(6))
+    relaxation = priced_part(problem.question)
+    assert relaxation is not None
+    trees, calls = GraphOfTrees(problem.data, relaxation.task), []
+
+    def stop() -> bool:
+        calls.append(len(calls))
+        raise KeyboardInterrupt
+
+    for search in (trees.relax, lambda stop: trees.price((), 1, stop=stop)):
+        with pytest.raises(KeyboardInterrupt):
+            search(stop=stop)
+    assert len(calls) == 2
+
+
 @needs_proc
 @pytest.mark.parametrize("listed", [False, True])
 def test_a_graph_that_is_refused_leaves_nothing_in_memory(

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import pytest
 from column_cases import RULES, bits, cases
+from ended_early import ended_after
 from graph_cases import optimum_agrees
 
 import treeform as tf
@@ -14,7 +15,7 @@ from treeform.certify.left_out import count_left_out
 from treeform.engines import graph_columns
 from treeform.engines.and_or_graph import GraphOfTrees
 from treeform.errors import CertificateError
-from treeform.solve import Status
+from treeform.solve import Limit, Status
 from treeform.solve.columns_on_demand import priced_part
 from treeform.utils.budget import Budget
 
@@ -94,3 +95,12 @@ def test_what_is_excluded_from_the_tests_is_not_counted() -> None:
     claim = next(c for c in claims if "graph" in c["metadata"]["details"])
     details, value = claim["metadata"]["details"], Fraction(claim["value"])
     assert count_left_out(problem.question, value, details, Budget()) is not None
+
+
+def test_a_first_step_that_takes_too_long_is_not_explained() -> None:
+    X, y, _ = bits(200, 7)
+    problem = tf.Problem(X, y, shape=tf.Tree(2)).minimize(tf.Error())
+    with ended_after(1, Limit.TIME):
+        short = problem.explain("highs", formulation="hypergraph-flow")
+    assert "not known after 10 seconds" in str(short) and not short.rows and short.stages
+    assert problem.explain("highs", formulation="hypergraph-flow").rows

@@ -24,6 +24,9 @@ from treeform.utils.text import count_of, exact_text
 LIMITED = 10**6
 """Seconds of a run with a time limit, which has all stages."""
 
+FIRST_STEP = 10
+"""Seconds for what a formulation with columns on demand states at first; deep trees on many thresholds take hours."""
+
 
 @dataclass(frozen=True)
 class Explanation:
@@ -74,7 +77,11 @@ def _explain(question: Question, plan: Plan) -> Explanation:
     part = priced_part(question) if formulation.columns_on_demand else None
     kept = frozenset[str]()
     if part is not None:
-        formulation, priced, kept = _first_step(question, plan, part)
+        step = _first_step(question, plan, part)
+        if step is None:
+            unknown = f"what it states at first is not known after {count_of(FIRST_STEP, 'second')}"
+            return Explanation(f"{formulation.title} on {plan.backend.name}: {unknown}", (), notes)
+        formulation, priced, kept = step
         notes = (*notes, *priced)
     stated = without(question, kept)
     compiled = formulation.compile(question.data, question.shape, question.objective, stated)
@@ -89,15 +96,18 @@ def _explain(question: Question, plan: Plan) -> Explanation:
 
 def _first_step(
     question: Question, plan: Plan, part: Relaxation
-) -> tuple[Formulation, tuple[str, ...], frozenset[str]]:
-    """What a formulation with columns on demand states at first, what its prices show, and what needs no rows."""
+) -> tuple[Formulation, tuple[str, ...], frozenset[str]] | None:
+    """What a formulation with columns on demand states at first, what its prices show, and what needs no rows.
+
+    None: it took too long.
+    """
     assert plan.formulation is not None and plan.backend is not None
-    budget = Budget(None)
+    budget = Budget(FIRST_STEP)
     search = GraphSearch(plan.formulation, plan.backend, Ledger(question, budget), budget, part)
     priced = search.price()
     step = None if priced is None or priced.infeasible else search.enlarged(priced)
     if priced is None or step is None:
-        return plan.formulation, (), frozenset()
+        return None if budget.stop() else (plan.formulation, (), frozenset())
     lower = question.to_units(part.lower(priced.lower))
     graph, below = step.graph, question.to_units(part.lower(step.up_to + 1))
     rows = f" with {count_of(search.trees.n_rows, 'multiplier')}" if search.trees.n_rows else ""

@@ -2,6 +2,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "../common/give_back.hpp"
+#include "../common/run_again.hpp"
 #include "../contree/scan.hpp"
 #include "../totals/arrays.hpp"
 #include "column_sets.hpp"
@@ -167,27 +168,8 @@ private:
         out["infeasible"] = r.infeasible, out["complete"] = r.complete;
         return out;
     }
-    /// False where it was stopped, or memory ran out.
     bool search(const std::function<void()>& work, double time_limit, const nb::object& poll) {
-        control_.stopping = false;
-        bool ended = false;
-        Stoppable beside;
-        run_without_gil(
-            beside, kForever,
-            [&] {
-                try {
-                    work();
-                    ended = true;
-                } catch (const Stopped&) {
-                } catch (const std::bad_alloc&) {
-                }
-            },
-            [&] {
-                control_.watch_memory();
-                if (beside.seconds() >= time_limit || (!poll.is_none() && nb::cast<bool>(poll()))) control_.stop();
-                return false;
-            });
-        return ended;
+        return run_again(control_, time_limit, poll, work);
     }
 
     Arrays arrays_;

@@ -12,6 +12,7 @@
 #include "group_rows.hpp"
 #include "moved_rows.hpp"
 #include "run.hpp"
+#include "run_again.hpp"
 
 namespace treeform {
 namespace {
@@ -210,22 +211,41 @@ nb::object answer_part(Stoppable& control, const nb::object& question, const nb:
                        const std::function<Message(const Message&)>& answer) {
     const Message asked = message_of(question);
     Message reply;
+    run_again(control, std::numeric_limits<double>::infinity(), poll, [&] { reply = answer(asked); });
+    return reply.empty() ? nb::none() : to_array(reply);
+}
+
+bool run_again(Stoppable& control, double time_limit, const nb::object& poll, const std::function<void()>& search) {
     control.stopping = false;
+    bool ended = false;
     Stoppable beside;
+    const auto is_over = [&] {
+        if (beside.seconds() >= time_limit) return true;
+        if (!poll.is_none()) return nb::cast<bool>(poll());
+        if (PyErr_CheckSignals()) throw nb::python_error();
+        return false;
+    };
     run_without_gil(
         beside, std::numeric_limits<double>::infinity(),
         [&] {
             try {
-                reply = answer(asked);
+                search();
+                ended = true;
             } catch (const Stopped&) {
-            } catch (const std::bad_alloc&) {}
+            } catch (const std::bad_alloc&) {
+            }
         },
         [&] {
             control.watch_memory();
-            if (nb::cast<bool>(poll())) control.stop();
+            try {
+                if (is_over()) control.stop();
+            } catch (...) {  // `run_without_gil` stops `beside`, which the search does not read
+                control.stop();
+                throw;
+            }
             return false;
         });
-    return reply.empty() ? nb::none() : to_array(reply);
+    return ended;
 }
 
 void run_without_gil(Stoppable& control, double time_limit, const std::function<void()>& search,
