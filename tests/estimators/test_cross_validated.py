@@ -308,3 +308,14 @@ def test_where_reading_takes_the_time_folds_are_parts_of_all_targets(part, monke
         assert _in_time(splits, table, part) is splits
     chosen = tf.OptimalTreeClassifierCV([1, 2], cv=splits, time_limit=0.01).fit(X, y, sample_weight=weights)
     assert len(chosen.cv_results_["split0_test_score"]) == len(chosen.cv_results_["params"])
+
+
+@pytest.mark.parametrize("scoring", ["neg_log_loss", "roc_auc_ovr"])
+def test_parts_of_folds_have_every_class_of_the_folds(scoring, monkeypatch):
+    """A score of probabilities refuses rows without one of them."""
+    monkeypatch.setattr(cross_validated, "LEAST_ROWS", 20)
+    monkeypatch.setattr(cross_validated, "OF_READING", 1e9)
+    y = np.repeat(["a", "b", "c"], [295, 12, 295])
+    X = np.random.default_rng(0).normal(size=(len(y), 2)) + (y == "b")[:, None]
+    found = tf.OptimalTreeClassifierCV([2], cv=5, scoring=scoring, ccp_alphas=[0], time_limit=60).fit(X, y)
+    assert np.isfinite(found.best_score_)

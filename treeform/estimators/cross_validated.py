@@ -246,7 +246,10 @@ class CrossValidatedTree(OptimalEstimator):
 
 
 def _in_time(splits: Any, table: Dataset, part: float) -> Any:
-    """The folds, or that part of their rows where it is less than one: evenly drawn in the order of the targets."""
+    """The folds, or that part of their rows where it is less than one: evenly drawn in the order of the targets.
+
+    A target of few rows is not left out where there is room for all: scores of probabilities need each class.
+    """
     if part >= 1:
         return splits
     target = np.zeros(table.table.n_rows, dtype=np.int64)
@@ -254,8 +257,12 @@ def _in_time(splits: Any, table: Dataset, part: float) -> Any:
 
     def some(rows: NDArray[np.int64]) -> NDArray[np.int64]:
         many = min(len(rows), max(LEAST_ROWS, math.ceil(part * len(rows))))
+        order = np.argsort(target[rows], kind="stable")
+        kinds, first = np.unique(target[rows[order]], return_index=True)
         drawn = np.linspace(0, len(rows) - 1, many).astype(np.int64)
-        return rows[np.sort(np.argsort(target[rows], kind="stable")[drawn])]
+        if len(kinds) <= many:
+            drawn = np.union1d(drawn, first[~np.isin(kinds, target[rows[order[drawn]]])])
+        return rows[np.sort(order[drawn])]
 
     return [(some(train), some(test)) for train, test in splits]
 
