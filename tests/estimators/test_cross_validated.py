@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import treeform as tf
-from treeform.errors import SpecError
+from treeform.errors import SpecError, TreeformWarning
 from treeform.estimators import candidates, cross_validated
 from treeform.estimators.candidates import _prices, learn
 from treeform.estimators.complexity import simplest_between
@@ -317,5 +317,7 @@ def test_parts_of_folds_have_every_class_of_the_folds(scoring, monkeypatch):
     monkeypatch.setattr(cross_validated, "OF_READING", 1e9)
     y = np.repeat(["a", "b", "c"], [295, 12, 295])
     X = np.random.default_rng(0).normal(size=(len(y), 2)) + (y == "b")[:, None]
-    found = tf.OptimalTreeClassifierCV([2], cv=5, scoring=scoring, ccp_alphas=[0], time_limit=60).fit(X, y)
+    model = tf.OptimalTreeClassifierCV([2], cv=5, scoring=scoring, ccp_alphas=[0], time_limit=60)
+    with pytest.warns(TreeformWarning, match=r"the folds are of 4\.\d\d% of their rows"):
+        found = model.fit(X, y)
     assert np.isfinite(found.best_score_)

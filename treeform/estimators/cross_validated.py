@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -20,7 +21,7 @@ from sklearn.utils import _safe_indexing, indexable
 
 from treeform.data import Dataset
 from treeform.data.table import read_table
-from treeform.errors import SpecError
+from treeform.errors import SpecError, TreeformWarning
 from treeform.estimators.base import OptimalEstimator
 from treeform.estimators.candidates import Candidates, learn
 from treeform.estimators.complexity import price_of, total_weight
@@ -76,7 +77,7 @@ class CrossValidatedTree(OptimalEstimator):
     On every fold, and on all rows, trees of all depths, and of the greatest one at several penalties, are learnt once;
     a complexity penalty chooses among them and their prunings, so that a penalty more costs no search. The time limit
     is for everything together: an equal part for each table, and one for the tree at the end. Where reading would take
-    most of it, the folds are of a part of the rows.
+    most of it, the folds are of a part of the rows, and a warning says so.
     """
 
     max_depth: Any = field(default=DEPTHS, kw_only=False)
@@ -264,7 +265,12 @@ def _in_time(splits: Any, table: Dataset, part: float) -> Any:
             drawn = np.union1d(drawn, first[~np.isin(kinds, target[rows[order[drawn]]])])
         return rows[np.sort(order[drawn])]
 
-    return [(some(train), some(test)) for train, test in splits]
+    parts = [(some(train), some(test)) for train, test in splits]
+    whole, kept = (sum(len(train) for train, _ in folds) for folds in (splits, parts))
+    if kept < whole:
+        what = f"the folds are of {kept / whole:.2%} of their rows: reading all of them would take most of time_limit"
+        warnings.warn(what, TreeformWarning, stacklevel=3)
+    return parts
 
 
 def _share(budget: Budget, parts: int) -> float | None:

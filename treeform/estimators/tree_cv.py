@@ -43,7 +43,7 @@ class OptimalTreeClassifierCV(CrossValidatedTree, OptimalClassifier):
         standard error of the best (Breiman et al., 1984); ``"best"`` the best score.
     time_limit : float or None, default 60
         Seconds for everything together, cross-validation included. Where reading the rows of each fold would take most
-        of it, the folds are of a part of the rows.
+        of it, the folds are of a part of the rows, and a warning says so.
     requirements, objective, solver, formulation, warm_start, threads
         As in `OptimalTreeClassifier`; they hold on every fold as well.
     class_weight, min_weight_fraction_leaf, monotonic_cst, exclude, categorical_features
@@ -133,7 +133,7 @@ class OptimalTreeRegressorCV(CrossValidatedTree, OptimalTreeRegressor):
         As in `OptimalTreeClassifierCV`.
     time_limit : float or None, default 60
         Seconds for everything together, cross-validation included. Where reading the rows of each fold would take most
-        of it, the folds are of a part of the rows.
+        of it, the folds are of a part of the rows, and a warning says so.
     loss, grid, requirements, objective, solver, formulation, warm_start, threads
         As in `OptimalTreeRegressor`.
     min_weight_fraction_leaf, exclude, categorical_features, missing, dates, unseen, keep_data, verbose, on_progress
