@@ -9,6 +9,8 @@
 #include "../contree/search.hpp"
 #include "each_feature.hpp"
 #include "few_columns.hpp"
+#include "impurity.hpp"
+#include "part.hpp"
 #include "pruned.hpp"
 #include "random.hpp"
 #include "routes.hpp"
@@ -20,19 +22,20 @@ template <class W>
 class ClassSpace {
 public:
     using Cost = typename W::Cost;
-    using Rows = contree::Node<W>;
+    using Node = contree::Node<W>;
+    using Rows = Part<W>;
     using Ptr = TreePtr<Cost>;
     using Scans = contree::ScanTable<typename W::Key, typename W::Sum>;
     static constexpr Cost kInf = contree::IntervalSearch<W>::kInf;
 
     /// `all` holds the rows of the table.
-    ClassSpace(const contree::Table<W>& table, const Rows& all, const contree::Settings& rules,
+    ClassSpace(const contree::Table<W>& table, const Node& all, const contree::Settings& rules,
                contree::Control& control, const Scans& scans)
         : table_(table), rules_(rules), control_(control), penalty_(static_cast<Cost>(rules.node_penalty)),
           support_(static_cast<Cost>(rules.min_support)), search_(table, rules, control, scans),
           each_(table, rules, control, counters_, scans), listed_(table, all), kept_(most_kept(table)), stump_(table),
-          divider_(contree::choose_divider("auto")),
-          by_(table.features), gain_(table.n), below_(table.classes), one_(table.classes), other_(table.classes) {}
+          impurity_(table, listed_), division_(table, control), by_(table.features), gain_(table.n),
+          one_(table.classes), other_(table.classes) {}
 
     static Cost infinite() { return kInf; }
     static bool better(Cost a, Cost b) { return a < b; }
@@ -41,28 +44,25 @@ public:
     std::uint64_t work() const { return search_.work() + each_.work() + listed_.work() + work_; }
     void check() const { control_.check(); }
     int features() const { return table_.features; }
-    std::size_t size(const Rows& rows) const { return rows.n; }
+    std::size_t size(const Rows& part) const { return part.node().n; }
     std::size_t bytes() const { return search_.bytes() + each_.bytes(); }
-    std::size_t depth_two_work(const Rows& rows) const {
-        return deep::depth_two_work(rows.n, static_cast<std::size_t>(table_.features), table_.classes);
+    std::size_t depth_two_work(const Rows& part) const {
+        return deep::depth_two_work(part.node().n, static_cast<std::size_t>(table_.features), table_.classes);
     }
 
     /// Tests that a tree of these rows has at most, by the minimum support of each leaf.
-    int most_tests(const Rows& rows) const {
-        return support_ <= 1 ? kAnyTests : int(std::clamp<Cost>(support_of(table_, rows) / support_, 1, kAnyTests)) - 1;
+    int most_tests(const Rows& part) {
+        if (support_ <= 1) return kAnyTests;
+        return int(std::clamp<Cost>(support_of(table_, division_.read(part)) / support_, 1, kAnyTests)) - 1;
     }
 
     /// Whether tests have a price, or leaves a minimum support: then fewer levels are often as good.
     bool has_rules() const { return penalty_ > 0 || support_ > 1; }
 
     /// A hash of the set of rows, and of what its leaves need.
-    std::uint64_t hash(const Rows& rows) const {
-        std::uint64_t sum = scrambled(static_cast<std::uint64_t>(support_));
-        for (std::size_t k = 0; k < rows.n; ++k) sum += scrambled(rows.order(0)[k]);
-        return sum;
-    }
+    std::uint64_t hash(const Rows& part) const { return scrambled(static_cast<std::uint64_t>(support_)) + part.hash; }
 
-    Ptr leaf(const Rows& rows) const { return leaf_of(rows.weight); }
+    Ptr leaf(const Rows& part) const { return leaf_of(part.node().weight); }
     bool may_clash() const { return !rules_.clashes.empty(); }
     /// Whether a side of a tree has no test because its labels would clash with those of the other one.
     bool needs_leaf(const Tree<Cost>& tree, int side) const {
@@ -88,11 +88,11 @@ public:
     }
     /// The best tree of that depth if it costs less than `cutoff`; else null; `hint` is a root test to try first. With a
     /// minimum support, a good tree in place of the best one of depth two, except of all rows.
-    Ptr solve(const Rows& rows, int depth, Cost cutoff, Test hint) {
+    Ptr solve(const Rows& part, int depth, Cost cutoff, Test hint) {
         const auto budget = contree::full_tree(depth);
-        const Rows& whole = listed_.whole(rows);
+        const Node& whole = listed_.whole(division_.read(part));
         const contree::Subproblem<W> task{whole, depth, budget, cutoff, support_, 0, 0, nullptr, hint};
-        const auto reply = search_.solve(0, task, by_.data(), 0, is_part(rows));
+        const auto reply = search_.solve(0, task, by_.data(), 0, is_part(whole));
         Ptr tree;
         if (reply.found)
             tree = reply.plan || reply.kind != contree::Plan::split
@@ -104,40 +104,46 @@ public:
 
     /// The root test of a tree of depth two that costs at most `gap` more than the best one, or with a minimum support
     /// and of a part of the rows of a good one; without a feature if that is a leaf.
-    Test root_test(const Rows& rows, Cost gap) {
-        const Rows& whole = listed_.whole(rows);
+    Test root_test(const Rows& part, Cost gap) {
+        const Node& whole = listed_.whole(division_.read(part));
         const contree::Subproblem<W> task{whole, 2, 3, kInf, support_, 0, 0, nullptr, {}};
-        const Test test = search_.solve(0, task, by_.data(), gap, is_part(rows)).as_test();
+        const Test test = search_.solve(0, task, by_.data(), gap, is_part(whole)).as_test();
         if (is_large(whole)) search_.release(), listed_.release();
         return test;
     }
 
     /// For each feature its best test by the trees of depth two that begin with it.
-    std::vector<Candidate<Cost>> tests(const Rows& rows) {
-        const Rows& whole = listed_.whole(rows);
+    std::vector<Candidate<Cost>> tests(const Rows& part) {
+        const Node& whole = listed_.whole(division_.read(part));
         const auto found = each_.best({whole, 2, 3, kInf, support_, 0, 0, nullptr, {}});
         if (is_large(whole)) each_.release(), listed_.release();
         return found;
     }
 
     /// Whether both sides have rows, and enough weight for a leaf.
-    bool split(const Rows& rows, Test test, Rows& left, Rows& right) {
-        const bool listed = weigh_sides(rows, test, left, right);
-        if (left.n == 0 || right.n == 0) return false;
+    bool split(const Rows& part, Test test, Rows& left, Rows& right) {
+        const Node& rows = division_.read(part);
+        left.undivided = right.undivided = nullptr;
+        const bool listed = weigh_sides(rows, test, left.own, right.own);
+        if (left.own.n == 0 || right.own.n == 0) return false;
         if (support_ > 0 && !supported(rows, test)) return false;
+        hash_sides(part, test.feature, listed, left, right);
         if (listed) return true;
         work_ += rows.n * static_cast<std::size_t>(table_.features) * 2;
-        divide_(table_, rows, test, divider_, left, right, &control_);
+        division_.later(part, test, left, right);
+        if (is_large(rows)) division_.read(left);  // then one is given back before the other one is in work
         return true;
     }
 
     /// Rows that are not asked for again before they are made anew: many are not kept for that.
-    void give_back(Rows& rows) const {
-        if (rows.keys.size() > kept_) rows = {};
+    void give_back(Rows& part) const {
+        if (!part.undivided && part.own.keys.size() > kept_) part = {};
     }
 
     /// About `wanted` of the rows, by chance.
-    void sample(const Rows& rows, std::size_t wanted, Random& random, Rows& out) {
+    void sample(const Rows& part, std::size_t wanted, Random& random, Rows& sampled) {
+        const Node& rows = division_.read(part);
+        Node& out = sampled.own;
         const std::uint64_t salt = random.next(), limit = ~std::uint64_t{0} / rows.n * wanted;
         const auto taken = [&](auto row) { return scrambled(salt ^ row) < limit; };
         out.n = 0, out.weight.assign(table_.classes, 0), out.unlabelled_weight = out.unlabelled_mass = 0;
@@ -155,6 +161,7 @@ public:
             for (std::size_t k = 0; k < out.n; ++k)
                 out.key(f)[k] = table_.rank[f][order[k]], out.label(f)[k] = table_.label[order[k]];
         }
+        sampled.hash = Rows::hash_of(out.order(0), out.n);
     }
 
     /// While it lives, leaves need that part of the minimum support which the rows of a sample are of all.
@@ -169,28 +176,30 @@ public:
         Cost before_;
     };
     OnSample on_sample(const Rows& rows, const Rows& sample) {
-        const double part = static_cast<double>(sample.n) / static_cast<double>(rows.n);
+        const double part = static_cast<double>(size(sample)) / static_cast<double>(size(rows));
         return {support_, static_cast<Cost>(std::ceil(static_cast<double>(support_) * part))};
     }
 
     /// For each feature its test of the least Gini impurity, and how good it is; -1 where there is none.
-    void greedy_tests(const Rows& rows, std::vector<double>& gain, std::vector<Test>& test) {
+    void greedy_tests(const Rows& part, std::vector<double>& gain, std::vector<Test>& test) {
+        const Node& rows = division_.read(part);
         gain.assign(static_cast<std::size_t>(table_.features), -1);
         test.assign(gain.size(), Test{});
         for (int f = 0; f < table_.features; ++f) {
             control_.check();
             const auto at = static_cast<std::size_t>(f);
-            greedy_test_of(rows, f, gain[at], test[at]);
+            impurity_.improve(rows, f, support_, gain[at], test[at]);
         }
         work_ += rows.n * static_cast<std::size_t>(table_.features);
     }
     /// The test of the least Gini impurity, as CART chooses it; without a feature if there is none.
-    Test greedy_test(const Rows& rows) {
+    Test greedy_test(const Rows& part) {
+        const Node& rows = division_.read(part);
         Test best;
         double most = -1;
         for (int f = 0; f < table_.features; ++f) {
             control_.check();
-            greedy_test_of(rows, f, most, best);
+            impurity_.improve(rows, f, support_, most, best);
         }
         work_ += rows.n * static_cast<std::size_t>(table_.features);
         return best;
@@ -198,8 +207,9 @@ public:
 
     /// For each feature the test that sends most cost of rows to that of two trees which costs less on them. With
     /// `noise`, one row in so many counts for either side by chance.
-    std::vector<Candidate<Cost>> routing_tests(const Rows& rows, const Tree<Cost>& left, const Tree<Cost>& right,
+    std::vector<Candidate<Cost>> routing_tests(const Rows& part, const Tree<Cost>& left, const Tree<Cost>& right,
                                                Random& random, int noise) {
+        const Node& rows = division_.read(part);
         const Routes to_left(left, table_.rank), to_right(right, table_.rank);
         for (std::size_t k = 0; k < rows.n; ++k) {
             const auto row = rows.order(0)[k];
@@ -216,7 +226,7 @@ public:
         for (int f = 0; f < table_.features; ++f) {
             control_.check();
             if (clash(f, left, right)) continue;
-            const Rows& sorted = listed_.by(rows, f);
+            const Node& sorted = listed_.by(rows, f);
             cuts.take_keys(table_, sorted, f, support_);
             if (cuts.empty()) continue;
             const auto* order = sorted.order(f);
@@ -233,14 +243,16 @@ public:
     }
 
     /// A test at one of the cuts, by chance.
-    Test random_test(const Rows& rows, Random& random) {
+    Test random_test(const Rows& part, Random& random) {
+        const Node& rows = division_.read(part);
         const int f = static_cast<int>(random.below(static_cast<std::uint64_t>(table_.features)));
         const auto k = static_cast<std::size_t>(random.below(rows.n));
         return {f, table_.rank[f][rows.order(f)[k]]};
     }
 
     /// The same feature, and a threshold nearby; without a feature if that leaves the rows.
-    Test near_test(const Rows& rows, Test test, Random& random) {
+    Test near_test(const Rows& part, Test test, Random& random) {
+        const Node& rows = division_.read(part);
         const auto* key = listed_.by(rows, test.feature).key(test.feature);
         const auto at = static_cast<std::size_t>(std::lower_bound(key, key + rows.n, test.key) - key);
         const std::size_t to = random.near(at, rows.n);
@@ -248,7 +260,8 @@ public:
     }
 
     /// The best pruning to so many tests, at `price` for each; where labels clash, a good one.
-    Ptr pruned(const Rows& rows, const Ptr& tree, std::int64_t most, Cost price) const {
+    Ptr pruned(const Rows& part, const Ptr& tree, std::int64_t most, Cost price) {
+        const Node& rows = division_.read(part);
         const auto alone = [&](const std::vector<int>& path) {
             std::vector<Cost> weight(static_cast<std::size_t>(table_.classes), 0);
             for (std::size_t k = 0; k < rows.n; ++k) {
@@ -261,7 +274,8 @@ public:
     }
 
     /// The tests of a tree as far as they divide the rows, with the best leaves for them.
-    Ptr relabelled(const Rows& rows, const Ptr& tree) {
+    Ptr relabelled(const Rows& part, const Ptr& tree) {
+        const Node& rows = division_.read(part);
         std::vector<typename W::Id> list(rows.order(0), rows.order(0) + rows.n);
         std::vector<Cost> weight;
         Cost support = 0;
@@ -275,15 +289,15 @@ public:
         return std::make_shared<const Plan>(Plan{Plan::split, tree->test, plan(tree->left), plan(tree->right)});
     }
     /// A plan with all tests in place.
-    Ptr written_out(const Rows& rows, const contree::PlanPtr& plan) {
+    Ptr written_out(const Node& rows, const contree::PlanPtr& plan) {
         using contree::Plan;
-        if (plan->kind == Plan::leaf) return leaf(rows);
+        if (plan->kind == Plan::leaf) return leaf_of(rows.weight);
         if (plan->kind == Plan::best_stump) return stump(rows, {}, true, rows.weight, -1);
         const bool low = plan->left->kind != Plan::split && plan->right->kind != Plan::split;
         if (low) return low_tree(rows, plan->test, plan->left->kind, plan->right->kind, -1, -1);
-        Rows left, right;
+        Node left, right;
         const bool listed = weigh_sides(rows, plan->test, left, right);
-        if (!listed) divide_(table_, rows, plan->test, divider_, left, right, &control_);
+        if (!listed) division_.now(rows, plan->test, left, right);
         return join(plan->test, written_out(left, plan->left), written_out(right, plan->right));
     }
 
@@ -298,9 +312,9 @@ private:
     contree::ListedRows<W> listed_;
     std::size_t kept_;  // cells: more rows than that give their scratch back
     contree::StumpScan<W> stump_;
-    contree::Divider divider_;
-    contree::DivideOnce<W> divide_;
-    std::vector<Cost> by_, gain_, below_, one_, other_;
+    Impurity<W> impurity_;
+    Division<W> division_;
+    std::vector<Cost> by_, gain_, one_, other_;
     std::uint64_t work_ = 0;
 
     /// Of a table with lists a small part, so that all that is kept takes less than the table.
@@ -314,8 +328,8 @@ private:
         const contree::Clash clash = rules_.clash_of(feature);
         return (left.labels & clash.below) != 0 && (right.labels & clash.above) != 0;
     }
-    bool is_part(const Rows& rows) const { return rows.n < table_.n; }
-    bool is_large(const Rows& rows) const { return rows.n * static_cast<std::size_t>(table_.features) > kept_; }
+    bool is_part(const Node& rows) const { return rows.n < table_.n; }
+    bool is_large(const Node& rows) const { return rows.n * static_cast<std::size_t>(table_.features) > kept_; }
     Ptr leaf_of(const std::vector<Cost>& weight) const {
         if (may_clash()) return leaf_for(costs_of(weight), 0);
         int label = 0;
@@ -331,17 +345,17 @@ private:
         return costs;
     }
     /// Numbers and weights of both sides; whether they are divided already.
-    bool weigh_sides(const Rows& rows, Test test, Rows& left, Rows& right) {
+    bool weigh_sides(const Node& rows, Test test, Node& left, Node& right) {
         if (listed_.lists_sides(rows)) {
             listed_.divide(rows, test, left, right);
             return true;
         }
-        for (Rows* side : {&left, &right})
+        for (Node* side : {&left, &right})
             if (listed_.is_list(*side)) *side = {};
         contree::weigh_sides(table_, rows, test, left, right);
         return false;
     }
-    bool supported(const Rows& rows, Test test) const {
+    bool supported(const Node& rows, Test test) const {
         const auto* rank = table_.rank[test.feature].data();
         Cost below = 0, above = 0;
         for (std::size_t k = 0; k < rows.n; ++k) {
@@ -383,9 +397,9 @@ private:
     }
 
     /// A test above leaves and best tests, whose features may be known.
-    Ptr low_tree(const Rows& rows, Test test, contree::Plan::Kind on_left, contree::Plan::Kind on_right, int left_feature,
+    Ptr low_tree(const Node& rows, Test test, contree::Plan::Kind on_left, contree::Plan::Kind on_right, int left_feature,
                  int right_feature) {
-        Rows left, right;
+        Node left, right;
         if (listed_.lists_sides(rows))
             listed_.divide(rows, test, left, right);
         else
@@ -397,7 +411,7 @@ private:
         return join(test, low, side(on_right, false, right.weight, right_feature));
     }
     /// The best tree of at most one test on the rows that `outer` sends left (or right), of that feature unless it is -1.
-    Ptr stump(const Rows& rows, Test outer, bool left, const std::vector<Cost>& weight, int feature) {
+    Ptr stump(const Node& rows, Test outer, bool left, const std::vector<Cost>& weight, int feature) {
         const Ptr alone = leaf_of(weight);
         contree::Stump<Cost> best;
         const int first = feature < 0 ? 0 : feature, end = feature < 0 ? table_.features : feature + 1;
@@ -416,34 +430,6 @@ private:
         }
         for (std::size_t y = 0; y < one_.size(); ++y) other_[y] = weight[y] - one_[y];
         return join(best.test, leaf_of(one_), leaf_of(other_));
-    }
-
-    /// Sum over the classes of both sides of weight^2 / (weight of the side): the most is the least Gini impurity.
-    void greedy_test_of(const Rows& rows, int f, double& most, Test& best) {
-        const Rows& sorted = listed_.by(rows, f);
-        const auto* order = sorted.order(f);
-        const auto* key = sorted.key(f);
-        contree::Cuts<W> cuts;
-        cuts.take_keys(table_, sorted, f, support_);
-        if (cuts.empty()) return;
-        std::fill(below_.begin(), below_.end(), Cost{0});
-        double low = 0, high = 0, low_squares = 0, high_squares = 0;
-        for (std::size_t y = 0; y < below_.size(); ++y) {
-            const auto w = static_cast<double>(rows.weight[y]);
-            high += w, high_squares += w * w;
-        }
-        for (int k = 1; k <= cuts.last(); ++k) {
-            const auto row = order[k - 1];
-            const auto y = table_.label[row];
-            const auto w = static_cast<double>(table_.weight_of(row));
-            const auto l = static_cast<double>(below_[y]), h = static_cast<double>(rows.weight[y]) - l;
-            below_[y] += table_.weight_of(row);
-            low += w, high -= w;
-            low_squares += w * (2 * l + w), high_squares -= w * (2 * h - w);
-            if (k < cuts.first() || key[k] == key[k - 1]) continue;
-            const double now = low_squares / low + high_squares / high;
-            if (now > most) most = now, best = {f, key[k]};
-        }
     }
 };
 

@@ -44,7 +44,7 @@ private:
     void first_of_all() {
         search_->first();
         if (!is_limited() || search_->tree()->tests <= settings_.max_nodes) return;
-        Cost low = 0, high = std::max<Cost>(1, root_.total_mass / 4);
+        Cost low = 0, high = std::max<Cost>(1, root_.node().total_mass / 4);
         for (int step = 0; step < kSteps && low + 1 < high; ++step) {
             const Cost price = low + (high - low) / (step == 0 ? 16 : 2);
             begin(price);
@@ -53,7 +53,7 @@ private:
         }
     }
     const contree::Table<W>& table_;
-    const contree::Node<W>& root_;
+    const typename Space::Rows root_;
     contree::Settings settings_;
     Cost price_;
     contree::Control& control_;
@@ -69,7 +69,7 @@ private:
         if (space_) before_ += space_->work();
         search_.reset(), space_.reset();
         settings_.node_penalty = price_ + more;
-        space_ = std::make_unique<Space>(table_, root_, settings_, control_, scans_);
+        space_ = std::make_unique<Space>(table_, root_.node(), settings_, control_, scans_);
         const int depth = static_cast<int>(std::min<std::int64_t>(settings_.depth, settings_.max_nodes));
         search_ = std::make_unique<DeepSearch<Space>>(*space_, root_, depth, settings_.seed,
                                                       Surroundings<Ptr>{[this](const Ptr& tree) { report(tree); },
@@ -102,7 +102,7 @@ private:
         std::int64_t cost = 0;
         const contree::PlanPtr plan = is_limited() || columns_ ? nullptr : control_.best(cost);
         if (!plan || cost - offset_ >= search_->tree()->cost) return nullptr;
-        return space_->written_out(root_, plan);
+        return space_->written_out(root_.node(), plan);
     }
 };
 
@@ -121,7 +121,7 @@ public:
     void first() override {
         Screening screening(table_.features);
         {
-            Space space(table_, root_, settings_, control_, scans_);
+            Space space(table_, root_.node(), settings_, control_, scans_);
             for (const int feature : settings_.start.feature)
                 if (feature >= 0) screening.take(feature);
             const Ptr tree = grown(space, root_, settings_.depth, screening);
@@ -132,7 +132,7 @@ public:
                 control_.tighten(cost);
             }
         }
-        few_ = std::make_unique<FewColumns<W>>(table_, root_, screening.columns());
+        few_ = std::make_unique<FewColumns<W>>(table_, root_.node(), screening.columns());
         if (few_->columns.empty()) return;
         few_settings_ = settings_;
         for (int& feature : few_settings_.start.feature)
@@ -167,7 +167,7 @@ private:
     static constexpr std::size_t kAtRoot = 64, kBelow = 16, kMost = 160;  // columns
 
     const contree::Table<W>& table_;
-    const contree::Node<W>& root_;
+    const Rows root_;
     const contree::Settings& settings_;
     contree::Control& control_;
     const typename Space::Scans& scans_;
@@ -179,7 +179,7 @@ private:
     /// The tree of least impurities; the columns that look best at its upper nodes are taken.
     Ptr grown(Space& space, const Rows& rows, int height, Screening& screening) const {
         const Ptr leaf = space.leaf(rows);
-        if (height == 0 || rows.n < 2 || leaf->cost <= 0) return leaf;
+        if (height == 0 || space.size(rows) < 2 || leaf->cost <= 0) return leaf;
         std::vector<double> gain;
         std::vector<Test> test;
         space.greedy_tests(rows, gain, test);
