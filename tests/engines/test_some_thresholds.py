@@ -165,7 +165,8 @@ def test_only_better_models_are_wanted(no_room: None) -> None:
 def test_a_limit_on_time_is_the_reason(no_room: None) -> None:
     X, y = noisy(0)
     result = tf.Problem(X, y, shape=tf.Diagram(1, 2, 2)).solve(DiagramSearch(), time_limit=1)
-    assert result.limit is tf.Limit.TIME and result.graph is not None and result.bound == 0
+    assert result.limit is tf.Limit.TIME and result.graph is not None
+    assert result.bound in (None, 0)  # None where the time was over before the search began
 
 
 @pytest.mark.parametrize("seed", range(6))
