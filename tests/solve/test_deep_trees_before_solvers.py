@@ -63,6 +63,14 @@ def test_shallow_trees_and_supported_requirements_have_no_such_search() -> None:
 
 
 
+@pytest.mark.parametrize("rule", [tf.FeatureBudget(2), tf.MinRecall("0.7", positive=1)])
+def test_a_proof_under_totals_at_depth_three_begins_with_trees_of_that_search(rule: tf.Requirement) -> None:
+    for depth, is_first in ((2, False), (3, True)):
+        names = [stage.name for stage in problem(depth, rule).explain().stages]
+        assert ("first deep trees" in names) is is_first
+    assert "first deep trees" not in [stage.name for stage in problem(3).explain().stages]
+
+
 def test_shallow_trees_on_the_way_to_deep_ones_are_improved_part_by_part() -> None:
     for depth, is_improved in ((3, True), (4, False)):
         of = problem(depth, RULES["cost"]).question

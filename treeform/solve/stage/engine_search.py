@@ -113,8 +113,10 @@ def begins_with_deep_trees(node: Node) -> bool:
     depth = node.question.shape.depth
     if not has_many_tests(node) or depth == 1:
         return False
+    trees = relax(node.question, ConTree())
     is_soon = depth >= LEAST_DEPTH or DeepTreeSearch.comes_first(node.question.data)
-    return is_soon and _has_another_search(node)
+    has_totals = depth == LEAST_DEPTH - 1 and trees is not None and not trees.exact  # the proof has no tree for long
+    return (is_soon or has_totals) and _has_another_search(node)
 
 
 def share_of_first_trees(node: Node) -> Share:
