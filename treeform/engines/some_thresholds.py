@@ -114,8 +114,10 @@ def search(
             best = replace(best, reason="memory")
         if found.reason in ("memory", "interrupted"):
             best = replace(best, reason=found.reason)
-        elif run.budget.stop() or (best.graph is not None and _is_too_late(run.budget, asked, round_began)):
+        elif run.budget.stop():
             best = replace(best, reason="time")
+        elif best.graph is not None and _is_too_late(run.budget, asked, round_began):
+            best = replace(best, reason="late")
     note = (
         "the tests have no room in memory as sets of rows: models were searched on some thresholds of each column at a "
         "time"

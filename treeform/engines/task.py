@@ -120,7 +120,8 @@ class EngineOutcome:
     proved: bool
     """The question is settled: the tree is the cheapest, or none costs less than the bound that was given."""
     reason: str | None = None
-    """Why the run ended early: ``"time"``, ``"interrupted"`` or ``"memory"``."""
+    """Why the run ended early: ``"time"``, ``"interrupted"``, ``"memory"``, or ``"late"``: too little
+    is left of the time."""
     seconds: float = 0.0
     """Wall time."""
     counters: dict[str, int] = field(default_factory=dict)

@@ -54,7 +54,7 @@ def exact_search(node: Node, budget: Budget) -> Limit | None:
         ledger.note(f"{engine.name} {broke_down(error)}")
         return budget.reason or limit_of(error)
     node.relaxed = Relaxed(engine, relaxation, outcome, budget)
-    return budget.reason or (Limit.MEMORY if outcome.reason == "memory" else None)
+    return budget.reason or {"memory": Limit.MEMORY, "late": Limit.TIME}.get(outcome.reason or "")
 
 
 def asks_for_values(node: Node) -> bool:
