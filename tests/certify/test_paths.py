@@ -53,7 +53,7 @@ def test_files_that_are_not_there_or_no_certificates_are_refused(fitted):
     table, _, _, folder = fitted
     with pytest.raises(tf.errors.SpecError, match="there is no certificate file"):
         tf.check(folder / "none.json", table)
-    with pytest.raises(tf.errors.CertificateError, match="no JSON"):
+    with pytest.raises(tf.errors.CertificateError, match="not JSON"):
         tf.check(folder / "table.csv", table)
     with pytest.raises(tf.errors.SpecError, match="cannot be written"):
         tf.Problem(table, "y", shape=tf.Tree(1)).solve().certificate().save(folder / "none" / "c.json")
