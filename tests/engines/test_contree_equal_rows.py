@@ -68,6 +68,19 @@ def test_a_row_of_large_weight_is_several() -> None:
     assert call(X, y, weights)["tree"]["cost"] == call(data.X, data.y.astype(np.int32))["tree"]["cost"]
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_without_a_label_are_in_no_list(seed: int) -> None:
+    """Rows so many that sides are lists take the same splits as one of their weight each, with sorted sides."""
+    X, y = np.random.default_rng(seed).integers(0, 5, (40, 2)).astype(float), np.arange(40, dtype=np.int32) % 2
+    times = 1_700
+    asked: dict[str, Any] = {"depth": 4, "min_support": 3 * times, "improve": False}
+    merged = call(X, y, np.full(40, times), **asked)
+    listed = call(np.repeat(X, times, axis=0), np.repeat(y, times), **asked)
+    assert merged["complete"] and listed["complete"]
+    assert (merged["lower"], merged["tree"]["cost"]) == (listed["lower"], listed["tree"]["cost"])
+    assert merged["counters"]["splits"] == listed["counters"]["splits"]
+
+
 @pytest.mark.parametrize("what", ["sums are small", "rows are many", "many rows are heavy", "costs"])
 def test_a_row_of_large_weight_stays_one(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
     times, others = 100 if what == "sums are small" else 3_000, 20 if what == "many rows are heavy" else 6

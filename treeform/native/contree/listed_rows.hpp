@@ -51,7 +51,8 @@ public:
     using Id = typename W::Id;
 
     /// `root` holds all rows of the table.
-    ListedRows(const Table<W>& table, const Rows& root) : table_(table), root_(root), here_(table.n) {}
+    ListedRows(const Table<W>& table, const Rows& root, const Control& control)
+        : table_(table), root_(root), control_(control), here_(table.n) {}
 
     /// Whether the rows are a list; then no feature has its order in them, and there are no keys and labels.
     static bool is_list(const Rows& rows) { return rows.stride == 0; }
@@ -93,6 +94,7 @@ public:
         rows.reserve(rows.n, table_.features);
         mark(list.data(), rows.n, 1);
         for (int f = 0; f < table_.features; ++f) {
+            control_.check();
             pick(f, rows.n, rows.order(f), rows.key(f));
             for (std::size_t k = 0; k < rows.n; ++k) rows.label(f)[k] = table_.label[rows.order(f)[k]];
         }
@@ -147,6 +149,7 @@ public:
 private:
     const Table<W>& table_;
     const Rows& root_;
+    const Control& control_;
     WrittenOut<Rows> whole_;
     Rows column_;                     // `column_` has a stride of 0: each feature's order is the one that it holds
     std::vector<std::uint8_t> here_;  // [row]: whether it is among those that are picked

@@ -95,7 +95,7 @@ public:
     Counters& counters() { return counters_; }
     /// Nodes are parts of these rows, large ones lists of them.
     TREEFORM_COLD void read_lists_of(const Node<W>& root) {
-        lists_ = std::make_unique<ListedRows<W>>(table_, root);
+        lists_ = std::make_unique<ListedRows<W>>(table_, root, control_);
         two_.read_lists(*lists_);
     }
     /// `evaluate` will be asked about another node at that level.
@@ -203,9 +203,9 @@ private:
     std::unique_ptr<ListedRows<W>> lists_;  // null: no node is a list
     std::uint64_t work_ = 0;  // of dividing rows
 
-    /// Of smaller nodes the sides take little beside the table.
+    /// Of smaller nodes the sides take little beside the table; in a list no row is without a label.
     bool has_listed_sides(const Node<W>& node) const {
-        return lists_ && (node.keys.empty() || node.n > table_.n / 4);
+        return lists_ && node.unlabelled_weight == 0 && (node.keys.empty() || node.n > table_.n / 4);
     }
     Frame& frame(int level) {
         if (frames_.size() <= static_cast<std::size_t>(level)) [[unlikely]]

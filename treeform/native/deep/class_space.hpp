@@ -33,8 +33,8 @@ public:
                contree::Control& control, const Scans& scans)
         : table_(table), rules_(rules), control_(control), penalty_(static_cast<Cost>(rules.node_penalty)),
           support_(static_cast<Cost>(rules.min_support)), search_(table, rules, control, scans),
-          each_(table, rules, control, counters_, scans), listed_(table, all), kept_(most_kept(table)), stump_(table),
-          impurity_(table, listed_), division_(table, control), by_(table.features), gain_(table.n),
+          each_(table, rules, control, counters_, scans), listed_(table, all, control), kept_(most_kept(table)),
+          stump_(table), impurity_(table, listed_), division_(table, control), by_(table.features), gain_(table.n),
           one_(table.classes), other_(table.classes) {}
 
     static Cost infinite() { return kInf; }
