@@ -1,6 +1,8 @@
-"""Under a minimum support deep trees begin with those of one level less."""
+"""Where leaves need many rows, or are few, deep trees begin with those of less depth."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -11,23 +13,47 @@ from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node
 from treeform.solve.pipeline import planned
 from treeform.solve.result import USUAL
+from treeform.solve.stage import engine_search
 from treeform.solve.stage.engine_search import less_depth
 from treeform.solve.stage.given_models import constants
 from treeform.utils.budget import Budget
 
 
-def node(depth: int, support: int, is_binary: bool = False) -> Node:
+def node(
+    depth: int, support: int, is_binary: bool = False, more: Sequence[tf.Requirement] = ()
+) -> Node:
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (300, 6)) if is_binary else rng.normal(size=(300, 6))
     y = ((X[:, 0] * X[:, 1] > 0) ^ (X[:, 2] > 0.5) ^ (rng.random(300) < 0.1)).astype(int)
     problem = tf.Problem(X, y, shape=tf.Tree(depth))
-    problem += tf.MinSupport(support)
+    problem += [tf.MinSupport(support), *more]
     return Node(Ledger(problem.question, Budget(60.0)), choose(problem.question, USUAL))
 
 
 @pytest.mark.parametrize(("depth", "support", "begins"), [(6, 20, True), (5, 2, True), (4, 20, False), (6, 1, False)])
 def test_which_trees_do(depth: int, support: int, begins: bool) -> None:
     assert ("less depth first" in [stage.name for stage in planned(node(depth, support))]) == begins
+
+
+@pytest.mark.parametrize(
+    ("more", "depth", "least"),
+    [
+        ([tf.MaxLeaves(10)], 6, 4),  # ten leaves have room at depth four
+        ([tf.MaxLeaves(17)], 8, 5),
+        ([tf.MinSupport(20)], 8, 4),  # 300 samples are fifteen leaves
+        ([tf.MinSupport(10)], 8, 5),
+        ([tf.MinSupport(2)], 6, 5),  # one level less
+        ([tf.MaxLeaves(64)], 6, None),
+    ],
+)
+def test_how_deep_they_are(
+    more: list[tf.Requirement], depth: int, least: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, depths = node(depth, 1, more=more), []
+    assert ("less depth first" in [stage.name for stage in planned(made)]) == (least is not None)
+    monkeypatch.setattr(engine_search, "run_engine", lambda _, part, *__: depths.append(part.task.depth))
+    less_depth(made, Budget())
+    assert depths == [depth - 1 if least is None else least]
 
 
 @pytest.mark.parametrize("is_binary", [False, True])

@@ -154,16 +154,22 @@ class Pulse:
 
     def _ask(self) -> None:
         """`counts` becomes its answer: the threads of each worker."""
-        self._since = time.monotonic()
         loop = self._client.loop.asyncio_loop
-        self.counts = asyncio.run_coroutine_threadsafe(self._client.scheduler.ncores(), loop)
+        counts = asyncio.run_coroutine_threadsafe(self._client.scheduler.ncores(), loop)
+        self._asked = time.monotonic(), counts  # at once, as several threads check
+
+    @property
+    def counts(self) -> Any:
+        """The answer, as a future."""
+        return self._asked[1]
 
     def check(self) -> None:
         """Ask it again, and warn once where it is silent. Raises TimeoutError where it has been for too long."""
-        seconds = time.monotonic() - self._since
+        since, counts = self._asked
+        seconds = time.monotonic() - since
         if seconds < SILENT_SECONDS:
             return
-        if self.counts.done():
+        if counts.done():
             self._ask()
         elif seconds > GONE_SECONDS:
             raise TimeoutError(f"its scheduler has not answered for {GONE_SECONDS:g} s")

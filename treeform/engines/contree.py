@@ -38,13 +38,10 @@ from treeform.utils.arguments import renamed_fields
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from treeform.data import Dataset
     from treeform.engines.distributed import Evaluator
     from treeform.graph import DecisionGraph
-
-    Ints = NDArray[np.int64]
+    from treeform.utils.arrays import Ints
 
 RULES = ("neighbourhood", "shrinking", "subinterval", "features")
 MOVES = "moves"

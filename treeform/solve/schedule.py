@@ -34,8 +34,8 @@ TREES_WITHOUT_ROWS = Share(0.15, most=60.0, unlimited=60.0)
 before its end, and theirs holds."""
 
 LESS_DEPTH = Share(0.15, most=10.0, unlimited=10.0)
-"""Trees of one level less where leaves need many rows, from depth five on: most splits of the last level are no help
-there, and the search begins with a good tree."""
+"""Trees of less depth where leaves need many rows or are few, from depth five on: most splits of the last levels are no
+help there, and the search begins with a good tree."""
 
 FIRST_DEEP_TREES = Share(0.1, most=10.0, unlimited=10.0)
 """Deep trees at several prices of what is required, before that proof: its bound cannot do without a model."""

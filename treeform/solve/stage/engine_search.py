@@ -8,7 +8,7 @@ from typing import Any
 
 from treeform.engines import ConTree, DeepTreeSearch, DiagramSearch
 from treeform.engines.contree import ProofOfTrees
-from treeform.engines.relaxation import relax
+from treeform.engines.relaxation import Relaxation, relax
 from treeform.errors import SolverFailed, broke_down
 from treeform.graph import DecisionGraph, structure
 from treeform.language.question import Question
@@ -113,10 +113,11 @@ def begins_with_deep_trees(node: Node) -> bool:
     depth = node.question.shape.depth
     if not has_many_tests(node) or depth == 1:
         return False
-    trees = relax(node.question, ConTree())
     is_soon = depth >= LEAST_DEPTH or DeepTreeSearch.comes_first(node.question.data)
-    has_totals = depth == LEAST_DEPTH - 1 and trees is not None and not trees.exact  # the proof has no tree for long
-    return (is_soon or has_totals) and _has_another_search(node)
+    if not is_soon and depth == LEAST_DEPTH - 1:  # under totals the proof has no tree for long
+        trees = relax(node.question, ConTree())
+        is_soon = trees is not None and not trees.exact
+    return is_soon and _has_another_search(node)
 
 
 def share_of_first_trees(node: Node) -> Share:
@@ -141,20 +142,35 @@ def _has_another_search(node: Node) -> bool:
 
 
 def begins_with_less_depth(node: Node) -> bool:
-    """Whether leaves need many rows, so that the best tree of one level less is hard to beat and is found sooner."""
+    """Whether leaves need many rows, or are few, so that the best tree of less depth is hard to beat."""
     engine = node.plan.engine
     assert engine is not None
     if node.plan.distribution is not None or node.question.shape.depth <= LEAST_DEPTH:
         return False
     relaxation = relax(node.question, engine)
-    return relaxation is not None and relaxation.task.min_support > 1 and relaxation.task.totals is None
+    if relaxation is None or relaxation.task.totals is not None:
+        return False
+    return relaxation.task.min_support > 1 or depth_of_leaves(relaxation) < node.question.shape.depth
+
+
+def depth_of_leaves(relaxation: Relaxation) -> int:
+    """The least depth at which a tree can have all the leaves that there may be."""
+    task = relaxation.task
+    leaves = relaxation.part.data.total_weight // max(task.min_support, 1)
+    if task.max_nodes is not None:
+        leaves = min(leaves, task.max_nodes + 1)
+    return max(leaves - 1, 0).bit_length()
 
 
 def less_depth(node: Node, budget: Budget) -> None:
-    """The engine on the same question, one level less deep, for a model."""
+    """The engine on the same question for a model: one level less deep, or as deep as all leaves need."""
     engine, shape = node.plan.engine, node.question.shape
     assert engine is not None
-    less = node.question.with_(shape=shape.at_depth(shape.depth - 1))
+    whole = relax(node.question, engine)
+    depth = shape.depth - 1
+    if whole is not None:
+        depth = min(depth, max(LEAST_DEPTH, depth_of_leaves(whole)))
+    less = node.question.with_(shape=shape.at_depth(depth))
     claims, relaxation = Ledger(less, budget), relax(less, engine)
     claims.runners, claims.outer = node.ledger.runners, node.ledger
     if relaxation is not None:
