@@ -125,24 +125,27 @@ class Lagrangian:
         engine: Engine,
         multipliers: tuple[Fraction, ...],
         budget: Budget,
-        on_tree: Callable[[DecisionGraph], None],
+        on_tree: Callable[[DecisionGraph], None] | None,
         some: np.ndarray | None = None,
     ) -> tuple[DecisionGraph | None, int]:
         """The best tree that a search finds at these multipliers, and its moves.
 
-        ``on_tree`` is called with the tree and those before it. The search reads the samples ``some``; None: all.
+        ``on_tree`` is called with the tree and those before it; None: those before it are not looked at. The search
+        reads the samples ``some``; None: all.
         """
         last: list[DecisionGraph] = []
 
         def take(graph: DecisionGraph | None) -> None:
             if graph is not None:
                 last[:] = [graph.reclassified(self.question.data)]
-                on_tree(last[0])
+                if on_tree is not None:
+                    on_tree(last[0])
 
         def on_incumbent(seconds: float, upper: int, lower: int, graph: DecisionGraph | None) -> None:
             take(graph)
 
-        outcome, _, _ = self._answer(engine, multipliers, budget, on_incumbent, some)
+        told = None if on_tree is None else on_incumbent
+        outcome, _, _ = self._answer(engine, multipliers, budget, told, some)
         if outcome.graph is not None and [outcome.graph.reclassified(self.question.data)] != last:
             take(outcome.graph)
         return last[0] if last else None, outcome.counters.get(MOVES, 0)

@@ -213,7 +213,7 @@ class DeepTrees:
 
         def searched(dual: Lagrangian) -> DecisionGraph | None:
             some = self._some
-            on_tree = submit if some is None else lambda _: None  # to judge one takes longer than such a search
+            on_tree = submit if some is None else None  # to judge one takes longer than such a search
             graph, moves = dual.tree(engine, tuple(prices), part, on_tree, some)
             if some is not None and graph is not None:
                 submit(graph)
