@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from treeform.language.ports import OfferedTests, Shared
+from treeform.model import Expr
 from treeform.utils.arrays import Ints
-
-if TYPE_CHECKING:
-    from treeform.model import Expr
 
 
 class BinaryTests(OfferedTests, Shared, publisher="Branching"):

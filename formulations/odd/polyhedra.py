@@ -10,23 +10,19 @@ finds the next colouring, or refutes them all; the sets that a refutation rests 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from treeform.data import Dataset
 from treeform.formulations.odd.colouring import Colouring, GaveUp
 from treeform.formulations.odd.half_spaces import graph_of, half_space
 from treeform.formulations.odd.hulls import Hulls
 from treeform.formulations.odd.intersections import intersections
 from treeform.formulations.odd.separate import STATED, Cube
+from treeform.graph import DecisionGraph
 from treeform.graph.evaluate import errors
-from treeform.shape import MARGIN
+from treeform.shape import MARGIN, Shape
 from treeform.utils.arrays import Bools, Floats, Ints
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
-    from treeform.shape import Shape
 
 LIMIT = STATED * float(MARGIN)
 WORK = 3 * 10**6

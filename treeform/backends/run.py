@@ -6,16 +6,14 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from treeform.backends.checker import TOLERANCE, integral_objective
+from treeform.language.objective import Objective
 from treeform.model import Form, Kind, Linear, Model, concatenate_linear
 from treeform.utils.budget import Budget
-
-if TYPE_CHECKING:
-    from treeform.language.objective import Objective
 
 Reason = Literal["time", "memory", "interrupted", "solver"]
 

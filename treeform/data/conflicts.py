@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from treeform.data.dataset import Dataset
 from treeform.utils.rows import numbers_text, rows_note, rows_word
-
-if TYPE_CHECKING:
-    from treeform.data.dataset import Dataset
 
 SHOWN_GROUPS = 3
 

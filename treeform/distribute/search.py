@@ -6,11 +6,12 @@ import os
 import threading
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
 from treeform import __version__
+from treeform.data import Dataset
 from treeform.distribute.executor import LOCAL, CutShort, check_executor
 from treeform.distribute.journal import Parts, kept
 from treeform.distribute.workers import Work, started
@@ -49,10 +50,6 @@ def with_bounds_of_pairs(answer: Ask) -> Ask:
         return reply
 
     return ask
-
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
 
 
 ONE_SEARCH = ("loky", "threading", "dask")

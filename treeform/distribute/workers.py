@@ -20,8 +20,9 @@ from concurrent.futures import BrokenExecutor, CancelledError, Executor, ThreadP
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from treeform.data import Dataset
 from treeform.distribute.executor import (
     CutShort,
     Pulse,
@@ -32,13 +33,10 @@ from treeform.distribute.executor import (
     out_of_reach,
     waited,
 )
+from treeform.engines import TreeTask
 from treeform.engines.distributed import Distributable
+from treeform.engines.task import Message
 from treeform.errors import SolverFailed, SpecError
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.engines import TreeTask
-    from treeform.engines.task import Message
 
 MOST_LOST = 3
 """Processes that a question may cost before the search ends."""

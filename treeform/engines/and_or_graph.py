@@ -10,25 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.data import midpoints
+from treeform.data import Dataset, midpoints
 from treeform.engines.graph_paths import states_of
 from treeform.engines.native_call import Room, bytes_of_tests
 from treeform.engines.table_of_totals import TableOfTotals, Tests, tests_of
-from treeform.engines.task import binding_features
+from treeform.engines.task import TreeTask, binding_features
 from treeform.engines.totals import TotalsSearch
 from treeform.engines.written_graphs import WrittenGraphs
 from treeform.errors import SpecError
 from treeform.language.alternatives import AndOrGraph
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.engines.task import TreeTask
-    from treeform.utils.budget import Budget
+from treeform.utils.budget import Budget
 
 MOST_TESTS = 10_000
 """Distinct tests that are listed."""

@@ -8,17 +8,15 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from treeform.data import Dataset
 from treeform.data.columns import by_source
 from treeform.engines.column_sets import Cost, Found, search_column_sets
 from treeform.engines.task import EngineOutcome, EngineRun, TreeTask
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
+from treeform.graph import DecisionGraph
 
 LARGEST = "largest_front"
 """The counter that is no sum."""

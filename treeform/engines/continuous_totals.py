@@ -8,10 +8,11 @@ thresholds, and lists the trees that the prices leave possible. It is described 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from treeform.data import Dataset
 from treeform.engines.checks import (
     SCAN_PATHS,
     NativeSettings,
@@ -30,10 +31,7 @@ from treeform.engines.native_call import (
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, binding_features, check_task
 from treeform.engines.totals import TotalsSearch
 from treeform.errors import SpecError
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
+from treeform.graph import DecisionGraph
 
 RULES = ("neighbourhood", "shrinking", "subinterval", "features")
 PARTS = ("multipliers", "lazy", "steps", "shallow", "rough", "roots", "dominance", *RULES)

@@ -7,13 +7,14 @@ Dynamic Programming with Branch-and-Bound, AAAI 2025. The algorithm itself is in
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from treeform.data import Dataset
 from treeform.data.views import group_rows
 from treeform.engines.checks import (
     SCAN_PATHS,
@@ -23,7 +24,7 @@ from treeform.engines.checks import (
     check_seed,
     impossible,
 )
-from treeform.engines.distributed import Distributable
+from treeform.engines.distributed import Distributable, Evaluator
 from treeform.engines.native_call import (
     Room,
     Session,
@@ -33,15 +34,9 @@ from treeform.engines.native_call import (
 )
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, check_task
 from treeform.errors import SpecError
+from treeform.graph import DecisionGraph
 from treeform.utils.arguments import renamed_fields
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from treeform.data import Dataset
-    from treeform.engines.distributed import Evaluator
-    from treeform.graph import DecisionGraph
-    from treeform.utils.arrays import Ints
+from treeform.utils.arrays import Ints
 
 RULES = ("neighbourhood", "shrinking", "subinterval", "features")
 MOVES = "moves"

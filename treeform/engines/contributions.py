@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.data import Dataset
 from treeform.data.views import dense, first_of_each, with_columns
+from treeform.engines.task import TreeTask
 from treeform.errors import SpecError
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.engines.task import TreeTask
-    from treeform.language.meetings import Meetings
+from treeform.language.meetings import Meetings
 
 NO_BOUND = (2**63 - 1) // 4
 LARGEST_SUM = 2**61

@@ -6,9 +6,10 @@ The search builds trees from exact trees of depth two and three; see ``treeform/
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from treeform import _core
+from treeform.data import Dataset
 from treeform.engines.checks import (
     LARGEST_SEED,
     SCAN_PATHS,
@@ -20,9 +21,6 @@ from treeform.engines.checks import (
 )
 from treeform.engines.contree import ConTree
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
 
 
 @dataclass(frozen=True, kw_only=True)

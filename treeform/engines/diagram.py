@@ -11,8 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
+import numpy as np
+
+from treeform.data import Dataset
 from treeform.engines import some_thresholds
 from treeform.engines.checks import NativeSettings, impossible, is_whole
 from treeform.engines.diagram_core import (
@@ -22,21 +25,15 @@ from treeform.engines.diagram_core import (
     known_costs,
     memory_of_round,
 )
-from treeform.engines.distributed import Distributable
+from treeform.engines.distributed import Distributable, Evaluator
 from treeform.engines.native_call import admissible_diagram
 from treeform.engines.size_outcome import SizeOutcome
 from treeform.engines.task import EngineOutcome, EngineRun, TreeTask, check_task
 from treeform.errors import SpecError
+from treeform.graph import DecisionGraph
 from treeform.shape import UNIVARIATE, Diagram, Shape, Tree
 from treeform.utils.arguments import renamed_fields
 from treeform.utils.budget import Budget
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from treeform.data import Dataset
-    from treeform.engines.distributed import Evaluator
-    from treeform.graph import DecisionGraph
 
 TECHNIQUES = (
     "trees",

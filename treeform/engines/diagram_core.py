@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from treeform.data import Dataset
+from treeform.engines.distributed import Evaluator
 from treeform.engines.native_call import (
     NO_FEATURE,
     Room,
@@ -20,12 +22,8 @@ from treeform.engines.native_call import (
 )
 from treeform.engines.task import EngineOutcome, EngineRun, TreeTask
 from treeform.errors import SpecError
+from treeform.graph import DecisionGraph
 from treeform.utils.text import count_of
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.engines.distributed import Evaluator
-    from treeform.graph import DecisionGraph
 
 NEVER = 2**61
 LARGEST_PRICED = 2**60

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from treeform.data import Dataset
 from treeform.engines.diagram_core import MOST_PARTS, NEVER, USUAL_MEMORY
 from treeform.engines.native_call import time_limit_of, to_diagram
+from treeform.graph import DecisionGraph
 from treeform.utils.arrays import Ints
 from treeform.utils.budget import Budget
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
 
 Found = Callable[["DecisionGraph"], None]
 

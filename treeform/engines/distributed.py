@@ -15,12 +15,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
+from treeform.data import Dataset
 from treeform.engines.task import Engine, Message, TreeTask
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
 
 NOTHING = (2**63 - 1) // 4
 """The cost of a reply that found nothing below the upper bound."""

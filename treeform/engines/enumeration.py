@@ -13,25 +13,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.data import Dataset
 from treeform.engines.and_or_graph import MOST_ALTERNATIVES, GraphOfTrees
 from treeform.engines.graph_fixing import fixed
+from treeform.engines.task import TreeTask
 from treeform.engines.tree_counts import TreeCounts
 from treeform.engines.tree_lists import Level, TreeList
 from treeform.engines.tree_sets import Nested
 from treeform.graph import DecisionGraph
+from treeform.language.alternatives import AndOrGraph
 from treeform.utils.arrays import Ints
 from treeform.utils.budget import Budget, report_step
 from treeform.utils.out_of_reach import OutOfReach, Stopped
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.engines.task import TreeTask
-    from treeform.language.alternatives import AndOrGraph
 
 LARGEST_KEY = 2**62
 TOO_LARGE = f"their graph has more than {MOST_ALTERNATIVES:,} alternatives, or fills the memory"

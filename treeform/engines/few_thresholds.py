@@ -7,16 +7,12 @@ as far away as the one before: from one choice to the next they become exact.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from treeform.data import Dataset
+from treeform.engines.table_of_totals import Tests
+from treeform.graph import DecisionGraph
 from treeform.utils.arrays import Ints
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.engines.table_of_totals import Tests
-    from treeform.graph import DecisionGraph
 
 
 def chosen_ranks(

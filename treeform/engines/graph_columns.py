@@ -12,11 +12,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 from math import comb
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.data import Dataset
 from treeform.data.columns import by_source
 from treeform.engines.and_or_graph import (
     Apart,
@@ -26,12 +27,9 @@ from treeform.engines.and_or_graph import (
     most_columns,
     takes_intervals,
 )
+from treeform.engines.table_of_totals import Tests
+from treeform.engines.task import TreeTask
 from treeform.language.alternatives import AndOrGraph
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.engines.table_of_totals import Tests
-    from treeform.engines.task import TreeTask
 
 MOST_SETS = 200_000
 MOST_SETS_OF_INTERVALS = 40

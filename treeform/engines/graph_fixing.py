@@ -15,15 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from treeform.engines.and_or_graph import GraphOfTrees, Priced
 from treeform.engines.contributions import NO_BOUND
-
-if TYPE_CHECKING:
-    from treeform.engines.and_or_graph import GraphOfTrees, Priced
-    from treeform.language.alternatives import AndOrGraph
+from treeform.language.alternatives import AndOrGraph
 
 AROUND = (1.0, 0.95, 1.05, 0.85, 1.15, 0.7, 1.3, 0.5, 1.5, 0.25, 2.0, 0.0, 3.0)
 """Multiples of a row's multiplier."""

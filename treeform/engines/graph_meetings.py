@@ -10,18 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.engines.task import TreeTask
+from treeform.language.alternatives import AndOrGraph
+from treeform.language.meetings import Meetings
+from treeform.language.question import Question
 from treeform.utils.arrays import Ints
-
-if TYPE_CHECKING:
-    from treeform.engines.task import TreeTask
-    from treeform.language.alternatives import AndOrGraph
-    from treeform.language.meetings import Meetings
-    from treeform.language.question import Question
 
 
 class ConstantSides:

@@ -10,15 +10,12 @@ weaker, never wrong.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treeform.engines.paths.rules import Rules, TableOfTests
-
-if TYPE_CHECKING:
-    from treeform.engines.task import TreeTask
+from treeform.engines.task import TreeTask
 
 FREE = -1
 MOST_ENTRIES = 1_000_000

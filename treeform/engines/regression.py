@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from treeform.data import midpoints
+from treeform.data import Dataset, midpoints
 from treeform.engines.checks import (
     NativeSettings,
     check_flag,
@@ -37,9 +37,6 @@ from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.shape import Diagram, Shape, Tree
 from treeform.utils.budget import report_step
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
 
 PAIRS = ("auto", "always", "never")
 _LARGEST_PRICE = 2**62

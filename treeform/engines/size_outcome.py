@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from treeform.data import Dataset
 from treeform.engines.native_call import Start, counters_of, reason_for_end, to_diagram
 from treeform.errors import Infeasible
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
+from treeform.graph import DecisionGraph
 
 _NEVER = 2**61
 

@@ -9,17 +9,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from treeform.data import Dataset
 from treeform.engines.few_thresholds import ranks_around
 from treeform.engines.task import EngineOutcome, EngineRun
+from treeform.graph import DecisionGraph
 from treeform.utils.budget import Budget, Share
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
 
 EVEN = 16
 """Thresholds of a column that part its rows evenly, in the first round; twice as many after a round in vain."""

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.data import Dataset
 from treeform.engines.contributions import Clashes, Contributions
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.engines.task import TreeTask
+from treeform.engines.task import TreeTask
 
 Tests = tuple[NDArray[np.uint8], NDArray[np.int32], NDArray[np.float64]]
 LARGEST_WEIGHT = 2**50

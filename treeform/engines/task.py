@@ -6,21 +6,19 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.data import Dataset
 from treeform.errors import SpecError
+from treeform.graph import DecisionGraph
+from treeform.language.meetings import Meetings
+from treeform.language.paths import PathRule
+from treeform.language.totals import Totals
 from treeform.shape import Shape, Tree
 from treeform.utils.budget import Budget
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
-    from treeform.language.meetings import Meetings
-    from treeform.language.paths import PathRule
-    from treeform.language.totals import Totals
 
 _LARGEST_COST = 2**60
 OnIncumbent = Callable[[float, int, int, "DecisionGraph | None"], None]

@@ -8,19 +8,16 @@ leave possible; it is described in ``treeform/native/totals``.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from treeform.data import Dataset
 from treeform.engines.checks import NativeSettings, not_exact
-from treeform.engines.distributed import Distributable
+from treeform.engines.distributed import Distributable, Evaluator
 from treeform.engines.native_call import Room, SessionOverTests, bytes_of_tests, refused
 from treeform.engines.table_of_totals import LARGEST_WEIGHT, TableOfTotals
 from treeform.engines.task import EngineOutcome, EngineRun, TreeTask, binding_features, check_task
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.engines.distributed import Evaluator
 
 PARTS = ("multipliers", "lazy", "steps", "shallow", "rough", "similarity", "dominance")
 DEEPEST = 9

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from treeform.language.alternatives import AndOrGraph
-    from treeform.utils.budget import Budget
+from treeform.language.alternatives import AndOrGraph
+from treeform.utils.budget import Budget
 
 AT_FIRST = 300_000
 """The most alternatives while a step is sought; if the least step has more, all that fit are written out."""

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from treeform.errors import SpecError
+from treeform.graph.graph import FlatGraph
 from treeform.graph.svg import SMALL, TEXT, Picture, leaf_colour
-
-if TYPE_CHECKING:
-    from treeform.graph.graph import FlatGraph
 
 
 def draw(graph: FlatGraph, ax: Any) -> Any:

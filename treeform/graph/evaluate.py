@@ -6,16 +6,12 @@ node by node as index sets, on the original float64 values.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.data.dataset import Dataset
 from treeform.errors import DataError
-
-if TYPE_CHECKING:
-    from treeform.data.dataset import Dataset
-    from treeform.graph.decision import DecisionGraph
+from treeform.graph.decision import DecisionGraph
 
 
 def members(graph: DecisionGraph, data: Dataset) -> list[NDArray[np.int64]]:

@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.data import Dataset
+from treeform.graph import DecisionGraph
 from treeform.utils.arrays import Bools, Ints
 
 AT_ONCE = 2**24
@@ -57,10 +59,6 @@ class Covers:
         size = max(1, AT_ONCE // (itemsize * max(1, self.n_points)))
         for start in range(0, len(self), size):
             yield slice(start, start + size)
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
 
 FAR = 2**62
 """A price above that of any tree."""

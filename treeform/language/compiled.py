@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.data import Dataset
 from treeform.errors import PortError, SpecError
 from treeform.language.component import Component
+from treeform.language.objective import Objective
 from treeform.language.ports import Ports, SharedValues, derivable
 from treeform.language.requirement import Requirement
 from treeform.model import Expr, Model, Quadratic
 from treeform.model.expr import Relation
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.language.objective import Objective
-    from treeform.shape import Shape
+from treeform.shape import Shape
 
 
 @dataclass

@@ -10,22 +10,20 @@ from abc import abstractmethod
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from treeform.data import Dataset
 from treeform.errors import SpecError
+from treeform.graph import DecisionGraph
 from treeform.language.costs import Cost, SampleCost
 from treeform.language.forms import Rows, Sum, values_of
 from treeform.language.objective import Objective, Term
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
-    from treeform.language.ports import Ports
-    from treeform.language.requirement import Requirement
-    from treeform.model import Expr, Model
-    from treeform.shape import Shape
+from treeform.language.ports import Ports
+from treeform.language.requirement import Requirement
+from treeform.model import Expr, Model
+from treeform.shape import Shape
 
 
 def cells_of(total: Sum, data: Dataset) -> tuple[np.ndarray, Fraction]:

@@ -7,21 +7,19 @@ from abc import abstractmethod
 from collections.abc import Set
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from treeform.data import Dataset
 from treeform.data.exact import fraction_of, plain
 from treeform.errors import SpecError
+from treeform.graph import DecisionGraph
 from treeform.language.numbers import as_fraction
 from treeform.language.objective import Term
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
-    from treeform.language.ports import Ports
-    from treeform.model import Expr, Model
-    from treeform.shape import Shape
+from treeform.language.ports import Ports
+from treeform.model import Expr, Model
+from treeform.shape import Shape
 
 LARGEST_COST = 2**60
 """All samples at their worst cost stay below this: native engines count in 64 bits."""

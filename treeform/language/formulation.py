@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Iterator, Sequence, Set
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 
+from treeform.data import Dataset
 from treeform.errors import SpecError
+from treeform.graph import DecisionGraph
+from treeform.language.alternatives import AndOrGraph
 from treeform.language.compiled import Compiled, add_rows, in_order
 from treeform.language.component import Component, Sum
 from treeform.language.objective import Objective
 from treeform.language.ports import Ports, derivable, not_offered
 from treeform.language.requirement import Requirement, asks_for_tests
 from treeform.model import Form, Model
-from treeform.shape import UNIVARIATE, Limits
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
-    from treeform.language.alternatives import AndOrGraph
-    from treeform.shape import Shape
+from treeform.shape import UNIVARIATE, Limits, Shape
 
 F = TypeVar("F", bound="Formulation")
 

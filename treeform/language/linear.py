@@ -13,24 +13,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.data import Dataset
 from treeform.data.views import first_of_each, with_columns
 from treeform.errors import Infeasible, SpecError
+from treeform.graph import DecisionGraph
 from treeform.language.forms import Inequality, Rows, Sum, Total, values_of
 from treeform.language.numbers import LARGEST
+from treeform.language.ports import Ports
 from treeform.language.rational import least_at_least
 from treeform.language.requirement import Requirement
 from treeform.language.totals import TotalRow, Totals
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
-    from treeform.language.ports import Ports
-    from treeform.model import Model
+from treeform.model import Model
 
 L = TypeVar("L", bound="LinearRequirement")
 

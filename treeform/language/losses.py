@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Set
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.data import Dataset
 from treeform.data.exact import AUTO
 from treeform.data.quantity import Quantity
 from treeform.errors import SpecError
@@ -18,15 +19,9 @@ from treeform.graph import DecisionGraph
 from treeform.language.numbers import as_fraction
 from treeform.language.objective import Objective, Term
 from treeform.language.objective_text import only, settings_in
-from treeform.shape import UNIVARIATE, Tree
+from treeform.language.requirement import Requirement
+from treeform.shape import UNIVARIATE, Shape, Tree
 from treeform.utils.arrays import Ints
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from treeform.data import Dataset
-    from treeform.language.requirement import Requirement
-    from treeform.shape import Shape
 
 L = TypeVar("L", bound="LeafLoss")
 EXACT = "exact"

@@ -6,15 +6,13 @@ import re
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
 
 from treeform.data.exact import fraction_of
 from treeform.errors import SpecError
-
-if TYPE_CHECKING:
-    from treeform.model import Expr, Model
+from treeform.model import Expr, Model
 
 
 def _meant(value: float | np.floating[Any]) -> Fraction:

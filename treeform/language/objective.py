@@ -12,24 +12,22 @@ from collections.abc import Set
 from dataclasses import dataclass
 from fractions import Fraction
 from inspect import isabstract
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, cast
+from typing import Any, ClassVar, NoReturn, cast
 
 import numpy as np
 
+from treeform.data import Dataset
 from treeform.errors import SpecError
+from treeform.graph import DecisionGraph
 from treeform.graph.routing import counts
 from treeform.language.numbers import as_fraction, require_exact_sum
 from treeform.language.objective_text import names_of_terms, settings_of, terms_in, written
+from treeform.language.ports import Ports
 from treeform.model import Expr, Model, Quadratic, constant
+from treeform.shape import Shape
 from treeform.utils.arguments import public
 from treeform.utils.rows import worded
 from treeform.utils.text import snake_case
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
-    from treeform.language.ports import Ports
-    from treeform.shape import Shape
 
 
 class _Arithmetic(ABC):

@@ -17,19 +17,16 @@ from collections.abc import Iterable, Iterator, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Protocol, Self, TypeVar
+from typing import ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.data import Dataset, Points
 from treeform.errors import PortError, SpecError
 from treeform.model import Expr, concatenate
-from treeform.shape import UNIVARIATE, Limits
+from treeform.shape import UNIVARIATE, Limits, Shape
 from treeform.utils.extensions import FORMULATIONS, extensions
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset, Points
-    from treeform.shape import Shape
 
 
 @dataclass(frozen=True)

@@ -11,29 +11,27 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import pandas as pd
 
+from treeform.data import Dataset
 from treeform.errors import SpecError, unknown_name
+from treeform.graph import DecisionGraph
 from treeform.language.component import Component, parameters_of
+from treeform.language.meetings import Meetings
 from treeform.language.numbers import as_fraction
+from treeform.language.objective import Objective
 from treeform.language.objective_text import stated
+from treeform.language.paths import PathRule
+from treeform.language.ports import Ports
 from treeform.language.totals import Totals, of_prediction_rows
+from treeform.language.values import ValueRule
+from treeform.model import Expr, Model
+from treeform.shape import Limits, Shape
 from treeform.utils.extensions import OBJECTIVES, REQUIREMENTS, extensions, find
 from treeform.utils.text import count_of, decimal_or_plain, snake_case
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
-    from treeform.language.meetings import Meetings
-    from treeform.language.objective import Objective
-    from treeform.language.paths import PathRule
-    from treeform.language.ports import Ports
-    from treeform.language.values import ValueRule
-    from treeform.model import Expr, Model
-    from treeform.shape import Limits, Shape
 
 R = TypeVar("R", bound="Requirement")
 

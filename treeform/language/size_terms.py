@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Set
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+from treeform.data import Dataset
 from treeform.errors import SpecError
+from treeform.graph import DecisionGraph
 from treeform.language.objective import Objective, Term
+from treeform.language.ports import Ports
 from treeform.model import Expr, Model
-from treeform.shape import unless_tree
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
-    from treeform.language.ports import Ports
-    from treeform.shape import Shape
+from treeform.shape import Shape, unless_tree
 
 
 class OfTests(Term):

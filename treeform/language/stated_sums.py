@@ -8,20 +8,17 @@ number of nodes.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from treeform.data import Dataset
 from treeform.language.ports import Ports
+from treeform.language.requirement import Requirement
 from treeform.language.totals import TotalRow, Totals
 from treeform.model import Linear, Model
 from treeform.model.csr import as_matrix
+from treeform.shape import Shape
 from treeform.utils.arrays import Floats, Ints
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.language.requirement import Requirement
-    from treeform.shape import Shape
 
 READ = frozenset({"predicted", "correct", "active", "feature", "label"})
 """Ports over which rows are recognised."""

@@ -5,21 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from treeform.errors import ModelError
 from treeform.model import csr
-from treeform.model.array import FALSE, TRUE
+from treeform.model.array import FALSE, TRUE, Owner
 from treeform.model.blocks import Block, Cardinality, Clause, Linear, negated_per_row
 from treeform.model.csr import Rows
 from treeform.model.expr import Expr, Relation, common_owner
 from treeform.model.specs import NO_LIMIT, CardinalitySpec, ClauseSpec, SignedClauses
 from treeform.utils.arrays import Bools, Floats, Ints
-
-if TYPE_CHECKING:
-    from treeform.model.array import Owner
 
 _stop: ContextVar[Callable[[], bool] | None] = ContextVar("treeform_stop_building", default=None)
 

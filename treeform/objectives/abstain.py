@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
+from treeform.data import Dataset
 from treeform.data.exact import plain
 from treeform.errors import SpecError
 from treeform.language.classes import no_abstention
 from treeform.language.costs import ClassCost, Cost
 from treeform.language.numbers import as_fraction
 from treeform.language.objective_text import only, settings_in
+from treeform.shape import Shape
 from treeform.utils.text import count_of
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.shape import Shape
 
 
 @dataclass(frozen=True, init=False)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+from treeform.data import Dataset
 from treeform.language.composed import RatioTerm
+from treeform.language.forms import Rows, Sum
 from treeform.objectives.of_class import OfClass
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.language.forms import Rows, Sum
-    from treeform.shape import Shape
+from treeform.shape import Shape
 
 
 @dataclass(frozen=True)

@@ -5,18 +5,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+from treeform.data import Dataset
 from treeform.errors import SpecError
+from treeform.graph import DecisionGraph
 from treeform.language.composed import TwoCountTerm
 from treeform.language.costs import LARGEST_COST, too_large
+from treeform.language.forms import Rows, Sum
 from treeform.objectives.of_class import OfClass
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
-    from treeform.language.forms import Rows, Sum
-    from treeform.shape import Shape
+from treeform.shape import Shape
 
 
 @dataclass(frozen=True)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
+from treeform.data import Dataset
 from treeform.data.exact import plain
 from treeform.language.classes import positive_code, refuse_no_label
+from treeform.language.forms import Rows, Sum
 from treeform.language.objective import Term
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.language.forms import Rows, Sum
 
 
 @dataclass(frozen=True)

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
+from treeform.data import Dataset
 from treeform.language.losses import LeafLoss, quantity_of
-from treeform.model import constant, sum_of_squares
+from treeform.language.ports import Ports
+from treeform.model import Expr, Model, Quadratic, constant, sum_of_squares
 from treeform.utils.arrays import Ints
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.language.ports import Ports
-    from treeform.model import Expr, Model, Quadratic
 
 SAFE = 2**62
 """Sums up to here are taken in int64."""

@@ -6,30 +6,27 @@ import json
 from collections.abc import Iterator, Sequence, Set
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.data import Dataset
 from treeform.errors import Infeasible, SpecError, TreeformError
+from treeform.graph import DecisionGraph
 from treeform.language.composed import LargestTerm, SteppedTerm
 from treeform.language.costs import LARGEST_COST, SampleCost, too_large
 from treeform.language.objective import Objective, Term
+from treeform.language.ports import Ports
+from treeform.language.question import Question
 from treeform.language.requirement import Requirement, asks_for_tests
 from treeform.language.requirement_text import parse
+from treeform.language.totals import Totals
+from treeform.model import Expr, Model
 from treeform.objectives.group_error import AT
 from treeform.requirements.counted import PayableAtMost
+from treeform.shape import Shape
 from treeform.utils.text import exact_text
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
-    from treeform.language.ports import Ports
-    from treeform.language.question import Question
-    from treeform.language.totals import Totals
-    from treeform.model import Expr, Model
-    from treeform.shape import Shape
-
 
 SAFE = 2**62
 """Coefficients up to here are taken in int64."""

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from treeform.data import Dataset
 from treeform.errors import SpecError, no_column
+from treeform.graph import DecisionGraph
 from treeform.language.objective_text import bare, items_in, quoted
+from treeform.language.ports import Ports
+from treeform.model import Expr, Model
 from treeform.shape import UNIVARIATE
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
-    from treeform.language.ports import Ports
-    from treeform.model import Expr, Model
 
 
 def column_list(given: Any, owner: str, least: int = 1) -> tuple[str, ...]:

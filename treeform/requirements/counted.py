@@ -6,23 +6,21 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from numbers import Integral
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+from treeform.data import Dataset
 from treeform.errors import SpecError
+from treeform.graph import DecisionGraph
 from treeform.language.bounded import Bounded, Value
 from treeform.language.forms import Inequality, Rows, Sum
 from treeform.language.linear import LinearRequirement
 from treeform.language.numbers import whole_number
+from treeform.language.objective import Term
+from treeform.language.ports import Ports
 from treeform.language.requirement import Requirement
+from treeform.model import Expr, Model
 from treeform.requirements.amount import whole_bound
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
-    from treeform.language.objective import Term
-    from treeform.language.ports import Ports
-    from treeform.model import Expr, Model
-    from treeform.shape import Shape
+from treeform.shape import Shape
 
 
 def whole_count(count: object, least: int, refused: str, example: str) -> int:

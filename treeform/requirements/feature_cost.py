@@ -6,15 +6,19 @@ import math
 from collections.abc import Mapping
 from fractions import Fraction
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from treeform.data import Dataset
 from treeform.errors import SpecError
+from treeform.graph import DecisionGraph
 from treeform.language.bounded import Value
 from treeform.language.numbers import LARGEST, as_fraction, not_negative, whole_number
 from treeform.language.objective_text import bare, items_in, quoted, stated
 from treeform.language.paths import ColumnRule, PathRule
+from treeform.language.ports import Ports
+from treeform.model import Expr, Model
 from treeform.requirements.columns import (
     check_columns,
     column_groups,
@@ -25,15 +29,9 @@ from treeform.requirements.columns import (
     tests_on,
 )
 from treeform.requirements.counted import AtMostNumber
+from treeform.shape import Shape
 from treeform.utils.rows import worded
 from treeform.utils.text import decimal_text
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
-    from treeform.language.ports import Ports
-    from treeform.model import Expr, Model
-    from treeform.shape import Shape
 
 MOST_PRICED = 12
 """Priced columns up to which the sets that can be paid are listed for native engines."""

@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.data import Dataset
 from treeform.data.exact import plain
 from treeform.data.views import chunks
 from treeform.errors import DataError, SpecError
+from treeform.graph import DecisionGraph
 from treeform.graph.routing import codes_of_points, moved
 from treeform.language.classes import positive_code
 from treeform.language.meetings import Clash, Meetings
 from treeform.language.objective_text import stated
+from treeform.language.ports import Ports
 from treeform.language.requirement import Requirement
 from treeform.language.values import ValueOrder, ValueRule
-from treeform.model import any_of
+from treeform.model import Expr, Model, any_of
 from treeform.requirements.columns import column_name
 from treeform.requirements.counted import PayableAtMost, whole_count
-from treeform.shape import UNIVARIATE, Limits
+from treeform.shape import UNIVARIATE, Limits, Shape
 from treeform.utils.arguments import renamed
 from treeform.utils.rows import worded
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
-    from treeform.language.ports import Ports
-    from treeform.model import Expr, Model
-    from treeform.shape import Shape
 
 DIRECTIONS = ("increasing", "decreasing")
 

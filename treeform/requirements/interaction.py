@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from treeform.data import Dataset
 from treeform.errors import SpecError
+from treeform.graph import DecisionGraph
 from treeform.language.objective_text import items_in, stated
 from treeform.language.paths import ColumnRule, PathRule
+from treeform.language.ports import Ports
 from treeform.language.requirement import Requirement
+from treeform.model import Model
 from treeform.requirements.columns import (
     check_columns,
     column_groups,
@@ -24,12 +28,6 @@ from treeform.requirements.columns import (
     tests_on,
 )
 from treeform.utils.rows import worded
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
-    from treeform.language.ports import Ports
-    from treeform.model import Model
 
 
 class Interaction(Requirement):

@@ -5,27 +5,24 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from itertools import permutations
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from treeform.data import Dataset
+from treeform.data.quantity import Quantity
 from treeform.errors import SpecError
+from treeform.graph import DecisionGraph
 from treeform.language.bounded import Bounded, Value
 from treeform.language.numbers import LARGEST, not_negative
+from treeform.language.ports import Ports
 from treeform.language.values import ValueRow, ValueRule
+from treeform.model import Model
 from treeform.requirements.by_groups import ByGroups
 from treeform.requirements.groups import Groups, of_groups
-from treeform.shape import Tree
+from treeform.shape import Shape, Tree
 from treeform.utils.rows import worded
 from treeform.utils.text import decimal_text
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.data.quantity import Quantity
-    from treeform.graph import DecisionGraph
-    from treeform.language.ports import Ports
-    from treeform.model import Model
-    from treeform.shape import Shape
 
 
 class MeanParity(ByGroups, Bounded):

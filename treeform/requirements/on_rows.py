@@ -5,28 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.data import Dataset
 from treeform.errors import DataError, Infeasible, SpecError
+from treeform.graph import DecisionGraph
 from treeform.language.bounded import Bounded, Value
 from treeform.language.conditions import rows_where
 from treeform.language.meetings import Meetings, all_meetings
 from treeform.language.objective_text import in_quotes
+from treeform.language.ports import Ports
 from treeform.language.requirement import Requirement
 from treeform.language.requirement_text import parse
 from treeform.language.totals import Totals, joined
 from treeform.language.values import ValueOrder, ValueRow, ValueRule
+from treeform.model import Model
 from treeform.requirements.groups import Groups, by_name, groups_from_json, groups_text, groups_to_json
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
-    from treeform.language.ports import Ports
-    from treeform.model import Model
-    from treeform.shape import Shape
+from treeform.shape import Shape
 
 S = TypeVar("S", bound="OnRows")
 

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+from treeform.data import Dataset
 from treeform.errors import SpecError
+from treeform.graph import DecisionGraph
 from treeform.language.objective import Term
+from treeform.language.ports import Ports
 from treeform.language.size_terms import Leaves, Nodes
+from treeform.model import Expr, Model
 from treeform.requirements.columns import distinct_rows
 from treeform.requirements.counted import PayableAtMost, whole_count
-from treeform.shape import Limits, unless_tree
+from treeform.shape import Limits, Shape, unless_tree
 from treeform.utils.arguments import renamed
 from treeform.utils.rows import worded
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
-    from treeform.language.ports import Ports
-    from treeform.model import Expr, Model
-    from treeform.shape import Shape
 
 
 class _OfModel(PayableAtMost):

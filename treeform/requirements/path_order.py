@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from treeform.data import Dataset
 from treeform.errors import SpecError
+from treeform.graph import DecisionGraph
 from treeform.language.objective_text import stated
 from treeform.language.paths import ColumnRule, PathRule, PathTests
+from treeform.language.ports import Ports
 from treeform.language.requirement import Requirement
+from treeform.model import Model
 from treeform.requirements.columns import (
     check_columns,
     column_groups,
@@ -28,14 +33,6 @@ from treeform.requirements.counted import AtMost, whole_count
 from treeform.utils.arguments import renamed
 from treeform.utils.arrays import Bools
 from treeform.utils.text import count_of
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
-    from treeform.language.ports import Ports
-    from treeform.model import Model
 
 
 class MaxTestsPerPath(AtMost):

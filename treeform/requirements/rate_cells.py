@@ -8,18 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.data import Dataset
 from treeform.data.views import dense, first_of_each, with_columns
+from treeform.graph import DecisionGraph
 from treeform.graph.routing import codes_of_points
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
-    from treeform.requirements.groups import Groups
+from treeform.requirements.groups import Groups
 
 
 @dataclass(frozen=True, eq=False)

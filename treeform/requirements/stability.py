@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from treeform.data import Dataset
+from treeform.graph import DecisionGraph
 from treeform.graph.routing import arc_weights
 from treeform.language.numbers import whole_number
+from treeform.language.ports import Ports
+from treeform.model import Expr, Model
 from treeform.requirements.amount import AtLeastAmount
-from treeform.shape import Limits
+from treeform.shape import Limits, Shape
 from treeform.utils.text import exact_text
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
-    from treeform.language.ports import Ports
-    from treeform.model import Expr, Model
-    from treeform.shape import Shape
 
 
 class _WeightAtTests(AtLeastAmount, listed=False):

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from treeform.data import Dataset
 from treeform.errors import Infeasible
+from treeform.graph import DecisionGraph
 from treeform.language.forms import Inequality, Rows
 from treeform.language.linear import LinearRequirement
 from treeform.language.objective_text import stated
+from treeform.language.ports import Ports
 from treeform.language.requirement import Requirement
+from treeform.model import Model
 from treeform.requirements.columns import (
     check_columns,
     column_list,
@@ -21,12 +25,6 @@ from treeform.requirements.columns import (
     sources,
     tests_on,
 )
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
-    from treeform.language.ports import Ports
-    from treeform.model import Model
 
 
 class Uses(LinearRequirement):

@@ -5,28 +5,23 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import combinations
 from math import comb
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.data import Dataset
 from treeform.errors import SpecError
+from treeform.graph import DecisionGraph
 from treeform.language.objective_text import stated
-from treeform.model import concatenate, constant
+from treeform.language.ports import Ports
+from treeform.model import Expr, Model, concatenate, constant
 from treeform.model.csr import as_matrix
 from treeform.requirements.columns import check_columns, column_name, distinct_rows, features_of
 from treeform.requirements.counted import AtMost, whole_count
-from treeform.shape import UNIVARIATE
+from treeform.shape import UNIVARIATE, Shape
 from treeform.utils.arguments import renamed
 from treeform.utils.text import count_of
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
-    from treeform.language.ports import Ports
-    from treeform.model import Expr, Model
-    from treeform.shape import Shape
-
 
 MOST_SETS = 64
 """Sets of levels up to which they are listed for native engines."""

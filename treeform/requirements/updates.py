@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from treeform.data import Dataset
 from treeform.errors import Infeasible, SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.forms import Rows, Sum
 from treeform.language.numbers import as_fraction
 from treeform.language.paths import PathRule, PathTests
+from treeform.language.ports import Ports
 from treeform.language.requirement import Requirement
+from treeform.model import Model
 from treeform.requirements.amount import percent_text
 from treeform.requirements.columns import check_columns, distinct_rows, features_of
 from treeform.requirements.counted import SumsAtMost
@@ -23,11 +26,6 @@ from treeform.utils.arguments import renamed
 from treeform.utils.arrays import Bools
 from treeform.utils.rows import worded
 from treeform.utils.text import decimal_text
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.language.ports import Ports
-    from treeform.model import Model
 
 
 class StayCloseTo(SumsAtMost):

@@ -7,7 +7,6 @@ AAAI 2020, DT_depth; here for any formulation and any requirements).
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,12 +21,9 @@ from treeform.solve import schedule
 from treeform.solve.engines import recheck_of
 from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node
-from treeform.solve.result import as_number
+from treeform.solve.result import Claim, ProofWriter, as_number
 from treeform.solve.search import CompiledSearch
 from treeform.utils.budget import Budget, Limit
-
-if TYPE_CHECKING:
-    from treeform.solve.result import Claim, ProofWriter
 
 
 def try_depth(engine: Engine, ledger: Ledger, part: Budget) -> bool:

@@ -5,22 +5,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from fractions import Fraction
+from typing import Any, Generic, TypeVar
 
 from treeform.engines import Engine, EngineOutcome
 from treeform.engines.relaxation import Relaxation, relax
 from treeform.errors import BREAKDOWNS, broke_down, is_breakdown
+from treeform.language.question import Question
 from treeform.shape import Diagram, Shape, Tree
+from treeform.solve.choice import Plan
+from treeform.solve.lagrangian import Lagrangian
 from treeform.solve.ledger import Ledger
 from treeform.solve.result import USUAL, SolveOptions, StageRun
 from treeform.utils.budget import Budget, Limit, Share
-
-if TYPE_CHECKING:
-    from fractions import Fraction
-
-    from treeform.language.question import Question
-    from treeform.solve.choice import Plan
-    from treeform.solve.lagrangian import Lagrangian
 
 
 @dataclass(frozen=True)

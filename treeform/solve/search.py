@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,11 +19,9 @@ from treeform.language.question import Question
 from treeform.language.requirement import Requirement
 from treeform.solve import schedule
 from treeform.solve.ledger import Ledger
+from treeform.solve.result import ProofWriter
 from treeform.utils.budget import Budget, Limit, limit_of, observe_steps, why_stopped
 from treeform.utils.text import Caution
-
-if TYPE_CHECKING:
-    from treeform.solve.result import ProofWriter
 
 REASONS = {
     "time": Limit.TIME,

@@ -21,8 +21,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar, cast
 
+from treeform.data import Dataset
 from treeform.graph import DecisionGraph
 from treeform.language.composed import TwoCountTerm
 from treeform.language.forms import Inequality, Rows
@@ -32,9 +33,6 @@ from treeform.language.objective import Objective
 from treeform.language.question import Question
 from treeform.solve.part_ledger import Part, PartLedger, Reduction
 from treeform.utils.budget import Limit
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
 
 Point = tuple[Fraction, Fraction]
 

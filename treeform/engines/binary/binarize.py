@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.data import Dataset
 from treeform.data.views import bit_rows, first_of_each
 from treeform.engines.checks import impossible
 from treeform.errors import SpecError, listing
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
 
 Binarisation = str | int | tuple[tuple[str, tuple[float, ...]], ...]
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from treeform.data import Dataset
 from treeform.engines.binary.binarize import Binarisation, Binarised, binarise, normalised
 from treeform.engines.checks import NativeSettings, one_of
 from treeform.engines.native_call import (
@@ -18,12 +20,7 @@ from treeform.engines.native_call import (
     refused,
 )
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, check_task
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from treeform.data import Dataset
-    from treeform.graph import DecisionGraph
+from treeform.graph import DecisionGraph
 
 ORDERS = ("gini", "gain", "error", "lookahead")
 _NO_LIMIT = 2**31 - 1

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
+from treeform.data import Dataset
 from treeform.engines.binary.engine import BinaryEngine
 from treeform.engines.checks import impossible, one_of
-from treeform.engines.distributed import Distributable
+from treeform.engines.distributed import Distributable, Evaluator
 from treeform.engines.native_call import Room
-from treeform.engines.task import EngineRun
+from treeform.engines.task import EngineOutcome, EngineRun, TreeTask
 from treeform.errors import SpecError
 from treeform.utils.rows import worded
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.engines.distributed import Evaluator
-    from treeform.engines.task import EngineOutcome, TreeTask
 
 RELAXATIONS = ("monotonic", "exponential", "luby")
 

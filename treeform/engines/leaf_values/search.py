@@ -11,19 +11,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from treeform.data import midpoints
 from treeform.engines.leaf_values.costs import AbsoluteCosts, Costs, SquaredCosts, Subtrees
 from treeform.engines.leaf_values.fit import Fit, LeafFits
+from treeform.engines.relaxation import Relaxation
 from treeform.graph import DecisionGraph
 from treeform.utils.arrays import Floats, Ints, Mask
 from treeform.utils.budget import report_step
-
-if TYPE_CHECKING:
-    from treeform.engines.relaxation import Relaxation
 
 INTERVALS = 16
 """Of a value that divides those on both sides of an ordered root."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from threadpoolctl import threadpool_limits
 
+from treeform.data import Dataset
 from treeform.engines.checks import check_memory, not_exact, take_plain_numbers
 from treeform.engines.native_call import LEAST, Room, Watched, refused
 from treeform.engines.paths.pairs import Node
@@ -16,9 +17,6 @@ from treeform.engines.paths.table import Table, bytes_of
 from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, check_task
 from treeform.graph import DecisionGraph
 from treeform.utils.out_of_reach import Stopped
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
 
 MOST_TESTS = 10_000
 """All of them are looked at, and pairs of them are counted."""

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.engines.task import TreeTask
 from treeform.language.paths import PathTests
 from treeform.utils.arrays import Bools
-
-if TYPE_CHECKING:
-    from treeform.engines.task import TreeTask
 
 
 class TableOfTests(Protocol):

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from treeform.data import Dataset
 from treeform.engines.table_of_totals import Tests, tests_of
 from treeform.engines.task import TreeTask
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
 
 
 def bytes_of(data: Dataset) -> int:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from treeform.graph import DecisionGraph
 from treeform.solve.columns_on_demand import GraphSearch, priced_part
 from treeform.solve.node import Node, Worker
 from treeform.solve.search import CompiledSearch
 from treeform.utils.budget import Budget, Limit, report_step, why_stopped
-
-if TYPE_CHECKING:
-    from treeform.graph import DecisionGraph
 
 
 def _starts(node: Node) -> Iterator[DecisionGraph | None] | None:
