@@ -326,6 +326,7 @@ def test_usage_errors_are_code_2() -> None:
     [
         ("fit --targt y", "treeform fit has no option --targt", "did you mean --target?"),
         ("fit --dpeth 3", "treeform fit has no option --dpeth", "write --shape tree:3."),
+        ("near-optimal --tolerance .1", "no option --tolerance", "write --within 0.05."),
         ("fit --min-support 5", "no option --min-support", "it is a requirement: write --require min_support:VALUE."),
         ("fit --within 1", "no option --within", "it is an option of near-optimal."),
         ("fit --limit 1", "no option --limit", "did you mean --time-limit?"),

@@ -138,6 +138,26 @@ def test_ctrl_c_while_an_answer_is_shown_does_not_cost_its_files(
     assert Path("runs.csv").exists()
 
 
+@pytest.mark.parametrize(
+    ("begun", "again", "said"),
+    [
+        (False, (), "interrupted before the search began"),
+        (True, (), "interrupted before the whole answer was there"),
+        (True, ("a second time: ended at once",), "interrupted a second time: ended at once"),
+    ],
+)
+def test_ctrl_c_says_what_it_came_into(
+    begun: bool, again: tuple[str, ...], said: str, table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> NoReturn:
+        raise KeyboardInterrupt(*again)
+
+    monkeypatch.setattr("treeform.cli.messages.has_begun", lambda: begun)
+    monkeypatch.setattr("treeform.cli.app.read_problem", interrupted)
+    done = run("fit", table, "--target", "y")
+    assert (done.exit_code, done.stderr.strip()) == (130, said)
+
+
 @pytest.mark.parametrize("command", ["near-optimal", "frontier"])
 def test_a_drawing_of_no_known_kind_is_refused_before_the_search(
     command: str, table: Path, monkeypatch: pytest.MonkeyPatch

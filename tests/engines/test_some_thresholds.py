@@ -166,7 +166,9 @@ def test_a_limit_on_time_is_the_reason(no_room: None) -> None:
     X, y = noisy(0)
     result = tf.Problem(X, y, shape=tf.Diagram(1, 2, 2)).solve(DiagramSearch(), time_limit=1)
     assert result.limit is tf.Limit.TIME and result.graph is not None
-    assert result.bound in (None, 0)  # None where the time was over before the search began
+    # Some thresholds prove nothing of all; a machine under load may have no time to claim anything.
+    lower = [claim.value for claim in result.claims if claim.kind == "lower"]
+    assert result.bound == max(lower, default=None) and set(lower) <= {0}
 
 
 def test_a_round_that_is_left_out_for_lack_of_time_is_a_limit_on_time(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from typing import ClassVar
 
@@ -21,6 +22,7 @@ from treeform.testing import (
     check_bridge,
     check_formulation,
     check_requirement,
+    conformance,
     draw_cases,
 )
 from treeform.testing.matrix import SOLVERS as SOLVERS_OF_CELLS
@@ -157,6 +159,20 @@ def test_all_requirements_and_formulations_are_among_the_cells():
     assert len(ours) > 15
     assert ours <= {type(requirement) for requirement in (*SAMPLES, *SAMPLES_OF_VALUES)}
     assert set(formulation_names()) <= {way.formulation for way in ways(QUICK)}
+
+
+def test_progress_is_told_after_each_solve(capsys, monkeypatch):
+    told = []
+    check = partial(check_requirement, tf.MaxNodes(1), ["odd"], ["highs"], cases=2, models=0)
+    check(on_progress=lambda report: told.append((report.cases, report.solves)))
+    assert told == [(1, 1), (2, 2)]
+    assert not capsys.readouterr().err
+    monkeypatch.setattr(conformance, "TELL_EVERY", 0)
+    check()
+    assert capsys.readouterr().err.splitlines() == [
+        f"max_nodes:1: case {k} of 2, {solves} so far (fewer with for example backends=['highs'])"
+        for k, solves in ((1, "1 solve"), (2, "2 solves"))
+    ]
 
 
 def test_tests_that_change_no_prediction_are_kept_where_a_requirement_needs_them():

@@ -28,7 +28,7 @@ from treeform.utils.extensions import (
     parse_name,
 )
 from treeform.utils.extensions import register as enter
-from treeform.utils.rows import setting_text, worded
+from treeform.utils.rows import setting_text
 
 
 def engine_names() -> tuple[str, ...]:
@@ -195,8 +195,7 @@ def _find_backend(name: str) -> Backend:
         fix = did_you_mean(plain, engines) or error.fix
         raise UnknownName(
             error.what,
-            cause=f"{error.cause}; native engines: {', '.join(sorted(engines))}; "
-            f"{worded('tf.solvers()', 'treeform solvers')} shows all",
+            cause=f"{error.cause}; native engines: {', '.join(sorted(engines))}",
             fix=f"it is a formulation: formulation={plain!r}" if plain in formulation_names() else fix,
         ) from None
 

@@ -21,10 +21,12 @@ from rich.text import Text
 from treeform.cli import options as opt
 from treeform.cli.modules import import_modules
 from treeform.cli.progress import err_console
+from treeform.cli.signals import BEFORE
 from treeform.data.table_files import CsvForm, csv_form
 from treeform.errors import Infeasible, TreeformError, TreeformWarning
 from treeform.solve import Limit, Status
 from treeform.solve.result import SolveResult
+from treeform.utils.budget import has_begun
 from treeform.utils.files import FULL, reason
 from treeform.utils.rows import BY_LINE, rows_named
 
@@ -107,8 +109,9 @@ def command(function: Callable[..., Exit | None]) -> Callable[..., None]:
                 traceback.print_exc()
             show_error(error)
             code = Exit.INFEASIBLE if isinstance(error, Infeasible) else Exit.BAD_INPUT
-        except KeyboardInterrupt:
-            err_console().print("interrupted")
+        except KeyboardInterrupt as ended:
+            when = str(ended) or "before the whole answer was there"
+            err_console().print(f"interrupted {when}" if has_begun() else BEFORE)
             code = Exit.INTERRUPTED
         except BrokenPipeError:  # the reader of stdout has gone; that is its right
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -13,6 +13,7 @@ from typing import Any
 
 INTERRUPTED, TERMINATED = 130, 143
 """Exit codes, as shells give them for SIGINT and SIGTERM."""
+BEFORE = "interrupted before the search began"
 
 
 def run(program: Callable[[], None]) -> int:
@@ -54,7 +55,7 @@ def run(program: Callable[[], None]) -> int:
         over.append(True)
         code = INTERRUPTED
         with suppress(OSError):
-            print("interrupted", file=sys.stderr)
+            print(BEFORE, file=sys.stderr)
     # The process is about to end; another signal cannot hurry it, and would change its exit code.
     for sent in (signal.SIGINT, signal.SIGTERM):
         signal.signal(sent, signal.SIG_IGN)

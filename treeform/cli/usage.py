@@ -27,6 +27,8 @@ ELSEWHERE = {
     "features": "--exclude COLUMN, for each column that no test may read",
     "format": "--to sql",
     "output": "--model, --certificate or --report",
+    "tolerance": "--within 0.05",
+    "epsilon": "--within 0.05",
 }
 """What options of other programs are called here."""
 

@@ -162,7 +162,8 @@ class Session(Watched):
     def poll(self, news: Any, model: Any, nodes: int) -> tuple[bool, int | None]:
         """Called by the core about twenty times a second; whether to stop, and the upper bound if it may have moved."""
         try:
-            report_step(nodes, "nodes")
+            if nodes:  # not every core counts, and none does before its search
+                report_step(nodes, "nodes")
             if self.given.on_incumbent is not None:
                 self.report(news, model)
             return self.is_over(), self.asked_upper() if callable(self.given.upper) else None

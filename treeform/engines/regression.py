@@ -186,7 +186,8 @@ class _Session(Watched):
 
     def poll(self, news: Any, tree: Any, nodes: int) -> bool:
         """Called by the core about twenty times a second; whether to stop."""
-        report_step(nodes, "nodes")
+        if nodes:
+            report_step(nodes, "nodes")
         try:
             if self.given.on_incumbent is not None and len(news):
                 # Bounds only rise, and trees only get better: the last of each is all that counts by now.

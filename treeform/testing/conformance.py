@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -31,6 +33,8 @@ PATIENCE = 5
 """Cases drawn for each one used: some requirements are impossible on many data sets."""
 SECONDS = 600.0
 """For one tiny problem; a solver that needs longer is reported."""
+TELL_EVERY = 10.0
+"""Seconds between two lines about a check under way."""
 
 
 @dataclass
@@ -67,6 +71,7 @@ def check_requirement(
     seed: int = 0,
     in_turn: bool = False,
     of_values: bool = False,
+    on_progress: Callable[[Report], object] | None = None,
 ) -> Report:
     """Compare a requirement's rows with its `violation` on tiny random problems.
 
@@ -80,7 +85,7 @@ def check_requirement(
     requirement : Requirement
         May name the column ``"group"`` (values ``"p"`` and ``"q"``) or leave its groups open.
     formulations, backends : optional
-        Objects or names; all that are installed by default.
+        Objects or names; all that are installed by default, which takes minutes: ``backends=["highs"]`` takes seconds.
     cases : int
         Number of random problems.
     models : int
@@ -90,6 +95,9 @@ def check_requirement(
         Give each problem to one of the solvers, by turns, and not to all of them.
     of_values : bool
         Problems of regression, under absolute errors, in place of classes.
+    on_progress : callable, optional
+        Called after each solve with the report so far; by default a line on stderr says every ten seconds how far the
+        check has come.
 
     Returns
     -------
@@ -109,6 +117,7 @@ def check_requirement(
     if not isinstance(requirement, Requirement):
         raise SpecError(f"{requirement!r} is no requirement", fix="pass for example tf.MaxNodes(2)")
     report = Report(str(requirement))
+    tell = on_progress or _teller(cases)
     solvers = _backends(backends)
     first = sum(map(ord, str(requirement)))  # so that a shape does not always meet the same solver
     turns: dict[str, int] = defaultdict(lambda: first)
@@ -132,6 +141,7 @@ def check_requirement(
             turns[formulation.name] += 1
             for backend in [solvers[turn % len(solvers)]] if in_turn else solvers:
                 report.solves += _same_optimum(case, formulation, backend, [bound], expected, report)
+                tell(report)
             judge = _judge(formulation, solvers)
             report.models += compare_faces(case, bound, formulation, judge, some)
     if not report.solves:
@@ -147,6 +157,7 @@ def check_formulation(
     cases: int = 9,
     models: int = 40,
     seed: int = 0,
+    on_progress: Callable[[Report], object] | None = None,
 ) -> Report:
     """Compare a formulation with brute force on tiny random problems.
 
@@ -160,7 +171,8 @@ def check_formulation(
         Objects or names; all that are installed by default.
     requirements : sequence of Requirement
         Those whose ports it does not offer are left out.
-    cases, models, seed : int
+    cases, models, seed, on_progress
+        As in `check_requirement`.
 
     Raises
     ------
@@ -169,6 +181,7 @@ def check_formulation(
     """
     subject = find_formulation(formulation)
     report = Report(subject.name)
+    tell = on_progress or _teller(cases)
     solvers = _backends(backends)
     for case in draw_cases(cases, seed):
         offered = derivable(subject.offers)
@@ -188,12 +201,27 @@ def check_formulation(
             report.infeasible += expected is None
             for backend in solvers:
                 report.solves += _same_optimum(case, subject, backend, bound, expected, report)
+                tell(report)
         report.models += _round_trips(
             case, subject, _judge(subject, solvers), _some_models(case, models, seed)
         )
     if not report.solves:
         raise AssertionError("nothing could be checked:\n" + "\n".join(sorted(report.skipped)))
     return report
+
+
+def _teller(cases: int) -> Callable[[Report], None]:
+    """What says on stderr, now and then, how far a check has come."""
+    told = time.monotonic()
+
+    def tell(report: Report) -> None:
+        nonlocal told
+        if time.monotonic() - told >= TELL_EVERY:
+            told = time.monotonic()
+            done = f"{report.subject}: case {report.cases} of {cases}, {count_of(report.solves, 'solve')} so far"
+            print(f"{done} (fewer with for example backends=['highs'])", file=sys.stderr)
+
+    return tell
 
 
 def _really_infeasible(case: Case, requirement: Requirement) -> None:

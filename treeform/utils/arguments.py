@@ -109,7 +109,15 @@ def current_names(
     return made
 
 
-_MEANT = {"timeout": "time_limit", "max_time": "time_limit", "n_jobs": "threads", "callback": "on_progress"}
+_MEANT = {
+    "timeout": "time_limit",
+    "max_time": "time_limit",
+    "n_jobs": "threads",
+    "callback": "on_progress",
+    "tolerance": "within",
+    "tol": "within",
+    "epsilon": "within",
+}
 """Names that other packages have for parameters that many calls here take."""
 
 

@@ -177,6 +177,12 @@ class ProcessorBudget(Budget):
 
 _interruptible: list[Budget] = []
 """The budgets of the work under way, the outermost first."""
+_begun = threading.Event()
+
+
+def has_begun() -> bool:
+    """Whether any work that is `interruptible` has begun in this process."""
+    return _begun.is_set()
 
 
 @contextmanager
@@ -191,11 +197,12 @@ def interruptible(budget: Budget) -> Iterator[None]:
     if _interruptible and _interruptible[0].interrupted:
         budget.interrupt()
     _interruptible.append(budget)
+    _begun.set()
     previous = signal.getsignal(signal.SIGINT)
 
     def handle(signum: int, frame: FrameType | None) -> None:
         if _interruptible[0].interrupted:
-            raise KeyboardInterrupt
+            raise KeyboardInterrupt("a second time: ended at once, without an answer")
         for one in _interruptible:
             one.interrupt()
 
