@@ -72,6 +72,19 @@ def test_a_greedy_tree_comes_before_a_long_table_of_triples(engine: Any, support
     assert found.upper < seen[0] <= (greedy.predict(X) != y).sum()
 
 
+@pytest.mark.parametrize("tests", [1, 2])
+def test_a_greedy_tree_of_few_tests_ranks_no_pairs(tests: int) -> None:
+    """Of one test no pair of columns is weighed, and candidates were ranked by pairs that nobody had: it crashed."""
+    rng = np.random.default_rng(2)
+    X, y = (rng.random((200, 600)) < 0.4).astype(float), rng.integers(0, 2, 200)
+    data = Dataset.from_user(X, y)
+    found = [
+        DL85(order=order).run(data, TreeTask(depth=depth, max_nodes=tests), EngineRun())
+        for order, depth in (("lookahead", 4), ("gini", 2))
+    ]
+    assert all(one.proved for one in found) and found[0].upper == found[1].upper
+
+
 @pytest.mark.parametrize("engine", [DL85(), CADL85(rule="top-k*"), Blossom()])
 def test_stop_and_interrupt(engine: Any) -> None:
     data = hard()

@@ -6,8 +6,10 @@ are the searches that show a read beyond an array.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -129,3 +131,18 @@ def test_the_and_or_graph_is_the_same_with_each_instruction_set(depth: int) -> N
             assert graph is not None
             seen.add((priced.lower, tuple(priced.multipliers), graph.n_alternatives))
         assert len(seen) == 1, seen
+
+
+def test_all_instructions_of_a_file_are_asked_for() -> None:
+    """A processor may have some of AVX-512 and not the rest: Knights Mill counts bits, and has no masks of bytes."""
+    native = Path(__file__).parents[2] / "treeform/native"
+    text = (native / "engine/CMakeLists.txt").read_text()
+    (shared,) = re.findall(r"set\(avx512 (.*)\)", text)
+    files = re.findall(r"treeform_vectors\((\w+)/\w+_avx512\.cpp (.*)\)", text.replace("${avx512}", shared))
+    assert len(files) == 6
+    for folder, options in files:
+        sources = "".join(path.read_text() for path in (native / folder).glob("*.cpp"))
+        asked = set(re.findall(r'cpu_supports\("(\w+)"\)', sources))
+        if 'simd_available("avx512")' in sources:
+            asked |= set(re.findall(r'cpu_supports\("(\w+)"\)', (native / "contree/scan_dispatch.cpp").read_text()))
+        assert set(re.findall(r"-m(avx512\w+)", options)) <= asked, folder

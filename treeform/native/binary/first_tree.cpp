@@ -22,7 +22,7 @@ Search::Known Search::greedy(Node& node, int depth, std::int64_t tests) {
     if (trivial(node, depth, tests)) return known;
     const Known two = solve_directly(node, std::min(depth, 2), std::min(tests, full(2)));
     if (two.upper < known.upper) known = two;
-    if (depth <= 2) return known;
+    if (depth <= 2 || tests <= 1) return known;
     Frame frame;
     rank(node, frame);
     const auto can_be_tested = [&](int j) { return node.side_leaf[0][j] < kNever && node.side_leaf[1][j] < kNever; };
