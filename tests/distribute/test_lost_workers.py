@@ -7,7 +7,6 @@ import os
 import signal
 import sys
 import threading
-from pathlib import Path
 from typing import Any
 
 import distributed
@@ -75,10 +74,10 @@ def test_a_worker_of_dask_killed_while_it_gets_the_data(seconds: float) -> None:
         assert np.array_equal(reply, expected)
 
 
-def test_a_worker_that_keeps_much_is_not_ended(tmp_path: Path) -> None:
+def test_a_worker_that_keeps_much_is_not_ended() -> None:
     """What an engine keeps between parts may exceed the growth that loky takes for a leak."""
     with contextlib.ExitStack() as stack:
-        most = _process(stack, str(tmp_path)).submit(getattr, process_executor, "_MAX_MEMORY_LEAK_SIZE").result()
+        most = _process(stack).submit(getattr, process_executor, "_MAX_MEMORY_LEAK_SIZE").result()
     assert most == sys.maxsize
 
 

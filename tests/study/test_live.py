@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -51,7 +52,7 @@ def test_a_row_is_told_before_its_chain_has_ended(
 def test_ctrl_c_keeps_rows_of_workers_without_a_folder(
     problem: tf.Problem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(executor: Any, workers: Any, tasks: Any, folder: Any) -> Any:
+    def interrupted(executor: Any, workers: Any, tasks: Any) -> Any:
         subject, chain, journal, limit, board = tasks[0].args
         tasks[0].func(subject, chain[:1], journal, limit, board)  # a worker that had time for one run
         raise KeyboardInterrupt
@@ -85,18 +86,14 @@ def test_the_folder_of_rows_is_removed() -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
-def test_a_worker_ends_with_the_process_that_started_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_worker_ends_with_the_process_that_started_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(executor, "POLL_SECONDS", 0.02)
-    left = tmp_path / "left"
-    left.mkdir()
     reading, writing = os.pipe()
     starts = os.fork()
     if starts == 0:
         parent = os.getpid()
         if os.fork() == 0:
-            executor._call(lambda: (os.write(writing, b"+"), time.sleep(600)), parent, str(left))
+            executor._call(lambda: (os.write(writing, b"+"), time.sleep(600)), parent)
             os._exit(0)
         os.close(writing)
         time.sleep(600)  # longer than a test may take
@@ -106,4 +103,16 @@ def test_a_worker_ends_with_the_process_that_started_it(
     os.kill(starts, signal.SIGKILL)
     os.waitpid(starts, 0)
     assert os.read(reading, 1) == b""  # the last one that had the pipe
-    assert not left.exists()
+
+
+def test_the_folder_of_a_process_that_was_killed_is_removed() -> None:
+    code = "from treeform.distribute.executor import shared_folder\n"
+    code += "with shared_folder() as folder: print(folder, flush=True), input()"
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", code], stdin=pipe, stdout=pipe, stderr=pipe, text=True) as ran:
+        assert ran.stdout is not None and ran.stderr is not None
+        folder = Path(ran.stdout.readline().strip())
+        assert folder.is_dir()
+        ran.kill()
+        ran.stderr.read()  # the tracker, the last one that has it, has ended
+    assert not folder.exists()

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import functools
 import os
-import shutil
+import tempfile
 import threading
 import time
 import warnings
@@ -51,55 +51,49 @@ def waited(future: Future[Any], stop: Callable[[], bool], check: Callable[[], ob
     return future.result()
 
 
-def each(
-    executor: Any, workers: int | None, tasks: Iterable[Callable[[], Any]], folder: str | None = None
-) -> Iterator[Any]:
+def each(executor: Any, workers: int | None, tasks: Iterable[Callable[[], Any]]) -> Iterator[Any]:
     """The results of tasks, as they end.
 
-    ``executor``: None: one after the other in this process. ``"loky"``: processes on this machine. ``"dask"``: workers
-    that Dask starts here, ``"dask:tcp://HOST:PORT"`` those of a cluster. ``"ray"``: the cluster that Ray is connected
-    to. ``workers``: processes; None takes one for each processor. A cluster has its own number. ``tasks``: each can be
-    pickled. ``folder``: what processes of this machine remove when this one was killed. Raises SpecError if there is no
-    such executor, or its package is not installed.
+    ``executor``: ``"loky"``: processes on this machine. ``"dask"``: workers that Dask starts here,
+    ``"dask:tcp://HOST:PORT"`` those of a cluster. ``"ray"``: the cluster that Ray is connected to. ``workers``:
+    processes; None takes one for each processor. A cluster has its own number. ``tasks``: each can be pickled. Raises
+    SpecError if there is no such executor, or its package is not installed.
     """
-    if executor is None:
-        for task in tasks:
-            yield task()
-        return
     from joblib import Parallel, delayed, parallel_config
 
     with _backend(executor, workers) as (name, count):
         # Ray's backend gives no result before all tasks have ended.
         given_back = "list" if name == "ray" else "generator_unordered"
         with parallel_config(backend=name, n_jobs=count):
-            yield from Parallel(return_as=given_back)(
-                delayed(_call)(task, os.getpid(), folder) for task in tasks
-            )
+            yield from Parallel(return_as=given_back)(delayed(_call)(task, os.getpid()) for task in tasks)
 
 
-def _call(task: Callable[[], Any], parent: int, folder: str | None) -> Any:
+def _call(task: Callable[[], Any], parent: int) -> Any:
     if os.getppid() == parent:
-        end_with(parent, folder)
+        end_with(parent)
     return task()
 
 
-_LEFT: set[str | None] = set()
-"""Folders of the process that started this one; most are gone by then."""
+@contextlib.contextmanager
+def shared_folder() -> Iterator[str]:
+    """A folder for this process and its workers, which joblib's tracker removes where these were killed."""
+    from joblib.externals.loky.backend import resource_tracker
 
-
-def end_with(parent: int, folder: str | None) -> None:
-    """Let this process end once the one that started it was killed, and remove the folder that it left."""
-    _LEFT.add(folder)
-    _watch(parent)
+    with tempfile.TemporaryDirectory(prefix="treeform-", ignore_cleanup_errors=True) as folder:
+        resource_tracker.register(folder, "folder")
+        try:
+            yield folder
+        finally:
+            resource_tracker.unregister(folder, "folder")
 
 
 @functools.cache
-def _watch(parent: int) -> None:
+def end_with(parent: int) -> None:
+    """Let this process end once the one that started it was killed."""
+
     def watch() -> None:
         while os.getppid() == parent:
             time.sleep(POLL_SECONDS)
-        for folder in _LEFT - {None}:
-            shutil.rmtree(str(folder), ignore_errors=True)
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()

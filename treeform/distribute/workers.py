@@ -12,7 +12,6 @@ import os
 import queue
 import signal
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -31,6 +30,7 @@ from treeform.distribute.executor import (
     is_cancelled,
     never,
     out_of_reach,
+    shared_folder,
     waited,
 )
 from treeform.engines import TreeTask
@@ -157,26 +157,24 @@ def started(
             threads = stack.enter_context(ThreadPoolExecutor(count))
             yield Workers(count, lambda: threads, work, work.key, stop)
         elif executor == "loky":
-            made = tempfile.TemporaryDirectory(prefix="treeform-", ignore_cleanup_errors=True)
-            folder = stack.enter_context(made)
-            source = str(Path(folder) / "work.joblib")
+            source = str(Path(stack.enter_context(shared_folder())) / "work.joblib")
             joblib.dump(work, source)  # workers map its arrays into memory, and share them
-            yield Workers(count, partial(_process, stack, folder), source, work.key, never)
+            yield Workers(count, partial(_process, stack), source, work.key, never)
         else:
             client = stack.enter_context(client_of(executor, workers, stop))
             yield _cluster(client, work, stop)
 
 
-def _process(stack: contextlib.ExitStack, folder: str) -> Executor:
+def _process(stack: contextlib.ExitStack) -> Executor:
     """An executor of one process, which ends with the stack: of several processes all are lost when one is killed."""
     from joblib.externals.loky import ProcessPoolExecutor
 
-    made: Executor = ProcessPoolExecutor(1, initializer=partial(_begin_process, os.getpid(), folder))
+    made: Executor = ProcessPoolExecutor(1, initializer=partial(_begin_process, os.getpid()))
     stack.callback(partial(made.shutdown, kill_workers=True))  # type: ignore[call-arg]
     return made
 
 
-def _begin_process(parent: int, folder: str) -> None:
+def _begin_process(parent: int) -> None:
     """What a worker of loky does first.
 
     loky ends a worker that has grown by 300 MB, as if memory leaked; what an engine keeps from one part to the next is
@@ -186,7 +184,7 @@ def _begin_process(parent: int, folder: str) -> None:
 
     process_executor._MAX_MEMORY_LEAK_SIZE = sys.maxsize
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    end_with(parent, folder)
+    end_with(parent)
 
 
 def _taken(work: Work) -> Work:

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import shutil
-import tempfile
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,6 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from treeform.distribute.executor import shared_folder
 from treeform.errors import SpecError
 from treeform.utils.files import write_text
 
@@ -45,7 +44,8 @@ class Collector:
 
     def __init__(self, told: Callable[[int, dict[str, Any]], None], watch: bool) -> None:
         self.rows: dict[int, dict[str, Any]] = {}
-        self.board = Board(tempfile.mkdtemp(prefix="treeform-study-")) if watch else None
+        self._folder = contextlib.ExitStack()
+        self.board = Board(self._folder.enter_context(shared_folder())) if watch else None
         self._told, self._lock, self._failed = told, threading.Lock(), list[BaseException]()
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
@@ -63,7 +63,7 @@ class Collector:
             self._thread.join()
             if kind is not None:  # what has ended by now
                 self._look()
-            shutil.rmtree(self.board.folder, ignore_errors=True)
+        self._folder.close()
 
     def add(self, row: dict[str, Any]) -> None:
         """Take note of a row; what the caller's function raised elsewhere is raised here."""

@@ -111,7 +111,7 @@ def sweep(
         for ended in (
             _one_by_one(what, chains, journal, time_limit)
             if executor is None
-            else each(executor, workers, tasks, collector.board.folder if collector.board else None)
+            else each(executor, workers, tasks)
         ):
             for row in ended:
                 collector.add(row)
