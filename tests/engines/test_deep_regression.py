@@ -99,6 +99,20 @@ def test_the_proof_is_the_same_on_many_rows(support: int) -> None:
     assert found[0] == found[1]
 
 
+def test_leaves_of_a_sample_need_their_part_of_the_minimum_support() -> None:
+    """A leaf needs more rows than a sample has: it had no tree at all, and the search of many rows crashed on that."""
+    x, y = table(60_000, 4, 1)
+    problem = tf.Problem(x, y, shape=tf.Tree(depth=3)).minimize(tf.AbsoluteError())
+    problem += tf.MinSupport(25_000)
+    part = relax(problem.question, RegressionSearch())
+    assert part is not None
+    seen: list[Any] = []
+    run = EngineRun(Budget().until(lambda: len(seen) > 1), on_incumbent=lambda *news: seen.append(news[-1]))
+    RegressionSearch().run(problem.data, part.task, run)
+    assert seen[-1].n_nodes == 1
+    assert np.bincount(seen[-1].apply(x))[seen[-1].feature < 0].min() >= 25_000
+
+
 def test_bad_settings() -> None:
     with pytest.raises(SpecError):
         RegressionSearch(seed=-1)

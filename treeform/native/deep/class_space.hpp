@@ -2,7 +2,6 @@
 // What the improvement search asks about a set of rows, answered by the exact searches of contree: see `Space` in
 // builder.hpp. Costs are whole numbers, less the table's offset; the price of a test is part of them.
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "../contree/listed_rows.hpp"
@@ -10,6 +9,7 @@
 #include "each_feature.hpp"
 #include "few_columns.hpp"
 #include "impurity.hpp"
+#include "on_sample.hpp"
 #include "part.hpp"
 #include "pruned.hpp"
 #include "random.hpp"
@@ -164,21 +164,7 @@ public:
         sampled.hash = Rows::hash_of(out.order(0), out.n);
     }
 
-    /// While it lives, leaves need that part of the minimum support which the rows of a sample are of all.
-    class OnSample {
-    public:
-        OnSample(Cost& support, Cost of_sample) : support_(support), before_(support) { support_ = of_sample; }
-        ~OnSample() { support_ = before_; }
-        OnSample(const OnSample&) = delete;
-
-    private:
-        Cost& support_;
-        Cost before_;
-    };
-    OnSample on_sample(const Rows& rows, const Rows& sample) {
-        const double part = static_cast<double>(size(sample)) / static_cast<double>(size(rows));
-        return {support_, static_cast<Cost>(std::ceil(static_cast<double>(support_) * part))};
-    }
+    OnSample<Cost> on_sample(const Rows& rows, const Rows& sample) { return {support_, size(sample), size(rows)}; }
 
     /// For each feature its test of the least Gini impurity, and how good it is; -1 where there is none.
     void greedy_tests(const Rows& part, std::vector<double>& gain, std::vector<Test>& test) {

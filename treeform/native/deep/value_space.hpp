@@ -11,6 +11,7 @@
 #include "../regression/squared.hpp"
 #include "few_columns.hpp"
 #include "listed_subsets.hpp"
+#include "on_sample.hpp"
 #include "random.hpp"
 #include "routes.hpp"
 #include "tree.hpp"
@@ -28,7 +29,7 @@ public:
     /// `all` holds the rows of the table.
     ValueSpace(const regression::Table& table, const Rows& all, const regression::Settings& settings,
                regression::Control& control)
-        : table_(table), settings_(settings), control_(control), search_(table, settings, control), listed_(table, all),
+        : table_(table), settings_(settings), control_(control), search_(table, settings_, control), listed_(table, all),
           gain_(table.n), of_squares_(settings) {
         of_squares_.loss = regression::Loss::squared, of_squares_.price = {};
     }
@@ -75,6 +76,7 @@ public:
         const Rows& whole = listed_.whole(rows);
         const auto found = search_.solve(whole, depth, regression::full_tree(depth), first, nullptr, cutoff);
         settle(whole, before);
+        if (!found.plan && cutoff == infinite()) return leaf(rows);  // a sample may weigh less than a leaf has to
         return found.plan && found.best.cost < cutoff ? written_out(rows, found.plan) : nullptr;
     }
     Test root_test(const Rows& rows, double) {
@@ -105,9 +107,12 @@ public:
         listed_.choose(rows, [&](regression::Row row) { return scrambled(salt ^ row) < limit; }, out);
         out.id = ++made_;
     }
-    /// Leaves of a sample need the whole minimum support.
-    struct OnSample {};
-    OnSample on_sample(const Rows&, const Rows&) const { return {}; }
+    struct OnSamples {
+        OnSample<std::int64_t> leaves, tests;
+    };
+    OnSamples on_sample(const Rows& rows, const Rows& sample) {
+        return {{settings_.min_support, sample.n, rows.n}, {settings_.min_flow, sample.n, rows.n}};
+    }
     Test greedy_test(const Rows& rows) { return best_test(search_, rows); }
     /// That of CART's trees, which go by squared errors.
     Test squared_test(const Rows& rows) requires(!std::is_same_v<LossOf, regression::Squared>) {
@@ -195,7 +200,7 @@ private:
     static constexpr std::uint64_t kScan = 8;  // the time of an element of a scan, in those of scans of classes
 
     const regression::Table& table_;
-    const regression::Settings& settings_;
+    regression::Settings settings_;
     regression::Control& control_;
     regression::Search<LossOf> search_;
     ListedSubsets listed_;

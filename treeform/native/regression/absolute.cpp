@@ -125,12 +125,13 @@ Stump Absolute::stump(const Subset& rows, const Side& side, std::size_t feature)
     std::int64_t all = 0, weight = 0;
     for (const Row i : sequence_) all += table_.weight[i];
     const auto& rank = table_.rank[feature];
+    const std::int64_t support = min_support_;
     for (std::size_t k = 1; k < m; ++k) {
         weight += table_.weight[sequence_[k - 1]];
         if (rank[sequence_[k]] == rank[sequence_[k - 1]]) continue;
         const double cost = before_[k] + after_[m - k];
         out.least = std::min(out.least, cost);
-        if (weight < min_support_ || all - weight < min_support_ || cost >= out.value.cost) continue;
+        if (weight < support || all - weight < support || cost >= out.value.cost) continue;
         out.value = {cost, 1, {}};
         out.key = rank[sequence_[k]];
     }

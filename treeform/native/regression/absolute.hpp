@@ -40,7 +40,7 @@ private:
 
     const Table& table_;
     Counters& counters_;
-    std::int64_t min_support_;
+    const std::int64_t& min_support_;  // of samples it is another one
     std::size_t outer_ = 0, outer_n_ = 0;
     Prepared prepared_;                 // what by_target_ holds
     std::vector<Row> by_target_, sequence_;

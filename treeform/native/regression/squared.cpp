@@ -177,6 +177,7 @@ Stump Squared::stump(const Subset& rows, const Side& side, std::size_t feature) 
     std::int64_t sum = 0, weight = 0;
     const double total = static_cast<double>(n), mean = static_cast<double>(all) / total;
     double least = -1;  // gains that are smaller change nothing
+    const std::int64_t support = min_support_;
     for (std::size_t k = 1; k < chosen_.size(); ++k) {
         const Row last = chosen_[k - 1];
         sum += table_.weight[last] * (table_.target[last] - rows.centre), weight += table_.weight[last];
@@ -189,7 +190,7 @@ Stump Squared::stump(const Subset& rows, const Side& side, std::size_t feature) 
         const double gain = c / total * (c / (static_cast<double>(weight) * static_cast<double>(n - weight)));
         free = std::max(free, gain);
         least = std::min(free, best) * (1 - 2 * kNear);
-        if (weight < min_support_ || n - weight < min_support_ || gain < best * (1 - kNear)) continue;
+        if (weight < support || n - weight < support || gain < best * (1 - kNear)) continue;
         bool better = gain > best * (1 + kNear);
         if (!better && gain + best > 0) {
             ++counters_.near_ties;

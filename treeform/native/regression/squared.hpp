@@ -59,7 +59,7 @@ private:
 
     const Table& table_;
     Counters& counters_;
-    std::int64_t min_support_;
+    const std::int64_t& min_support_;  // of samples it is another one
     ScanChoice choice_;
     std::vector<Layout> layout_;
     std::vector<std::int32_t> scaled_;  // by row
