@@ -72,7 +72,7 @@ def test_reading_quickly_gives_what_their_common_unit_gives(
         one, other = found
         assert (one.centre, one.unit, one.note) == (other.centre, other.unit, other.note)
         assert np.array_equal(one.deviations, other.deviations)
-        decimals = quantity._digits_of(labels.tobytes())
+        decimals = quantity._digits_of(labels)
         assert decimals.unit() == unit_of_decimals(decimals.digits.tolist(), decimals.powers.tolist())[1]
         each = np.bincount(codes, weights=weights)
         quickly += quantity._read_quickly(labels, decimals, codes, each, each.astype(int).tolist(), grid) is not None

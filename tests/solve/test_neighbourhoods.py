@@ -14,7 +14,7 @@ from treeform.graph import DecisionGraph
 from treeform.language.objective import Objective
 from treeform.language.question import Question
 from treeform.solve.ledger import Ledger
-from treeform.solve.neighbourhoods import _order, _others, _Search, _subtree, improve, rows_of, task_of
+from treeform.solve.neighbourhoods import _order, _others, _Search, improve, nodes_below, rows_of, task_of
 from treeform.testing import all_models, brute_force
 from treeform.utils.budget import Budget
 
@@ -57,7 +57,7 @@ def test_the_totals_of_a_part_and_of_the_rest_are_those_of_the_whole(seed: int) 
     graph = next(g for g in all_models(data, tf.Tree(2), rng=np.random.default_rng(seed)) if g.n_nodes == 3)
     for node in range(1, len(graph.feature)):
         here = graph.route(data.X)[:, node]
-        inside = _subtree(graph, node)
+        inside = nodes_below(graph, node)
         rest = _others(totals, graph, data, here, inside)
         part = rows_of(data, here)
         own = totals.per_sample[here][np.arange(part.n_samples), graph.predict_codes(part.X)]

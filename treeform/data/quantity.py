@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -106,7 +106,7 @@ def read_quantity(
     weight = np.bincount(codes, weights=weights, minlength=len(labels)).astype(np.int64)  # sums are below 2**53
     each = weight.tolist()
     if labels.dtype == np.float64 and np.isfinite(labels).all():
-        decimals = _digits_of(labels.tobytes())
+        decimals = _digits_of(labels)
         quickly = _read_quickly(labels, decimals, codes, weight, each, grid)
         if quickly is not None:
             return quickly
@@ -130,11 +130,22 @@ def read_quantity(
     )
 
 
-@lru_cache(maxsize=2)  # a table is read for its objective, on its grid, and again for each price of tests
-def _digits_of(labels: bytes) -> Decimals:
+_known: dict[bytes, Decimals] = {}
+"""The last two, by digest: a table is read for its objective, on its grid, and again for each price of tests."""
+
+
+def _digits_of(labels: NDArray[np.float64]) -> Decimals:
     """Finite floats as decimals."""
-    digits, powers = digits_of(memoryview(labels).cast("d"))
-    return Decimals(np.asarray(digits), np.asarray(powers))
+    content = np.ascontiguousarray(labels).data
+    key = hashlib.sha256(content).digest()
+    found = _known.get(key)
+    if found is None:
+        digits, powers = digits_of(content)
+        found = Decimals(np.asarray(digits), np.asarray(powers))
+        for old in list(_known)[:-1]:
+            _known.pop(old, None)
+        _known[key] = found
+    return found
 
 
 def _read_quickly(

@@ -118,7 +118,8 @@ class RegressionSearch(NativeSettings, Engine):
         native = _core.regression(
             session.X,
             session.target,
-            None if (data.weights == 1).all() else data.weights,
+            data.weights,
+            columns=session.columns.tolist() or [0],
             loss=task.loss,
             depth=task.depth,
             max_nodes=_NO_LIMIT if task.max_nodes is None else task.max_nodes,
@@ -167,10 +168,8 @@ class _Session(Watched):
         self.data, self.task, self.given = data, task, run
         self.last: tuple[tuple[bytes, ...], DecisionGraph] | None = None
         self.columns = np.arange(data.n_features) if task.columns is None else task.columns
-        # All columns are taken as they are: a copy of them may be as large as all that the search holds.
-        every = np.array_equal(self.columns, np.arange(data.n_features))
-        chosen = data.X if every else np.take(data.X, self.columns, axis=1)
-        self.X = np.ascontiguousarray(chosen) if len(self.columns) else np.zeros((data.n_samples, 1))
+        # The search reads the columns where they are: a copy of them may be as large as all that it holds.
+        self.X = np.ascontiguousarray(data.X) if len(self.columns) else np.zeros((data.n_samples, 1))
         # Absolute errors are counted in whole numbers, prices included: targets are scaled to make them so.
         self.scale = task.price.denominator if task.loss == "absolute" else 1
         self.price = task.price * self.scale

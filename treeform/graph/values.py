@@ -51,7 +51,11 @@ def moments(graph: routing.Nodes, data: Dataset, quantity: Quantity) -> Floats:
     total = summed(weight)
     with np.errstate(invalid="ignore"):  # nodes that nothing reaches: 0 / 0
         mean = summed(weight * deviations) / total
-        squares = summed(weight * (deviations - mean[nodes]) ** 2)
+        apart = mean[nodes]  # in place: of a large table each of these is a good part of it
+        np.subtract(deviations, apart, out=apart)
+        apart *= apart
+        apart *= weight
+        squares = summed(apart)
         if leaf is not None:
             _pool_upwards(graph, total, mean, squares)
         return np.array((origin + mean * unit, np.sqrt(squares / total) * unit)).T

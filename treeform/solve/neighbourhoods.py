@@ -14,7 +14,7 @@ Whether the whole then satisfies all requirements is judged as for every model, 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from treeform.solve.ledger import Ledger
 from treeform.utils.arrays import Bools
 from treeform.utils.budget import Budget
 
+T = TypeVar("T", bound=TreeTask)
 LEAST = 2
 """Samples that a node needs for a search below it."""
 LOW = 3
@@ -116,7 +117,7 @@ class _Search:
         if graph is None or not graph.is_plain_tree:
             return False
         self.is_short = True
-        level = _levels(graph)
+        level = levels_of(graph)
         arrived = graph.route(self.data.X)
         wrong = self.data.weights * (graph.predict_codes(self.data.X) != self.data.y)
         lost = wrong @ arrived
@@ -139,7 +140,7 @@ class _Search:
         """The rows of a subtree, and what the rest leaves of each total."""
         if self.task.totals is None:
             return (np.packbits(arrived).tobytes(),)
-        others = _others(self.task.totals, graph, self.data, arrived, _subtree(graph, node))
+        others = _others(self.task.totals, graph, self.data, arrived, nodes_below(graph, node))
         return np.packbits(arrived).tobytes(), repr(others).encode()
 
     def columns(self, graph: DecisionGraph) -> None:
@@ -163,7 +164,7 @@ class _Search:
         arrived = graph.route(self.data.X)[:, node]
         if int(arrived.sum()) < LEAST:
             return None
-        inside = _subtree(graph, node)
+        inside = nodes_below(graph, node)
         tests = sum(int(graph.feature[v] >= 0 and v not in inside) for v in range(len(graph.feature)))
         others = None
         if self.task.totals is not None:
@@ -172,9 +173,9 @@ class _Search:
         if paths is None:
             return None
         whole = replace(self.task, paths=paths)
-        task = task_of(whole, arrived, self.task.depth - _levels(graph)[node], tests, others)
+        task = task_of(whole, arrived, self.task.depth - levels_of(graph)[node], tests, others)
         subtree = self.solved(rows_of(self.data, arrived), task)
-        return None if subtree is None else _spliced(graph, node, inside, subtree, self.data)
+        return None if subtree is None else spliced(graph, node, inside, subtree, self.data)
 
     def _paths_below(self, graph: DecisionGraph, node: int) -> tuple[PathRule, ...] | None:
         """The rules on paths as they stand at ``node``; None where one of them holds for all the rows only."""
@@ -205,12 +206,12 @@ def _path(graph: DecisionGraph, node: int) -> list[tuple[int, bool]]:
 
 def _order(graph: DecisionGraph, depth: int) -> list[int]:
     """The nodes below the root with room for a test, those with the largest subtrees first."""
-    level = _levels(graph)
+    level = levels_of(graph)
     nodes = [v for v in range(1, len(graph.feature)) if level[v] < depth]
     return sorted(nodes, key=lambda v: (level[v], v))
 
 
-def _levels(graph: DecisionGraph) -> list[int]:
+def levels_of(graph: DecisionGraph) -> list[int]:
     """The number of tests above each node."""
     level = [0] * len(graph.feature)
     for v in np.flatnonzero(graph.feature >= 0).tolist():  # parents come before their children
@@ -236,7 +237,7 @@ def _others(
     return values
 
 
-def _subtree(graph: DecisionGraph, node: int) -> set[int]:
+def nodes_below(graph: DecisionGraph, node: int) -> set[int]:
     """The nodes from ``node`` downwards."""
     out, waiting = set[int](), [node]
     while waiting:
@@ -247,22 +248,22 @@ def _subtree(graph: DecisionGraph, node: int) -> set[int]:
     return out
 
 
-def _spliced(
+def spliced(
     graph: DecisionGraph, node: int, inside: set[int], part: DecisionGraph, data: Dataset
 ) -> DecisionGraph:
-    """``graph`` with ``part`` in the place of the subtree at ``node``."""
+    """``graph`` with ``part`` in the place of the subtree at ``node``, whose nodes are ``inside``."""
     nodes: dict[Any, dict[str, Any]] = {}
     for v in range(len(graph.feature)):
         if v not in inside:
             nodes[v] = _described(graph, v, lambda child: ("part", 0) if child == node else child)
     for v in range(len(part.feature)):
-        nodes["part", v] = _described(part, v, lambda child: ("part", child))
-    return DecisionGraph.build(nodes, data)
+        nodes["part", v] = _described(part, v, lambda child: ("part", child), len(graph.values))
+    return DecisionGraph.build(nodes, data, graph.values + part.values)
 
 
-def _described(graph: DecisionGraph, v: int, key: Any) -> dict[str, Any]:
+def _described(graph: DecisionGraph, v: int, key: Any, first_label: int = 0) -> dict[str, Any]:
     if graph.feature[v] < 0:
-        return {"label": int(graph.label[v])}
+        return {"label": first_label + int(graph.label[v])}
     left, right = key(int(graph.left[v])), key(int(graph.right[v]))
     if graph.passes[v]:
         return {"pass": left}
@@ -279,9 +280,7 @@ def rows_of(data: Dataset, here: Bools) -> Dataset:
     return data.taken(np.flatnonzero(here))
 
 
-def task_of(
-    task: TreeTask, here: Bools, depth: int, tests: int = 0, others: list[int] | None = None
-) -> TreeTask:
+def task_of(task: T, here: Bools, depth: int, tests: int = 0, others: list[int] | None = None) -> T:
     """The task of a subtree that the samples ``here`` reach.
 
     ``task``: of the whole tree. ``depth``: most tests on a path of the subtree. ``tests``: tests of the rest of the

@@ -39,6 +39,7 @@ public:
         return rows_;
     }
     void release() { rows_ = {}; }
+    std::size_t bytes() const { return rows_.bytes(); }
 
 private:
     Rows rows_;
@@ -105,8 +106,11 @@ public:
     const Rows& whole(const Rows& rows) {
         return is_list(rows) ? whole_.of(rows, root_.n, [this](Rows& list) { write_out(list); }) : rows;
     }
-    /// Gives what `whole` returned back.
-    void release() { whole_.release(); }
+    /// Gives what is held beside the lists back.
+    void release() { whole_.release(), column_ = {}, give_back(side_); }
+    std::size_t bytes() const {
+        return whole_.bytes() + column_.bytes() + side_.capacity() * sizeof(Id) + here_.capacity();
+    }
 
     /// The same rows in the order of one feature, with their keys; they stay until the next call.
     const Rows& by(const Rows& rows, int feature) {

@@ -102,7 +102,7 @@ public:
     void turn_to_another(int level) { frame(level).outer.forget(); }
     /// Memory held, for the rough account of the root.
     TREEFORM_COLD std::size_t bytes() const {
-        std::size_t sum = two_.bytes();
+        std::size_t sum = two_.bytes() + (lists_ ? lists_->bytes() : 0);
         for (const auto& here : frames_) {
             sum += here->left.bytes() + here->right.bytes() + here->outer.bytes();
             for (const auto& one : here->searches) sum += one.bytes();
@@ -111,9 +111,12 @@ public:
     }
 
     /// See DepthTwo::work.
-    std::uint64_t work() const { return two_.work() + work_; }
+    std::uint64_t work() const { return two_.work() + work_ + (lists_ ? lists_->work() : 0); }
     /// Give the scratch back.
-    TREEFORM_COLD void release() { frames_.clear(), two_.release(); }
+    TREEFORM_COLD void release() {
+        frames_.clear(), two_.release();
+        if (lists_) lists_->release();
+    }
 
     /// Solve a subproblem; `by_feature` receives lower bounds per root feature, whatever the support. With a minimum
     /// support the problem is first solved without (see depth_two.hpp). `gap` and `guess` are for depth two at most.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "../common/cold.hpp"
+#include "../common/give_back.hpp"
 #include "control.hpp"
 #include "divide.hpp"
 #include "problem.hpp"
@@ -134,7 +135,7 @@ private:
     template <class T>
     static void renew(std::vector<T>& out, std::size_t size) {
         constexpr std::size_t kLarge = std::size_t{1} << 20;
-        if (size > kLarge) out = {}, out.reserve(size + size / 8);
+        if (size > kLarge) give_back(out), out.reserve(size + size / 8);
         out.resize(size);
     }
 };
@@ -367,13 +368,13 @@ TREEFORM_COLD void load_orders(const Rows& rows, const Losses& losses, RankedTab
             table.rank[f] = std::move(rank);
         else
             table.rank[f].assign(rank.begin(), rank.end());
-        rank = {};
+        give_back(rank);
         table.rank[f].push_back(static_cast<Key>(~Key{0}));
         if constexpr (!same_ids)
             std::copy_n(ranked.order.data() + root.stride * f, rows.n, root.order(static_cast<int>(f)));
     }
     table.distinct = std::move(ranked.distinct);
-    ranked.order = {};
+    give_back(ranked.order);
 }
 
 /// The table in the widths of W, and the node of all rows.

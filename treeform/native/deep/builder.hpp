@@ -98,7 +98,7 @@ public:
             if (tree && Space::better(tree->cost, cutoff)) best = tree, cutoff = tree->cost;
         };
         take(known(rows, height)), take(leaf);
-        const Test test = first_test(rows, leaf, quick);
+        const Test test = first_test(rows, quick);
         Sides* sides = test.feature < 0 ? nullptr : split(rows, test, height);
         if (!sides) return best;
         const bool left_first = space_.size(sides->left) >= space_.size(sides->right);
@@ -252,7 +252,7 @@ private:
 
     /// The root test of the best tree of depth two, or with `quick` and of a sample of one that costs little more: its proof
     /// takes most of the time. The best one of any feature where that tree is a leaf.
-    Test first_test(const Rows& rows, const Ptr& leaf, bool quick) {
+    Test first_test(const Rows& rows, bool quick) {
         Test& test = first_.at({space_.hash(rows), quick ? 1u : 0u});
         if (test.feature >= 0) return test;
         pace_();

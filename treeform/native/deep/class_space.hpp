@@ -385,11 +385,11 @@ private:
     /// A test above leaves and best tests, whose features may be known.
     Ptr low_tree(const Node& rows, Test test, contree::Plan::Kind on_left, contree::Plan::Kind on_right, int left_feature,
                  int right_feature) {
-        Node left, right;
+        Node left, right;  // no more than their weights is read
         if (listed_.lists_sides(rows))
-            listed_.divide(rows, test, left, right);
+            listed_.list_sides(rows, test, left, right);
         else
-            contree::weigh_sides(table_, rows, test, left, right);  // no more than that is read of them
+            contree::weigh_sides(table_, rows, test, left, right);
         const auto side = [&](contree::Plan::Kind kind, bool at_left, const std::vector<Cost>& weight, int feature) {
             return kind == contree::Plan::leaf ? leaf_of(weight) : stump(rows, test, at_left, weight, feature);
         };

@@ -50,7 +50,9 @@ public:
 
     /// The same rows with the orders of all features, which stay until the next call.
     const Rows& whole(const Rows& rows) {
-        return is_list(rows) ? whole_.of(rows, root_.n, [this](Rows& list) { write_out(list); }) : rows;
+        if (!is_list(rows)) return rows;
+        column_ = rest_ = {};
+        return whole_.of(rows, root_.n, [this](Rows& list) { write_out(list); });
     }
     /// Gives what `whole` returned back.
     void release() { whole_.release(); }

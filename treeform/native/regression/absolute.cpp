@@ -46,8 +46,8 @@ void Absolute::take_sequence(const Subset& rows, const Side& side, std::size_t f
 
 void Absolute::sweep(bool backwards, std::vector<double>& costs) {
     const auto head = static_cast<std::uint32_t>(table_.n);
-    const std::int64_t* y = table_.target.data();
-    const std::int64_t* w = table_.weight.data();
+    const std::int64_t* y = table_.target;
+    const std::int64_t* w = table_.weight;
     const std::size_t m = by_target_.size();
     costs.resize(m + 1);
     costs[0] = 0;

@@ -16,13 +16,15 @@ namespace {
 using Whole = Array<std::int64_t, 1>;
 constexpr std::int64_t kLargestPrice = std::int64_t{1} << 62;
 
-Rows rows_of(const Array<double, 2>& x, const Whole& target, const Whole& weight) {
+Rows rows_of(const Array<double, 2>& x, const Whole& target, const Whole& weight, Keywords& keywords) {
     require_numbers(x), require_aligned(target, weight);
     Rows rows;
-    rows.x = x.data(), rows.n = x.shape(0), rows.features = x.shape(1), rows.target = target.data();
+    rows.x = x.data(), rows.n = x.shape(0), rows.stride = x.shape(1), rows.target = target.data();
     require(target.shape(0) == rows.n, "targets and rows differ in number");
     require(rows.n >= 1 && rows.n < 0x7FFFFFFFu, "between 1 and 2^31 - 2 rows are possible");
-    require(rows.features >= 1, "there is no feature");
+    rows.columns = keywords.integers_as<std::size_t>("columns");
+    require(!rows.columns.empty(), "there is no feature");
+    for (const std::size_t column : rows.columns) require(column < rows.stride, "there is no such column");
     if (weight.is_valid()) {
         require(weight.shape(0) == rows.n, "weights and rows differ in number");
         rows.weight = weight.data();
@@ -84,15 +86,15 @@ bool report(Control& control, const nb::object& poll) {
 
 nb::dict regression(const Array<double, 2>& x, const Whole& target, const Whole& weight, const nb::kwargs& given) {
     Keywords keywords(given);
-    const Rows rows = rows_of(x, target, weight);
-    const Settings settings = settings_of(keywords, rows.features);
+    const Rows rows = rows_of(x, target, weight, keywords);
+    const Settings settings = settings_of(keywords, rows.columns.size());
     const double time_limit = keywords.real("time_limit");
     const nb::object poll = keywords.object("poll");
     keywords.finish();
     Control control(settings.memory_limit);
     if (settings.threads == 1) {  // without any bound, each threshold is followed by all thresholds
         const double each = settings.loss == Loss::squared ? 1 : std::log2(double(rows.n) + 1);
-        control.expect_steps(each * std::pow(double(rows.n * rows.features), settings.depth));
+        control.expect_steps(each * std::pow(double(rows.n * rows.columns.size()), settings.depth));
     }
     Outcome outcome;
     run_without_gil(
@@ -147,7 +149,7 @@ void bind(nb::module_& m) {
           "treeform.engines.leaf_values.costs.");
     m.def("regression", &regression, nb::arg("x"), nb::arg("target"), nb::arg("weight").none(), nb::arg("keywords"),
           "Solve for the best regression tree over continuous features; see treeform.engines.RegressionSearch. "
-          "Keywords: loss, depth, max_nodes, min_support, min_flow, price, price_denominator, threads, simd, pairs, "
+          "Keywords: columns, loss, depth, max_nodes, min_support, min_flow, price, price_denominator, threads, simd, pairs, "
           "memory_limit, "
           "time_limit, poll.");
 }

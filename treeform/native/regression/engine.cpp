@@ -42,8 +42,9 @@ void run(const Table& table, const Settings& settings, Control& control, Incumbe
         if (improves(settings)) improver = deep::value_improver<LossOf>(table, root.rows(), settings, control, incumbent);
     if (!improver) return root.prove();
     improver->first();
+    if (settings.depth == 3) improver.reset();
     if (contree::has_orders_alone(table.n)) give_freed_memory_back();  // what the proof begins with may be as large
-    if (settings.depth == 3) return root.prove();
+    if (!improver) return root.prove();
     if (settings.threads > 1) return deep::side_by_side(control, *improver, 0, [&] { root.prove(); });
     const bool is_deep = settings.depth > 4;
     const double ahead = static_cast<double>(improver->work()) * (is_deep ? 1 + kDeepAhead : 1);
@@ -57,7 +58,9 @@ void search(const Table& table, const Settings& settings, Control& control, Incu
     try {
         // Of very many rows that search has trees of a sample first.
         const bool sampled = !LossOf::by_pairs && improves(settings) && contree::has_orders_alone(table.n);
-        if (root.begin(!sampled)) run(table, settings, control, incumbent, root);
+        const bool more = root.begin(!sampled);
+        if (contree::has_orders_alone(table.n)) give_freed_memory_back();
+        if (more) run(table, settings, control, incumbent, root);
         out.complete = true;
     } catch (const Stopped&) {
     } catch (const std::bad_alloc&) {
@@ -101,7 +104,7 @@ bool fits(const Control& control, std::size_t bytes) {
 Outcome solve(const Rows& rows, const Settings& settings, Control& control) {
     Outcome out;
     // Of each cell its rank and place in the order, and the places of two parts of the rows.
-    const std::size_t cells = rows.n * rows.features, tables = cells * 4 * sizeof(std::uint32_t);
+    const std::size_t cells = rows.n * rows.columns.size(), tables = cells * 4 * sizeof(std::uint32_t);
     if (!fits(control, tables)) {
         out.seconds = control.seconds();
         return out;

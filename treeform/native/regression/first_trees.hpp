@@ -35,7 +35,7 @@ std::vector<RootTest> Search<LossOf>::best_of_each(const Subset& rows) {
     for (std::size_t f = 0; f < table_.features; ++f) {
         Answer best = leaf(rows);
         const auto limit = [&] { return Judge::limit(best.best, tolerance); };
-        std::vector<Cut> cuts = own.intervals.take_cuts();
+        Cuts cuts = own.intervals.take_cuts();
         cuts_of(table_, rows, f, cuts);
         loss_.outer(rows, f);
         own.intervals.begin(std::move(cuts), rows.n, one.by_feature, one.lower, price_, -1);

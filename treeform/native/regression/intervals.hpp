@@ -6,6 +6,7 @@
 // with a given feature at its root. Source: Brita et al., AAAI 2025, for classification.
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "problem.hpp"
@@ -44,20 +45,20 @@ struct Parts {
 class Intervals {
 public:
     /// Begins anew: `whole` are bounds on child trees over all rows, by feature, and `least` over all features.
-    void begin(std::vector<Cut>&& cuts, std::size_t n, const std::vector<double>& whole, double least, double price,
+    void begin(Cuts&& cuts, std::size_t n, const std::vector<double>& whole, double least, double price,
                std::int64_t first_key) {
         cuts_ = std::move(cuts), features_ = whole.size(), price_ = price, first_key_ = first_key;
         records_.clear(), bounds_.clear(), heap_.clear();
         const std::vector<double> nothing(features_, 0.0);
         const auto a = record(-1, 0, nothing, whole, 0, least);
         const auto b = record(static_cast<std::ptrdiff_t>(cuts_.size()), n, whole, nothing, least, 0);
-        if (!cuts_.empty()) heap_.push_back({least_between(a, b), a, b});
+        if (cuts_.size() > 0) heap_.push_back({least_between(a, b), a, b});
     }
-    const Cut& cut(const Job& job) const { return cuts_[job.cut]; }
-    std::vector<Cut> take_cuts() { return std::move(cuts_); }
+    Cut cut(const Job& job) const { return cuts_[job.cut]; }
+    Cuts take_cuts() { return std::move(cuts_); }
     /// No threshold that is left to evaluate costs less.
     double lower() const { return heap_.empty() ? kInfinite : heap_.front().lower; }
-    std::size_t bytes() const { return records_.capacity() * sizeof(Record) + bounds_.capacity() * 8; }
+    std::size_t bytes() const { return cuts_.bytes() + records_.capacity() * sizeof(Record) + bounds_.capacity() * 8; }
 
     /// The next threshold, with the bounds that its neighbours give; there has to be one.
     void next(Job& job) {
@@ -78,7 +79,7 @@ public:
     /// What has become known of the threshold; intervals of at least `most` are dropped.
     void done(const Job& job, double most) {
         const Bounds& now = job.bounds;
-        const auto here = record(static_cast<std::ptrdiff_t>(job.cut), cuts_[job.cut].below, now.left, now.right,
+        const auto here = record(static_cast<std::ptrdiff_t>(job.cut), cuts_.below(job.cut), now.left, now.right,
                                  now.left_least, now.right_least);
         push(job.u, here, job.lower, most);
         push(here, job.v, job.lower, most);
@@ -95,7 +96,7 @@ private:
         double lower;
         std::uint32_t u, v;
     };
-    std::vector<Cut> cuts_;
+    Cuts cuts_;
     std::size_t features_ = 0;
     double price_ = 0;
     std::int64_t first_key_ = -1;
@@ -125,19 +126,22 @@ private:
     }
     /// The cut that halves the rows of the interval; at first the one at the key that was given.
     std::size_t choose(std::size_t first, std::size_t last) {
-        const auto begin = cuts_.begin() + static_cast<std::ptrdiff_t>(first);
-        const auto end = cuts_.begin() + static_cast<std::ptrdiff_t>(last);
         if (first_key_ >= 0) {
-            const auto key = static_cast<std::uint32_t>(first_key_);
-            first_key_ = -1;
-            return static_cast<std::size_t>(
-                std::lower_bound(begin, end, key, [](const Cut& cut, std::uint32_t k) { return cut.key < k; })
-                - cuts_.begin());
+            const auto key = static_cast<std::uint32_t>(std::exchange(first_key_, -1));
+            return partition_point(first, last, [&](std::size_t k) { return cuts_.key(k) < key; });
         }
-        const std::uint32_t middle = (begin->below + end->below) / 2;
-        auto at = std::lower_bound(begin, end, middle, [](const Cut& cut, std::uint32_t z) { return cut.below < z; });
-        if (at != begin && middle - (at - 1)->below < at->below - middle) --at;
-        return static_cast<std::size_t>(at - cuts_.begin());
+        const std::uint32_t middle = (cuts_.below(first) + cuts_.below(last)) / 2;
+        const auto at = partition_point(first, last, [&](std::size_t k) { return cuts_.below(k) < middle; });
+        return at > first && middle - cuts_.below(at - 1) < cuts_.below(at) - middle ? at - 1 : at;
+    }
+    /// The first number from `first` on that `before` does not hold for, or `last`.
+    template <class Before>
+    static std::size_t partition_point(std::size_t first, std::size_t last, const Before& before) {
+        while (first < last) {
+            const std::size_t middle = first + (last - first) / 2;
+            before(middle) ? first = middle + 1 : last = middle;
+        }
+        return first;
     }
 };
 

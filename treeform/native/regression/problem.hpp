@@ -23,7 +23,8 @@ enum class PairTables { automatic, always, never };
 /// centre. The sum of weight * |target| is at most 2^53.
 struct Rows {
     const double* x = nullptr;
-    std::size_t n = 0, features = 0;
+    std::size_t n = 0, stride = 0;  // the table's rows and columns
+    std::vector<std::size_t> columns;  // those that are features
     const std::int64_t* target = nullptr;
     const std::int64_t* weight = nullptr;  // null: every weight is one
 };

@@ -91,7 +91,7 @@ private:
         features_.resize(table_.features);
         const Hint first = before.hint();
         for (std::size_t f = 0; f < table_.features; ++f) {
-            std::vector<Cut> cuts;
+            Cuts cuts;
             cuts_of(table_, all_, f, cuts);
             features_[f].intervals.begin(std::move(cuts), table_.n, before.by_feature, before.lower, search_.price(),
                                          first.feature == static_cast<int>(f) ? first.key : -1);

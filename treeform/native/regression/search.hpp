@@ -47,7 +47,7 @@ public:
     /// For each feature the best tree of depth two that begins with it, if it is better than the leaf.
     std::vector<RootTest> best_of_each(const Subset& rows);
     /// Gives what the last subset of many rows left back.
-    void release() { loss_.release(); }
+    void release() { loss_.release(), levels_.clear(); }
     bool bears_test(std::int64_t weight) const { return weight >= settings_.min_flow; }
     double price() const { return price_; }
     double tolerance(const Subset& rows) { return judge_.tolerance(loss_.leaf(rows).cost, rows.weight); }
@@ -307,7 +307,7 @@ Answer Search<LossOf>::depth_two_by_scans(const Subset& rows, std::int64_t budge
             out.by_feature[f] = (*known)[f];
             continue;
         }
-        std::vector<Cut> cuts = own.intervals.take_cuts();
+        Cuts cuts = own.intervals.take_cuts();
         cuts_of(table_, rows, f, cuts);
         loss_.outer(rows, f);
         own.intervals.begin(std::move(cuts), rows.n, whole, least, price_,
@@ -413,7 +413,7 @@ Answer Search<LossOf>::deeper(const Subset& rows, int depth, std::int64_t budget
             out.by_feature[f] = (*known)[f];
             continue;
         }
-        std::vector<Cut> cuts = own.intervals.take_cuts();
+        Cuts cuts = own.intervals.take_cuts();
         cuts_of(table_, rows, f, cuts);
         own.intervals.begin(std::move(cuts), rows.n, whole, least, price_,
                             first.feature == static_cast<int>(f) ? first.key : -1);

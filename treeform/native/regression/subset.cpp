@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "../common/give_back.hpp"
 #include "../contree/ranks.hpp"
 
 namespace treeform::regression {
@@ -33,6 +34,15 @@ void set_sums(const Table& table, const std::vector<Row>& order, std::size_t n, 
     out.squares = static_cast<double>(squares);
 }
 
+/// Room for the order of so many rows, and one more. Large ones have hardly more than that: both parts of a table together
+/// take what its orders take.
+void make_room(std::vector<Row>& order, std::size_t rows) {
+    constexpr std::size_t kLarge = std::size_t{1} << 14;
+    const bool wasteful = order.size() > kLarge && order.size() > rows + rows / 4;
+    if (order.size() > rows && !wasteful) return;
+    give_back(order), order.resize(rows + 1);
+}
+
 std::vector<Row> by_target(const Table& table) {
     std::vector<Row> order(table.n);
     std::iota(order.begin(), order.end(), 0);
@@ -51,15 +61,16 @@ bool is_pure(const Table& table, const Subset& rows) {
 
 Table table_of(const Rows& rows, Loss loss, const Stoppable& control) {
     Table table;
-    table.x = rows.x, table.n = rows.n, table.features = rows.features, table.loss = loss, table.weighted = rows.weight != nullptr;
-    table.target.assign(rows.target, rows.target + rows.n);
-    table.weight.assign(rows.n, 1);
-    if (rows.weight) table.weight.assign(rows.weight, rows.weight + rows.n);
+    table.x = rows.x, table.n = rows.n, table.stride = rows.stride, table.columns = rows.columns;
+    table.features = rows.columns.size(), table.loss = loss, table.target = rows.target;
+    if (!rows.weight) table.ones.assign(rows.n, 1);
+    table.weight = rows.weight ? rows.weight : table.ones.data();
+    table.weighted = std::any_of(table.weight, table.weight + rows.n, [](std::int64_t w) { return w != 1; });
     contree::RankSorter sorter;
     std::vector<std::uint32_t> order(rows.n), rank;
-    for (std::size_t f = 0; f < rows.features; ++f) {
+    for (const std::size_t column : rows.columns) {
         control.check();
-        table.distinct.push_back(sorter.rank(rows.x + f, rows.n, rows.features, order.data(), rank));
+        table.distinct.push_back(sorter.rank(rows.x + column, rows.n, rows.stride, order.data(), rank));
         table.rank.push_back(rank);
     }
     if (loss == Loss::absolute) {
@@ -108,8 +119,7 @@ void divide(const Table& table, const Subset& from, const std::vector<std::uint8
     left.order.resize(from.order.size() - first), right.order.resize(from.order.size() - first);
     for (std::size_t f = first; f < from.order.size(); ++f) {
         auto &a = left.order[f - first], &b = right.order[f - first];
-        if (a.size() < below + 1) a.resize(below + 1);
-        if (b.size() < from.n - below + 1) b.resize(from.n - below + 1);
+        make_room(a, below), make_room(b, from.n - below);
         // Without branches: each row is written to both, and one of the two places moves on.
         std::size_t x = 0, y = 0;
         for (std::size_t k = 0; k < from.n; ++k) {
@@ -123,22 +133,23 @@ void divide(const Table& table, const Subset& from, const std::vector<std::uint8
     set_sums(table, right.order[0], from.n - below, right);
 }
 
-void cuts_of(const Table& table, const Subset& rows, std::size_t feature, std::vector<Cut>& cuts) {
+void cuts_of(const Table& table, const Subset& rows, std::size_t feature, Cuts& cuts) {
     const auto& rank = table.rank[feature];
-    cuts.clear();
+    const std::size_t values = table.distinct[feature], most = std::min(rows.n, values);
+    cuts.begin(most, !table.ordered || values < table.n, !table.ordered || rows.n < table.n);
     if (!table.ordered) {
-        std::vector<std::uint32_t> count(table.distinct[feature], 0);
+        std::vector<std::uint32_t> count(values, 0);
         for (std::size_t k = 0; k < rows.n; ++k) ++count[rank[rows.order[0][k]]];
         std::uint32_t below = 0;
         for (std::uint32_t key = 0; key < count.size(); ++key) {
-            if (count[key] && below) cuts.push_back({below, key});
+            if (count[key] && below) cuts.add(below, key);
             below += count[key];
         }
         return;
     }
     const auto& order = rows.order[feature];
     for (std::size_t k = 1; k < rows.n; ++k)
-        if (rank[order[k]] != rank[order[k - 1]]) cuts.push_back({static_cast<std::uint32_t>(k), rank[order[k]]});
+        if (rank[order[k]] != rank[order[k - 1]]) cuts.add(k, rank[order[k]]);
 }
 
 }  // namespace treeform::regression

@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from treeform.engines import Engine, EngineOutcome, EngineRun
 from treeform.engines.leaf_values.fit import LeafFits
 from treeform.engines.leaf_values.moved import moved_targets
 from treeform.engines.leaf_values.search import depth_two
-from treeform.engines.regression_task import BOUND_UNIT
+from treeform.engines.regression_task import BOUND_UNIT, BestValue
 from treeform.engines.relaxation import Relaxation, relax
 from treeform.graph import DecisionGraph
 from treeform.language.losses import constant_models, loss_of
@@ -23,10 +25,13 @@ from treeform.shape import Tree
 from treeform.solve import schedule
 from treeform.solve.engines import recheck_of, value_part
 from treeform.solve.ledger import Ledger
+from treeform.solve.neighbourhoods import levels_of, nodes_below, rows_of, spliced, task_of
 from treeform.solve.node import Node, Worker
 from treeform.utils.arrays import Floats
 from treeform.utils.budget import Budget, Limit
 
+LEAST_HEIGHT = 2
+"""Of subtrees that are searched anew."""
 DEEPEST = 2
 """Depth up to which the search proves optima."""
 MOST_CELLS = 2**19
@@ -117,17 +122,78 @@ class ValueRun:
         self._bound_deeper(recheck)
         self.ledger.notes.append(
             f"{self.name} proves optima under requirements on values {proves}; beyond, it gives bound and models, "
-            "and ends with them, before the time limit, too"
+            "and searches subtrees of the best one anew until none is better"
         )
+        self._improve()
+
+    def _improve(self) -> None:
+        """Other subtrees of the best tree, low ones first, as long as one makes it better.
+
+        Each is the best tree of its rows without the requirements: one of all columns, and one of those that no order
+        names. Then all leaves get the best values that satisfy the requirements.
+        """
+        if self.task.max_features is not None:  # the rest of the tree reads some of them
+            return
+        self.ledger.set_phase(f"{self.name}, subtrees")
+        tried: set[tuple[bytes, int]] = set()
+        while not self._stop() and self._improve_once(tried):
+            pass
+
+    def _improve_once(self, tried: set[tuple[bytes, int]]) -> bool:
+        """Whether some subtree that was not ``tried`` before makes the best tree better."""
+        graph, data = self.ledger.graph, self.question.data
+        if graph is None or not graph.is_plain_tree:
+            return False
+        leaf, level = graph.apply(data.X), levels_of(graph)
+        low = [v for v in range(1, len(level)) if self.task.depth - level[v] >= LEAST_HEIGHT]
+        for node in sorted(low, key=lambda v: -level[v]):
+            inside = nodes_below(graph, node)
+            here, depth = np.isin(leaf, list(inside)), self.task.depth - level[node]
+            rows, reached = np.flatnonzero(here), np.packbits(here).tobytes()
+            if len(rows) < 2:
+                continue
+            tests = sum(int(graph.feature[v] >= 0 and v not in inside) for v in range(len(level)))
+            task = replace(
+                task_of(self.task, here, depth, tests),
+                best_value=partial(_of_some, self.task.best_value, rows),
+                best_loss=partial(_of_some, self.task.best_loss, rows),
+            )
+            for columns in self._choices_of_columns():
+                key = reached, len(columns)
+                if self._stop() or key in tried:
+                    continue
+                tried.add(key)
+                run = EngineRun(schedule.LOW_SUBTREE.of(self.budget).until(self._stop))
+                part = self.engine.run(rows_of(data, here), replace(task, columns=columns), run).graph
+                if part is not None and self._is_better(spliced(graph, node, inside, part, data)):
+                    return True
+        return False
+
+    def _choices_of_columns(self) -> list[NDArray[np.int64]]:
+        """All columns, and those that no order names where there are orders."""
+        columns = self.task.columns
+        assert columns is not None
+        others = columns[~np.isin(columns, list(self._ordered()))]
+        return [columns] if len(others) in (0, len(columns)) else [others, columns]
+
+    def _is_better(self, graph: DecisionGraph) -> bool:
+        """Whether a tree is the best one, once it has the best values that satisfy the requirements."""
+        before, known, found = self.ledger.graph, self._known(), self.fits.with_best_values(graph)
+        if found is not None and (
+            known is None or found[1].loss + self.task.price * found[0].n_nodes < known
+        ):
+            self.ledger.submit(found[0], f"{self.name}, a subtree")
+        return self.ledger.graph is not before
+
+    def _ordered(self) -> frozenset[int]:
+        return frozenset().union(*(order.features for order in self.rule.orders))
 
     def _without_ordered(self) -> None:
         """The best tree that tests no ordered column satisfies all orders."""
-        ordered = frozenset().union(*(order.features for order in self.rule.orders))
-        columns = self.task.columns
-        assert columns is not None
-        if not ordered or self._stop():
+        choices = self._choices_of_columns()
+        if len(choices) == 1 or self._stop():
             return
-        task = replace(self.task, columns=columns[~np.isin(columns, list(ordered))])
+        task = replace(self.task, columns=choices[0])
         run = EngineRun(schedule.WITHOUT_VALUES.of(self.budget).until(self._stop))
         outcome = self.engine.run(self.question.data, task, run)
         if outcome.graph is not None:
@@ -215,6 +281,12 @@ class ValueRun:
             if search.best_fit is not None and any(search.best_fit.multipliers):
                 prices = np.array([float(u) for u in search.best_fit.multipliers])
         return max(tried, key=lambda one: one[0])[1] if tried else self.prices
+
+
+def _of_some(answer: BestValue, rows: NDArray[np.int64], part: NDArray[np.int64]) -> Fraction:
+    """The answer for a part of some rows."""
+    return answer(rows[part])
+
 
 def _written(prices: Floats) -> dict[str, object]:
     """Prices of rows as whole multiples of one part: any prices give a bound, so they are rounded."""
