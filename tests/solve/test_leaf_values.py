@@ -335,3 +335,28 @@ def test_beyond_its_size_it_says_that_it_ends_before_the_limit(monkeypatch: pyte
     result = problem.solve(time_limit=20)
     assert result.graph is not None
     assert any("up to 10 values" in note and "before the time limit" in note for note in result.notes)
+
+
+def test_subtrees_of_the_best_tree_are_searched_anew_beyond_depth_two(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 4))
+    problem = tf.Problem(X, np.round(X[:, 0] * X[:, 1] - X[:, 2] + rng.normal(size=200), 2), shape=tf.Tree(4))
+    problem.minimize(tf.SquaredError())
+    problem += tf.Monotone("x1")
+    better = problem.solve(time_limit=60)
+    assert any("searched all subtrees" in note for note in better.notes)
+    assert not any(better.violations.values())
+    monkeypatch.setattr(leaf_values.ValueRun, "_improve", lambda run: None)
+    assert better.objective < problem.solve(time_limit=60).objective
+
+
+@pytest.mark.parametrize("nodes", [3, 5])
+def test_a_subtree_has_the_tests_that_the_rest_of_the_tree_leaves(nodes: int) -> None:
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(120, 3))
+    problem = tf.Problem(X, np.round(X[:, 0] * X[:, 1] + rng.normal(size=120), 1), shape=tf.Tree(4))
+    problem.minimize(tf.AbsoluteError())
+    problem += [tf.Monotone("x0"), tf.MaxNodes(nodes)]
+    result = problem.solve(time_limit=60)
+    assert result.graph.n_nodes <= nodes
+    assert not any(result.violations.values())

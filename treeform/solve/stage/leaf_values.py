@@ -122,7 +122,7 @@ class ValueRun:
         self._bound_deeper(recheck)
         self.ledger.notes.append(
             f"{self.name} proves optima under requirements on values {proves}; beyond, it gives bound and models, "
-            "and searches subtrees of the best one anew until none is better"
+            "and ends with them, before the time limit, too"
         )
         self._improve()
 
@@ -136,8 +136,12 @@ class ValueRun:
             return
         self.ledger.set_phase(f"{self.name}, subtrees")
         tried: set[tuple[bytes, int]] = set()
-        while not self._stop() and self._improve_once(tried):
-            pass
+        while not self._stop():
+            if not self._improve_once(tried):
+                if not self._stop():
+                    note = "searched all subtrees of the best tree anew: none makes it better"
+                    self.ledger.notes.append(f"{self.name} {note}")
+                return
 
     def _improve_once(self, tried: set[tuple[bytes, int]]) -> bool:
         """Whether some subtree that was not ``tried`` before makes the best tree better."""
