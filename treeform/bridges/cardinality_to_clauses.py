@@ -13,13 +13,7 @@ from itertools import combinations
 
 import numpy as np
 
-from treeform.bridges.base import (
-    CARDINALITY,
-    CLAUSE,
-    ENFORCED_CARDINALITY,
-    ENFORCED_CLAUSE,
-    Bridge,
-)
+from treeform.bridges.base import CARDINALITY, CLAUSE, ENFORCED_CARDINALITY, ENFORCED_CLAUSE, Bridge
 from treeform.bridges.templates import Family, Template, instantiate
 from treeform.model import Block, Cardinality, Clause, Model
 

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treeform.bridges.base import (
-    CARDINALITY,
-    ENFORCED_CARDINALITY,
-    ENFORCED_LINEAR,
-    LINEAR,
-    Bridge,
-)
+from treeform.bridges.base import CARDINALITY, ENFORCED_CARDINALITY, ENFORCED_LINEAR, LINEAR, Bridge
 from treeform.model import Block, Cardinality, Linear, Model
 from treeform.model.blocks import negated_per_row
 

@@ -13,11 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from treeform.data import Dataset
-from treeform.engines.checks import (
-    SCAN_PATHS,
-    NativeSettings,
-    not_exact,
-)
+from treeform.engines.checks import SCAN_PATHS, NativeSettings, not_exact
 from treeform.engines.column_budget import ColumnBudget
 from treeform.engines.contributions import Clashes, Contributions
 from treeform.engines.native_call import (

@@ -18,13 +18,7 @@ import numpy as np
 from treeform.data import Dataset
 from treeform.engines import some_thresholds
 from treeform.engines.checks import NativeSettings, impossible, is_whole
-from treeform.engines.diagram_core import (
-    CoreCall,
-    DiagramSession,
-    has_room,
-    known_costs,
-    memory_of_round,
-)
+from treeform.engines.diagram_core import CoreCall, DiagramSession, has_room, known_costs, memory_of_round
 from treeform.engines.distributed import Distributable, Evaluator
 from treeform.engines.native_call import admissible_diagram
 from treeform.engines.size_outcome import SizeOutcome

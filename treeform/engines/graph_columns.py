@@ -19,14 +19,7 @@ from numpy.typing import NDArray
 
 from treeform.data import Dataset
 from treeform.data.columns import by_source
-from treeform.engines.and_or_graph import (
-    Apart,
-    GraphOfTrees,
-    Limits,
-    Priced,
-    most_columns,
-    takes_intervals,
-)
+from treeform.engines.and_or_graph import Apart, GraphOfTrees, Limits, Priced, most_columns, takes_intervals
 from treeform.engines.table_of_totals import Tests
 from treeform.engines.task import TreeTask
 from treeform.language.alternatives import AndOrGraph

@@ -15,12 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.data import Dataset, midpoints
-from treeform.engines.checks import (
-    NativeSettings,
-    check_flag,
-    check_seed,
-    one_of,
-)
+from treeform.engines.checks import NativeSettings, check_flag, check_seed, one_of
 from treeform.engines.column_budget import ColumnBudget
 from treeform.engines.native_call import (
     Room,

@@ -20,15 +20,7 @@ from treeform.data.unseen import Unseen
 from treeform.errors import DataError, SpecError
 from treeform.graph import from_sklearn, routing, structure, values
 from treeform.graph.encoded import encoded_matrix, with_nan
-from treeform.graph.forms import (
-    LinearForm,
-    extended,
-    fault,
-    fault_of_passes,
-    passing,
-    renumbered,
-    taken_out,
-)
+from treeform.graph.forms import LinearForm, extended, fault, fault_of_passes, passing, renumbered, taken_out
 from treeform.graph.gaps import accepting, checked_policy
 from treeform.graph.nodetest import NodeTest, node_tests
 from treeform.utils.arguments import clear_call

@@ -33,13 +33,7 @@ from itertools import product
 from typing import Any, NamedTuple, cast
 
 from treeform.graph import DecisionGraph
-from treeform.language.composed import (
-    CasesTerm,
-    RatioTerm,
-    cases_of,
-    others_of,
-    sums_of,
-)
+from treeform.language.composed import CasesTerm, RatioTerm, cases_of, others_of, sums_of
 from treeform.language.objective import Objective, Term
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement

@@ -30,13 +30,7 @@ from treeform.solve.result import USUAL, Progress, SolveOptions, StageRun
 from treeform.tradeoff.asking import told
 from treeform.tradeoff.one_row import AnsweredRows, is_answered, is_proved_by_engine, solve_row
 from treeform.tradeoff.rows_by_engine import engine_for, enter_models_of_one_feature, enter_rows
-from treeform.tradeoff.size_table import (
-    EVERY_ROW,
-    Price,
-    SizeBounds,
-    SizeTable,
-    wanted_prices,
-)
+from treeform.tradeoff.size_table import EVERY_ROW, Price, SizeBounds, SizeTable, wanted_prices
 from treeform.tradeoff.trees_at_price import close_price, enter_largest_tree
 from treeform.tradeoff.view import known_from
 from treeform.utils.budget import Budget, Limit, Pace, Share, Step, interruptible, observe_steps, report_step
