@@ -14,20 +14,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treeform.certify.prices import CARRIED, Found, Prices
 from treeform.certify.tables import Table, beyond_prices
+from treeform.data import Dataset
+from treeform.engines import TreeTask
 from treeform.utils.arrays import Ints
 from treeform.utils.budget import Budget
 from treeform.utils.out_of_reach import Stopped
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.engines import TreeTask
 
 Set = NDArray[np.bool_]
 """Distinct points of the table."""

@@ -8,17 +8,13 @@ nothing of the native search.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.certify.prices import Prices
+from treeform.data import Dataset
 from treeform.engines.and_or_graph import most_columns
-
-if TYPE_CHECKING:
-    from treeform.certify.prices import Prices
-    from treeform.data import Dataset
-    from treeform.engines.relaxation import Relaxation
+from treeform.engines.relaxation import Relaxation
 
 
 def may_be_left_out(data: Dataset, relaxation: Relaxation) -> bool:

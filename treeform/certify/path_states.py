@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.engines import TreeTask
 from treeform.language.paths import PathRule, PathTests
 from treeform.utils.arrays import Bools
 from treeform.utils.out_of_reach import OutOfReach
-
-if TYPE_CHECKING:
-    from treeform.engines import TreeTask
 
 MOST_ENTRIES = 30_000_000
 """States times tests."""

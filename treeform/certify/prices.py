@@ -20,20 +20,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treeform.certify.path_states import Followed, States, read_by
 from treeform.certify.tables import EXACT, Table, beyond_prices
+from treeform.data import Dataset
+from treeform.engines import TreeTask
 from treeform.utils.arrays import Bools, Floats, Ints
 from treeform.utils.budget import Budget
 from treeform.utils.out_of_reach import Stopped
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.engines import TreeTask
 
 LONGEST = 3_000_000
 """Trees that one list may hold."""

@@ -8,18 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from copy import copy
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.data import Dataset
+from treeform.engines import TreeTask
 from treeform.language.paths import PathTests
 from treeform.utils.arrays import Floats, Ints
 from treeform.utils.out_of_reach import OutOfReach
-
-if TYPE_CHECKING:
-    from treeform.data import Dataset
-    from treeform.engines import TreeTask
 
 EXACT = 2**53
 LARGEST_TABLE = 50_000_000
