@@ -58,7 +58,7 @@ def test_ctrl_c_keeps_rows_of_workers_without_a_folder(
         raise KeyboardInterrupt
         yield
 
-    monkeypatch.setattr(sys.modules["treeform.study.sweep"], "each", interrupted)
+    monkeypatch.setattr(sys.modules["treeform.study.sweep"], "_each", interrupted)
     study = tf.sweep(problem, PRICES, executor="loky")
     assert (len(study.table), study.total) == (1, 3)
 
@@ -93,7 +93,7 @@ def test_a_worker_ends_with_the_process_that_started_it(monkeypatch: pytest.Monk
     if starts == 0:
         parent = os.getpid()
         if os.fork() == 0:
-            executor._call(lambda: (os.write(writing, b"+"), time.sleep(600)), parent)
+            sys.modules["treeform.study.sweep"]._call(lambda: (os.write(writing, b"+"), time.sleep(600)), parent)
             os._exit(0)
         os.close(writing)
         time.sleep(600)  # longer than a test may take

@@ -10,7 +10,7 @@ import tempfile
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from importlib.util import find_spec
 from typing import Any
@@ -51,29 +51,6 @@ def waited(future: Future[Any], stop: Callable[[], bool], check: Callable[[], ob
     return future.result()
 
 
-def each(executor: Any, workers: int | None, tasks: Iterable[Callable[[], Any]]) -> Iterator[Any]:
-    """The results of tasks, as they end.
-
-    ``executor``: ``"loky"``: processes on this machine. ``"dask"``: workers that Dask starts here,
-    ``"dask:tcp://HOST:PORT"`` those of a cluster. ``"ray"``: the cluster that Ray is connected to. ``workers``:
-    processes; None takes one for each processor. A cluster has its own number. ``tasks``: each can be pickled. Raises
-    SpecError if there is no such executor, or its package is not installed.
-    """
-    from joblib import Parallel, delayed, parallel_config
-
-    with _backend(executor, workers) as (name, count):
-        # Ray's backend gives no result before all tasks have ended.
-        given_back = "list" if name == "ray" else "generator_unordered"
-        with parallel_config(backend=name, n_jobs=count):
-            yield from Parallel(return_as=given_back)(delayed(_call)(task, os.getpid()) for task in tasks)
-
-
-def _call(task: Callable[[], Any], parent: int) -> Any:
-    if os.getppid() == parent:
-        end_with(parent)
-    return task()
-
-
 @contextlib.contextmanager
 def shared_folder() -> Iterator[str]:
     """A folder for this process and its workers, which joblib's tracker removes where these were killed."""
@@ -97,24 +74,6 @@ def end_with(parent: int) -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
-
-
-@contextlib.contextmanager
-def _backend(executor: Any, workers: int | None) -> Iterator[tuple[str, int]]:
-    """The name that joblib knows, and the number of jobs."""
-    check_executor(executor)
-    count = -1 if workers is None else workers
-    if executor in LOCAL:
-        yield str(executor), count
-    elif executor == "ray":
-        require_package("ray")
-        from ray.util.joblib import register_ray
-
-        register_ray()
-        yield "ray", -1
-    else:
-        with client_of(executor, workers) as client, client.as_current():
-            yield "dask", -1
 
 
 def check_executor(executor: Any, names: tuple[str, ...] = NAMES) -> None:

@@ -6,13 +6,17 @@ What holds for requirements, too: items between commas, and values in quotes.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
+
+import numpy as np
+import pandas as pd
 
 from treeform.data.exact import fraction_of
 from treeform.errors import SpecError, did_you_mean, no_such_part
 from treeform.utils.extensions import OBJECTIVES, extensions, find, parameters
+from treeform.utils.text import count_of, decimal_or_plain
 
 _ITEMS = {mark: re.compile(rf"""(?:[^{mark}"']|"[^"]*"|'[^']*')+""") for mark in ",;"}
 _SETTING = re.compile(r"""((?:"[^"]*")+|(?:'[^']*')+|[^="']+)=(.*)""", re.DOTALL)
@@ -153,17 +157,35 @@ def quoted(value: str) -> str:
 
 
 def stated(name: str, *values: object, **settings: object) -> str:
-    """A requirement as text: ``NAME:VALUE,KEY=VALUE``; settings that are None are left out.
+    """A requirement as text: ``NAME:VALUE,KEY=VALUE``; what is None is left out.
 
     >>> stated("monotone", "a,b", "increasing", positive=None)
     'monotone:"a,b",increasing'
     """
-    parts = [_shown(value) for value in values]
+    parts = [_shown(value) for value in values if value is not None]
     parts += [f"{key}={_shown(value)}" for key, value in settings.items() if value is not None]
     return f"{name}:{','.join(parts)}" if parts else name
 
 
+def list_text(values: Iterable[str]) -> str:
+    """Names as one text with commas between them."""
+    return ",".join(map(quoted, values))
+
+
+FEW = 8
+"""Lists of so many values are written out in texts."""
+
+
 def _shown(value: object) -> str:
+    """A value in a text; of a long array, or of the list that a file makes of it, its size."""
+    if isinstance(value, np.ndarray | pd.Series):
+        value = value.tolist()
+    if isinstance(value, list) and len(value) > FEW:
+        return f"({count_of(len(value), 'value')})"
+    if isinstance(value, Fraction):
+        return decimal_or_plain(value)
+    if isinstance(value, tuple) and all(isinstance(one, str) for one in value):
+        value = list_text(value)
     return quoted(value) if isinstance(value, str) else str(value)
 
 

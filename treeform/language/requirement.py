@@ -31,7 +31,7 @@ from treeform.language.values import ValueRule
 from treeform.model import Expr, Model
 from treeform.shape import Limits, Shape
 from treeform.utils.extensions import OBJECTIVES, REQUIREMENTS, extensions, find
-from treeform.utils.text import count_of, decimal_or_plain, snake_case
+from treeform.utils.text import decimal_or_plain, snake_case
 
 R = TypeVar("R", bound="Requirement")
 
@@ -65,6 +65,8 @@ class Requirement(Component, ABC):
         What states `totals` or `prediction_rows` over ``predicted`` always can.
     names_rows : bool
         Whether it names single rows by their positions in the table.
+    bare : tuple of str
+        Parameters that stand first in its text, without their names.
     words : str
         What it asks, as a clause with places for its attributes: "at most {share} of the rows are predicted yes".
     samples : tuple of str
@@ -79,6 +81,7 @@ class Requirement(Component, ABC):
     alternatives: ClassVar[tuple[str, ...]] = ()
     of_rows: ClassVar[bool] = False
     names_rows: ClassVar[bool] = False
+    bare: ClassVar[tuple[str, ...]] = ()
     words: ClassVar[str] = ""
     samples: ClassVar[tuple[str, ...]] = ()
 
@@ -373,7 +376,8 @@ class Requirement(Component, ABC):
             ) from error
 
     def __str__(self) -> str:
-        return stated(self.name, **{key: _brief(value) for key, value in parameters_of(self).items()})
+        named = parameters_of(self)
+        return stated(self.name, *[named.pop(key) for key in self.bare], **named)
 
     def _copy(self: R, **changes: Any) -> R:
         new = copy.copy(self)
@@ -416,26 +420,17 @@ def class_of(name: str) -> type[Requirement]:
     )
 
 
-FEW = 8
-"""Lists of so many values are written out in texts."""
-
-
-def _brief(value: Any) -> Any:
-    """A parameter in the text of a requirement: of a long array, or of the list that a file makes of it, its size."""
-    if isinstance(value, np.ndarray | pd.Series):
-        value = value.tolist()
-    return f"({count_of(len(value), 'value')})" if isinstance(value, list) and len(value) > FEW else value
-
-
 def _spoken(value: Any) -> Any:
     """An attribute in the words of a requirement."""
     return decimal_or_plain(value) if isinstance(value, Fraction) else value
 
 
 def _plain(value: Any) -> Any:
-    """``value`` as JSON has it; fractions as text, NumPy values as Python's."""
+    """``value`` as JSON has it; fractions as text, NumPy values as Python's, models as their files."""
     if isinstance(value, Fraction):
-        return str(value)
+        return decimal_or_plain(value)
+    if isinstance(value, DecisionGraph):
+        return value.to_json()
     if isinstance(value, np.ndarray | pd.Series):
         return value.tolist()
     if isinstance(value, np.generic):

@@ -64,8 +64,7 @@ class ByGroups(Requirement):
 
     def __str__(self) -> str:
         told = {key: getattr(self, key) for key in self.told}
-        plain = {k: decimal_or_plain(v) if isinstance(v, Fraction) else v for k, v in told.items()}
-        return stated(self.name, groups=None if self.groups is None else groups_text(self.groups), **plain)
+        return stated(self.name, groups=None if self.groups is None else groups_text(self.groups), **told)
 
 
 def _in_file(key: str, value: Any) -> Any:

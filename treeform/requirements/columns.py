@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from treeform.data import Dataset
 from treeform.errors import SpecError, no_column
 from treeform.graph import DecisionGraph
-from treeform.language.objective_text import bare, items_in, quoted
+from treeform.language.objective_text import bare, items_in
 from treeform.language.ports import Ports
 from treeform.model import Expr, Model
 from treeform.shape import UNIVARIATE
@@ -39,11 +39,6 @@ def _names_in(text: str) -> list[str]:
     if not {"'", '"'} & set(text):
         return text.split(",")
     return [bare(item) for item in (items_in(text) if "," in text else [text])]
-
-
-def column_text(columns: Iterable[str]) -> str:
-    """Columns as the text that `column_list` reads."""
-    return ",".join(map(quoted, columns))
 
 
 def _no_columns(owner: str, given: Any) -> SpecError:

@@ -18,7 +18,6 @@ from treeform.language.classes import plain_label, positive_code
 from treeform.language.forms import Inequality, Rows, Sum, values_of
 from treeform.language.linear import LinearRequirement
 from treeform.language.numbers import as_fraction
-from treeform.language.objective_text import stated
 from treeform.language.rational import least_above
 from treeform.requirements.amount import percent_text
 from treeform.utils.arguments import renamed
@@ -46,6 +45,7 @@ class RateBound(LinearRequirement, Bounded, listed=False):
     """
 
     name: ClassVar[str] = "rate_bound"
+    bare: ClassVar[tuple[str, ...]] = ("at_least",)
     moves: ClassVar[str] = "at_least"
     least: ClassVar[bool] = True
     """Whether the rate is at least the bound; else at most."""
@@ -134,9 +134,6 @@ class RateBound(LinearRequirement, Bounded, listed=False):
             parameters["positive"] = plain_label(self.positive)
         return {"name": self.name, "parameters": parameters}
 
-    def __str__(self) -> str:
-        return stated(self.name, decimal_text(self.rate), positive=self.positive)
-
     def in_words(self) -> str:
         positive = "the positive class" if self.positive is None else self.positive
         return self.wording.format(positive=positive, share=percent_text(self.rate))
@@ -208,6 +205,7 @@ class MaxFalsePositiveRate(RateBound):
     """
 
     name: ClassVar[str] = "max_false_positive_rate"
+    bare: ClassVar[tuple[str, ...]] = ("at_most",)
     samples: ClassVar[tuple[str, ...]] = ("max_false_positive_rate:0.3,positive=0",)
     wording: ClassVar[str] = "of the rows that are not {positive}, at most {share} are predicted {positive}"
     least: ClassVar[bool] = False

@@ -65,6 +65,7 @@ class SumsAtMost(LinearRequirement, Bounded):
 class AtMost(AtMostNumber):
     """One that counts."""
 
+    bare: ClassVar[tuple[str, ...]] = ("at_most",)
     counts: ClassVar[str]
     """What is counted, for tables and names of rows."""
     least: ClassVar[int] = 0
@@ -85,9 +86,6 @@ class AtMost(AtMostNumber):
 
     def beyond(self, value: Value, data: Dataset) -> Value | None:
         return int(value) - 1 if value > self.least else None
-
-    def __str__(self) -> str:
-        return f"{self.name}:{self.at_most}"
 
     def in_words(self) -> str:
         return f"at most {self.at_most} {self.counts}"

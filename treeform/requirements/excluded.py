@@ -12,7 +12,6 @@ from treeform.data import Dataset
 from treeform.graph import DecisionGraph
 from treeform.language.forms import Inequality, Rows
 from treeform.language.linear import LinearRequirement
-from treeform.language.objective_text import stated
 from treeform.language.ports import Ports
 from treeform.model import Model
 from treeform.requirements.columns import check_columns, column_name, features_of
@@ -33,6 +32,7 @@ class NoTestOn(LinearRequirement):
     """
 
     name: ClassVar[str] = "no_test_on"
+    bare: ClassVar[tuple[str, ...]] = ("column",)
     words: ClassVar[str] = "no test reads {column}"
     samples: ClassVar[tuple[str, ...]] = ("no_test_on:age",)
     of_values: ClassVar[bool] = True
@@ -63,6 +63,3 @@ class NoTestOn(LinearRequirement):
     def violation(self, graph: DecisionGraph, data: Dataset) -> int:
         columns = set(self._features(data).tolist())
         return sum(bool(columns & set(test.columns)) for test in graph.tests())
-
-    def __str__(self) -> str:
-        return stated(self.name, self.column)

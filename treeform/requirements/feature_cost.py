@@ -192,7 +192,7 @@ class FeatureCost(AtMostNumber):
     def __str__(self) -> str:
         costs = ",".join(f"{quoted(name)}={decimal_text(cost)}" for name, cost in self.costs)
         path = "true" if self.per_path else None
-        return stated(self.name, costs, at_most=decimal_text(self.at_most), per_path=path)
+        return stated(self.name, costs, at_most=self.at_most, per_path=path)
 
     def in_words(self) -> str:
         prices = ", ".join(f"{name} {decimal_text(price)}" for name, price in self.costs)

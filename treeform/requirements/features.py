@@ -110,6 +110,7 @@ class Monotone(Requirement):
     """
 
     name: ClassVar[str] = "monotone"
+    bare: ClassVar[tuple[str, ...]] = ("column", "direction")
     samples: ClassVar[tuple[str, ...]] = (
         "monotone:age,increasing,positive=1",
         "monotone:owner,decreasing,positive=0",
@@ -263,9 +264,6 @@ class Monotone(Requirement):
             lower, upper = (np.flatnonzero(side) for side in ranks[test.node][:: 1 if left_is_lower else -1])
             broken += bool(lower.size and upper.size and lower[-1] > upper[0])
         return broken
-
-    def __str__(self) -> str:
-        return stated(self.name, self.column, self.direction, positive=self.positive)
 
     def in_words(self) -> str:
         if "value" in self.needs:

@@ -10,7 +10,7 @@ import numpy as np
 from treeform.data import Dataset
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
-from treeform.language.objective_text import items_in, stated
+from treeform.language.objective_text import items_in, list_text, stated
 from treeform.language.paths import ColumnRule, PathRule
 from treeform.language.ports import Ports
 from treeform.language.requirement import Requirement
@@ -19,7 +19,6 @@ from treeform.requirements.columns import (
     check_columns,
     column_groups,
     column_list,
-    column_text,
     features_of,
     on_paths,
     paths_taken,
@@ -117,7 +116,7 @@ class Interaction(Requirement):
         return _OneSet(self, data)
 
     def __str__(self) -> str:
-        return stated(self.name, ";".join(map(column_text, self.sets)))
+        return stated(self.name, ";".join(map(list_text, self.sets)))
 
     def in_words(self) -> str:
         sets = "; or ".join(" and ".join(one) for one in self.sets)

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from treeform.data import Dataset
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
-from treeform.language.objective_text import stated
 from treeform.language.paths import ColumnRule, PathRule, PathTests
 from treeform.language.ports import Ports
 from treeform.language.requirement import Requirement
@@ -21,7 +20,6 @@ from treeform.requirements.columns import (
     column_groups,
     column_list,
     column_name,
-    column_text,
     distinct_rows,
     features_of,
     paths_taken,
@@ -61,6 +59,7 @@ class MaxTestsPerPath(AtMost):
     """
 
     name: ClassVar[str] = "max_tests_per_path"
+    bare: ClassVar[tuple[str, ...]] = ("columns",)
     samples: ClassVar[tuple[str, ...]] = ('max_tests_per_path:"age,owner",at_most=1',)
     counts: ClassVar[str] = "tests on a path"
     needs = frozenset({"feature", "reaches"})
@@ -93,9 +92,6 @@ class MaxTestsPerPath(AtMost):
         tested = reads(graph, data, self.columns).any(axis=1)
         return int((graph.route(data.points.X).astype(int) @ tested.astype(int)).max())
 
-    def __str__(self) -> str:
-        return stated(self.name, column_text(self.columns), at_most=self.at_most)
-
     def in_words(self) -> str:
         return f"a path has at most {count_of(self.at_most, 'test')} of {' and '.join(self.columns)} together"
 
@@ -117,6 +113,7 @@ class OncePerPath(Requirement):
     """
 
     name: ClassVar[str] = "once_per_path"
+    bare: ClassVar[tuple[str, ...]] = ("columns",)
     samples: ClassVar[tuple[str, ...]] = ("once_per_path",)
     demands_tests: ClassVar[bool] = False
     needs = frozenset({"feature", "reaches"})
@@ -144,9 +141,6 @@ class OncePerPath(Requirement):
         paths = paths_taken(graph, data).astype(int)
         counted = paths @ reads(graph, data, self._names(data)).astype(int)
         return int(np.maximum(counted - 1, 0).sum())
-
-    def __str__(self) -> str:
-        return stated(self.name, *(() if self.columns is None else (column_text(self.columns),)))
 
     def in_words(self) -> str:
         columns = "every column" if self.columns is None else f"each of {', '.join(self.columns)}"
@@ -183,6 +177,7 @@ class Below(Requirement):
     """
 
     name: ClassVar[str] = "below"
+    bare: ClassVar[tuple[str, ...]] = ("column",)
     words: ClassVar[str] = "{column} is tested only below a test of {above}"
     samples: ClassVar[tuple[str, ...]] = ("below:owner,above=age",)
     demands_tests: ClassVar[bool] = True
@@ -234,9 +229,6 @@ class Below(Requirement):
             reaching = routes[routes[:, node]]
             wrong += bool((~(reaching[:, :node] & read[:node, 1]).any(axis=1)).any())
         return wrong
-
-    def __str__(self) -> str:
-        return stated(self.name, self.column, above=self.above)
 
 
 class _AFewTimes(PathRule):

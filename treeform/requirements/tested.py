@@ -12,14 +12,12 @@ from treeform.errors import Infeasible
 from treeform.graph import DecisionGraph
 from treeform.language.forms import Inequality, Rows
 from treeform.language.linear import LinearRequirement
-from treeform.language.objective_text import stated
 from treeform.language.ports import Ports
 from treeform.language.requirement import Requirement
 from treeform.model import Model
 from treeform.requirements.columns import (
     check_columns,
     column_list,
-    column_text,
     features_of,
     reads,
     sources,
@@ -46,6 +44,7 @@ class Uses(LinearRequirement):
     """
 
     name: ClassVar[str] = "uses"
+    bare: ClassVar[tuple[str, ...]] = ("columns",)
     samples: ClassVar[tuple[str, ...]] = ("uses:age",)
     demands_tests: ClassVar[bool] = True
     needs = frozenset({"feature"})
@@ -73,9 +72,6 @@ class Uses(LinearRequirement):
         """The number of columns that no test reads."""
         return int((~reads(graph, data, self.columns).any(axis=0)).sum())
 
-    def __str__(self) -> str:
-        return stated(self.name, column_text(self.columns))
-
     def in_words(self) -> str:
         return f"some test reads {', and some test reads '.join(self.columns)}"
 
@@ -97,6 +93,7 @@ class Exclusive(Requirement):
     """
 
     name: ClassVar[str] = "exclusive"
+    bare: ClassVar[tuple[str, ...]] = ("columns",)
     samples: ClassVar[tuple[str, ...]] = ('exclusive:"age,owner"',)
     demands_tests: ClassVar[bool] = False
     needs = frozenset({"feature"})
@@ -132,9 +129,6 @@ class Exclusive(Requirement):
             return [every]
         rest = every - {int(f) for features in own for f in features}
         return [rest | frozenset(features.tolist()) for features in own]
-
-    def __str__(self) -> str:
-        return stated(self.name, column_text(self.columns))
 
     def in_words(self) -> str:
         return f"at most one of {', '.join(self.columns)} is tested"

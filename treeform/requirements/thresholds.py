@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from treeform.data import Dataset
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
-from treeform.language.objective_text import stated
 from treeform.language.ports import Ports
 from treeform.model import Expr, Model, concatenate, constant
 from treeform.model.csr import as_matrix
@@ -49,6 +48,7 @@ class MaxThresholds(AtMost):
     """
 
     name: ClassVar[str] = "max_thresholds"
+    bare: ClassVar[tuple[str, ...]] = ("column",)
     samples: ClassVar[tuple[str, ...]] = ("max_thresholds:age,at_most=1",)
     counts: ClassVar[str] = "thresholds"
     needs = frozenset({"feature", "reaches", "branch"})
@@ -156,9 +156,6 @@ class MaxThresholds(AtMost):
 
     def measured(self, graph: DecisionGraph, data: Dataset) -> int:
         return self._shared(graph, data)[0]
-
-    def __str__(self) -> str:
-        return stated(self.name, self.column, at_most=self.at_most)
 
     def in_words(self) -> str:
         return f"tests compare {self.column} with at most {count_of(self.at_most, 'threshold')}"

@@ -84,10 +84,6 @@ class StayCloseTo(SumsAtMost):
     def bound_name(self) -> str:
         return "changed"
 
-    def to_json(self) -> dict[str, Any]:
-        entry = {"graph": self.graph.to_json(), "at_most": decimal_text(self.at_most)}
-        return {"name": self.name, "parameters": entry}
-
     def __str__(self) -> str:
         return f"{self.name}:at_most={decimal_text(self.at_most)}"
 
@@ -204,9 +200,6 @@ class Fix(Requirement):
             if len(t.columns) == 1
         }
         return sum((name, a.tobytes(), b.tobytes()) not in there for name, a, b in self._tests(data))
-
-    def to_json(self) -> dict[str, Any]:
-        return {"name": self.name, "parameters": {"graph": self.graph.to_json()}}
 
     def __str__(self) -> str:
         return f"{self.name}:{self.graph.n_nodes} tests"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from treeform import __version__
-from treeform.distribute.executor import each
+from treeform.distribute.executor import LOCAL, check_executor, client_of, end_with, require_package
 from treeform.errors import SpecError, TreeformError
 from treeform.study.live import Board, Collector
 from treeform.study.neighbours import Neighbour
@@ -111,7 +111,7 @@ def sweep(
         for ended in (
             _one_by_one(what, chains, journal, time_limit)
             if executor is None
-            else each(executor, workers, tasks)
+            else _each(executor, workers, tasks)
         ):
             for row in ended:
                 collector.add(row)
@@ -127,6 +127,47 @@ def sweep(
         rows = known | rows
     names = tuple(dict.fromkeys(name for settings in points for name in settings))
     return study_of(list(rows.values()), names, len(runs), what.has_classes)
+
+
+def _each(executor: Any, workers: int | None, tasks: Iterable[Callable[[], Any]]) -> Iterator[Any]:
+    """The results of tasks, as they end.
+
+    ``executor``: ``"loky"``: processes on this machine. ``"dask"``: workers that Dask starts here,
+    ``"dask:tcp://HOST:PORT"`` those of a cluster. ``"ray"``: the cluster that Ray is connected to. ``workers``:
+    processes; None takes one for each processor. A cluster has its own number. ``tasks``: each can be pickled. Raises
+    SpecError if there is no such executor, or its package is not installed.
+    """
+    from joblib import Parallel, delayed, parallel_config
+
+    with _backend(executor, workers) as (name, count):
+        # Ray's backend gives no result before all tasks have ended.
+        given_back = "list" if name == "ray" else "generator_unordered"
+        with parallel_config(backend=name, n_jobs=count):
+            yield from Parallel(return_as=given_back)(delayed(_call)(task, os.getpid()) for task in tasks)
+
+
+def _call(task: Callable[[], Any], parent: int) -> Any:
+    if os.getppid() == parent:
+        end_with(parent)
+    return task()
+
+
+@contextlib.contextmanager
+def _backend(executor: Any, workers: int | None) -> Iterator[tuple[str, int]]:
+    """The name that joblib knows, and the number of jobs."""
+    check_executor(executor)
+    count = -1 if workers is None else workers
+    if executor in LOCAL:
+        yield str(executor), count
+    elif executor == "ray":
+        require_package("ray")
+        from ray.util.joblib import register_ray
+
+        register_ray()
+        yield "ray", -1
+    else:
+        with client_of(executor, workers) as client, client.as_current():
+            yield "dask", -1
 
 
 def _runs(
