@@ -127,22 +127,10 @@ def of_result(
 
     Parameters
     ----------
-    certificate : dict, optional
-        Its digest is quoted.
-    source : str, optional
-        Where the data came from, such as a file name.
-    prices : Prices, optional
-        What `treeform.Result.prices` found.
-    frontiers : sequence of Frontier, optional
-        Curves to show, such as `treeform.report.trace_curves` gives.
     crossed : sequence of Crossing, optional
         From `treeform.report.price_crossings`; left out, without what joint parity would cost.
-    near_optimal : NearOptimal, optional
-        What `treeform.Problem.near_optimal` found.
-    about : About, optional
-        What people say about the model.
-    held_out : HeldOut, optional
-        Rows that it was not fitted on.
+    certificate, source, prices, frontiers, near_optimal, about, held_out
+        As in `treeform.report.html`; no curve is found here.
     """
     check_answer(result)
     assert result.question is not None

@@ -87,9 +87,6 @@ class AtMost(AtMostNumber):
     def beyond(self, value: Value, data: Dataset) -> Value | None:
         return int(value) - 1 if value > self.least else None
 
-    def in_words(self) -> str:
-        return f"at most {self.at_most} {self.counts}"
-
 
 class PayableAtMost(AtMost):
     """One whose excess can be paid: `number` states the count as an expression."""

@@ -114,6 +114,7 @@ class Fix(Requirement):
     """
 
     name: ClassVar[str] = "fix"
+    words: ClassVar[str] = "the upper part of the model is the one given"
     demands_tests: ClassVar[bool] = True
     needs = frozenset({"feature", "reaches", "branch"})
 
@@ -203,9 +204,6 @@ class Fix(Requirement):
 
     def __str__(self) -> str:
         return f"{self.name}:{self.graph.n_nodes} tests"
-
-    def in_words(self) -> str:
-        return "the upper part of the model is the one given"
 
 
 class _Given(PathRule):
