@@ -34,7 +34,7 @@ from treeform.language.formulation import Formulation
 from treeform.language.objective import Objective
 from treeform.language.requirement import Requirement, asks_for_tests
 from treeform.model import Form, Kind
-from treeform.shape import MARGIN, MULTIVARIATE, UNIVARIATE, Shape
+from treeform.shape import MARGIN, MULTIVARIATE, UNIVARIATE, Shape, Tree
 
 __all__ = [
     "ODD",
@@ -172,7 +172,12 @@ class ODD(Formulation):
         asked = asks_for_tests(requirements)
         if "value" in reads & self.offers:
             return self._with_values(shape, asked, is_whole=not objective.is_squared)
-        out = self.for_splits(shape, reads, asked)
+        kinds = {type(component) for component in self.components}
+        if isinstance(shape, Tree) and {"leaf", "label"} & reads and Accuracy in kinds:
+            leaves: ODD = self.replace(Accuracy, Accuracy(own_leaves=True))
+            out = leaves.for_splits(shape, {*reads, "branch"}, asked)
+        else:
+            out = self.for_splits(shape, reads, asked)
         if not asked:
             return out
         kinds = {type(component) for component in out.components}

@@ -28,13 +28,24 @@ class Arrivals(Shared, publisher="Accuracy"):
 class Accuracy(Component):
     """What arrives at the terminals, one per class: the prediction of every point.
 
+    Parameters
+    ----------
+    own_leaves : bool, default False
+        Whether each side of a test that ends is a leaf, as in trees; otherwise the terminals are.
+
     Notes
     -----
-    Publishes ``predicted`` and ``leaf`` (n, K), which are the same here, and ``label``, the identity.
+    Publishes ``predicted`` (n, K). Of terminals ``leaf`` is the same, and ``label`` the identity. Leaves of a tree are
+    the sides of its tests in their order, 2 V, and the model without a test.
     """
 
     needs = frozenset({"z_terminal", "arrival", "constant"})
     offers = frozenset({"predicted", "leaf", "label"})
+
+    def __init__(self, own_leaves: bool = False) -> None:
+        self.own_leaves = own_leaves
+        if own_leaves:
+            self.needs = frozenset({*self.needs, "w_last", "y_terminal"})
 
     def build(self, model: Model, ports: Ports) -> None:
         # (17) w_iv = sum_{u in delta-(v)} (z+_iuv + z-_iuv); by (1)-(3) they add up to 1 over the terminals, so
@@ -51,8 +62,14 @@ class Accuracy(Component):
         ports.shared.publish(Arrivals(columns))
         predicted = arrived[ports.points.index]
         ports.publish("predicted", predicted)
-        ports.publish("leaf", predicted)
-        ports.publish("label", constant(np.eye(ports.n_classes)))
+        leaf, label = predicted, constant(np.eye(ports.n_classes))
+        if self.own_leaves:
+            ending = concatenate([ports.z_terminal.sum(axis=3), ports.w_last], axis=1).reshape(shape[0], -1)
+            untested = np.ones((shape[0], 1)) * ports.constant.sum()
+            leaf = concatenate([ending, untested], axis=1)[ports.points.index]
+            label = concatenate([ports.y_terminal.reshape(-1, ports.n_classes), ports.constant[None]], axis=0)
+        ports.publish("leaf", leaf)
+        ports.publish("label", label)
 
 
 def paper_objective(alpha: float | Fraction | str, data: Dataset, shape: Shape) -> Objective:

@@ -18,6 +18,13 @@ def turns_to(level: int) -> Bools:
     return ((nodes >> np.arange(level - 1, -1, -1)) & 1).astype(bool)
 
 
+def right_turns(depth: int) -> Ints:
+    """``(2^depth, depth)``: the nodes, in heap order, that the way to a leaf leaves to the right; elsewhere -1."""
+    level = np.arange(depth)
+    ahead = np.arange(2**depth)[:, None] >> (depth - level)
+    return np.where(turns_to(depth), 2**level - 1 + ahead, -1)
+
+
 def elsewhere(path: Ints, level: int) -> Ints:
     """Literals all false exactly when an example is at a node: the part ``X_i[..level] != q`` of clauses.
 

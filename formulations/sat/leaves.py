@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treeform.formulations.sat.clauses import leaf_clauses, same_class_clauses
+from treeform.formulations.sat.clauses import equal_and, leaf_clauses, right_turns, same_class_clauses
 from treeform.formulations.sat.formula import Formula
 from treeform.language.component import Component
 from treeform.language.ports import Ports
@@ -32,7 +32,7 @@ class LeafClasses(Component):
         A leaf may also have no class, and no example ends there then: for trees that are pruned.
     """
 
-    offers = frozenset({"predicted", "label"})
+    offers = frozenset({"predicted", "label", "class_at"})
 
     def __init__(self, unlabelled: bool = False) -> None:
         self.unlabelled = unlabelled
@@ -46,8 +46,9 @@ class LeafClasses(Component):
         else:
             C = _one_of(model, name, formula.n_leaves, ports.n_classes)
         formula.C = C.as_literals()
+        ports.publish("class_at", C)
         if "label" in ports.wanted:
-            ports.publish("label", C)
+            ports.publish("label", C if self.unlabelled else _of_leaves(model, formula, C))
         if formula.consistent:
             self.add_examples(model, formula, formula.inside)
             # Every example is predicted its own class, also those that are not in the formula yet.
@@ -67,6 +68,23 @@ class LeafClasses(Component):
         model.add(
             clauses(leaf_clauses(formula.X[points], wanted)), "(5)-(6) the class of the leaf of each example"
         )
+
+
+def _of_leaves(model: Model, formula: Formula, C: Expr) -> Expr:
+    """Port `label`: ``L_vc <=> C_vc``, and each node on the way to v that it leaves to the right makes a test.
+
+    Without such a test no path leads there, and v is no leaf.
+    """
+    testing = formula.A if formula.B is None else formula.B
+    assert testing is not None
+    label = model.bool("L: a path leads to the leaf, which has class", C.shape)
+    literals = label.as_literals()
+    for leaf, nodes in enumerate(right_turns(formula.depth)):
+        parts = formula.C[leaf], *testing[nodes[nodes >= 0], None]
+        for rows in equal_and(literals[leaf], *parts):
+            model.add(clauses(rows), "the class of a leaf that a path leads to")
+    formula.links["label"] = literals
+    return label
 
 
 def _one_of(model: Model, name: str, rows: int, n_classes: int) -> Expr:

@@ -74,7 +74,7 @@ class NodeFeatures(Component):
         wide = formula.n_tests if formula.order is None else len(formula.order.column)
         F = model.bool("F: node tests feature", (formula.n_nodes, wide))
         formula.F = F.as_literals()
-        if ports.wanted & {"active", "feature", "reaches", "branch"}:
+        if ports.wanted & {"active", "feature", "reaches", "branch", "label"}:
             self._unused_nodes(model, ports, formula, F)
         else:
             model.add(any_of(F, axis=1), "(1) a feature at each node")

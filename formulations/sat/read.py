@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from treeform.data import Dataset
+from treeform.formulations.sat.clauses import right_turns
 from treeform.formulations.sat.formula import Formula
 from treeform.graph import DecisionGraph
 from treeform.utils.arrays import Bools, Ints
@@ -197,6 +198,10 @@ def _meaning(
 ) -> np.ndarray:
     """Values of a port of the points."""
     leaf = passes[:, -1] - formula.n_leaves
+    if port == "label":
+        ways = right_turns(formula.depth)
+        is_leaf = ((test[ways] >= 0) | (ways < 0)).all(axis=1, keepdims=True)
+        return np.asarray((label[:, None] == np.arange(formula.C.shape[1])) & is_leaf)
     if port == "predicted":
         return np.asarray(label[leaf][:, None] == np.arange(formula.C.shape[1]))
     if port == "leaf":

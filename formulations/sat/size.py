@@ -39,13 +39,13 @@ class LabelledLeaves(Component):
     """
 
     restricts: ClassVar[bool | None] = False
-    needs = frozenset({"label"})
+    needs = frozenset({"class_at"})
 
     def build(self, model: Model, ports: Ports) -> None:
         formula = ports.shared.get(Formula)
         n = formula.n_leaves
         U = model.bool("U: leaf has a class", n)
-        model.add(any_of(~ports.label, U[:, None]), "(7) a leaf with a class is counted")
+        model.add(any_of(~ports.class_at, U[:, None]), "(7) a leaf with a class is counted")
         H = model.bool("H: at least j of the first i leaves are counted", (n + 1, n + 1))
         h, u = H.as_literals(), U.as_literals()
         i, j = np.nonzero(np.arange(n)[:, None] >= np.arange(n)[None, :])

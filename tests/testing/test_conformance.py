@@ -56,7 +56,9 @@ class SmallLeaves(tf.Requirement):
 
     name = "small_leaves_in_conformance"
     needs = frozenset({"leaf"})
-    most = 5
+
+    def __init__(self, most=5):
+        self.most = most
 
     def build(self, model, ports):
         model.add((ports.leaf * ports.weights[:, None]).sum(axis=0) <= self.most)
@@ -64,6 +66,25 @@ class SmallLeaves(tf.Requirement):
     def violation(self, graph, data):
         weight = np.bincount(graph.apply(data.X), weights=data.weights)
         return max(0, int(weight.max()) - self.most)
+
+
+class Approving(tf.Requirement):
+    """Reads `label`: at least, or at most, so many leaves predict the second class."""
+
+    name = "approving_in_conformance"
+    needs = frozenset({"label"})
+
+    def __init__(self, least, most):
+        self.least, self.most = least, most
+
+    def build(self, model, ports):
+        approving = ports.label[:, 1].sum()
+        model.add(approving >= self.least)
+        model.add(approving <= self.most)
+
+    def violation(self, graph, data):
+        approving = int((graph.label == 1).sum())
+        return max(0, self.least - approving, approving - self.most)
 
 
 class RootSendsRight(tf.Requirement):
@@ -159,6 +180,19 @@ def test_all_requirements_and_formulations_are_among_the_cells():
     assert len(ours) > 15
     assert ours <= {type(requirement) for requirement in (*SAMPLES, *SAMPLES_OF_VALUES)}
     assert set(formulation_names()) <= {way.formulation for way in ways(QUICK)}
+
+
+TREES = ["odd", "odd-paper", "flow-oct", "hypergraph-flow", "sat-depth"]
+
+
+@pytest.mark.parametrize("formulation", TREES)
+@pytest.mark.parametrize("requirement", [SmallLeaves(2), Approving(2, 4), Approving(0, 1)], ids=repr)
+def test_leaves_of_a_tree_are_its_own(formulation, requirement):
+    """Two leaves of one class are two, and a place to which no test leads is none."""
+    check_requirement(requirement, [formulation], ["highs"], cases=1, models=5)
+    problem = tf.Problem(np.arange(6.0)[:, None], [0, 1, 1, 0, 1, 1], shape=tf.Tree(2)) + requirement
+    best, _ = brute_force(problem.data, problem.shape, problem.objective, problem.requirements)
+    assert problem.solve("highs", formulation=formulation, warm_start=None).objective == best
 
 
 def test_progress_is_told_after_each_solve(capsys, monkeypatch):

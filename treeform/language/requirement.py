@@ -386,7 +386,7 @@ class Requirement(Component, ABC):
 
 
 _REGISTRY: dict[str, type[Requirement]] = {}
-_PORTS_OF_TESTS = frozenset({"active", "arc", "falling", "feature", "reaches", "branch"})
+_PORTS_OF_TESTS = frozenset({"active", "arc", "falling", "feature", "reaches", "branch", "leaf", "label"})
 """Ports through which a requirement can demand tests."""
 NOT_KNOWN = "import the module that defines it first; on the command line, with --import MODULE"
 
