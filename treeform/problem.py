@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from copy import copy
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from treeform.catalogue.stated import StatesModel
 from treeform.certify.judgement import Judgement, judge
@@ -79,6 +79,15 @@ class Problem(StatesModel, HasTradeoffs):
     >>> problem.solve().errors
     0
     """
+
+    parameters_elsewhere: ClassVar[dict[str, str]] = {
+        "max_depth": "use shape=tf.Tree(3)",
+        "depth": "use shape=tf.Tree(3)",
+        "requirements": "add them: problem += tf.MinSupport(0.05)",
+        "objective": "use problem.minimize(...)",
+        "weights": "use sample_weight=...",
+    }
+    """Parameters of other calls that are stated in other ways here."""
 
     @renamed(categorical="categorical_features")
     def __init__(

@@ -35,7 +35,7 @@ def test_solvers_with_an_objective(backend: Backend, nightly: bool) -> None:
      "minisatep", "maplechrono", "maplecm", "mergesat3", "minicard", "gluecard3", "gluecard4", "ergo"],
 )  # fmt: skip
 def test_sat_solvers(name: str, nightly: bool) -> None:
-    check_backend(SAT(name), models=24 if nightly else 4)
+    check_backend(name, models=24 if nightly else 4)
 
 
 @pytest.mark.parametrize("name", ["kissat404", "lingeling"])

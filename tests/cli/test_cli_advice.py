@@ -21,6 +21,7 @@ WRONG = {
     FIT + "--require monotone:x,up,positive=a": "use for example monotone:x,increasing",
     FIT + "--require 'monotone:x, yearly'": "a column with commas in quotes",
     FIT + "--require statistical_parity:difference=0,positive=a": "add groups=COLUMN to it",
+    FIT + "--require statistical_parity:groups=g,positive=a": "such as statistical_parity:...,difference=0.05",
     FIT + "--require group_error_at_most:groups=g": "group_error_at_most:groups=sex",
     FIT + "--require mean_parity:groups=g,difference=1": "add --minimize absolute_error",
     FIT + "--require must_classify_right:x": "must_classify_right:'3 17'",

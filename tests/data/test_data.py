@@ -196,8 +196,9 @@ def test_other_refusals(frame):
 
 
 def test_treatments_are_stated(frame):
-    data = Dataset.from_user(frame.assign(same=1.0), pd.Series(Y4, index=[3, 2, 1, 0]))
+    data = Dataset.from_user(frame.assign(same=1.0, land="DE"), pd.Series(Y4, index=[3, 2, 1, 0]))
     assert any("'same' is constant" in note for note in data.notes)
+    assert any("'land' is constant" in note for note in data.notes)
     assert any("paired by the labels" in note for note in data.notes)
     assert data.classes[data.y].tolist() == Y4[::-1]
 

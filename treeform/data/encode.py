@@ -195,8 +195,10 @@ def reading_notes(encoder: Encoder) -> list[str]:
 
 def constant_notes(X: NDArray[np.float64], columns: tuple[Column, ...]) -> list[str]:
     """Columns that no test can use."""
-    constant = np.flatnonzero((X[:1] == X).all(axis=0))
-    names = dict.fromkeys(columns[f].source if columns[f].missing else columns[f].name for f in constant)
+    is_constant = (X[:1] == X).all(axis=0)
+    varying = {column.source for column, same in zip(columns, is_constant, strict=True) if not same}
+    constant = [column for column, same in zip(columns, is_constant, strict=True) if same]
+    names = dict.fromkeys(one.name if one.source in varying else one.source for one in constant)
     return [f"column {name!r} is constant: no test can use it" for name in names]
 
 

@@ -20,6 +20,7 @@ from treeform.language.linear import LinearRequirement
 from treeform.language.numbers import as_fraction
 from treeform.language.rational import common_divisor
 from treeform.language.requirement import Requirement
+from treeform.utils.rows import worded
 from treeform.utils.text import exact_text
 
 Value = int | Fraction
@@ -220,8 +221,9 @@ def closed(requirement: Requirement) -> Requirement:
     """The requirement, if its bound is not left open."""
     if not isinstance(requirement, Bounded) or not requirement.is_open:
         return requirement
+    written, bound = f"{type(requirement).__name__}(..., {requirement.bound_name}=0.05)", requirement.bound_name
     raise SpecError(
         f"{requirement} has no bound",
-        cause="its number is left open, which only problem.frontier(over=...) takes",
-        fix=f"give the number, such as {type(requirement).__name__}(..., {requirement.bound_name}=0.05)",
+        cause=f"its number is left open, which only {worded('problem.frontier(over=...)', 'treeform frontier')} takes",
+        fix=f"give the number, such as {worded(written, f'{requirement.name}:...,{bound}=0.05')}",
     )

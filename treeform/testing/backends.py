@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from treeform.backends.base import Backend, Session
+from treeform.backends.registry import by_name
 from treeform.backends.run import Outcome, Run, Verdict
 from treeform.model import Model
 from treeform.testing.backend_samples import Sample, draw
@@ -40,7 +41,7 @@ class ConformanceReport:
 
 
 def check_backend(
-    backend: Backend, models: int = 40, seed: int = 0, time_limit: float = 30.0
+    backend: Backend | str, models: int = 40, seed: int = 0, time_limit: float = 30.0
 ) -> ConformanceReport:
     """Compare a solver with enumeration on random tiny models.
 
@@ -50,7 +51,8 @@ def check_backend(
 
     Parameters
     ----------
-    backend : Backend
+    backend : Backend or str
+        The solver, or its name.
     models : int
         How many models; about ten runs each.
     seed : int
@@ -62,6 +64,8 @@ def check_backend(
     AssertionError
         On the first disagreement, with the model written out.
     """
+    if isinstance(backend, str):
+        backend = by_name(backend)
     start = time.monotonic()
     forms: Counter[str] = Counter()
     runs = infeasible = 0

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from treeform.backends import Backend
+from treeform.backends import Backend, by_name
 from treeform.backends.run import Outcome, Run, Verdict
 from treeform.errors import RouteError
 from treeform.model import Model, any_of, exactly, sum_of_squares
@@ -193,12 +193,13 @@ BUGS = (
 )  # fmt: skip
 
 
-def check_solver_bugs(backend: Backend) -> list[str]:
-    """Ask a solver every known bug that it can be asked; the names of these.
+def check_solver_bugs(backend: Backend | str) -> list[str]:
+    """Ask a solver, or the one of that name, every known bug that it can be asked; the names of these.
 
     Raises AssertionError on the first wrong answer, with the model written out.
     """
-    return [bug.name for bug in BUGS if check_solver_bug(backend, bug)]
+    asked = by_name(backend) if isinstance(backend, str) else backend
+    return [bug.name for bug in BUGS if check_solver_bug(asked, bug)]
 
 
 def check_solver_bug(backend: Backend, bug: SolverBug) -> bool:
