@@ -163,7 +163,7 @@ def is_breakdown(error: BaseException) -> bool:
 
 def is_refusal(error: BaseException) -> bool:
     """Whether the problem as stated, or its solver, is what cannot be: no run of the same stage would do better."""
-    return isinstance(error, SpecError | PortError | RouteError | SolverNotAvailable)
+    return isinstance(error, SpecError | PortError | ModelError | RouteError | SolverNotAvailable)
 
 
 def broke_down(error: BaseException) -> str:

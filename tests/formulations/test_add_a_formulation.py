@@ -14,7 +14,7 @@ from repository import ROOT
 
 import treeform as tf
 from treeform.catalogue import find_formulation
-from treeform.errors import SpecError
+from treeform.errors import ModelError, SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.formulation import Formulation
 from treeform.testing import check_formulation
@@ -147,3 +147,27 @@ def test_the_formulation_of_other_models_passes_the_kit() -> None:
     exec(source.partition("stumps = ")[0], names := dict(THEIRS))
     report = check_formulation(names["Stump"](), backends=["highs"])
     assert report.solves and "error + 1/2*nodes reads active" in report.skipped
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda model, ports: model.add(ports.feature * ports.feature <= 1),
+        lambda model, ports: model.add(ports.feature.sum()),
+        lambda model, ports: ports.feature.sum() <= 1 and None,
+    ],
+)
+def test_a_mistake_in_its_rows_is_raised(wrong: Any) -> None:
+    """Models of earlier stages do not make it a note."""
+
+    class Wrong(THEIRS["PickedTests"]):  # type: ignore[misc]
+        def build(self, model: Any, ports: Any) -> None:
+            super().build(model, ports)
+            wrong(model, ports)
+
+    class Mistaken(THEIRS["PickOne"]):  # type: ignore[misc]
+        name, parts = "mistaken", (Wrong,)
+
+    problem = tf.Problem([[0.0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0], shape=tf.Tree(2))
+    with pytest.raises(ModelError):
+        problem.solve("highs", formulation=Mistaken(), warm_start=None)

@@ -13,6 +13,7 @@ from treeform.backends.packages import installed_version
 from treeform.backends.registry import by_name, load_backend
 from treeform.engines import Engine
 from treeform.errors import SpecError, UnknownName, did_you_mean, unknown_name
+from treeform.language.component import Component, Sum
 from treeform.language.formulation import Formulation
 from treeform.language.objective import Term
 from treeform.language.requirement import Requirement
@@ -218,6 +219,12 @@ def find_formulation(value: Formulation | type[Formulation] | str) -> Formulatio
         return value
     if isinstance(value, type) and issubclass(value, Formulation):
         return value()
+    if isinstance(value, Component | Sum):
+        raise SpecError(
+            f"{value!r} is no formulation",
+            cause="a component states rows; a formulation also reads a model from a solver's point",
+            fix="write class Mine(CompleteTree): name, parts = 'mine', (...,); or derive from Formulation, with decode",
+        )
     name, settings = parse_name(value) if isinstance(value, str) else ("", "")
     extension = find(FORMULATIONS, name)
     if extension is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -143,6 +143,8 @@ class Cost(ClassCost):
 
     def __init__(self, matrix: Any) -> None:
         try:
+            if isinstance(matrix, Mapping) or hasattr(matrix, "columns"):  # iteration gives their labels
+                raise TypeError
             rows = [list(row) for row in (matrix.tolist() if isinstance(matrix, np.ndarray) else matrix)]
         except TypeError:
             raise SpecError(
