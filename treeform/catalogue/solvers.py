@@ -13,7 +13,6 @@ from treeform.backends.packages import installed_version
 from treeform.backends.registry import by_name, load_backend
 from treeform.engines import Engine
 from treeform.errors import SpecError, UnknownName, did_you_mean, unknown_name
-from treeform.language.component import Component, Sum
 from treeform.language.formulation import Formulation
 from treeform.language.objective import Term
 from treeform.language.requirement import Requirement
@@ -219,7 +218,7 @@ def find_formulation(value: Formulation | type[Formulation] | str) -> Formulatio
         return value
     if isinstance(value, type) and issubclass(value, Formulation):
         return value()
-    if isinstance(value, Component | Sum):
+    if hasattr(value, "build") and not isinstance(value, type):
         raise SpecError(
             f"{value!r} is no formulation",
             cause="a component states rows; a formulation also reads a model from a solver's point",
