@@ -6,7 +6,9 @@
 #include <mutex>
 #include <vector>
 
+#include "../common/give_back.hpp"
 #include "../common/workers.hpp"
+#include "../contree/listed_rows.hpp"
 #include "incumbent.hpp"
 #include "first_trees.hpp"
 
@@ -46,6 +48,8 @@ public:
         if (!search_.bears_test(all_.weight) || is_pure(table_, all_) || budget <= 1
             || search_.price() >= alone + incumbent_.tolerance())
             return;
+        if constexpr (!LossOf::by_pairs)  // the scans of sides take less than those of all rows
+            if (contree::has_orders_alone(table_.n)) search_.release(), give_freed_memory_back();
         for (int d = 3; d <= depth; ++d) last = parallel(d, budget, last);
     }
     const Subset& rows() const { return all_; }
