@@ -14,6 +14,7 @@ from treeform.backends.watch import build_beside
 from treeform.data import Dataset, contradictory_rows
 from treeform.errors import SolverFailed, TreeformWarning
 from treeform.graph import DecisionGraph
+from treeform.graph.evaluate import counted_errors
 from treeform.graph.routing import leaf_of_point
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
@@ -112,8 +113,13 @@ def _refuted(question: Question, ledger: Ledger) -> list[str]:
     ]
 
 
-def _errors(graph: DecisionGraph, data: Dataset) -> int:
-    """Samples that are misclassified, by the merged points: judging moves these, and no large table is read again."""
+def _errors(graph: DecisionGraph, data: Dataset) -> int | None:
+    """Samples that are misclassified; None where leaves hold values.
+
+    By the merged points where judging has found these: it moves them, and to read a large table again takes long.
+    """
+    if graph.values or "points" not in vars(data):
+        return counted_errors(graph, data)
     label = graph.label[leaf_of_point(graph, data)][data.points.index]
     return int(np.count_nonzero(label != data.y))
 
@@ -155,7 +161,7 @@ def _result(node: Node) -> SolveResult:
         limit=None if done else stopped_by or Limit.SOLVER,
         objective=None if final is None else as_number(units(final.value)),
         bound=None if ledger.lower is None else as_number(units(ledger.lower)),
-        errors=None if graph is None or graph.values else _errors(graph, question.data),
+        errors=None if graph is None else _errors(graph, question.data),
         violations={} if final is None else {k: as_number(v) for k, v in final.violations.items()},
         claims=tuple(ledger.claims),
         trace=tuple(ledger.trace),

@@ -4,6 +4,7 @@
 // Thresholds are given as the two neighbouring values that occur in the node. A node is a list of its rows: a tree is
 // written while a search waits, and the sorted columns of a node are as many times larger as there are columns.
 #include <algorithm>
+#include <numeric>
 
 #include "../common/cold.hpp"
 #include "stump.hpp"
@@ -22,7 +23,8 @@ public:
 
     TREEFORM_COLD FlatTree tree(const Node<W>& root, const PlanPtr& plan) {
         out_ = {}, root_ = &root;
-        rows_.assign(root.order(0), root.order(0) + (table_.features > 0 ? root.n : 0));
+        rows_.resize(table_.features > 0 ? root.n : 0);
+        std::iota(rows_.begin(), rows_.end(), Id{0});  // in their own order they are read one after the other
         other_.resize(rows_.size());
         grow({0, rows_.size()}, root.weight, plan);
         out_.cost += table_.losses.offset;

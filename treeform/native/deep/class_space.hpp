@@ -198,6 +198,7 @@ public:
         const Node& rows = division_.read(part);
         const Routes to_left(left, table_.rank), to_right(right, table_.rank);
         for (std::size_t k = 0; k < rows.n; ++k) {
+            if (k % kPolled == 0) control_.check();
             const auto row = rows.order(0)[k];
             const Cost* cost = table_.cost.data() + table_.label[row] * static_cast<std::size_t>(table_.predictions);
             const auto in = [&](const auto& tree) { return cost[static_cast<int>(tree.value(row))]; };

@@ -9,6 +9,9 @@
 
 namespace treeform::deep {
 
+/// Rows between two looks at the clock: each is led through two trees.
+constexpr std::size_t kPolled = 1 << 14;
+
 /// `Rank` is a container of the ranks of all rows in one feature.
 template <class Cost, class Rank>
 class Routes {

@@ -124,6 +124,7 @@ public:
         const Routes to_left(left, table_.rank), to_right(right, table_.rank);
         double mean = 0;
         for (std::size_t k = 0; k < rows.n; ++k) {
+            if (k % kPolled == 0) control_.check();
             const auto row = rows.order.back()[k];
             gain_[row] = cost_of(to_right.value(row), row) - cost_of(to_left.value(row), row);
             mean += std::fabs(gain_[row]) / static_cast<double>(rows.n);
@@ -134,6 +135,7 @@ public:
         work_ += rows.n * table_.features * 4;
         std::vector<Candidate<double>> found;
         for (std::size_t f = 0; f < table_.features; ++f) {
+            control_.check();
             const auto& order = listed_.by(rows, f).order[f];
             const auto& rank = table_.rank[f];
             double sum = 0, most = -infinite();
