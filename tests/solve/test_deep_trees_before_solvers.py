@@ -14,7 +14,7 @@ from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node
 from treeform.solve.pipeline import planned
 from treeform.solve.result import USUAL
-from treeform.solve.stage.deep_trees import SAMPLES, DeepTrees, first_deep_trees, search_for_solver
+from treeform.solve.stage.deep_trees import SAMPLES, DeepTrees, first_deep_trees, longer_search
 from treeform.solve.stage.given_models import constants
 from treeform.utils.budget import Budget
 
@@ -51,7 +51,7 @@ def test_deep_trees_are_searched_before_a_solver(rule: tf.Requirement) -> None:
     assert ledger.graph is not None and ledger.graph.depth > 3
     assert ledger.judged is not None and ledger.judged.ok and ledger.lower is None
     before = ledger.upper
-    search_for_solver(node, Budget().until(lambda: ledger.upper is not None and ledger.upper < before))
+    longer_search(node, Budget().until(lambda: ledger.upper is not None and ledger.upper < before))
     assert ledger.upper < before
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -11,16 +12,18 @@ import pytest
 import treeform as tf
 from treeform.language.question import Question
 from treeform.objectives.soft import demanded
+from treeform.solve import schedule
 from treeform.solve.choice import choose
 from treeform.solve.driver import _searched
 from treeform.solve.in_parts import search_in_parts
 from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node
+from treeform.solve.part_ledger import InnerLedger
 from treeform.solve.pipeline import planned, search
 from treeform.solve.result import USUAL
-from treeform.solve.stage.deep_trees import search_for_solver
+from treeform.solve.stage.deep_trees import DeepTrees, longer_search
 from treeform.solve.stage.given_models import constants
-from treeform.solve.stage.steps import as_demanded, in_parts
+from treeform.solve.stage.steps import in_parts, paid_for
 from treeform.utils.budget import Budget
 
 SUPPORT, BUDGET = tf.MinSupport(20), tf.FeatureBudget(1)
@@ -151,46 +154,138 @@ def test_a_part_has_its_usual_engine_unless_one_was_named() -> None:
 
 
 @pytest.mark.parametrize("is_sum", [False, True])
-def test_before_a_solver_trees_are_searched_that_lack_nothing(is_sum: bool) -> None:
+def test_before_a_solver_trees_are_searched_that_lack_little(is_sum: bool) -> None:
     of = problem(*([SUPPORT] if is_sum else [parity(), SUPPORT])).question
     assert of.objective.is_sum == is_sum
     ledger = Ledger(of, Budget(60.0))
     node = Node(ledger, choose(of, USUAL))
     names = [stage.name for stage in planned(node)]
-    assert names.index("what is paid for, demanded") < names.index("relaxed search") < names.index("solver")
+    assert names.index("what is paid for") < names.index("relaxed search") < names.index("solver")
     constants(of, ledger)
     alone = ledger.upper
     assert alone is not None
-    asked = demanded(of)
-    assert asked is not None
 
     def found() -> bool:
-        better = ledger.upper is not None and ledger.upper < 0.8 * alone
-        return better and not any(one.violation(ledger.graph, of.data) for one in asked.requirements)
+        return ledger.upper is not None and ledger.upper < 0.8 * alone
 
-    as_demanded(search)(node, Budget().until(found))
+    paid_for(search)(node, Budget().until(found))
     assert found() and ledger.graph is not None and ledger.graph.depth > 2 and ledger.lower is None
+
+
+class Search:
+    """In place of all stages: the searches in order, each of which finds the graphs of its title, one each time."""
+
+    def __init__(self, node: Node, **graphs: list[tf.DecisionGraph]) -> None:
+        self.node, self.graphs, self.steps = node, graphs, []
+        paid_for(self)(node, node.budget)
+
+    def __call__(self, step: Node) -> None:
+        self.steps.append(step)
+        step.note("a note of the search")
+        if found := self.graphs.get(step.title.split()[0]):
+            step.ledger.submit(found.pop(0), "a test")
 
 
 def test_what_is_paid_for_is_demanded_of_the_engine_that_supports_it_and_of_no_solver() -> None:
     of = problem(SUPPORT).question
-    steps: list[Node] = []
     node = Node(Ledger(of, Budget(60.0)), choose(of, USUAL))
     assert node.plan.engine is None
-    budget = node.budget.share(5.0)
-    as_demanded(steps.append)(node, budget)
-    (step,) = steps
+    unpaid, step, last = Search(node).steps
+    assert last is unpaid and unpaid.question.requirements == () and str(unpaid.question.objective) == "error"
     assert step.plan.engine is not None and step.plan.engine.name == "contree"
-    assert not step.plan.is_stated and step.budget is budget
+    assert not step.plan.is_stated
     assert [one.name for one in step.question.requirements] == ["min_support"]
     assert str(step.question.objective) == "error"
+    assert node.ledger.notes == ["a note of the search"]
+
+
+def supported(of: Question) -> tuple[tf.DecisionGraph, tf.DecisionGraph, tf.DecisionGraph]:
+    """Trees in order of what they cost; the first one has a leaf of fewer rows than are demanded."""
+    stumps = [tf.DecisionGraph.from_nested((0, t, 0, 1), of.data) for t in np.linspace(-2.0, 2.0, 41)]
+    stumps.sort(key=lambda graph: of.objective.evaluate(graph, of.data))
+    few = next(one for one in stumps if SUPPORT.violation(one, of.data))
+    enough = [one for one in stumps if not SUPPORT.violation(one, of.data)]
+    return few, enough[0], enough[-1]
+
+
+class Over:
+    """In place of a share: a part of the time that is over at once."""
+
+    @staticmethod
+    def of(budget: Budget) -> Budget:
+        part = budget.share(None)
+        part.interrupt()
+        return part
+
+
+@pytest.mark.parametrize("is_cheaper", [False, True])
+def test_the_search_with_all_demanded_goes_on_unless_a_trial_without_has_a_cheaper_model(
+    is_cheaper: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schedule, "TRIAL", Over)
+    of = problem(SUPPORT).question
+    node = Node(Ledger(of, Budget(60.0)), choose(of, USUAL))
+    few, good, bad = supported(of)
+    without, all_of_it = (few, bad) if is_cheaper else (bad, good)
+    over: list[bool] = []
+
+    class Watched(Search):
+        def __call__(self, step: Node) -> None:
+            super().__call__(step)
+            over.append(step.title == "all of it demanded" and step.budget.stop())
+
+    steps = Watched(node, unpaid=[without, without], all=[all_of_it]).steps
+    assert [step.title for step in steps] == ["unpaid", "all of it demanded", "unpaid"]
+    assert over[1] == is_cheaper
+    assert node.ledger.graph == (few if is_cheaper else good)
+
+
+def rows_of(question: Question, price: int) -> DeepTrees:
+    """The search with all demanded of what is paid for at a price."""
+    of = question.with_(objective=tf.Error() + parity().bind(question.data).soft(price))
+    asked = demanded(of)
+    assert asked is not None
+    return DeepTrees(asked, InnerLedger(asked, Ledger(of, Budget())))
+
+
+def test_a_row_has_no_higher_price_than_what_it_lacks_costs() -> None:
+    of = problem(parity()).question
+    made = rows_of(of, 400)
+    (price,) = {price for price, _ in made._paid}
+    rule = made.question.requirements[0]
+    several = [tf.DecisionGraph.from_nested((0, t, 0, 1), of.data) for t in (-1.0, -0.5, 0.0, 0.5, 1.0)]
+    tried = 0
+    for index, row in enumerate(made.dual.rows):
+        for graph in several:
+            if (slack := row.slack(graph, of.data)) > 0:
+                most = made._price_paid(index, graph)
+                assert most is not None and most * slack == price * rule.lacking(graph, of.data)
+                tried += 1
+    assert tried > 0
+    made.first(Budget(), Budget())
+    assert made._most and all(made.prices[i] <= most for i, most in made._most.items())
+    around = made._around(Fraction(5, 4))
+    assert all(around[i] <= most for i, most in made._most.items())
+
+
+def test_what_costs_little_has_no_price_and_what_is_demanded_may_have_any() -> None:
+    of = problem(parity()).question
+    cheap = rows_of(of, 1)
+    cheap.first(Budget(), Budget())
+    assert not any(cheap.prices) and not cheap._most
+    assert cheap._is_priced_as_paid()
+    asked = demanded(of)
+    assert asked is not None
+    hard = DeepTrees(asked, Ledger(asked, Budget()))
+    hard.first(Budget(), Budget())
+    assert any(hard.prices) and not hard._most and not hard._paid
 
 
 def test_the_search_before_a_solver_counts_what_it_does() -> None:
     of = problem(SUPPORT).question
     ledger = Ledger(of, Budget(60.0))
     node = Node(ledger, choose(of, USUAL))
-    search_for_solver(node, Budget().until(lambda: ledger.graph is not None))
+    longer_search(node, Budget().until(lambda: ledger.graph is not None))
     assert ledger.did["trees"] >= ledger.did["searches"] > 0
     (note,) = _searched(ledger)
     assert note.startswith("improvement search under requirements: ")

@@ -154,6 +154,11 @@ def _apart(question: Question) -> tuple[Objective, tuple[Requirement, ...]]:
     return Objective(item for item in terms if not isinstance(item[1], Soft)), rules
 
 
+def prices(question: Question) -> list[tuple[Fraction, Requirement]]:
+    """What is paid for, each with the price of what a model lacks of it."""
+    return [(price, term.requirement) for price, term in question.objective.terms if isinstance(term, Soft)]
+
+
 def demanded(question: Question) -> Question | None:
     """The question with all that is paid for demanded: its models are some of the question's, and pay nothing.
 

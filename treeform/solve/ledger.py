@@ -152,6 +152,11 @@ class Ledger:
         """The smaller of a value and the largest that is wanted, where there are any."""
         return min((v for v in (value, self.most) if v is not None), default=None)
 
+    @property
+    def asked(self) -> Ledger:
+        """The claims on the question that models are for: this one, or one that it is searched for."""
+        return self
+
     def stop(self) -> bool:
         """Whether the run should stop: the proof is complete, or the budget is spent."""
         return self.closed or self.budget.stop()

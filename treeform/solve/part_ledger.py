@@ -58,13 +58,27 @@ class InnerLedger(Ledger):
         super().__init__(question, whole.budget)
         self.whole = self.outer = whole
         self.runners = whole.runners
+        self.worth: int | Fraction | None = None
+        """The least value that a model of this search has in the other question."""
+
+    @property
+    def asked(self) -> Ledger:
+        return self.whole.asked
 
     def submit(self, graph: DecisionGraph, by: str, *, is_point: bool = False) -> Verified:
-        self.whole.submit(graph, by, is_point=is_point)
+        judged = self.whole.submit(graph, by, is_point=is_point)
+        if judged.ok and (self.worth is None or judged.value < self.worth):
+            self.worth = judged.value
         return super().submit(graph, by, is_point=is_point)
 
     def set_phase(self, phase: str) -> None:
         self.whole.set_phase(phase)
+
+    def pass_notes_on(self) -> None:
+        """Add its notes to those of the other question, but for that nothing fits here, which says nothing there."""
+        for note in self.notes:
+            if not note.startswith(NOTHING_FITS):
+                self.whole.note(note)
 
 
 class SomeModels(InnerLedger):
@@ -91,6 +105,10 @@ class PartLedger(InnerLedger):
         if part.target is not None:
             self.most = math.ceil(part.target * part.question.scale) - 1
 
+    @property
+    def asked(self) -> Ledger:
+        return self
+
     def set_phase(self, phase: str) -> None:
         super().set_phase(f"{self.title}: {phase}")
 
@@ -115,9 +133,7 @@ class Whole:
         for graph in known if self.ledger.graph is None else (self.ledger.graph, *known):
             inner.submit(graph, "the best model so far")
         limit = self.search(inner.question, inner)
-        # That nothing fits in one part says nothing of the whole.
-        own = [note for note in inner.notes if not note.startswith(NOTHING_FITS)]
-        self.ledger.notes += [note for note in own if note not in self.ledger.notes]
+        inner.pass_notes_on()
         return limit
 
     def value(self) -> Fraction | None:

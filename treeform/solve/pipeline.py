@@ -69,17 +69,17 @@ PIPELINE: tuple[Stage[Node], ...] = (
         applies=lambda node: bool(node.plan.start or node.options.models or node.options.bounds),
     ),
     Stage(
+        "what is paid for", steps.paid_for(search), share=steps.share_of_paid_for,
+        shapes=TREES, applies=with_searcher(steps.is_paid_for),
+        ready=lambda node: node.budget.remaining is not None, by=steps.by_demanded,
+    ),
+    Stage(
         "parts of the objective", steps.in_parts(search), needed=True, at_once=True, last=True,
         applies=lambda node: node.plan.in_parts, by=steps.by_parts,
     ),
     Stage(
         "depth by depth", steps.depths, needed=True, at_once=True, last=True,
         applies=lambda node: node.plan.engine is None and node.question.objective.is_depth, by=steps.by_parts,
-    ),
-    Stage(
-        "what is paid for, demanded", steps.as_demanded(search), share=schedule.DEMANDED,
-        shapes=TREES, applies=with_warm_engine(steps.is_paid_for),
-        ready=lambda node: node.budget.remaining is not None, by=steps.by_demanded,
     ),
     Stage(
         "deep trees before diagrams", unrolled_trees.deep_trees, share=schedule.TREES_BEFORE_DIAGRAMS,
@@ -134,7 +134,7 @@ PIPELINE: tuple[Stage[Node], ...] = (
         applies=with_warm_engine(engine_search.starts_a_solver), by=engine_search.by_warm_engine,
     ),
     Stage(
-        "deep trees for a solver", deep_trees.search_for_solver, share=engine_search.share_of_deep_trees,
+        "deep trees for a solver", deep_trees.longer_search, share=engine_search.share_of_deep_trees,
         applies=with_warm_engine(engine_search.is_proved_beside),
         ready=lambda node: node.budget.remaining is not None,  # or else the solver goes on to the optimum
         by=deep_trees.by_deep_trees,

@@ -57,12 +57,18 @@ trees of depth four and more seldom come near."""
 DEEP_TREES_ALONE = Share(0.49, unlimited=60.0)
 """The same where no solver takes the table: only the engine's neighbourhoods and smaller trees follow."""
 
-DEMANDED = Share(0.49)
-"""Deep trees that lack nothing of what they may pay for, before a solver: engines search for them with all that they
-know, and know less of what is paid for."""
+PAID_FOR = Share(0.49)
+"""Deep trees that lack nothing of what they may pay for, and others without that, before a solver: engines search for
+them with all that they know, and know less of what is paid for."""
+
+PAID_FOR_AMONG_MANY_TESTS = Share(0.9)
+"""The same on a table of many tests, where what follows seldom proves anything, and has only worse trees."""
+
+TRIAL = Share(0.08, unlimited=1.0)
+"""Of that, what shows which of the two has the better trees."""
 
 UNPAID = Share(0.49)
-"""Of what these leave of the parts of a limited run, for trees that lack what they like."""
+"""Of what the first part leaves of the parts of a limited run, for trees that lack what they like."""
 
 LOW_SUBTREE = Share(0.05, least=0.1, unlimited=5.0)
 """One small subtree of a deep tree: most take some milliseconds, and one that does not must not stop the others."""

@@ -36,12 +36,14 @@ from treeform.graph import DecisionGraph
 from treeform.language.columns_at_fault import columns_at_fault, without_tests_at_fault
 from treeform.language.meetings import MOST_MARKS, all_meetings
 from treeform.language.question import Question
+from treeform.objectives.soft import prices
 from treeform.solve import schedule
 from treeform.solve.engines import submit_repaired
 from treeform.solve.lagrangian import Lagrangian, rows_of
 from treeform.solve.ledger import Ledger
 from treeform.solve.neighbourhoods import improve_low_subtrees
 from treeform.solve.node import Node, Worker
+from treeform.solve.part_ledger import InnerLedger
 from treeform.utils.budget import Budget
 
 MOST_KINDS = 64
@@ -59,6 +61,8 @@ DOUBLINGS = 2
 AROUND = (Fraction(1), Fraction(4, 5), Fraction(5, 4))
 """Multiples of the prices that were found."""
 LARGEST_WORK = 2**50
+LITTLE = Fraction(1, 100)
+"""Of what a tree costs: prices save at most what is paid without them."""
 LEAST_DEPTH = 4
 """Of trees of less depth that are searched for, too; those of depth three are mostly proved."""
 SAMPLES = 3_000
@@ -80,6 +84,8 @@ class DeepTrees:
             self.dual = Lagrangian(question, DeepTreeSearch(), relaxation, [])
         self.whole = self.dual
         """Of all columns."""
+        self._paid = prices(ledger.asked.question)
+        """What may be lacking of what is demanded here; see `treeform.solve.stage.steps.paid_for`."""
         self.prices = [Fraction(0)] * len(self.dual.rows)
         self._some = self._samples()
         """Those that searches for prices read; None: all."""
@@ -91,8 +97,8 @@ class DeepTrees:
         """Doublings of the work of searches, as those before were over with their first trees."""
         self._seconds = 0.0
         """Of the longer searches and what follows them, without those for less depth."""
-        self._taken: DecisionGraph | None = None
-        """The best tree of less depth."""
+        self._most: dict[int, Fraction] = {}
+        """What a row is lacking costs at most so much where that is paid for."""
         self._less = self._of_less_depth()
 
     def _samples(self) -> np.ndarray | None:
@@ -108,23 +114,16 @@ class DeepTrees:
         if shape.depth <= LEAST_DEPTH or is_as_good:
             return None
         question = self.question.with_(shape=shape.at_depth(shape.depth - 1))
-        own = Ledger(question, self.ledger.budget, lambda _: self._take_from(own))
-        own.runners, own.outer = self.ledger.runners, self.ledger
         relaxation = relaxed(question)
-        return None if relaxation is None else DeepTrees(question, own, relaxation)
+        return None if relaxation is None else DeepTrees(question, InnerLedger(question, self.ledger), relaxation)
 
-    def _take_from(self, less: Ledger) -> None:
-        """A better tree of less depth is a candidate as soon as it is found: a step that is broken off loses none."""
-        if less.graph is not None and less.graph is not self._taken:
-            self.ledger.submit(less.graph, DeepTreeSearch.name)
-            self._taken = less.graph
-
-    def first(self, part: Budget) -> None:
+    def first(self, part: Budget, budget: Budget) -> None:
         """A tree without prices, and prices for the rows that it violates, the worst one first; once.
 
-        What this part of the time is too short for is done next time.
+        What this part of the time is too short for is done next time. A tree that was begun in it has all of the
+        budget: one that is broken off says nothing of its prices.
         """
-        self._part = part
+        self._budget = budget
         for _ in self._first:
             if part.stop() or self.ledger.closed:
                 return
@@ -132,15 +131,16 @@ class DeepTrees:
     def _first_trees(self) -> Iterator[None]:
         """The same, tree by tree."""
         work = 1 if self.question.shape.depth > 2 else FIRST_WORK  # the first tree of depth two is a greedy one
-        slack = self._slack(self._searched(self.prices, work, 0, self._part))
+        graph = self._searched(self.prices, work, 0, self._budget)
+        slack = [] if graph is None or self._pays_little(graph) else self._slack(graph)
         for index in sorted(range(len(slack)), key=lambda i: -slack[i]):
             if slack[index] > 0:
-                yield from self._find_price(index)
+                yield from self._find_price(index, graph)
         if self._some is not None:
             self._some = None
             for factor in (Fraction(1, 2), Fraction(0), Fraction(1)):
                 yield
-                self._searched([price * factor for price in self.prices], work, 0, self._part)
+                self._searched([price * factor for price in self.prices], work, 0, self._budget)
 
     def improve(self, engine: Engine, budget: Budget) -> None:
         """Longer and longer searches, until the time is over."""
@@ -150,18 +150,20 @@ class DeepTrees:
     def _step(self, engine: Engine, budget: Budget) -> None:
         """A longer search at these prices, small subtrees by the engine in each third step, and trees of less depth."""
         began = budget.seconds
-        self.first(schedule.PRICES_OF_DEEP_TREES.of(budget))
+        self.first(schedule.PRICES_OF_DEEP_TREES.of(budget), budget)
         searched = budget.seconds
         is_plain = self.dual is self.whole and not any(self.prices)  # nothing varies from turn to turn but the seed
         doublings = 2 * self._turns if is_plain else self._turns // len(AROUND)
         work = min(FIRST_WORK << doublings + self._more, LARGEST_WORK)
+        if self._paid and self._is_priced_as_paid():  # nothing is to be found by other prices
+            work = LARGEST_WORK
         before = self.moves
         factor = AROUND[self._turns % len(AROUND)]
-        self._searched([price * factor for price in self.prices], work, self._turns, budget)
+        self._searched(self._around(factor), work, self._turns, budget)
         self._turns += 1
         self._more += DOUBLINGS if self.moves == before and not budget.stop() else 0
         exact = relax(self.question, engine)
-        if exact is not None and self._turns % len(AROUND) == 0:
+        if exact is not None and self._turns % len(AROUND) == 0 and self._has_the_best():
             self.ledger.set_phase(f"subtrees: {engine.name}")
             part = budget.share(len(AROUND) * (budget.seconds - searched))
             improve_low_subtrees(engine, exact, self.ledger, part)
@@ -175,26 +177,60 @@ class DeepTrees:
     def _part_of(self, less: DeepTrees, budget: Budget) -> Budget:
         """Half as long as this search had: prices of trees of less depth may take longer. Any model is waited for."""
         part = budget.share(self._seconds / 2)
-        return budget.until(lambda: part.stop() and less.ledger.graph is not None)
+        return budget.until(lambda: part.stop() and (less.ledger.graph is not None or bool(self._paid)))
 
-    def _find_price(self, index: int) -> Iterator[None]:
-        """The least price found at which the search's tree satisfies a row; prices of the other rows stay."""
+    def _find_price(self, index: int, violating: DecisionGraph | None) -> Iterator[None]:
+        """The least price found at which the search's tree satisfies a row; prices of the other rows stay.
+
+        ``violating``: a tree that does not satisfy it.
+        """
         largest = Fraction(max(1, self.dual.dearest), max(1, int(np.abs(self.dual.rows[index].coef).max())))
         low, high = Fraction(0), None
         price = largest / 8
+        most = self._price_paid(index, violating)
+        if most is not None:
+            self._most[index], price = most, min(price, most)
         for _ in range(HALVINGS + 3):
             if not self.dual.within_range([*self.prices[:index], price, *self.prices[index + 1 :]]):
                 break
             self.prices[index] = price
             yield
-            slack = self._slack(self._searched(self.prices, 1, 0, self._part))
+            slack = self._slack(self._searched(self.prices, 1, 0, self._budget))
             if not slack:
                 break
             low, high = (price, high) if slack[index] > 0 else (low, price)
-            if high is None and price >= DEAREST * largest:
+            if high is None and price >= (DEAREST * largest if most is None else most):
                 break
             price = (2 if price < largest else 4) * price if high is None else (low + high) / 2
+            price = price if most is None else min(price, most)
         self.prices[index] = low if high is None else high
+
+    def _price_paid(self, index: int, graph: DecisionGraph | None) -> Fraction | None:
+        """What a unit of a row costs where lacking it is paid for, in the search's units; None: it is demanded."""
+        row, of = self.dual.rows[index], dict(zip(self.question.labels, self.question.requirements, strict=True))
+        price = next((price for price, rule in self._paid if rule is of[row.label]), None)
+        if price is None or graph is None:
+            return None
+        lacking = price * of[row.label].lacking(graph, self.question.data) * self.question.scale
+        return lacking / (self.relaxation.factor * row.slack(graph, self.question.data))
+
+    def _pays_little(self, graph: DecisionGraph) -> bool:
+        """Whether a tree pays so little for what it lacks that prices, which make searches slow, are not worth it."""
+        paid = sum(price * rule.lacking(graph, self.question.data) for price, rule in self._paid)
+        return bool(self._paid) and paid < LITTLE * self.question.objective.evaluate(graph, self.question.data)
+
+    def _around(self, factor: Fraction) -> list[Fraction]:
+        """Prices near those that were found, none above what is paid; that one stays."""
+        most = [(price, self._most.get(i)) for i, price in enumerate(self.prices)]
+        return [p if p == m else p * factor if m is None else min(p * factor, m) for p, m in most]
+
+    def _is_priced_as_paid(self) -> bool:
+        """Whether what the search minimises is what is asked, as far as it knows the requirements."""
+        return self.dual is self.whole and all(p in (0, self._most.get(i)) for i, p in enumerate(self.prices))
+
+    def _has_the_best(self) -> bool:
+        """Whether the best model of what is asked satisfies all that is demanded here."""
+        return not self._paid or self.ledger.graph == self.ledger.asked.graph
 
     def _slack(self, graph: DecisionGraph | None) -> list[int]:
         return [] if graph is None else [row.slack(graph, self.question.data) for row in self.dual.rows]
@@ -280,18 +316,13 @@ def _with_meetings(question: Question, relaxation: Relaxation) -> Relaxation:
 
 def first_deep_trees(node: Node, budget: Budget) -> None:
     """Trees at several prices of what is required, before the proof."""
-    _search_of(node).first(budget)
+    _search_of(node).first(budget, node.budget)
 
 
 def longer_search(node: Node, budget: Budget) -> None:
-    """What the proof left of a limited run: longer and longer searches, and small subtrees by the engine."""
-    assert node.plan.engine is not None
-    _search_of(node).improve(node.plan.engine, budget)
-
-
-def search_for_solver(node: Node, budget: Budget) -> None:
-    """The same before a solver, or in its place."""
-    engine = node.plan.warm_engine
+    """What the proof left of a limited run, or before a solver: longer and longer searches, and small subtrees by the
+    engine."""
+    engine = node.plan.searcher
     assert engine is not None
     _search_of(node).improve(engine, budget)
 

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from fractions import Fraction
 
 from treeform.engines import Engine
 from treeform.engines.relaxation import relax
 from treeform.errors import BREAKDOWNS, broke_down, is_breakdown
 from treeform.language.question import Question
-from treeform.objectives.soft import demanded
+from treeform.objectives.soft import demanded, unpaid
 from treeform.shape import smaller_shapes
 from treeform.solve import schedule
 from treeform.solve.depth import DepthSearch
 from treeform.solve.engines import usual_engine
-from treeform.solve.in_parts import LEAST_DEPTH, search_in_parts
+from treeform.solve.in_parts import LEAST_DEPTH, is_largest, search_in_parts
 from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node, Worker
 from treeform.solve.part_ledger import InnerLedger, PartLedger
-from treeform.utils.budget import Budget, Limit
+from treeform.solve.stage.deep_trees import first_deep_trees, longer_search, relaxed
+from treeform.solve.stage.engine_search import has_many_tests, is_proved_beside
+from treeform.utils.budget import Budget, Limit, Share
 
 Search = Callable[[Node], None]
 """All stages, for a step."""
@@ -51,34 +55,114 @@ def _able(node: Node, engine: Engine, part: Question) -> Engine:
 
 
 def is_paid_for(node: Node) -> bool:
-    """Whether deep models that lack nothing of what they may pay for can be searched for, before a solver."""
+    """Whether something is paid for that deep models may lack, and engines search for them with it and without.
+
+    Parts of a table of few tests are proved sooner than that helps; a price on a count alone is searched for as such.
+    """
     asked = demanded(node.question)
-    return asked is not None and asked.objective.is_sum and asked.shape.depth >= LEAST_DEPTH
+    if asked is None or not asked.objective.is_sum or asked.shape.depth < LEAST_DEPTH:
+        return False
+    return not node.plan.in_parts or (is_largest(node.question) and has_many_tests(node))
 
 
-def as_demanded(search: Search) -> Callable[[Node, Budget], None]:
-    """Models that lack nothing of what they may pay for, as where it is demanded; without a solver."""
+def paid_for(search: Search) -> Callable[[Node, Budget], None]:
+    """Models that lack little or nothing of what they may pay for, and ones that lack what they like; no solver.
+
+    The search for the former goes on for as long as its best model costs no more than that of the others' trials, then
+    the best one of these.
+    """
 
     def run(node: Node, budget: Budget) -> None:
-        asked, warm = demanded(node.question), node.plan.warm_engine
-        assert asked is not None and warm is not None
-        claims = InnerLedger(asked, node.ledger)
-        claims.budget = budget
-        engine = _able(node, warm, asked)
-        part = relax(asked, engine)
-        able = engine if part is not None and part.exact else None
-        plan = replace(
-            node.plan, engine=able, backend=None, formulation=None, warm_engine=None if able else warm, start=None
-        )
-        search(node.step(claims, plan, "all of it demanded", node.brief))
+        *others, all_of_it = [_InPlace(node, asked, title) for asked, title in _in_place(node.question)]
+        for way in others:
+            way.go_on(search, schedule.TRIAL.of(budget))
+        all_of_it.find_prices(budget)
+        trial, least = schedule.TRIAL.of(budget), min((way.worth for way in others), default=math.inf)
+        all_of_it.go_on(search, budget.until(lambda: trial.stop() and least < all_of_it.worth < math.inf))
+        open_ones = [way for way in others if not way.claims.closed]
+        if open_ones and not budget.stop():
+            min(open_ones, key=lambda way: way.worth).go_on(search, budget)
+        for way in (*others, all_of_it):
+            way.claims.pass_notes_on()
 
     return run
 
 
+def share_of_paid_for(node: Node) -> Share:
+    """More on a table of many tests."""
+    return schedule.PAID_FOR_AMONG_MANY_TESTS if has_many_tests(node) else schedule.PAID_FOR
+
+
+def _in_place(question: Question) -> Iterator[tuple[Question, str]]:
+    """The question without what is paid for; with what the search for deep trees supports of it; and with all."""
+    without, whole = unpaid(question), demanded(question)
+    assert whole is not None
+    part = relaxed(whole)
+    supported = () if part is None else part.part.requirements
+    kept = (*supported, *question.requirements)
+    some = whole.with_(requirements=tuple(one for one in whole.requirements if one in kept))
+    if without is not None:
+        yield without, "unpaid"
+    if len(question.requirements) < len(some.requirements) < len(whole.requirements):
+        yield some, "some of it demanded"
+    yield whole, "all of it demanded"
+
+
+class _InPlace:
+    """The search for one question in place of another one with the same models, by turns."""
+
+    def __init__(self, node: Node, asked: Question, title: str) -> None:
+        self.claims = InnerLedger(asked, node.ledger)
+        engine, able = _worker(node, asked)
+        plan = replace(
+            node.plan,
+            engine=engine if able else None,
+            backend=None,
+            formulation=None,
+            warm_engine=None if able else engine,
+            start=None,
+            in_parts=False,
+        )
+        self.step = node.step(self.claims, plan, title, node.brief)
+        # A proof for this question is none for the other one; on a table of few tests it has the best model soon.
+        self._by_deep_trees = has_many_tests(node) and is_proved_beside(self.step)
+
+    @property
+    def worth(self) -> Fraction | float:
+        """What its best model costs in that one."""
+        return math.inf if self.claims.worth is None else Fraction(self.claims.worth)
+
+    def find_prices(self, budget: Budget) -> None:
+        """What rows cost, where deep trees are searched for by that: it takes some trees, the first ones bad."""
+        self.claims.budget = budget
+        if self._by_deep_trees:
+            first_deep_trees(self.step, schedule.PRICES_OF_DEEP_TREES.of(budget))
+
+    def go_on(self, search: Search, budget: Budget) -> None:
+        """Search for so long, from the best model that is known."""
+        best = self.claims.whole.graph
+        if best is None or not self.claims.submit(best, "the best model so far").ok:
+            self.claims.worth = None  # a first tree says little
+        self.claims.budget = budget
+        if self._by_deep_trees:
+            longer_search(self.step, budget)
+        else:
+            search(self.step)
+
+
+def _worker(node: Node, asked: Question) -> tuple[Engine, bool]:
+    """Who searches for a question in place of the node's, and whether it supports all of it."""
+    searcher = node.plan.searcher
+    assert searcher is not None
+    engine = _able(node, searcher, asked)
+    part = relax(asked, engine)
+    return engine, part is not None and part.exact
+
+
 def by_demanded(node: Node) -> Worker | None:
-    """Who does."""
-    asked, warm = demanded(node.question), node.plan.warm_engine
-    return None if asked is None or warm is None else (_able(node, warm, asked).name, ())
+    """Who searches for them."""
+    names = [_worker(node, asked)[0].name for asked, _ in _in_place(node.question)]
+    return ", then ".join(dict.fromkeys(names)), ()
 
 
 def depths(node: Node, budget: Budget) -> Limit | None:
