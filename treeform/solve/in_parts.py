@@ -265,6 +265,12 @@ class Dinkelbach(Reduction, of=RatioTerm):
 class CaseByCase(Reduction, of=CasesTerm):
     """One part for each combination of sums and steps."""
 
+    def __init__(self, question: Question, ledger: Ledger, search: Search) -> None:
+        super().__init__(question, ledger, search)
+        self._asked_of: DecisionGraph | None = None
+        self._is_other: dict[int, bool] = {}
+        """Whether that model is none of a part, by the part's number."""
+
     @classmethod
     def parts(cls, question: Question, value: Fraction | None) -> list[Part]:
         return [_part(question, chosen, value) for chosen in product(*_choices(question))]
@@ -344,14 +350,18 @@ class CaseByCase(Reduction, of=CasesTerm):
         the time is for it, as all its models count. Then parts that ask for other models than the best one known."""
         if is_first:
             return max(left, key=lambda i: [-one.number if one.nested else one.number for one in combinations[i]])
-        best, data = self.ledger.graph, self.question.data
-        others = (
-            index
-            for index in sorted(left)
-            if best is not None
-            and any(one.rule is not None and one.rule.violation(best, data) for one in combinations[index])
-        )
-        return next(others, min(left))
+        best = self.ledger.graph
+        if best is None:
+            return min(left)
+        if best is not self._asked_of:
+            self._asked_of, self._is_other = best, {}
+        for index in sorted(left):
+            if index not in self._is_other:
+                rules = (one.rule for one in combinations[index] if one.rule is not None)
+                self._is_other[index] = any(rule.violation(best, self.question.data) for rule in rules)
+            if self._is_other[index]:
+                return index
+        return min(left)
 
     def _no_room(self, looser: list[Fraction | None], part: Part) -> bool:
         """Whether the bounds of parts that include this one show that it has nothing below the best value known."""

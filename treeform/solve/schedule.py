@@ -62,10 +62,13 @@ PAID_FOR = Share(0.49)
 them with all that they know, and know less of what is paid for."""
 
 PAID_FOR_AMONG_MANY_TESTS = Share(0.9)
-"""The same on a table of many tests, where what follows seldom proves anything, and has only worse trees."""
+"""The same from depth four on, on a table of many tests: what follows seldom proves anything, and has worse trees."""
 
 TRIAL = Share(0.08, unlimited=1.0)
 """Of that, what shows which of the two has the better trees."""
+
+SHALLOW_TRIAL = Share(0.3, unlimited=1.0)
+"""The same at depth three, where the search without it is mostly near its end then."""
 
 UNPAID = Share(0.49)
 """Of what the first part leaves of the parts of a limited run, for trees that lack what they like."""

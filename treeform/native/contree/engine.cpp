@@ -166,6 +166,7 @@ private:
         // Each call begins with the boxes it has, which it may have to divide again on the way to the next one.
         constexpr std::uint64_t kLeast = 1'000'000, kPart = 8;
         if (raises_) return;  // its own nodes are counted, too
+        if (raised_->ended()) return throw_if_raised();
         const std::uint64_t parts = proof_work().ends_soon() ? 32 : in_reach_ ? 16 : 2;
         const std::uint64_t may = work_before_proof() + root_->work() / parts, done = raised_->work();
         if (may < done + std::max(kLeast, done / kPart)) return;

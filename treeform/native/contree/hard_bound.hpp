@@ -28,6 +28,7 @@ public:
 
     Cost lower() const { return bound_.lower(); }
     std::uint64_t work() const { return bound_.work(); }
+    bool ended() const { return ended_; }
 
     /// Works on until the bound is `enough`, at most so much. The rows and targets are the same whatever is enough: a check,
     /// which wants no trees but those below a claim, proves it by the same steps.

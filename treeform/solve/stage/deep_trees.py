@@ -61,6 +61,8 @@ DOUBLINGS = 2
 AROUND = (Fraction(1), Fraction(4, 5), Fraction(5, 4))
 """Multiples of the prices that were found."""
 LARGEST_WORK = 2**50
+SIMPLE = 64
+"""Parts of what a sample costs of which what is paid is a multiple."""
 LITTLE = Fraction(1, 100)
 """Of what a tree costs: prices save at most what is paid without them."""
 LEAST_DEPTH = 4
@@ -117,13 +119,13 @@ class DeepTrees:
         relaxation = relaxed(question)
         return None if relaxation is None else DeepTrees(question, InnerLedger(question, self.ledger), relaxation)
 
-    def first(self, part: Budget, budget: Budget) -> None:
+    def first(self, part: Budget, budget: Budget | None = None) -> None:
         """A tree without prices, and prices for the rows that it violates, the worst one first; once.
 
-        What this part of the time is too short for is done next time. A tree that was begun in it has all of the
-        budget: one that is broken off says nothing of its prices.
+        What this part of the time is too short for is done next time. A tree that was begun in it has all of
+        ``budget``, if that is given: one that is broken off says nothing of its prices.
         """
-        self._budget = budget
+        self._budget = budget or part
         for _ in self._first:
             if part.stop() or self.ledger.closed:
                 return
@@ -189,7 +191,9 @@ class DeepTrees:
         price = largest / 8
         most = self._price_paid(index, violating)
         if most is not None:
-            self._most[index], price = most, min(price, most)
+            unit = largest / SIMPLE  # a price of many digits makes costs so large that searches take ten times as long
+            self._most[index] = most = max(1, round(most / unit)) * unit
+            price = min(price, most)
         for _ in range(HALVINGS + 3):
             if not self.dual.within_range([*self.prices[:index], price, *self.prices[index + 1 :]]):
                 break

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 
-from treeform.engines import Engine
+from treeform.engines import ConTree, Engine
 from treeform.engines.relaxation import relax
 from treeform.errors import BREAKDOWNS, broke_down, is_breakdown
 from treeform.language.question import Question
@@ -60,7 +60,12 @@ def is_paid_for(node: Node) -> bool:
     Parts of a table of few tests are proved sooner than that helps; a price on a count alone is searched for as such.
     """
     asked = demanded(node.question)
-    if asked is None or not asked.objective.is_sum or asked.shape.depth < LEAST_DEPTH:
+    if asked is None or not asked.objective.is_sum:
+        return False
+    trees = relax(asked, ConTree()) if has_many_tests(node) else None
+    # Under totals the proof has no tree for long at depth three, too.
+    least = LEAST_DEPTH if trees is None or trees.exact else LEAST_DEPTH - 1
+    if asked.shape.depth < least:
         return False
     return not node.plan.in_parts or (is_largest(node.question) and has_many_tests(node))
 
@@ -73,11 +78,13 @@ def paid_for(search: Search) -> Callable[[Node, Budget], None]:
     """
 
     def run(node: Node, budget: Budget) -> None:
+        is_deep = node.question.shape.depth >= LEAST_DEPTH
+        of_trial = schedule.TRIAL if is_deep else schedule.SHALLOW_TRIAL
         *others, all_of_it = [_InPlace(node, asked, title) for asked, title in _in_place(node.question)]
         for way in others:
-            way.go_on(search, schedule.TRIAL.of(budget))
+            way.go_on(search, of_trial.of(budget))
         all_of_it.find_prices(budget)
-        trial, least = schedule.TRIAL.of(budget), min((way.worth for way in others), default=math.inf)
+        trial, least = of_trial.of(budget), min((way.worth for way in others), default=math.inf)
         all_of_it.go_on(search, budget.until(lambda: trial.stop() and least < all_of_it.worth < math.inf))
         open_ones = [way for way in others if not way.claims.closed]
         if open_ones and not budget.stop():
@@ -89,8 +96,9 @@ def paid_for(search: Search) -> Callable[[Node, Budget], None]:
 
 
 def share_of_paid_for(node: Node) -> Share:
-    """More on a table of many tests."""
-    return schedule.PAID_FOR_AMONG_MANY_TESTS if has_many_tests(node) else schedule.PAID_FOR
+    """More for deep trees on a table of many tests, as few are proved."""
+    is_deep = node.question.shape.depth >= LEAST_DEPTH
+    return schedule.PAID_FOR_AMONG_MANY_TESTS if is_deep and has_many_tests(node) else schedule.PAID_FOR
 
 
 def _in_place(question: Question) -> Iterator[tuple[Question, str]]:
