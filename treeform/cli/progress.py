@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import TracebackType
-from typing import TYPE_CHECKING
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -17,11 +16,9 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
+from treeform.solve import Progress
 from treeform.utils.budget import Step, observe_steps
 from treeform.utils.text import count_of, value_text
-
-if TYPE_CHECKING:
-    from treeform.solve import Progress
 
 BOUND_INTERVAL = 1.0
 """Seconds between lines in which only the bound moved."""

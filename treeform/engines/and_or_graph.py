@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform import _core
 from treeform.data import Dataset, midpoints
 from treeform.engines.graph_paths import states_of
 from treeform.engines.native_call import Room, bytes_of_tests
@@ -128,8 +129,6 @@ class GraphOfTrees:
         simd: str = "auto",
         tests: Tests | None = None,
     ) -> None:
-        from treeform import _core
-
         intervals = tests is None and takes_intervals(data, task)
         reason = reason_against_search(data, task, memory)
         if reason is not None:

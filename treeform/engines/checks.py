@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
+from treeform import _core
 from treeform.errors import SpecError
 from treeform.utils.arguments import whole_number
 
@@ -103,8 +104,6 @@ def check_memory(engine: str, memory_limit: object) -> None:
 def check_simd(engine: str, simd: object, paths: Sequence[str] = PATHS) -> None:
     """Raise unless this processor has that instruction set. Raises SpecError."""
     one_of(engine, "simd", simd, paths)
-    from treeform import _core
-
     if not _core.simd_available(simd):
         raise SpecError(
             f"{engine}(simd={simd!r}) cannot run here",

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from treeform import _core
 from treeform.data import Dataset
 from treeform.engines.checks import SCAN_PATHS, NativeSettings, not_exact
 from treeform.engines.column_budget import ColumnBudget
@@ -140,8 +141,6 @@ class _Session(Session):
 
     def search(self, engine: ContinuousTotals, room: Room) -> dict[str, Any]:
         """Run the core."""
-        from treeform import _core
-
         data, task, adds = self.data, self.task, self.adds
         columns, everything = self.features, len(self.features) == data.n_features
         X = data.X if everything else np.ascontiguousarray(data.X[:, columns])

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from treeform import _core
 from treeform.data import Dataset
 from treeform.data.views import group_rows
 from treeform.engines.checks import (
@@ -152,8 +153,6 @@ class ConTree(NativeSettings, Distributable):
         clashes : sequence of (int, int)
             Without a proof, `treeform.Meetings.classes_on_sides`; empty: none.
         """
-        from treeform import _core
-
         check_task(data, task)
         room = Room(self.memory_limit)
         rows = _arrays(data, task)
@@ -170,8 +169,6 @@ class ConTree(NativeSettings, Distributable):
 
     def evaluator(self, data: Dataset, task: TreeTask) -> Evaluator:
         """What evaluates thresholds at the root."""
-        from treeform import _core
-
         asked = replace(self, threads=1)._keywords(data, task)
         evaluator: Evaluator = _core.ContreeEvaluator(*_arrays(data, task), **asked)
         return evaluator

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from treeform import _core
 from treeform.data import Dataset
 from treeform.engines.distributed import Evaluator
 from treeform.engines.native_call import (
@@ -93,8 +94,6 @@ class CoreCall:
         time_limit: float | None,
     ) -> dict[str, Any]:
         """The core's answer; with ``ask`` of the run, ranges of tests at the root are asked of others."""
-        from treeform import _core
-
         answer: dict[str, Any] = _core.diagram(
             *_arrays(data, task, self.thresholds),
             **self._keywords(data, task),
@@ -108,8 +107,6 @@ class CoreCall:
 
     def evaluator(self, data: Dataset, task: TreeTask) -> Evaluator:
         """What answers for ranges of tests at the root."""
-        from treeform import _core
-
         evaluator: Evaluator = _core.DiagramEvaluator(
             *_arrays(data, task, self.thresholds), **self._keywords(data, task)
         )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from treeform import _core
 from treeform.data import Dataset
 from treeform.engines.diagram_core import MOST_PARTS, NEVER, USUAL_MEMORY
 from treeform.engines.native_call import time_limit_of, to_diagram
@@ -56,8 +57,6 @@ def cheapest_within(
     complete : bool
         Nothing below ``cost``, or below ``below`` without one, satisfies the rows.
     """
-    from treeform import _core
-
     most = sum(widths) if max_nodes is None else min(sum(widths), max_nodes)
     if max(min(width, most) for width in widths) > MOST_PARTS:
         return None, None, False

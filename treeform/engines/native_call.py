@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from treeform.data import midpoints
+from treeform import _core
+from treeform.data import Dataset, midpoints
+from treeform.engines.binary.binarize import Binarised
+from treeform.engines.table_of_totals import TableOfTotals
 from treeform.engines.task import EngineOutcome, EngineRun, TreeTask
 from treeform.graph import DecisionGraph, normalised
 from treeform.graph.forms import PASS
 from treeform.utils.budget import Limit, report_step
 from treeform.utils.machine import physical_memory
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from treeform._core import Growth
-    from treeform.data import Dataset
-    from treeform.engines.binary.binarize import Binarised
-    from treeform.engines.table_of_totals import TableOfTotals
-
 
 LEAST = 2**25
 """Bytes below which a limit is not looked at: less is lost among what the allocator keeps."""
@@ -38,10 +32,8 @@ class Room:
     """
 
     def __init__(self, limit: int | None) -> None:
-        from treeform import _core
-
         self.limit = limit
-        self._growth: Growth | None = None if limit is None else _core.Growth()
+        self._growth = None if limit is None else _core.Growth()
 
     def left(self) -> int:
         """By how many bytes the process may still grow; 0 for any number of them."""

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform import _core
 from treeform.data import Dataset, midpoints
 from treeform.engines.checks import NativeSettings, check_flag, check_seed, one_of
 from treeform.engines.column_budget import ColumnBudget
@@ -106,8 +107,6 @@ class RegressionSearch(NativeSettings, Engine):
             )
         if task.max_features is not None:
             return self._within_budget(data, task, run)
-        from treeform import _core
-
         room = Room(self.memory_limit)
         session = _Session(data, task, run)
         native = _core.regression(

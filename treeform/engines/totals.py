@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from treeform import _core
 from treeform.data import Dataset
 from treeform.engines.checks import NativeSettings, not_exact
 from treeform.engines.distributed import Distributable, Evaluator
@@ -123,8 +124,6 @@ class TotalsSearch(NativeSettings, Distributable):
 
     def evaluator(self, data: Dataset, task: TreeTask) -> Evaluator:
         """What searches below root tests."""
-        from treeform import _core
-
         room, table = Room(self.memory_limit), TableOfTotals(data, task)
         evaluator: Evaluator = _core.TotalsEvaluator(
             table.arrays(), **self._keywords(data, task) | {"threads": 1}, memory_limit=room.left()
@@ -137,8 +136,6 @@ class TotalsSearch(NativeSettings, Distributable):
         Raises SpecError if the task is not possible, or whole numbers would leave the range in which the search is
         exact.
         """
-        from treeform import _core
-
         check_task(data, task)
         reason = self.unsupported(data, task)
         if reason is not None:

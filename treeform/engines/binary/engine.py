@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform import _core
 from treeform.data import Dataset
 from treeform.engines.binary.binarize import Binarisation, Binarised, binarise, normalised
 from treeform.engines.checks import NativeSettings, one_of
@@ -88,8 +89,6 @@ class BinaryEngine(NativeSettings, Engine):
 
         Raises SpecError if the task is not possible, or its costs exceed 2**60.
         """
-        from treeform import _core
-
         room, listed = Room(self.memory_limit), bytes_of_tests(data)
         if self.binarize == "all" and not room.has(listed):
             return refused(listed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from treeform import _core
 from treeform.data import Dataset
 from treeform.engines.binary.engine import BinaryEngine
 from treeform.engines.checks import impossible, one_of
@@ -19,8 +20,6 @@ RELAXATIONS = ("monotonic", "exponential", "luby")
 
 def rule_names() -> tuple[str, ...]:
     """The rules that CA-DL8.5 offers: the table of ``treeform/native/binary/rule_table.cpp``."""
-    from treeform import _core
-
     return tuple(_core.binary_rules())
 
 
@@ -75,8 +74,6 @@ class DL85(BinaryEngine, Distributable):
 
     def evaluator(self, data: Dataset, task: TreeTask) -> Evaluator:
         """What searches both sides of a root test."""
-        from treeform import _core
-
         arrays = self.session(data, task, EngineRun()).arrays()
         asked = self.keywords(task, 1, Room(self.memory_limit).left())
         evaluator: Evaluator = _core.BinaryEvaluator(*arrays, **asked)

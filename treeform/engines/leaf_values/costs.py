@@ -15,6 +15,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform import _core
 from treeform.engines.relaxation import Relaxation
 from treeform.language.values import ValueRule
 from treeform.utils.arrays import Floats, Ints, Mask
@@ -55,8 +56,6 @@ class PricedSamples:
         wrong : (C, m - 1) bool
             Whether all best values of both sides, of any size, are the wrong way round.
         """
-        from treeform import _core
-
         numbers = (self.weight, self.price, self.target, self.level, self.levels, ways)
         first = int(np.searchsorted(self.levels, low, side="left"))
         last = int(np.searchsorted(self.levels, high, side="right")) - 1
