@@ -14,6 +14,8 @@ from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
+from scipy.optimize import linprog
+from scipy.sparse import csr_array
 
 from treeform.data import Dataset
 from treeform.formulations.odd.conflicts import binding
@@ -107,9 +109,6 @@ def covered(sets: list[Ints], weight: Ints) -> int:
 
 def _prices(sets: list[Ints], weight: Floats) -> Floats:
     """The dual of the covering problem's linear relaxation, roughly; at least 0."""
-    from scipy.optimize import linprog
-    from scipy.sparse import csr_array
-
     row = np.repeat(np.arange(len(sets)), [len(one) for one in sets])
     table = csr_array((np.ones(len(row)), (row, np.concatenate(sets))), shape=(len(sets), len(weight)))
     answer = linprog(weight, A_ub=-table, b_ub=-np.ones(len(sets)), bounds=(0, None), method="highs-ds")

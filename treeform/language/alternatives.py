@@ -227,8 +227,6 @@ class AndOrGraph:
         chosen : callable
             The alternative that is chosen at a node.
         """
-        from treeform.graph import DecisionGraph
-
         nodes: dict[Any, dict[str, Any]] = {}
         waiting = [(0, 0)]  # (name, node); the root is node 0
         names = 1

@@ -13,7 +13,7 @@ from treeform.errors import SpecError, no_column
 from treeform.graph import DecisionGraph
 from treeform.language.objective_text import bare, items_in
 from treeform.language.ports import Ports
-from treeform.model import Expr, Model
+from treeform.model import Expr, Model, concatenate
 from treeform.shape import UNIVARIATE
 
 
@@ -111,8 +111,6 @@ def tests_on(model: Model, ports: Ports, columns: Sequence[str], owner: str) -> 
 
     With hyperplanes, which read several features of a column at once, they are variables bounded from below.
     """
-    from treeform.model import concatenate
-
     features_each = [features_of(ports.data, column) for column in columns]
     if ports.shape.splits == UNIVARIATE or all(len(features) == 1 for features in features_each):
         # a node has one test: of several features of one column it reads at most one
