@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from treeform.language.ports import OfferedTests, Shared
 from treeform.model import Expr
-from treeform.utils.arrays import Ints
+from treeform.utils.arrays import Floats, Ints
 
 
 class BinaryTests(OfferedTests, Shared, publisher="Branching"):
     """One binary feature f for each test: x_if = 0 where point i goes left."""
 
     @property
-    def of_feature(self) -> NDArray[np.float64]:
+    def of_feature(self) -> Floats:
         """(T, F) 1 where a test reads a feature."""
         return np.asarray(self.feature[:, None] == np.arange(self.n_features), dtype=np.float64)
 

@@ -6,7 +6,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treeform.formulations.odd import hyper, values
 from treeform.formulations.odd.flow import Flows
@@ -18,7 +17,7 @@ from treeform.formulations.odd.topology import Design, Numbering, OrderedSides
 from treeform.formulations.odd.values import LeafValues
 from treeform.graph import DecisionGraph, normalised
 from treeform.language.compiled import Compiled, put
-from treeform.utils.arrays import Floats, Ints
+from treeform.utils.arrays import Bools, Floats, Ints
 
 
 def decode(compiled: Compiled, x: Floats) -> DecisionGraph:
@@ -153,7 +152,7 @@ def _put_design(compiled: Compiled, plan: Plan, x: Floats) -> None:
         put(x, design.y, ways[skeleton.tail, skeleton.side, skeleton.head])
 
 
-def _put_tests(compiled: Compiled, plan: Plan, x: Floats) -> NDArray[np.bool_]:
+def _put_tests(compiled: Compiled, plan: Plan, x: Floats) -> Bools:
     """Write the literals of the tests; gives the side (P, V) of every point at every used node."""
     skeleton = compiled.shared.get(Skeleton)
     tests, literals = compiled.shared.get(Tests), compiled.shared.get(TestLiterals)
@@ -176,7 +175,7 @@ def _put_tests(compiled: Compiled, plan: Plan, x: Floats) -> NDArray[np.bool_]:
     return left
 
 
-def _put_flow(compiled: Compiled, plan: Plan, left: NDArray[np.bool_], x: Floats) -> NDArray[np.bool_]:
+def _put_flow(compiled: Compiled, plan: Plan, left: Bools, x: Floats) -> Bools:
     """Send every point through the design; gives which nodes (P, V) it passes."""
     skeleton = compiled.shared.get(Skeleton)
     n_nodes, n_classes = skeleton.n_nodes, len(compiled.data.classes)

@@ -7,12 +7,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from treeform.language.ports import Shared
 from treeform.shape import Shape, Tree
-from treeform.utils.arrays import Ints
+from treeform.utils.arrays import Bools, Floats, Ints
 
 
 @dataclass(frozen=True)
@@ -135,11 +134,11 @@ class Plan:
     node of the graph that was embedded (0 for a point that was read)."""
     child: Ints
     """(V, 2) int64: where each side leads: a node, or V + class for a terminal; -1 where no arc is."""
-    turned: NDArray[np.bool_]
+    turned: Bools
     """(V,) bool: whether an embedded hyperplane is turned around, so that its left side is the test's right side."""
-    passes: NDArray[np.bool_]
+    passes: Bools
     """(V,) bool: whether the node is a pass-through, which has a left child only."""
-    value: Ints | NDArray[np.float64] | None = None
+    value: Ints | Floats | None = None
     """(V, 2) int64 or float64, or None: where leaves hold values: that of the leaf at each side, as a deviation in
     units of the target; whole where it was read from a point. Then there is one terminal, V, for all leaves."""
 
@@ -151,6 +150,6 @@ class Plan:
         return cls(constant, none, np.stack([none, none], axis=1), no, no.copy())
 
     @property
-    def used(self) -> NDArray[np.bool_]:
+    def used(self) -> Bools:
         """(V,) whether a node is in use, as a test or as a pass-through."""
         return np.asarray((self.test >= 0) | self.passes)

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from treeform.formulations.odd.flow import Flows
@@ -15,7 +14,7 @@ from treeform.formulations.odd.skeleton import Skeleton
 from treeform.language.component import Component
 from treeform.language.ports import OfferedTests, Ports, Shared, by_column
 from treeform.model import Expr, Model, concatenate
-from treeform.utils.arrays import Ints
+from treeform.utils.arrays import Bools, Ints
 
 
 class Tests(OfferedTests, Shared, publisher="UnivariateSplits"):
@@ -74,7 +73,7 @@ class Tests(OfferedTests, Shared, publisher="UnivariateSplits"):
         return [(points, expr) for points, expr in parts if len(points)]
 
     @cached_property
-    def _forms(self) -> tuple[Any, NDArray[np.bool_]]:
+    def _forms(self) -> tuple[Any, Bools]:
         """Coefficients (P, T) of the two forms of `read`, and which points take the second."""
         points = self.left.shape[1]
         if self.n_tests == 0:

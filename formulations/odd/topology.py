@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treeform.errors import SpecError
 from treeform.formulations.odd.flow import Flows
@@ -17,6 +16,7 @@ from treeform.formulations.odd.skeleton import Skeleton
 from treeform.language.component import Component
 from treeform.language.ports import Ports, Shared
 from treeform.model import Expr, Model, concatenate
+from treeform.utils.arrays import Ints
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Design(Shared, publisher="Topology"):
 
     d: Expr
     """(V,)"""
-    passing: NDArray[np.int64]
+    passing: Ints
     """(Q,) int64: the nodes that may be pass-throughs."""
     passes: Expr
     """(Q,)"""
@@ -88,7 +88,7 @@ class Topology(Component):
         if "arc" in ports.wanted:
             ports.publish("arc", arcs_by_side(skeleton, y, y_terminal))
 
-    def _passing(self, ports: Ports, skeleton: Skeleton) -> NDArray[np.int64]:
+    def _passing(self, ports: Ports, skeleton: Skeleton) -> Ints:
         """The nodes that may be pass-throughs."""
         nodes = np.arange(skeleton.n_nodes) if self.everywhere else skeleton.gaining
         # A pass-through has an empty side, which gets no support.
@@ -132,7 +132,7 @@ class Topology(Component):
         # for the last layer which terminals points may arrive at, unless it reads the flows of that layer.
 
 
-def _at(columns: Expr, nodes: NDArray[np.int64], n_nodes: int) -> Expr:
+def _at(columns: Expr, nodes: Ints, n_nodes: int) -> Expr:
     """(V,) the columns at their nodes, and 0 elsewhere."""
     place = np.full(n_nodes, len(nodes))
     place[nodes] = np.arange(len(nodes))

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from treeform.backends.packages import load
 from treeform.backends.sat import SAT, in_slices
 from treeform.errors import unknown_name
+from treeform.utils.arrays import Ints
 from treeform.utils.budget import Budget
 
 BINARY = {"glucose42": False, "glucose4": False, "glucose3": False, "cadical195": True, "cadical153": True}
@@ -61,7 +62,7 @@ class Trace:
 
 
 def trace(
-    starts: NDArray[np.int64],
+    starts: Ints,
     literals: NDArray[np.int32],
     solver: str = DEFAULT_PROVER,
     budget: Budget | None = None,
@@ -104,9 +105,7 @@ def check_prover(solver: str) -> None:
         raise unknown_name(solver, list(BINARY), "SAT solver that writes proofs")
 
 
-def _search(
-    engine: Any, starts: NDArray[np.int64], literals: NDArray[np.int32], ending: threading.Event
-) -> bool | None:
+def _search(engine: Any, starts: Ints, literals: NDArray[np.int32], ending: threading.Event) -> bool | None:
     if bool((np.diff(starts) == 0).any()):
         return False  # an empty clause: there is nothing to prove, and not every solver digests it
     ends, lits = starts.tolist(), literals.tolist()

@@ -10,8 +10,8 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from treeform.utils.arrays import Bools, Floats
 from treeform.utils.text import count_of
 
 NUMERIC, BOOLEAN, CATEGORY, ORDERED = "numeric", "boolean", "category", "ordered"
@@ -88,7 +88,7 @@ class Column:
         text = self._present(threshold, negate)
         return f"{text} or missing" if self.missing and self.marks_missing(negate) else text
 
-    def missing_values(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def missing_values(self, values: Floats) -> Bools:
         """Which encoded values of this column stand for a missing one."""
         return np.abs(values) > LARGEST_PRESENT if self.missing else np.zeros(len(values), dtype=bool)
 

@@ -34,6 +34,7 @@ from treeform.data.views import (
 )
 from treeform.data.weights import Rounding, read_weights
 from treeform.errors import DataError, no_column
+from treeform.utils.arrays import Floats, Ints
 from treeform.utils.text import count_of
 
 
@@ -73,14 +74,14 @@ class Dataset:
         What became of the weights where they were rounded.
     """
 
-    X: NDArray[np.float64]
-    y: NDArray[np.int64]
+    X: Floats
+    y: Ints
     classes: NDArray[Any]
-    weights: NDArray[np.int64]
+    weights: Ints
     weight_unit: Fraction
     encoder: Encoder
     table: Table
-    kept_rows: NDArray[np.int64]
+    kept_rows: Ints
     exclude: tuple[str, ...] = ()
     target: str | None = None
     notes: tuple[str, ...] = ()
@@ -286,13 +287,13 @@ class Dataset:
         return int(self.weights.astype(object).sum())
 
     @cached_property
-    def class_weights(self) -> NDArray[np.int64]:
+    def class_weights(self) -> Ints:
         """(K,) int64 weight of each class, in weight units."""
         made = self.weight_by_code(self.y, self.n_classes)
         made.setflags(write=False)
         return made
 
-    def weight_by_code(self, codes: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    def weight_by_code(self, codes: Ints, size: int) -> Ints:
         """Weight of the samples of each code from 0 to ``size - 1``, in weight units: (size,) int64."""
         weights = None if self.total_weight == self.n_samples else self.weights  # sums are below 2**53
         return np.bincount(codes, weights, minlength=size).astype(np.int64, copy=False)
@@ -351,7 +352,7 @@ class Dataset:
         """Whether `splits` has room for all tests."""
         return not self.has_more_tests_than(LARGEST_SPLIT_TABLE // max(1, self.points.n_points))
 
-    def unit(self) -> NDArray[np.float64]:
+    def unit(self) -> Floats:
         """Scale every feature to [0, 1]; (n, F) float64. Thresholds are never taken from this view.
 
         Raises
@@ -407,7 +408,7 @@ class Dataset:
             hashed.update(self.rounding.digest.encode())
         return hashed.hexdigest()
 
-    def taken(self, order: NDArray[np.int64]) -> Dataset:
+    def taken(self, order: Ints) -> Dataset:
         """The samples at these positions, in this order; table, features and classes stay."""
         quantity, rounding = self.quantity, self.rounding
         return replace(
@@ -424,7 +425,7 @@ class Dataset:
         """The same samples, with a table that has these rows in this order and no others."""
         return replace(self, table=self.table.rows(self.kept_rows), kept_rows=np.arange(self.n_samples))
 
-    def relabelled(self, codes: NDArray[np.int64], n_classes: int) -> Dataset:
+    def relabelled(self, codes: Ints, n_classes: int) -> Dataset:
         """Give the same rows other classes, from 0 to ``n_classes - 1``; used for relaxations.
 
         Parameters

@@ -10,6 +10,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.utils.arrays import Floats, Ints
+
 LARGEST = 2**63 - 1
 ROUNDING = 1e-9
 """More than the relative error of a sum of floats."""
@@ -19,7 +21,7 @@ ROUNDING = 1e-9
 class Decimals:
     """Whole numbers of at most 17 digits, times powers of ten."""
 
-    digits: NDArray[np.int64]
+    digits: Ints
     powers: NDArray[np.int16]
 
     def _groups(self) -> Iterator[tuple[int, NDArray[np.intp]]]:
@@ -36,7 +38,7 @@ class Decimals:
             unit = Fraction(math.gcd(p * v, u * q), q * v)
         return unit
 
-    def on_grid(self, grid: Fraction) -> tuple[NDArray[np.int64], Fraction] | None:
+    def on_grid(self, grid: Fraction) -> tuple[Ints, Fraction] | None:
         """The multiples of a grid next to them, of two the even ones, and the largest distance; None beyond 64 bits."""
         units, largest = np.zeros(len(self.digits), dtype=np.int64), Fraction(0)
         for power, at in self._groups():
@@ -54,7 +56,7 @@ class Decimals:
         return units, largest * grid
 
 
-def spread_of(values: NDArray[np.float64], weights: NDArray[np.int64]) -> tuple[Fraction, Fraction] | None:
+def spread_of(values: Floats, weights: Ints) -> tuple[Fraction, Fraction] | None:
     """Bounds of the weighted sum of the distances from the mean; None if that is beyond float64."""
     with np.errstate(over="ignore", invalid="ignore"):
         mean = np.average(values, weights=weights)

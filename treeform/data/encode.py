@@ -14,7 +14,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treeform.data.columns import CATEGORY, NUMERIC, Column
 from treeform.data.roles import USUAL, TableOptions
@@ -23,6 +22,7 @@ from treeform.data.sources_json import damaged, source_from_json, source_to_json
 from treeform.data.table import Table, read_table, refuse_gaps, refuse_infinite
 from treeform.data.unseen import Unseen
 from treeform.errors import DataError, listing
+from treeform.utils.arrays import Floats, Ints
 from treeform.utils.budget import report_step
 from treeform.utils.rows import setting_text
 from treeform.utils.text import Caution, count_of
@@ -48,7 +48,7 @@ class Encoder:
         cls,
         table: Table,
         exclude: tuple[str, ...],
-        rows: NDArray[np.int64] | None = None,
+        rows: Ints | None = None,
         options: TableOptions = USUAL,
     ) -> Encoder:
         """Find out how every column is to be read."""
@@ -75,7 +75,7 @@ class Encoder:
         """The encoded features, in the order of the matrix."""
         return tuple(column for source in self.sources for column in source.columns)
 
-    def transform(self, X: Any, unseen: Unseen = Unseen.WARN) -> NDArray[np.float64]:
+    def transform(self, X: Any, unseen: Unseen = Unseen.WARN) -> Floats:
         """Encode a table.
 
         Raises DataError if columns are missing, their number is wrong, a value is infinite, or one is missing in a
@@ -103,9 +103,7 @@ class Encoder:
             table = Table(tuple(source.name for source in self.sources), table.frame, table.matrix)
         return self.encode(table, unseen=unseen)
 
-    def encode(
-        self, table: Table, rows: NDArray[np.int64] | None = None, unseen: Unseen = Unseen.OTHER
-    ) -> NDArray[np.float64]:
+    def encode(self, table: Table, rows: Ints | None = None, unseen: Unseen = Unseen.OTHER) -> Floats:
         """Encode a table that holds all sources; `rows` are the user's row numbers for messages."""
         numeric = [source for source in self.sources if source.kind != CATEGORY]
         refuse_infinite(table, [source.name for source in numeric], rows)
@@ -128,7 +126,7 @@ class Encoder:
         unseen.act(unseen_levels, table.n_rows)
         return encoded
 
-    def _encode_matrix(self, table: Table, rows: NDArray[np.int64] | None) -> NDArray[np.float64]:
+    def _encode_matrix(self, table: Table, rows: Ints | None) -> Floats:
         assert table.matrix is not None
         matrix = table.matrix
         if len(self.sources) < len(table.names):
@@ -193,7 +191,7 @@ def reading_notes(encoder: Encoder) -> list[str]:
     return notes
 
 
-def constant_notes(X: NDArray[np.float64], columns: tuple[Column, ...]) -> list[str]:
+def constant_notes(X: Floats, columns: tuple[Column, ...]) -> list[str]:
     """Columns that no test can use."""
     is_constant = (X[:1] == X).all(axis=0)
     varying = {column.source for column, same in zip(columns, is_constant, strict=True) if not same}
@@ -225,7 +223,7 @@ def spelled_alike(levels: Iterable[Any]) -> str:
     return f"{named}; and {len(alike) - 3} more" if len(alike) > 3 else named
 
 
-def counting_notes(X: NDArray[np.float64], columns: tuple[Column, ...]) -> Sequence[str]:
+def counting_notes(X: Floats, columns: tuple[Column, ...]) -> Sequence[str]:
     """Columns that number the rows, of which some may have been left out."""
     if len(X) < FEW_ROWS:
         return []

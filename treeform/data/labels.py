@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from treeform.data.exact import plain
 from treeform.data.text_dates import date_orders
 from treeform.errors import DataError
+from treeform.utils.arrays import Ints
 from treeform.utils.rows import row_text, rows_note, setting_text
 from treeform.utils.text import count_of
 
@@ -20,9 +21,7 @@ _NATIVE_KINDS = "biufUS"
 _FEW_CLASSES = 20
 
 
-def encode_labels(
-    values: Any, n_rows: int, *, allow_quantities: bool = False
-) -> tuple[NDArray[np.int64], NDArray[Any]]:
+def encode_labels(values: Any, n_rows: int, *, allow_quantities: bool = False) -> tuple[Ints, NDArray[Any]]:
     """Turn labels into codes.
 
     ``values``: any hashable labels; one column. ``allow_quantities``: accept labels that look like a quantity. Returns
@@ -46,7 +45,7 @@ def encode_labels(
     return _encode_objects(labels)
 
 
-def codes_among(values: Any, n_rows: int, classes: NDArray[Any]) -> NDArray[np.int64]:
+def codes_among(values: Any, n_rows: int, classes: NDArray[Any]) -> Ints:
     """Turn labels into codes of classes that are known already, such as those of a model.
 
     ``classes``, (K,): a label that equals none of them is compared as text: a file holds no types. Returns (n_rows,)
@@ -174,7 +173,7 @@ def _many_numbers(classes: NDArray[Any]) -> bool:
     return classes.dtype.kind in "iuf" and len(classes) > _FEW_CLASSES
 
 
-def _encode_objects(labels: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
+def _encode_objects(labels: NDArray[Any]) -> tuple[Ints, NDArray[Any]]:
     items = labels.tolist() if labels.dtype.kind == "O" else list(labels)
     try:
         distinct = list(dict.fromkeys(items))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from treeform.data.columns import Level
 from treeform.data.exact import plain
 from treeform.errors import DataError
+from treeform.utils.arrays import Ints
 from treeform.utils.rows import setting_text
 from treeform.utils.text import count_of
 
@@ -57,7 +58,7 @@ def refuse_many_levels(n_levels: int, n_rows: int, name: str, examples: list[Any
     )
 
 
-def positions(values: Any, levels: tuple[Level, ...], name: str) -> NDArray[np.int64]:
+def positions(values: Any, levels: tuple[Level, ...], name: str) -> Ints:
     """Position of each value among the levels, -1 where it is none of them; missing values are the level None.
 
     Raises DataError if the column holds text where levels are numbers, or the other way round: no value could match.
@@ -66,7 +67,7 @@ def positions(values: Any, levels: tuple[Level, ...], name: str) -> NDArray[np.i
     objects = np.asarray(values, dtype=object)
     known = [level for level in levels if level is not None]
     index = pd.Index(_objects(known), dtype=object)
-    codes: NDArray[np.int64] = index.get_indexer(pd.Index(objects, dtype=object)).astype(np.int64)
+    codes: Ints = index.get_indexer(pd.Index(objects, dtype=object)).astype(np.int64)
     codes[gaps] = levels.index(None) if None in levels else -1
     was = {isinstance(level, str) for level in known}
     now = {isinstance(value, str) for value in objects[~gaps]} if (codes[~gaps] < 0).all() else was
@@ -80,7 +81,7 @@ def positions(values: Any, levels: tuple[Level, ...], name: str) -> NDArray[np.i
     return codes
 
 
-def unseen_of(values: Any, codes: NDArray[np.int64]) -> Counter[str]:
+def unseen_of(values: Any, codes: Ints) -> Counter[str]:
     """How often each value occurs that is none of the levels."""
     objects = np.asarray(values, dtype=object)[codes < 0]
     return Counter("missing" if pd.isna(value) else repr(value) for value in objects.tolist())

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from treeform.data.columns import CATEGORY, ORDERED, Column
 from treeform.data.dataset import Dataset
+from treeform.utils.arrays import Bools, Floats, Ints
 
 Words = NDArray[np.uint64]
 TARGET, WEIGHTS = "the target", "the weights"
@@ -61,7 +62,7 @@ def prints_of(data: Dataset, of_target: bool = True) -> Prints:
     return Prints(rows, columns, of_target)
 
 
-def shared(rows: Words, others: Words) -> NDArray[np.bool_]:
+def shared(rows: Words, others: Words) -> Bools:
     """Which of ``rows`` are among ``others``, each as often as it is there: (n,) bool."""
     order = np.argsort(rows, kind="stable")
     ordered, there = rows[order], np.sort(others)
@@ -78,14 +79,14 @@ def shared_rows(data: Dataset, others: Dataset) -> int:
     return int(shared(prints_of(data, of_target).rows, prints_of(others, of_target).rows).sum())
 
 
-def order_like(rows: Words, others: Words) -> NDArray[np.int64]:
+def order_like(rows: Words, others: Words) -> Ints:
     """(n,) positions in ``rows``, which are the same in another order, that make them ``others``."""
     place = np.empty(len(rows), dtype=np.int64)
     place[np.argsort(others, kind="stable")] = np.argsort(rows, kind="stable")
     return place
 
 
-def _of_source(columns: tuple[Column, ...], X: NDArray[np.float64]) -> Words:
+def _of_source(columns: tuple[Column, ...], X: Floats) -> Words:
     """The print of one of the user's columns at each point."""
     if columns[0].kind == CATEGORY:
         out = np.zeros(len(X), dtype=np.uint64)

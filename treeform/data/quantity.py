@@ -23,6 +23,7 @@ from treeform.data.exact import (
     whole_numbers,
 )
 from treeform.errors import DataError
+from treeform.utils.arrays import Floats, Ints
 from treeform.utils.rows import row_text, rows_note, worded
 from treeform.utils.text import short_text
 
@@ -38,7 +39,7 @@ LARGEST_TARGET = int(np.finfo(np.float64).max)
 class Quantity:
     """The target of each row: ``(centre + deviations[i]) * unit``."""
 
-    deviations: NDArray[np.int64]
+    deviations: Ints
     """(n,) int64"""
     centre: int
     """A whole number next to the weighted mean, in units."""
@@ -53,7 +54,7 @@ class Quantity:
         self.deviations.setflags(write=False)
 
     @cached_property
-    def values(self) -> NDArray[np.float64]:
+    def values(self) -> Floats:
         """(n,) float64, each the nearest one to the exact target."""
         distinct, code = np.unique(self.deviations, return_inverse=True)
         p, q = self.unit.as_integer_ratio()
@@ -91,8 +92,8 @@ class Quantity:
 
 def read_quantity(
     labels: NDArray[Any],
-    codes: NDArray[np.int64],
-    weights: NDArray[np.int64],
+    codes: Ints,
+    weights: Ints,
     grid: Fraction | str | None = None,
 ) -> Quantity:
     """Read targets as quantities.
@@ -134,7 +135,7 @@ _known: dict[bytes, Decimals] = {}
 """The last two, by digest: a table is read for its objective, on its grid, and again for each price of tests."""
 
 
-def _digits_of(labels: NDArray[np.float64]) -> Decimals:
+def _digits_of(labels: Floats) -> Decimals:
     """Finite floats as decimals."""
     content = np.ascontiguousarray(labels).data
     key = hashlib.sha256(content).digest()
@@ -149,10 +150,10 @@ def _digits_of(labels: NDArray[np.float64]) -> Decimals:
 
 
 def _read_quickly(
-    labels: NDArray[np.float64],
+    labels: Floats,
     decimals: Decimals,
-    codes: NDArray[np.int64],
-    weights: NDArray[np.int64],
+    codes: Ints,
+    weights: Ints,
     each: list[int],
     grid: Fraction | str | None,
 ) -> Quantity | None:
@@ -171,9 +172,7 @@ def _read_quickly(
     return Quantity((units - centre)[codes], centre, grid, _note(grid, largest, why))
 
 
-def _certain_grid(
-    labels: NDArray[np.float64], decimals: Decimals, weights: NDArray[np.int64]
-) -> Fraction | None:
+def _certain_grid(labels: Floats, decimals: Decimals, weights: Ints) -> Fraction | None:
     """The finest power of ten on which the sums are exact, if they are not without one; None in doubt."""
     spread, mass, unit = spread_of(labels, weights), int(weights.sum()), decimals.unit()
     if spread is None or spread[0] <= (LARGEST_SUM + mass) * unit:
@@ -182,7 +181,7 @@ def _certain_grid(
     return low if low == high else None
 
 
-def _fractions(labels: NDArray[Any], codes: NDArray[np.int64]) -> list[Fraction]:
+def _fractions(labels: NDArray[Any], codes: Ints) -> list[Fraction]:
     out = []
     for position, label in enumerate(labels):
         value = exact_number(label)
@@ -215,7 +214,7 @@ def _centred(units: Sequence[int], weights: list[int]) -> tuple[int, int]:
     return centre, sum(abs(u - centre) * w for u, w in zip(units, weights, strict=True))
 
 
-def _deviations(units: Sequence[int], centre: int) -> NDArray[np.int64]:
+def _deviations(units: Sequence[int], centre: int) -> Ints:
     return np.fromiter((u - centre for u in units), dtype=np.int64, count=len(units))
 
 
@@ -243,7 +242,7 @@ def _nearest(p: int, q: int) -> int:
 
 
 def _rounded(
-    fine: Sequence[int], unit: Fraction, codes: NDArray[np.int64], weights: list[int], grid: Fraction, why: str
+    fine: Sequence[int], unit: Fraction, codes: Ints, weights: list[int], grid: Fraction, why: str
 ) -> Quantity:
     p, q = (unit / grid).as_integer_ratio()
     units = whole_numbers(_nearest(f * p, q) for f in fine)

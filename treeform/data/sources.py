@@ -34,6 +34,7 @@ from treeform.data.table import numeric_values
 from treeform.data.text_dates import DAY_FIRST, MONTH_FIRST, date_orders, days_of, days_of_text
 from treeform.data.text_numbers import NO_VALUE, Notation, read_numbers
 from treeform.errors import DataError, listing
+from treeform.utils.arrays import Bools, Floats, Ints
 from treeform.utils.rows import rows_note, rows_text, setting_text
 
 GAP_CAUSE = "the training table had no missing value in it, so nothing decides where one goes"
@@ -75,9 +76,7 @@ class Source:
             )
         return (Column(self.name, self.kind, levels=levels),)
 
-    def encode(
-        self, values: Any, rows: NDArray[np.int64] | None = None
-    ) -> tuple[NDArray[np.float64], Counter[str]]:
+    def encode(self, values: Any, rows: Ints | None = None) -> tuple[Floats, Counter[str]]:
         """The features of a column, and how often each value occurs that was never seen in training.
 
         ``rows``: the user's row numbers, for messages. Returns the features, (m, len(columns)) float64, and the
@@ -102,7 +101,7 @@ class Source:
         twice[gaps] = (MISSING_BELOW, MISSING_ABOVE)
         return twice, unseen
 
-    def _ordered(self, values: Any) -> tuple[NDArray[np.float64], Counter[str]]:
+    def _ordered(self, values: Any) -> tuple[Floats, Counter[str]]:
         """Positions among the levels; a level never seen stands below all, a missing value is NaN."""
         codes = positions(values, self.levels, self.name)
         exact = codes.astype(np.float64)
@@ -111,7 +110,7 @@ class Source:
         unseen = unseen_of(np.asarray(values, dtype=object)[~missing], codes[~missing])
         return exact, unseen
 
-    def _numbers(self, values: Any, rows: NDArray[np.int64] | None) -> NDArray[np.float64]:
+    def _numbers(self, values: Any, rows: Ints | None) -> Floats:
         if self.kind in (DATE, DATETIME):
             return self._days(values, rows)
         missing = np.asarray(pd.isna(values))
@@ -128,9 +127,7 @@ class Source:
             )
         return exact
 
-    def _written(
-        self, values: Any, missing: NDArray[np.bool_], rows: NDArray[np.int64] | None
-    ) -> NDArray[np.float64]:
+    def _written(self, values: Any, missing: Bools, rows: Ints | None) -> Floats:
         assert self.notation is not None
         entries = np.asarray(values, dtype=object)
         missing = missing | no_value(entries)
@@ -142,7 +139,7 @@ class Source:
         )  # fmt: skip
         return exact
 
-    def _days(self, values: Any, rows: NDArray[np.int64] | None) -> NDArray[np.float64]:
+    def _days(self, values: Any, rows: Ints | None) -> Floats:
         if types.is_numeric_dtype(values.dtype):
             raise DataError(
                 f"column {self.name!r} held dates when the model was fitted and holds numbers here",
@@ -166,7 +163,7 @@ class Source:
             )  # fmt: skip
         return np.floor(days) if self.kind == DATE else days
 
-    def _refuse(self, bad: NDArray[np.bool_], rows: NDArray[np.int64] | None, what: str, fix: str) -> None:
+    def _refuse(self, bad: Bools, rows: Ints | None, what: str, fix: str) -> None:
         if bad.any():
             at = np.flatnonzero(bad)
             raise DataError(
@@ -175,7 +172,7 @@ class Source:
             )
 
 
-def no_value(entries: NDArray[Any]) -> NDArray[np.bool_]:
+def no_value(entries: NDArray[Any]) -> Bools:
     """Which entries are text that stands for no value, such as ``NA`` and ``?``."""
     return np.fromiter(
         (isinstance(entry, str) and entry.strip() in NO_VALUE for entry in entries),
@@ -184,13 +181,13 @@ def no_value(entries: NDArray[Any]) -> NDArray[np.bool_]:
     )
 
 
-def _among(rows: NDArray[np.int64] | None, kept: NDArray[np.bool_]) -> NDArray[np.int64] | None:
+def _among(rows: Ints | None, kept: Bools) -> Ints | None:
     if kept.all():
         return rows
     return np.flatnonzero(kept) if rows is None else rows[kept]
 
 
-def recognise(values: Any, name: str, options: TableOptions, rows: NDArray[np.int64] | None = None) -> Source:
+def recognise(values: Any, name: str, options: TableOptions, rows: Ints | None = None) -> Source:
     """Find out what a column holds.
 
     ``rows``: the user's row numbers, for messages. Raises DataError if the column cannot be used, or has two readings.
@@ -230,7 +227,7 @@ def _categorical(values: Any, name: str) -> Source:
     return Source(name, ORDERED, levels, gaps=bool(np.asarray(pd.isna(values)).any()))
 
 
-def _objects(values: Any, name: str, options: TableOptions, rows: NDArray[np.int64] | None) -> Source:
+def _objects(values: Any, name: str, options: TableOptions, rows: Ints | None) -> Source:
     missing = np.asarray(pd.isna(values))
     known = np.asarray(values, dtype=object)[~missing]
     gaps = bool(missing.any())
@@ -256,9 +253,7 @@ def _objects(values: Any, name: str, options: TableOptions, rows: NDArray[np.int
     return Source(name, CATEGORY, levels_of(values, name))
 
 
-def _text(
-    values: Any, known: NDArray[Any], rows: NDArray[np.int64], name: str, options: TableOptions
-) -> Source:
+def _text(values: Any, known: NDArray[Any], rows: Ints, name: str, options: TableOptions) -> Source:
     empty = no_value(known)
     entries, at = known[~empty].tolist(), rows[~empty]
     gaps = bool(empty.any()) or len(known) < len(values)
@@ -282,7 +277,7 @@ def _text(
     return Source(name, CATEGORY, levels)
 
 
-def _refuse_unread(name: str, what: str, at: NDArray[np.int64], unread: list[str]) -> None:
+def _refuse_unread(name: str, what: str, at: Ints, unread: list[str]) -> None:
     if unread:
         raise DataError(
             f"column {name!r} holds {what} as text, but not in {rows_text(at)}{rows_note()}",
@@ -347,7 +342,7 @@ def _dates_refused(dated: Sequence[Source]) -> DataError:
     )
 
 
-def _date_kind(days: NDArray[np.float64]) -> str:
+def _date_kind(days: Floats) -> str:
     known = days[~np.isnan(days)]
     return DATE if (known == np.floor(known)).all() else DATETIME
 

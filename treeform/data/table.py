@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from pandas.api import types
 
 from treeform.errors import DataError
+from treeform.utils.arrays import Bools, Floats, Ints
 from treeform.utils.rows import SHOWN, row_text, rows_note, rows_text
 from treeform.utils.text import count_of
 
@@ -57,7 +58,7 @@ class Table:
         assert values is not None
         return values.dtype.kind in "iu" or bool(np.isfinite(values).all())
 
-    def rows(self, kept: NDArray[np.int64]) -> Table:
+    def rows(self, kept: Ints) -> Table:
         """The same columns, only the rows `kept`, in that order."""
         labels = None if self.labels is None else self.labels[kept]
         frame = None if self.frame is None else self.frame.iloc[kept]
@@ -180,7 +181,7 @@ def _refuse_repeated(names: tuple[str, ...]) -> None:
         )
 
 
-def numeric_values(values: Any, name: str, rows: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
+def numeric_values(values: Any, name: str, rows: Ints | None = None) -> Floats:
     """Values of a numeric or boolean column as float64; missing values are left out before.
 
     Decimals and fractions become the nearest float64: they keep their order, and a table of floats is read alike.
@@ -206,9 +207,7 @@ def numeric_values(values: Any, name: str, rows: NDArray[np.int64] | None = None
     return exact
 
 
-def _refuse_merged(
-    raw: NDArray[Any], exact: NDArray[np.float64], name: str, rows: NDArray[np.int64] | None
-) -> None:
+def _refuse_merged(raw: NDArray[Any], exact: Floats, name: str, rows: Ints | None) -> None:
     """Different numbers have to stay different, and so in their order, which rounding keeps."""
     first: dict[float, int] = {}
     for at, value in enumerate(exact.tolist()):
@@ -222,7 +221,7 @@ def _refuse_merged(
             )
 
 
-def _refuse_large(raw: NDArray[Any], name: str, rows: NDArray[np.int64] | None) -> None:
+def _refuse_large(raw: NDArray[Any], name: str, rows: Ints | None) -> None:
     if raw.dtype.kind == "O":
         beyond = np.array([isinstance(v, int | np.integer) and abs(int(v)) > EXACT_INTEGERS for v in raw])
     else:
@@ -238,7 +237,7 @@ def _refuse_large(raw: NDArray[Any], name: str, rows: NDArray[np.int64] | None) 
         )
 
 
-def refuse_infinite(table: Table, names: Sequence[str], rows: NDArray[np.int64] | None = None) -> None:
+def refuse_infinite(table: Table, names: Sequence[str], rows: Ints | None = None) -> None:
     """Raise when a value of the columns ``names`` is infinite; all such columns are named at once. Raises DataError."""
     _refuse(
         [(name, infinite) for name, _, infinite in _gaps(table, names)], rows, "infinite (inf)",
@@ -247,7 +246,7 @@ def refuse_infinite(table: Table, names: Sequence[str], rows: NDArray[np.int64] 
 
 
 def refuse_gaps(
-    table: Table, names: Sequence[str], rows: NDArray[np.int64] | None = None, *, cause: str, fix: str = ""
+    table: Table, names: Sequence[str], rows: Ints | None = None, *, cause: str, fix: str = ""
 ) -> None:
     """Raise when a value of the columns ``names`` is missing or infinite; all such columns are named at once.
 
@@ -265,14 +264,7 @@ def refuse_gaps(
     )
 
 
-def _refuse(
-    bad: list[tuple[str, NDArray[np.bool_]]],
-    rows: NDArray[np.int64] | None,
-    odd: str,
-    *,
-    cause: str,
-    fix: str,
-) -> None:
+def _refuse(bad: list[tuple[str, Bools]], rows: Ints | None, odd: str, *, cause: str, fix: str) -> None:
     gaps = [(name, np.flatnonzero(at)) for name, at in bad if at.any()]
     if not gaps:
         return
@@ -287,7 +279,7 @@ def _refuse(
     raise DataError(what + rows_note(), cause=cause, fix=fix)
 
 
-def _gaps(table: Table, names: Sequence[str]) -> Iterator[tuple[str, NDArray[np.bool_], NDArray[np.bool_]]]:
+def _gaps(table: Table, names: Sequence[str]) -> Iterator[tuple[str, Bools, Bools]]:
     """Each column, with the rows in which it is missing, and those in which it is infinite."""
     if table.finite or (table.matrix is not None and table.matrix.dtype.kind != "f"):
         return
@@ -308,5 +300,5 @@ def _infinite(value: Any) -> bool:
     return isinstance(value, float | np.floating) and bool(np.isinf(value))
 
 
-def _row(at: int, rows: NDArray[np.int64] | None) -> int:
+def _row(at: int, rows: Ints | None) -> int:
     return at if rows is None else int(rows[at])

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+
+from treeform.utils.arrays import Bools, Floats
 
 ISO, DAY_FIRST, MONTH_FIRST = "year first", "day first", "month first"
 _PATTERNS = {
@@ -17,7 +18,7 @@ _PATTERNS = {
 }
 
 
-def date_orders(entries: Sequence[str], enough: float) -> dict[str, NDArray[np.bool_]]:
+def date_orders(entries: Sequence[str], enough: float) -> dict[str, Bools]:
     """The orders in which at least the share ``enough`` of the entries are dates, with the entries that are.
 
     Two orders that fit equally many entries, ``day first`` and ``month first``, leave the dates unclear.
@@ -32,7 +33,7 @@ def date_orders(entries: Sequence[str], enough: float) -> dict[str, NDArray[np.b
     return {order: fits for order, fits in orders.items() if fits.sum() == most}
 
 
-def days_of_text(entries: Sequence[object], order: str) -> NDArray[np.float64]:
+def days_of_text(entries: Sequence[object], order: str) -> Floats:
     """Days since 1970-01-01, NaN where an entry is no date in this order."""
     text = pd.Series([entry.strip() if isinstance(entry, str) else entry for entry in entries], dtype=object)
     if order == ISO:
@@ -44,7 +45,7 @@ def days_of_text(entries: Sequence[object], order: str) -> NDArray[np.float64]:
     return days_of(moments)
 
 
-def days_of(moments: pd.Series) -> NDArray[np.float64]:
+def days_of(moments: pd.Series) -> Floats:
     """Days since 1970-01-01 of a column of timestamps, in UTC where they have a time zone; NaN where one is missing.
 
     Dates of Arrow, and ``datetime.date`` as objects, count as midnight.

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
+
+from treeform.utils.arrays import Floats
 
 # Text that stands for "no value" in a column whose other entries are numbers or dates.
 NO_VALUE = frozenset(
@@ -38,7 +39,7 @@ class Notation:
     unit: str = ""
     """What stands before or after every number, such as ``€`` or ``%``; empty for none."""
 
-    def read(self, entries: Sequence[object]) -> NDArray[np.float64]:
+    def read(self, entries: Sequence[object]) -> Floats:
         """The numbers, NaN where an entry is none in this notation; numbers stay as they are."""
         read = {
             entry: self._number(entry) for entry in {entry for entry in entries if isinstance(entry, str)}
@@ -88,7 +89,7 @@ def read_numbers(entries: Sequence[str], enough: float) -> Reading | None:
     for entry, count in Counter(entries).items():
         units[take_apart(entry)[0]] += count
     unit = max(sorted(units), key=units.__getitem__) if units else ""
-    fits: dict[Notation, NDArray[np.float64]] = {}
+    fits: dict[Notation, Floats] = {}
     for decimal in (".", ","):
         notation = Notation(decimal, unit)
         values = notation.read(entries)

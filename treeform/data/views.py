@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from treeform.data.columns import Column
 from treeform.data.midpoints import midpoints
 from treeform.errors import DataError
-from treeform.utils.arrays import Floats
+from treeform.utils.arrays import Bools, Floats, Ints
 from treeform.utils.budget import report_step
 
-Codes = NDArray[np.int64]
+Codes = Ints
 _SMALL_TABLE = 2**18
 _ENTRIES_PER_ROW = 16
 """A table of flags up to these sizes is cheaper than sorting."""
@@ -100,9 +100,9 @@ class Points:
 
     X: Floats
     """(P, F) float64: distinct feature vectors, in order of first appearance."""
-    index: NDArray[np.int64]
+    index: Ints
     """(n,) int64: the point of each row."""
-    weights: NDArray[np.int64]
+    weights: Ints
     """(P, K) int64: weight of each class at each point, in weight units."""
 
     @property
@@ -121,13 +121,13 @@ class Points:
         return int(self.weights.sum() - self.weights.max(axis=1).sum())
 
     @cached_property
-    def cells(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    def cells(self) -> tuple[Ints, Ints, Ints]:
         """The points and classes that have weight: (C,) points, (C,) classes, (C,) weights."""
         point, label = np.nonzero(self.weights)
         return point, label, self.weights[point, label]
 
 
-def merge_points(X: Floats, y: NDArray[np.int64], weights: NDArray[np.int64], n_classes: int) -> Points:
+def merge_points(X: Floats, y: Ints, weights: Ints, n_classes: int) -> Points:
     """Merge equal rows of `X`; class weights are summed exactly.
 
     ``X``, (n, F) float64: finite and without -0.0, so that equal values have equal bits.
@@ -140,7 +140,7 @@ def merge_points(X: Floats, y: NDArray[np.int64], weights: NDArray[np.int64], n_
     return Points(distinct, _frozen(index), _frozen(merged))
 
 
-def group_rows(X: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def group_rows(X: Floats) -> tuple[Ints, Ints]:
     """Number groups of equal rows in order of first appearance: (group of row, first row of group).
 
     ``X``, (n, F) float64: finite and without -0.0, so that equal values have equal bits.
@@ -212,20 +212,20 @@ class Splits:
     """(T,) int32: encoded feature of each test, increasing."""
     threshold: Floats
     """(T,) float64: increasing within a feature."""
-    left: NDArray[np.bool_]
+    left: Bools
     """(T, P) bool: whether the point goes left."""
 
     def __len__(self) -> int:
         return len(self.feature)
 
-    def lighter(self, weights: NDArray[np.int64]) -> NDArray[np.int64]:
+    def lighter(self, weights: Ints) -> Ints:
         """(T,) weight of the lighter side of each test, where the points have ``weights`` (P,)."""
         left = np.empty(len(self), dtype=np.int64)
         # In chunks, because a product of booleans and integers copies all of them as integers: eight bytes for one.
         for part in chunks(len(self.left), self.left.shape[1], _CHUNK):
             report_step(part.start, "tests weighed", len(self))
             left[part] = self.left[part] @ weights
-        lighter: NDArray[np.int64] = np.minimum(left, weights.sum() - left)
+        lighter: Ints = np.minimum(left, weights.sum() - left)
         return lighter
 
 
@@ -264,7 +264,7 @@ def chunks(rows: int, width: int, entries: int = 2**18) -> Iterator[slice]:
     return (slice(start, start + step) for start in range(0, rows, step))
 
 
-def _first_of_each(left: NDArray[np.bool_], group: list[str]) -> list[int]:
+def _first_of_each(left: Bools, group: list[str]) -> list[int]:
     """Positions of the first test of every partition in its group; swapped sides are the same partition."""
     seen: set[tuple[str, bytes]] = set()
     kept = []

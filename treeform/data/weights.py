@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from treeform.data.exact import AUTO, common_unit, exact_number
 from treeform.errors import DataError
+from treeform.utils.arrays import Ints
 from treeform.utils.rows import row_text, rows_note, setting_text
 from treeform.utils.text import count_of, short_text
 
@@ -31,10 +32,10 @@ class Rounding:
     """To what they were rounded, and by how much."""
     exact: tuple[Fraction, ...]
     """The different weights before, ascending."""
-    codes: NDArray[np.int64]
+    codes: Ints
     """(n,) int64: which of them each row had."""
 
-    def of(self, rows: NDArray[np.int64]) -> Rounding:
+    def of(self, rows: Ints) -> Rounding:
         """The same for some of the rows."""
         return replace(self, codes=self.codes[rows])
 
@@ -50,7 +51,7 @@ class Rounding:
 class Weights:
     """Whole numbers and their unit."""
 
-    units: NDArray[np.int64]
+    units: Ints
     """(n,) int64: zero exactly where the weight is zero."""
     unit: Fraction
     """The weight of row i is ``units[i] * unit``."""
@@ -126,7 +127,7 @@ def _one_each(values: Any, n_rows: int) -> NDArray[Any]:
     return array if array.dtype.kind in "biuf" else array.astype(object)
 
 
-def _distinct(array: NDArray[Any]) -> tuple[list[Any], NDArray[np.int64]]:
+def _distinct(array: NDArray[Any]) -> tuple[list[Any], Ints]:
     """The different weights, and which of them each row has."""
     if array.dtype.kind != "O":
         distinct, code = np.unique(array, return_inverse=True, equal_nan=True)
@@ -139,7 +140,7 @@ def _distinct(array: NDArray[Any]) -> tuple[list[Any], NDArray[np.int64]]:
     return list(place), np.array([place[item] for item in items], dtype=np.int64)
 
 
-def _positive(value: Any, code: NDArray[np.int64], at: int) -> Fraction:
+def _positive(value: Any, code: Ints, at: int) -> Fraction:
     """A weight as a fraction."""
     number = exact_number(value)
     if number is not None and number >= 0:
@@ -181,9 +182,7 @@ def _fine_enough(exact: list[Fraction], counts: list[int]) -> Fraction:
     return unit
 
 
-def _rounded(
-    exact: list[Fraction], counts: list[int], code: NDArray[np.int64], unit: Fraction, why: str
-) -> Weights:
+def _rounded(exact: list[Fraction], counts: list[int], code: Ints, unit: Fraction, why: str) -> Weights:
     """Multiples of the unit, at least one where the weight is positive."""
     whole = [max(1, round(value / unit)) if value else 0 for value in exact]
     total = _total(whole, counts)

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
@@ -33,6 +32,7 @@ from treeform.result import Result
 from treeform.shape import Shape
 from treeform.solve import Limit, Status
 from treeform.utils.arguments import unknown_parameter
+from treeform.utils.arrays import Floats, Ints
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -199,7 +199,7 @@ class OptimalEstimator(BaseEstimator):  # type: ignore[misc]
 
     # ---------------------------------------------------------------- where rows go
 
-    def apply(self, X: Any) -> NDArray[np.int64]:
+    def apply(self, X: Any) -> Ints:
         """The leaf that each row reaches, as a position in the arrays of ``graph_``; shape (m,)."""
         return self._leaf(X)
 
@@ -218,11 +218,11 @@ class OptimalEstimator(BaseEstimator):  # type: ignore[misc]
         self._fitted()
         return self.graph_.n_leaves
 
-    def _leaf(self, X: Any) -> NDArray[np.int64]:
+    def _leaf(self, X: Any) -> Ints:
         encoded = self._encoded(X)  # checks first whether there is a graph
         return self._deciding().apply(encoded)
 
-    def _encoded(self, X: Any) -> NDArray[np.float64]:
+    def _encoded(self, X: Any) -> Floats:
         table = self._for_prediction(X)
         return self._deciding().encode(table, self.unseen)
 

@@ -22,6 +22,7 @@ from treeform.language.named import listed
 from treeform.language.objective import Error, Objective
 from treeform.problem import Problem
 from treeform.utils.arguments import clear_call
+from treeform.utils.arrays import Floats
 from treeform.utils.text import count_of
 
 DECISIONS = ("label", "argmax")
@@ -141,7 +142,7 @@ class OptimalClassifier(ClassifierMixin, OptimalEstimator):  # type: ignore[misc
         right = np.asarray(self.predict(X), dtype=object) == np.asarray(y, dtype=object)
         return float(np.average(right, weights=sample_weight))
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> Floats:
         """Shares of the training weight per class at the leaf reached, shape (m, K); columns as ``classes_``.
 
         Where the model abstains, too: they are what a person who is asked may want to see.
@@ -149,7 +150,7 @@ class OptimalClassifier(ClassifierMixin, OptimalEstimator):  # type: ignore[misc
         leaf = self._leaf(X)
         return np.asarray(self.graph_.shares[leaf][:, : len(self.classes_)])
 
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_log_proba(self, X: Any) -> Floats:
         """Logarithms of `predict_proba`; minus infinity for shares of 0."""
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.predict_proba(X)))

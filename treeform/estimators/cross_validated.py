@@ -12,7 +12,6 @@ from typing import Any, Self
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.base import clone, is_classifier
 from sklearn.metrics import check_scoring
@@ -27,6 +26,7 @@ from treeform.estimators.candidates import Candidates, learn
 from treeform.estimators.complexity import price_of, total_weight
 from treeform.estimators.refusals import in_our_words
 from treeform.shape import Shape, Tree
+from treeform.utils.arrays import Bools, Floats, Ints
 from treeform.utils.budget import Budget
 
 DEPTHS = tuple(range(1, 7))
@@ -56,7 +56,7 @@ class Rows:
         with in_our_words():
             return cls(*indexable(*parts))
 
-    def at(self, rows: NDArray[np.int64]) -> Rows:
+    def at(self, rows: Ints) -> Rows:
         """Some of the rows."""
         parts = (self.X, self.y, self.sample_weight, self.sensitive_features)
         return Rows(*(None if part is None else _safe_indexing(part, rows) for part in parts))
@@ -173,7 +173,7 @@ class CrossValidatedTree(OptimalEstimator):
 
     def _fold(
         self, depths: Sequence[int], settings: Sequence[tuple[int, Fraction]], rows: Rows,
-        train: NDArray[np.int64], test: NDArray[np.int64], seconds: float | None,
+        train: Ints, test: Ints, seconds: float | None,
     ) -> _Fold:  # fmt: skip
         budget = Budget(seconds)
         known, held_out = rows.at(train), rows.at(test)
@@ -216,7 +216,7 @@ class CrossValidatedTree(OptimalEstimator):
             "mean_n_tests": tests,
         }
 
-    def _is_good(self, scores: NDArray[np.float64], tests: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def _is_good(self, scores: Floats, tests: Floats) -> Bools:
         """Among which settings the smallest trees are taken."""
         mean = scores.mean(axis=1)
         best = np.lexsort((tests, -mean))[0]
@@ -256,7 +256,7 @@ def _in_time(splits: Any, table: Dataset, part: float) -> Any:
     target = np.zeros(table.table.n_rows, dtype=np.int64)
     target[table.kept_rows] = table.y
 
-    def some(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    def some(rows: Ints) -> Ints:
         many = min(len(rows), max(LEAST_ROWS, math.ceil(part * len(rows))))
         order = np.argsort(target[rows], kind="stable")
         kinds, first = np.unique(target[rows[order]], return_index=True)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treeform.data import Dataset
 from treeform.graph import DecisionGraph
 from treeform.graph.routing import moved
+from treeform.utils.arrays import Floats
 
 
-def impurity_importances(graph: DecisionGraph, data: Dataset) -> NDArray[np.float64]:
+def impurity_importances(graph: DecisionGraph, data: Dataset) -> Floats:
     """The decrease of the Gini impurity by the tests of each column, as shares of the whole.
 
     This is scikit-learn's definition (Breiman et al., 1984): a test that parts weight w into w_l and w_r contributes
@@ -30,7 +30,7 @@ def impurity_importances(graph: DecisionGraph, data: Dataset) -> NDArray[np.floa
     return _decreases(graph, data, decrease)
 
 
-def variance_importances(graph: DecisionGraph, data: Dataset) -> NDArray[np.float64]:
+def variance_importances(graph: DecisionGraph, data: Dataset) -> Floats:
     """The decrease of the squared error by the tests of each column, as shares of the whole, whatever the loss.
 
     The target of ``data``, the training rows, is a quantity. Returns the same as `impurity_importances`.
@@ -47,9 +47,7 @@ def variance_importances(graph: DecisionGraph, data: Dataset) -> NDArray[np.floa
     return _decreases(graph, data, decrease)
 
 
-def _decreases(
-    graph: DecisionGraph, data: Dataset, decrease: Callable[[int], float]
-) -> NDArray[np.float64]:
+def _decreases(graph: DecisionGraph, data: Dataset, decrease: Callable[[int], float]) -> Floats:
     """What the tests of each column take off the impurity of the rows that reach them, as shares."""
     position = {name: j for j, name in enumerate(data.table.names)}
     gained = np.zeros(len(position))
@@ -63,7 +61,7 @@ def _decreases(
     return gained / whole if whole > 0 else gained
 
 
-def _impurity(weights: NDArray[np.float64]) -> float:
+def _impurity(weights: Floats) -> float:
     """w * gini = w - sum_k w_k^2 / w"""
     total = float(weights.sum())
     return total - float((weights**2).sum()) / total if total > 0 else 0.0

@@ -8,7 +8,6 @@ from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
 from treeform.data import Dataset
@@ -25,6 +24,7 @@ from treeform.language.objective import Objective
 from treeform.objectives.regression import AbsoluteError, SquaredError
 from treeform.shape import Shape, Tree
 from treeform.utils.arguments import clear_call
+from treeform.utils.arrays import Floats
 
 MOST_UNITS = 2**50
 """The highest price of a test, in units of the loss. The search counts in 64 bits, and the price may be a fraction."""
@@ -144,7 +144,7 @@ class OptimalTreeRegressor(RegressorMixin, OptimalEstimator):  # type: ignore[mi
         _, loss = loss_of(self._objective())
         return DecisionGraph.constant(loss.best_value(data, np.arange(data.n_samples)), data)
 
-    def predict(self, X: Any) -> NDArray[np.float64]:
+    def predict(self, X: Any) -> Floats:
         """The value of the leaf that each row reaches, shape (m,)."""
         leaf = self._leaf(X)
         return np.asarray(self.graph_.leaf_values[leaf])

@@ -8,9 +8,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from treeform.data.dataset import Dataset
 from treeform.data.unseen import Unseen
 from treeform.graph import axes, description, dot, jsonio, rewrite, rules, svg
@@ -26,6 +23,7 @@ from treeform.graph.export import (
 from treeform.graph.export.program import OnnxNodes, needing
 from treeform.graph.graph import FlatGraph
 from treeform.utils.arguments import clear_call
+from treeform.utils.arrays import Floats
 from treeform.utils.text import count_of
 
 
@@ -347,7 +345,7 @@ class DecisionGraph(FlatGraph):
         """
         return treelite_model.to_treelite(self)
 
-    def to_matrix(self, X: Any, unseen: str | Unseen = "warn") -> NDArray[np.float64]:
+    def to_matrix(self, X: Any, unseen: str | Unseen = "warn") -> Floats:
         """The tested columns of a table, as `to_treelite` reads them: (m, C) float64.
 
         Columns stand in the order in which the model tests them first. Missing values are NaN, dates days since

@@ -6,19 +6,19 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from treeform.data.columns import Column
 from treeform.data.encode import Encoder
 from treeform.data.table import as_pandas
 from treeform.data.unseen import Unseen
 from treeform.errors import DataError
+from treeform.utils.arrays import Floats
 from treeform.utils.text import count_of
 
 
 def encoded_matrix(
     encoder: Encoder | None, columns: tuple[Column, ...], X: Any, unseen: Unseen = Unseen.WARN
-) -> NDArray[np.float64]:
+) -> Floats:
     """(m, F): a DataFrame is encoded, an array is an encoded matrix already.
 
     ``unseen`` is for levels that were not there in training. Raises DataError if columns are missing, the shape is
@@ -45,7 +45,7 @@ def encoded_matrix(
     return matrix
 
 
-def with_nan(columns: tuple[Column, ...], encoded: NDArray[np.float64]) -> NDArray[np.float64]:
+def with_nan(columns: tuple[Column, ...], encoded: Floats) -> Floats:
     """Encoded rows (m, F) with NaN where a value is missing."""
     made = encoded.copy()
     for feature, column in enumerate(columns):

@@ -7,20 +7,20 @@ node by node as index sets, on the original float64 values.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treeform.data.dataset import Dataset
 from treeform.errors import DataError
 from treeform.graph.decision import DecisionGraph
+from treeform.utils.arrays import Ints
 
 
-def members(graph: DecisionGraph, data: Dataset) -> list[NDArray[np.int64]]:
+def members(graph: DecisionGraph, data: Dataset) -> list[Ints]:
     """Rows of `data` that reach each node: a list of N index arrays, each increasing.
 
     Raises DataError if graph and data differ in features or classes.
     """
     _check_same_meaning(graph, data)
-    arriving: list[list[NDArray[np.int64]]] = [[] for _ in graph.feature]
+    arriving: list[list[Ints]] = [[] for _ in graph.feature]
     arriving[0].append(np.arange(data.n_samples))
     reached, nobody = [], np.empty(0, dtype=np.int64)
     for node, parts in enumerate(arriving):
@@ -33,7 +33,7 @@ def members(graph: DecisionGraph, data: Dataset) -> list[NDArray[np.int64]]:
     return reached
 
 
-def predictions(graph: DecisionGraph, data: Dataset) -> NDArray[np.int64]:
+def predictions(graph: DecisionGraph, data: Dataset) -> Ints:
     """Class code predicted for each row: (n,) int64."""
     codes = np.full(data.n_samples, -1, dtype=np.int64)
     for node, rows in enumerate(members(graph, data)):
@@ -57,7 +57,7 @@ def weighted_errors(graph: DecisionGraph, data: Dataset) -> int:
     return int(data.weights[predictions(graph, data) != data.y].sum())
 
 
-def confusion(graph: DecisionGraph, data: Dataset, *, weighted: bool = False) -> NDArray[np.int64]:
+def confusion(graph: DecisionGraph, data: Dataset, *, weighted: bool = False) -> Ints:
     """Rows (or weight units) by true class and predicted class: (K, K) int64."""
     table = np.zeros((data.n_classes, data.n_classes), dtype=np.int64)
     amount = data.weights if weighted else np.ones(data.n_samples, dtype=np.int64)
@@ -65,7 +65,7 @@ def confusion(graph: DecisionGraph, data: Dataset, *, weighted: bool = False) ->
     return table
 
 
-def support(graph: DecisionGraph, data: Dataset, *, weighted: bool = True) -> NDArray[np.int64]:
+def support(graph: DecisionGraph, data: Dataset, *, weighted: bool = True) -> Ints:
     """Weight units (or rows) that reach each node: (N,) int64."""
     amount = data.weights if weighted else np.ones(data.n_samples, dtype=np.int64)
     return np.array([int(amount[rows].sum()) for rows in members(graph, data)], dtype=np.int64)

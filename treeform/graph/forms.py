@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from treeform.data.columns import Column, number_text
 from treeform.errors import SpecError
-from treeform.utils.arrays import Floats
+from treeform.utils.arrays import Bools, Floats
 
 _SLACK = 4.0 * np.finfo(np.float64).eps
 
@@ -140,14 +140,14 @@ def fault(forms: Sequence[LinearForm], n_features: int) -> str | None:
     return None
 
 
-def passing(feature: NDArray[np.int32], forms: Sequence[LinearForm], n_features: int) -> NDArray[np.bool_]:
+def passing(feature: NDArray[np.int32], forms: Sequence[LinearForm], n_features: int) -> Bools:
     """(N,) bool: which nodes are pass-throughs."""
     numbers = [n_features + index for index, form in enumerate(forms) if not form.features]
     return np.isin(feature, numbers) if numbers else np.zeros(len(feature), dtype=bool)
 
 
 def fault_of_passes(
-    passes: NDArray[np.bool_], threshold: Floats, left: NDArray[np.int32], right: NDArray[np.int32]
+    passes: Bools, threshold: Floats, left: NDArray[np.int32], right: NDArray[np.int32]
 ) -> str | None:
     """Which pass-through does not have one child and the threshold 0, or None."""
     wrong = passes & ((left != right) | (threshold != 0.0))

@@ -6,11 +6,11 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treeform.data.columns import NUMERIC
 from treeform.data.dataset import Dataset
 from treeform.errors import SpecError
+from treeform.utils.arrays import Bools, Floats, Ints
 from treeform.utils.text import count_of
 
 _BEYOND = (
@@ -51,7 +51,7 @@ def arrays_of(tree: Any, data: Dataset) -> dict[str, Any]:
     }
 
 
-def _values(inner: Any, leaf: NDArray[np.bool_]) -> dict[str, Any]:
+def _values(inner: Any, leaf: Bools) -> dict[str, Any]:
     """The predictions of a regressor: doubles, taken as they are."""
     if inner.value.shape[1] != 1:
         raise _several(inner.value.shape[1], "numbers")
@@ -67,7 +67,7 @@ def _several(count: int, what: str) -> SpecError:
     )
 
 
-def _labels(inner: Any, leaf: NDArray[np.bool_], classes: Any, data: Dataset) -> dict[str, Any]:
+def _labels(inner: Any, leaf: Bools, classes: Any, data: Dataset) -> dict[str, Any]:
     """The most frequent class of each leaf, as a class code of the data."""
     codes = {label: code for code, label in enumerate(data.classes.tolist())}
     unknown = [label for label in classes.tolist() if label not in codes]
@@ -81,7 +81,7 @@ def _labels(inner: Any, leaf: NDArray[np.bool_], classes: Any, data: Dataset) ->
     return {"label": np.where(leaf, of_class[inner.value[:, 0, :].argmax(axis=1)], -1)}
 
 
-def in_double(thresholds: NDArray[np.float64]) -> NDArray[np.float64]:
+def in_double(thresholds: Floats) -> Floats:
     """Thresholds for values in double precision.
 
     scikit-learn rounds every value x to single precision before it compares. The largest double that rounds to at most
@@ -98,7 +98,7 @@ def in_double(thresholds: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(np.isfinite(inside), inside, thresholds) + 0.0
 
 
-def _features(tree: Any, inner: Any, data: Dataset) -> NDArray[np.int64]:
+def _features(tree: Any, inner: Any, data: Dataset) -> Ints:
     """The feature of the data that each test reads.
 
     A column of numbers with gaps has two features: missing values stand below all others in one, above in the other.

@@ -24,6 +24,7 @@ from treeform.graph.forms import LinearForm, extended, fault, fault_of_passes, p
 from treeform.graph.gaps import accepting, checked_policy
 from treeform.graph.nodetest import NodeTest, node_tests
 from treeform.utils.arguments import clear_call
+from treeform.utils.arrays import Bools, Floats
 from treeform.utils.text import count_of
 
 Ints = NDArray[np.int32]
@@ -34,7 +35,7 @@ class FlatGraph(routing.Nodes):
     """The arrays of a `DecisionGraph`, where they are described, checked; and prediction with them."""
 
     values: tuple[Fraction, ...] = ()
-    moments: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 2)))
+    moments: Floats = field(default_factory=lambda: np.empty((0, 2)))
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -62,7 +63,7 @@ class FlatGraph(routing.Nodes):
             array.setflags(write=False)
 
     @property
-    def _arrays(self) -> tuple[Ints, NDArray[np.float64], Ints, Ints, Ints]:
+    def _arrays(self) -> tuple[Ints, Floats, Ints, Ints, Ints]:
         return self.feature, self.threshold, self.left, self.right, self.label
 
     def _fault(self) -> str | None:
@@ -206,7 +207,7 @@ class FlatGraph(routing.Nodes):
         return np.fromiter(self.values, dtype=object, count=len(self.values))
 
     @cached_property
-    def leaf_values(self) -> NDArray[np.float64]:
+    def leaf_values(self) -> Floats:
         """(N,) float64, the nearest one to the value of each leaf; NaN at tests, and where leaves predict classes."""
         out = np.full(len(self.feature), np.nan)
         if self.values:
@@ -215,7 +216,7 @@ class FlatGraph(routing.Nodes):
         return out
 
     @cached_property
-    def passes(self) -> NDArray[np.bool_]:
+    def passes(self) -> Bools:
         """(N,) bool: which nodes are pass-throughs. They are tests (``feature >= 0``) and read no column."""
         return passing(self.feature, self.forms, len(self.columns))
 
@@ -279,14 +280,14 @@ class FlatGraph(routing.Nodes):
         """What tests read, for texts: the columns, and the linear forms after them."""
         return (*self.columns, *(form.column(self.columns) for form in self.forms))
 
-    def tested(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def tested(self, X: Floats) -> Floats:
         """The encoded matrix (m, F) with the values of the linear forms after its columns.
 
         They compare with the thresholds of this graph as their exact sums do; see `treeform.graph.forms`.
         """
         return extended(self.forms, self.feature, self.threshold, len(self.columns), X)
 
-    def values_read(self, X: NDArray[np.float64], feature: int) -> NDArray[np.float64]:
+    def values_read(self, X: Floats, feature: int) -> Floats:
         """One of the columns of `tested`, without the others: (m,)."""
         form = feature - len(self.columns)
         if form < 0:
@@ -312,11 +313,11 @@ class FlatGraph(routing.Nodes):
         known = routing.Routed.leaf_known(self, X)
         return routing.leaf_of_row(self, self._matrix(X)) if known is None else known
 
-    def route(self, X: Any) -> NDArray[np.bool_]:
+    def route(self, X: Any) -> Bools:
         """Nodes that each row of a table or of the encoded matrix visits: (m, N) bool."""
         return routing.visits(self, self._matrix(X))
 
-    def goes_left(self, X: Any) -> NDArray[np.bool_]:
+    def goes_left(self, X: Any) -> Bools:
         """Whether each row of the encoded matrix would go left at each node: (m, N) bool.
 
         False at leaves; True at pass-throughs, whose one arc is both of them in the arrays.
@@ -373,9 +374,7 @@ class FlatGraph(routing.Nodes):
             return np.asarray(self.leaf_values[self.apply(matrix)])
         return np.asarray(self.classes[self.predict_codes(matrix)])
 
-    def predict_proba(
-        self, X: Any, unseen: str | Unseen = "warn", missing: str = "error"
-    ) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any, unseen: str | Unseen = "warn", missing: str = "error") -> Floats:
         """Shares of the training weight per class at the leaf reached: (m, K), columns as `classes`.
 
         A leaf that no training weight reaches gives its label the share 1.
@@ -393,13 +392,13 @@ class FlatGraph(routing.Nodes):
         return np.asarray(self.shares[self.apply(self.encode(X, unseen))])
 
     @cached_property
-    def shares(self) -> NDArray[np.float64]:
+    def shares(self) -> Floats:
         """(N, K) shares of the training weight per class at each node; the label's is 1 where no weight arrives."""
         total = self.counts.sum(axis=1, keepdims=True)
         certain = np.eye(self.n_classes)[np.maximum(self.label, 0)]
         return np.asarray(np.divide(self.counts, total, out=certain, where=total > 0))
 
-    def encode(self, X: Any, unseen: str | Unseen = "warn", *, nan: bool = False) -> NDArray[np.float64]:
+    def encode(self, X: Any, unseen: str | Unseen = "warn", *, nan: bool = False) -> Floats:
         """Turn a user's table into the encoded matrix that `apply` takes; `unseen` as in `predict`.
 
         With ``nan``, missing values are NaN, as a tree of `to_sklearn` reads them, and not numbers beyond all others.
@@ -408,7 +407,7 @@ class FlatGraph(routing.Nodes):
         encoded = self._matrix(X) if self.encoder is None else self.encoder.transform(X, policy)
         return with_nan(self.columns, encoded) if nan else encoded
 
-    def _matrix(self, X: Any) -> NDArray[np.float64]:
+    def _matrix(self, X: Any) -> Floats:
         return encoded_matrix(self.encoder, self.columns, X)
 
     def _check_fits(self, data: Dataset) -> None:

@@ -19,6 +19,7 @@ from treeform.errors import CertificateError, SpecError
 from treeform.graph.forms import LinearForm
 from treeform.graph.graph import FlatGraph
 from treeform.graph.labeljson import label_from_json, label_to_json
+from treeform.utils.arrays import Floats
 from treeform.utils.files import is_as_written, parse_json, read_text, reading, write_text
 from treeform.utils.rows import worded
 from treeform.utils.text import count_of
@@ -154,7 +155,7 @@ def _graph_from_json(
     classes: NDArray[Any],
     encoder: Encoder | None,
     values: tuple[Fraction, ...],
-    moments: NDArray[np.float64],
+    moments: Floats,
 ) -> G:
     for index, node in enumerate(nodes):
         _check_node(index, node, len(columns), len(classes))
@@ -200,7 +201,7 @@ def _values_from_json(entry: Any) -> tuple[Fraction, ...]:
     return values
 
 
-def _moments_from_json(entry: Any, n_nodes: int) -> NDArray[np.float64]:
+def _moments_from_json(entry: Any, n_nodes: int) -> Floats:
     pairs = _list(entry, "moments")
     fits = all(
         isinstance(pair, list) and len(pair) == 2 and all(m is None or _is_finite(m) for m in pair)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.graph.forms import LinearForm
+from treeform.utils.arrays import Floats
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class NodeTest:
 
 def node_tests(
     feature: NDArray[np.int32],
-    threshold: NDArray[np.float64],
+    threshold: Floats,
     forms: Sequence[LinearForm],
     n_features: int,
 ) -> tuple[NodeTest, ...]:

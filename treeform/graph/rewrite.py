@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treeform.data.dataset import Dataset
 from treeform.graph.forms import PASS
@@ -15,6 +14,7 @@ from treeform.graph.graph import FlatGraph
 from treeform.graph.routing import Routed, arc_weights, counts, sides_taken
 from treeform.graph.structure import arrays_from_nodes, flat_arrays, tidy_order
 from treeform.graph.values import pooled
+from treeform.utils.arrays import Bools, Ints
 
 LEFT, RIGHT, BOTH = 0, 1, 2
 G = TypeVar("G", bound=FlatGraph)
@@ -51,7 +51,7 @@ def _simplify_once(graph: G, data: Dataset | None) -> G:
     return simpler.with_counts(data)
 
 
-def _all_decide(graph: FlatGraph, taken: NDArray[np.bool_]) -> bool:
+def _all_decide(graph: FlatGraph, taken: Bools) -> bool:
     """Whether rows leave every test by both sides, and no test has two equal children: nothing can be dropped."""
     if not taken[graph.feature >= 0].all():
         return False
@@ -80,7 +80,7 @@ def ordered(graph: G) -> G:
     return _Merger(graph, stay, keep_tests=True).rebuild()
 
 
-def _ways_by_boxes(graph: FlatGraph) -> NDArray[np.int64]:
+def _ways_by_boxes(graph: FlatGraph) -> Ints:
     """Which sides of every test can be taken, given the intervals left open by the tests before it.
 
     A node keeps, per feature, the smallest interval (lo, hi] that covers what arrives over all its arcs.
@@ -119,9 +119,7 @@ def _arrive(
 class _Merger(Generic[G]):
     """Maps every node to the one that stands for it, bottom up, and rebuilds the graph from these."""
 
-    def __init__(
-        self, graph: G, way: NDArray[np.int64], *, keep_tests: bool = False, share: bool = False
-    ) -> None:
+    def __init__(self, graph: G, way: Ints, *, keep_tests: bool = False, share: bool = False) -> None:
         self.graph = graph
         self.way = way
         self.keep_tests = keep_tests

@@ -16,7 +16,7 @@ from treeform.data.dataset import Dataset
 from treeform.data.encode import Encoder
 from treeform.data.views import chunks
 from treeform.graph.forms import LinearForm
-from treeform.utils.arrays import Floats
+from treeform.utils.arrays import Bools, Floats
 
 Indices = NDArray[np.int64]
 Ints = NDArray[np.int32]
@@ -124,7 +124,7 @@ def _parts(graph: Nodes, X: Floats) -> Iterator[slice]:
     return chunks(len(X), X.shape[1], _CELLS) if graph.forms else iter((slice(0, len(X)),))
 
 
-def visits(graph: Nodes, X: Floats) -> NDArray[np.bool_]:
+def visits(graph: Nodes, X: Floats) -> Bools:
     """Nodes that each row of the encoded matrix visits: (m, N) bool."""
     seen = np.zeros((len(X), len(graph.feature)), dtype=bool)
     for pairs in steps(graph, graph.tested(X)):
@@ -172,7 +172,7 @@ def moved(graph: Nodes, X: Floats, weights: Indices) -> tuple[Ints, Indices, Ind
     return leaf, carried.reshape(size, 2, -1), reaching.reshape(size, -1)
 
 
-def sides_taken(graph: Nodes, data: Dataset) -> NDArray[np.bool_]:
+def sides_taken(graph: Nodes, data: Dataset) -> Bools:
     """Whether some row of `data` leaves each node by its left and by its right side: (N, 2) bool."""
     return arc_weights(graph, data) > 0
 
@@ -185,7 +185,7 @@ def arc_weights(graph: Nodes, data: Dataset) -> Indices:
     return carried
 
 
-def goes_left(graph: Nodes, X: Floats) -> NDArray[np.bool_]:
+def goes_left(graph: Nodes, X: Floats) -> Bools:
     """Whether each row of the encoded matrix would go left at each node: (m, N) bool, False at leaves."""
     tests = np.flatnonzero(graph.feature >= 0)
     out = np.zeros((len(X), len(graph.feature)), dtype=bool)

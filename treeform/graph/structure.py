@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 
 from treeform.data import Dataset
 from treeform.errors import SpecError, did_you_mean, listing
+from treeform.utils.arrays import Floats
 
 Ints = NDArray[np.int32]
 
 
 def fault(
     feature: Ints,
-    threshold: NDArray[np.float64],
+    threshold: Floats,
     left: Ints,
     right: Ints,
     label: Ints,

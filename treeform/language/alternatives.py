@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from treeform.data import Dataset
 from treeform.graph import DecisionGraph
-from treeform.utils.arrays import Bools, Ints
+from treeform.utils.arrays import Bools, Floats, Ints
 
 AT_ONCE = 2**24
 """Bytes of what is unpacked at a time."""
@@ -36,7 +36,7 @@ class Covers:
     def __len__(self) -> int:
         return len(self.bits)
 
-    def __getitem__(self, which: Any) -> NDArray[np.bool_]:
+    def __getitem__(self, which: Any) -> Bools:
         """Some of the sets, as truth values of points along the last axis."""
         unpacked = np.unpackbits(self.bits[which], axis=-1, count=self.n_points, bitorder="little")
         return unpacked.view(np.bool_)
@@ -79,7 +79,7 @@ class AndOrGraph:
     """(A,) int: the node of each alternative."""
     feature: Ints
     """(A,) int: encoded feature of a test, -1 for a leaf."""
-    threshold: NDArray[np.float64]
+    threshold: Floats
     """(A,) float"""
     label: Ints
     """(A,) int: the class of a leaf, -1 for a test."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treeform.data import Dataset
 from treeform.errors import PortError, SpecError
@@ -18,6 +17,7 @@ from treeform.language.requirement import Requirement
 from treeform.model import Expr, Model, Quadratic
 from treeform.model.expr import Relation
 from treeform.shape import Shape
+from treeform.utils.arrays import Floats
 
 
 @dataclass
@@ -51,7 +51,7 @@ class Compiled:
         return self.ports.shared
 
 
-def put(x: NDArray[np.float64], columns: Expr, values: Any) -> None:
+def put(x: Floats, columns: Expr, values: Any) -> None:
     """Write the values of a family of columns into a point."""
     x[columns.rows.cols] = np.asarray(values, dtype=np.float64).ravel()
 

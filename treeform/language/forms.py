@@ -14,7 +14,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treeform.data import Dataset
 from treeform.data.views import with_columns
@@ -23,8 +22,9 @@ from treeform.graph import DecisionGraph
 from treeform.language.classes import class_code
 from treeform.language.conditions import rows_where
 from treeform.language.numbers import as_fraction
+from treeform.utils.arrays import Bools, Ints
 
-Condition = tuple[NDArray[np.int64], int]
+Condition = tuple[Ints, int]
 """The rows at which an array of codes has this code."""
 
 
@@ -36,11 +36,11 @@ class Total:
     """What it counts."""
     where: tuple[Condition, ...]
     """The rows that count are those that satisfy all of them."""
-    table: NDArray[np.int64]
+    table: Ints
     """(K, K) int64: what a unit of weight adds, by true and predicted class."""
-    amount: NDArray[np.int64] | None = None
+    amount: Ints | None = None
     """(n,) int64 or None: by what that is multiplied for each row; None: 1."""
-    per_test: NDArray[np.int64] | None = None
+    per_test: Ints | None = None
     """(F,) int64 or None: what each test of an encoded feature adds; None: nothing."""
 
     def is_like(self, other: Total) -> bool:
@@ -50,11 +50,11 @@ class Total:
         ]
         return len(parts[0]) == len(parts[1]) and all(map(np.array_equal, *parts))
 
-    def columns(self) -> list[NDArray[np.int64]]:
+    def columns(self) -> list[Ints]:
         """Columns of shape (n,): rows of a class that agree in all of them add the same."""
         return [codes for codes, _ in self.where] + ([] if self.amount is None else [self.amount])
 
-    def added(self, rows: NDArray[np.int64], truth: NDArray[np.int64]) -> NDArray[np.int64]:
+    def added(self, rows: Ints, truth: Ints) -> Ints:
         """What a unit of weight of some rows adds, by predicted class.
 
         Parameters
@@ -73,7 +73,7 @@ class Total:
             each = each * (codes[rows] == code)[:, None]
         return np.asarray(each if self.amount is None else each * self.amount[rows][:, None])
 
-    def value(self, graph: DecisionGraph, data: Dataset, predicted: NDArray[np.int64]) -> int:
+    def value(self, graph: DecisionGraph, data: Dataset, predicted: Ints) -> int:
         """The total of a finished model.
 
         Parameters
@@ -220,7 +220,7 @@ class Rows:
     def __init__(self, data: Dataset, *where: Any) -> None:
         self.data = data
         self._made: dict[Any, Total] = {}
-        self._weights: dict[tuple[int, ...], tuple[NDArray[np.int64], list[Any]]] = {}
+        self._weights: dict[tuple[int, ...], tuple[Ints, list[Any]]] = {}
         self._kept: list[Any] = []  # arrays are told apart by their addresses
         self._conditions: dict[Any, Condition] = {}
         self._where = tuple(map(self._condition, where))
@@ -346,7 +346,7 @@ class Rows:
         total = self._made.setdefault(key, Total(name, conditions, table, amount))
         return Sum({total: Fraction(self.data.weight_unit)})
 
-    def _weight(self, where: Any, truth: NDArray[np.bool_]) -> int:
+    def _weight(self, where: Any, truth: Bools) -> int:
         """In units: of all tuples of codes at once, since the next one asked for is often another code."""
         conditions = (*self._where, *map(self._condition, where))
         if not conditions:
@@ -367,7 +367,7 @@ class Rows:
             here = here & (column == code)
         return int(weight[here].sum())
 
-    def _classes(self, given: Any) -> NDArray[np.bool_]:
+    def _classes(self, given: Any) -> Bools:
         codes = np.arange(self.data.n_classes)
         if given is None:
             return codes >= 0

@@ -16,7 +16,6 @@ from functools import reduce
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treeform.data import Dataset
 from treeform.data.views import first_of_each, with_columns
@@ -29,6 +28,7 @@ from treeform.language.rational import least_at_least
 from treeform.language.requirement import Requirement
 from treeform.language.totals import TotalRow, Totals
 from treeform.model import Model
+from treeform.utils.arrays import Ints
 
 L = TypeVar("L", bound="LinearRequirement")
 
@@ -131,7 +131,7 @@ class LinearRequirement(Requirement, listed=False):
             sides = np.array([side for _, side in rows], dtype=np.int64)
             model.add(reduce(operator.add, parts) <= sides, str(self))
 
-    def _predicted(self, each: NDArray[np.int64], ports: Ports) -> list[Any]:
+    def _predicted(self, each: Ints, ports: Ports) -> list[Any]:
         """Expressions whose sum is ``each`` (R, n, K) times what is predicted."""
         if "predicted" in self.needs:
             return [each[:, :, k] @ ports.predicted[:, k] for k in np.flatnonzero(each.any(axis=(0, 1)))]
@@ -272,7 +272,7 @@ class Derived:
         names = (label,) if len(rows) == 1 else tuple(f"{label}, row {r + 1}" for r in range(len(rows)))
         return Totals(names, self._stacked(added), tuple(made), self._per_test(tests), self.kind)
 
-    def _stacked(self, added: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    def _stacked(self, added: Sequence[Ints]) -> Ints:
         shape = (self.kinds, self.data.n_classes, len(added))
         return np.stack(added, axis=2) if added else np.zeros(shape, dtype=np.int64)
 
@@ -283,7 +283,7 @@ class Derived:
             fix="round the sample weights (weight_grid=...), or the bound, to fewer digits",
         )
 
-    def _per_test(self, parts: Sequence[NDArray[np.int64] | None]) -> NDArray[np.int64] | None:
+    def _per_test(self, parts: Sequence[Ints | None]) -> Ints | None:
         if all(part is None for part in parts):
             return None
         nothing = np.zeros(self.data.n_features, dtype=np.int64)
@@ -304,7 +304,7 @@ def _signs(row: TotalRow) -> list[int]:
     return [1] * (row.hi is not None) + [-1] * (row.lo is not None)
 
 
-def _over_predictions(totals: Totals) -> Iterable[tuple[NDArray[np.int64], int]]:
+def _over_predictions(totals: Totals) -> Iterable[tuple[Ints, int]]:
     """Rows as coefficients (n, K) of predictions, at most a side; a row with two sides gives two."""
     for row in totals.rows:
         each = totals.weighted(np.array(row.coef, dtype=np.int64))

@@ -9,7 +9,6 @@ from fractions import Fraction
 from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treeform.data import Dataset
 from treeform.data.exact import AUTO
@@ -100,7 +99,7 @@ class LeafLoss(Term):
         """The loss of the best constant: models with the best values have no more."""
         return self.of_best(data, np.arange(data.n_samples)) * self.per_unit(data)
 
-    def of_best(self, data: Dataset, rows: NDArray[np.int64]) -> Fraction:
+    def of_best(self, data: Dataset, rows: Ints) -> Fraction:
         """The least loss of one value for some rows.
 
         Parameters
@@ -118,7 +117,7 @@ class LeafLoss(Term):
         deviations, weights = quantity.deviations[rows], data.weights[rows]
         return self.of_rows(deviations, weights, self.best(deviations, weights))
 
-    def best_value(self, data: Dataset, rows: NDArray[np.int64]) -> Fraction:
+    def best_value(self, data: Dataset, rows: Ints) -> Fraction:
         """The value with the least loss for some rows, exactly.
 
         Parameters

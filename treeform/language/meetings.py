@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from treeform.data import Dataset
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
+from treeform.utils.arrays import Bools, Ints
 
 MOST_MARKS = 62
 
@@ -74,7 +75,7 @@ class Meetings:
     """
 
     names: tuple[str, ...]
-    per_sample: NDArray[np.bool_]
+    per_sample: Bools
     clashes: tuple[Clash, ...]
 
     def __post_init__(self) -> None:
@@ -103,7 +104,7 @@ class Meetings:
         return len(self.names)
 
     @property
-    def masks(self) -> NDArray[np.int64]:
+    def masks(self) -> Ints:
         """``per_sample`` as sums of powers of two, of shape (n, classes)."""
         powers = np.int64(1) << np.arange(self.n_marks, dtype=np.int64)
         return np.asarray(self.per_sample @ powers, dtype=np.int64)

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from treeform.utils.arrays import Bools
+from treeform.utils.arrays import Bools, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +28,7 @@ class PathTests:
         Whether each of the data's points goes right.
     """
 
-    feature: NDArray[np.int64]
+    feature: Ints
     right: Bools
 
 
@@ -115,7 +114,7 @@ class ColumnRule(PathRule):
         The number of the group of each encoded feature; -1 where the rule does not speak of it.
     """
 
-    def __init__(self, group: NDArray[np.int64]) -> None:
+    def __init__(self, group: Ints) -> None:
         self.group = group
 
     @property

@@ -20,12 +20,12 @@ from functools import cached_property
 from typing import ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treeform.data import Dataset, Points
 from treeform.errors import PortError, SpecError
 from treeform.model import Expr, concatenate
 from treeform.shape import UNIVARIATE, Limits, Shape
+from treeform.utils.arrays import Bools, Floats, Ints
 from treeform.utils.extensions import FORMULATIONS, extensions
 
 
@@ -327,11 +327,11 @@ class SharedValues:
 class OfferedTests:
     """The distinct tests of the table that nodes choose from, sorted by feature and threshold."""
 
-    feature: NDArray[np.int64]
+    feature: Ints
     """(T,) int64: encoded feature that the test reads."""
-    threshold: NDArray[np.float64]
+    threshold: Floats
     """(T,) float64"""
-    left: NDArray[np.bool_]
+    left: Bools
     """(T, P) bool: whether a point goes left."""
     by_feature: bool
     """Whether tests of different features that part the points alike are different tests."""
@@ -358,16 +358,16 @@ class OfferedTests:
             for k, (f, side) in enumerate(zip(self.feature, self.left, strict=True))
         }
 
-    def _key(self, feature: int, side: NDArray[np.bool_]) -> tuple[int, bytes]:
+    def _key(self, feature: int, side: Bools) -> tuple[int, bytes]:
         return (feature if self.by_feature else -1, np.packbits(side ^ side[0]).tobytes())
 
-    def find(self, side: NDArray[np.bool_], feature: int) -> tuple[int, bool] | None:
+    def find(self, side: Bools, feature: int) -> tuple[int, bool] | None:
         """The test of ``feature`` that sends the points ``side`` (P,) left: (number, sides swapped), or None."""
         number = self._numbers.get(self._key(feature, side))
         return None if number is None else (number, bool(self.left[number, 0] != side[0]))
 
 
-def by_column(chosen: Expr, columns: NDArray[np.int64], n_columns: int) -> Expr:
+def by_column(chosen: Expr, columns: Ints, n_columns: int) -> Expr:
     """The port ``feature`` over all columns, from choices between some of them.
 
     Parameters

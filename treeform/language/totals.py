@@ -19,6 +19,7 @@ from treeform.data import Dataset
 from treeform.data.views import first_of_each, with_columns
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
+from treeform.utils.arrays import Bools, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,11 +102,11 @@ class Totals:
     """
 
     names: tuple[str, ...]
-    added: NDArray[np.int64]
+    added: Ints
     rows: tuple[TotalRow, ...]
-    per_test: NDArray[np.int64] | None = None
-    kind: NDArray[np.int64] | None = None
-    per_leaf: NDArray[np.int64] | None = None
+    per_test: Ints | None = None
+    kind: Ints | None = None
+    per_leaf: Ints | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", tuple(map(str, self.names)))
@@ -134,25 +135,25 @@ class Totals:
         return self.per_test is not None or self.per_leaf is not None
 
     @property
-    def per_sample(self) -> NDArray[np.int64]:
+    def per_sample(self) -> Ints:
         """(n, classes, K) int64: what a unit of weight of each sample adds, by the class predicted."""
         return self.added if self.kind is None else self.added[self.kind]
 
-    def of_samples(self, samples: NDArray[np.int64]) -> NDArray[np.int64]:
+    def of_samples(self, samples: Ints) -> Ints:
         """The entries of `per_sample` for some samples."""
         return self.added[samples if self.kind is None else self.kind[samples]]
 
-    def of_predictions(self, predicted: NDArray[np.int64]) -> NDArray[np.int64]:
+    def of_predictions(self, predicted: Ints) -> Ints:
         """(n, K): what a unit of weight of each sample adds when it is predicted that class."""
         return self.added[np.arange(len(predicted)) if self.kind is None else self.kind, predicted]
 
-    def where(self, here: NDArray[np.bool_]) -> Totals:
+    def where(self, here: Bools) -> Totals:
         """The same over some of the samples."""
         if self.kind is None:
             return replace(self, added=self.added[here])
         return replace(self, kind=self.kind[here])
 
-    def columns(self) -> list[NDArray[np.int64]]:
+    def columns(self) -> list[Ints]:
         """Columns of shape (n,): samples that agree in all of them add the same."""
         return list(self.added.reshape(len(self.added), -1).T) if self.kind is None else [self.kind]
 
@@ -232,9 +233,7 @@ def joined(parts: Sequence[Totals]) -> Totals | None:
     return Totals(names, added, tuple(rows), per_test, kind, per_leaf)
 
 
-def _side_by_side(
-    arrays: Sequence[NDArray[np.int64] | None], parts: Sequence[Totals]
-) -> NDArray[np.int64] | None:
+def _side_by_side(arrays: Sequence[Ints | None], parts: Sequence[Totals]) -> Ints | None:
     """What tests, or leaves, add to the totals of all parts; None where no part has any."""
     length = next((len(array) for array in arrays if array is not None), None)
     if length is None:
@@ -244,7 +243,7 @@ def _side_by_side(
     return np.concatenate(each, axis=1)
 
 
-def _joint_kinds(parts: Sequence[Totals]) -> NDArray[np.int64] | None:
+def _joint_kinds(parts: Sequence[Totals]) -> Ints | None:
     """Kinds of samples that tell those of all parts apart; None where some part has a kind for each sample."""
     kinds = [part.kind for part in parts if part.kind is not None]
     if len(kinds) < len(parts):
@@ -252,7 +251,7 @@ def _joint_kinds(parts: Sequence[Totals]) -> NDArray[np.int64] | None:
     return with_columns(kinds[0], len(parts[0].added), kinds[1:])[0]
 
 
-def _kinds(value: Any, kinds: int) -> NDArray[np.int64]:
+def _kinds(value: Any, kinds: int) -> Ints:
     kind = np.asarray(value)
     if (
         kind.ndim != 1
@@ -273,7 +272,7 @@ def _whole(value: Any, what: str) -> int:
     return int(value)
 
 
-def _whole_array(value: Any, ndim: int, width: int, name: str) -> NDArray[np.int64]:
+def _whole_array(value: Any, ndim: int, width: int, name: str) -> Ints:
     array = np.asarray(value)
     if array.ndim != ndim or array.shape[-1] != width or array.dtype.kind not in "iu":
         raise SpecError(
@@ -286,7 +285,7 @@ def _whole_array(value: Any, ndim: int, width: int, name: str) -> NDArray[np.int
     return _frozen(array)
 
 
-def _frozen(value: NDArray[Any]) -> NDArray[np.int64]:
+def _frozen(value: NDArray[Any]) -> Ints:
     """The array as a read-only one; itself where it is one already."""
     array = np.ascontiguousarray(value, dtype=np.int64)
     if array is value and array.flags.writeable:

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treeform.utils.arrays import Bools, Ints
+
 
 @dataclass(frozen=True, eq=False)
 class ValueRow:
@@ -28,7 +30,7 @@ class ValueOrder:
 
     features: frozenset[int]
     """Encoded features of the tests."""
-    counted: NDArray[np.bool_]
+    counted: Bools
     """(n,) bool: the samples that count."""
     increasing: bool
     """Whether the left side, where the feature is at most the threshold, has the smaller values."""
@@ -59,7 +61,7 @@ class ValueRule:
         number = range(len(leaves))
         return rows + [ValueRow(tuple((k == low) - (k == high) for k in number), 0) for low, high in pairs]
 
-    def ways(self, features: NDArray[np.int64]) -> NDArray[np.int64]:
+    def ways(self, features: Ints) -> Ints:
         """For features: 1 where values may not fall from left to right, -1 where they may not rise, else 0."""
         ways = np.zeros(len(features), dtype=np.int64)
         for order in self.orders:

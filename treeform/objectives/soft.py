@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treeform.data import Dataset
 from treeform.errors import Infeasible, SpecError, TreeformError
@@ -26,6 +25,7 @@ from treeform.model import Expr, Model
 from treeform.objectives.group_error import AT
 from treeform.requirements.counted import PayableAtMost
 from treeform.shape import Shape
+from treeform.utils.arrays import Ints
 from treeform.utils.text import exact_text
 
 SAFE = 2**62
@@ -270,7 +270,7 @@ class SoftRows(LargestTerm, Soft):
         return super().refusal(data, shape)
 
 
-def _sides(totals: Totals) -> Iterator[tuple[NDArray[np.int64], int, Fraction, str]]:
+def _sides(totals: Totals) -> Iterator[tuple[Ints, int, Fraction, str]]:
     """``(coef, side, unit, name)`` of each side of a row; what is lacking is the largest excess, or 0.
 
     The excess is ``sum_i weight_i * coef[i, predicted_i] - side``, in multiples of the unit.

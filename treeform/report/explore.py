@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treeform.data import Dataset
 from treeform.data.columns import BOOLEAN, CATEGORY, Column
@@ -17,6 +16,7 @@ from treeform.graph.svg import PALETTE, Picture
 from treeform.report.fairness import Attribute, groups_on
 from treeform.report.residuals import figure_text, figures
 from treeform.requirements.groups import Groups
+from treeform.utils.arrays import Floats, Ints
 
 MOST_NODES = 2000
 
@@ -89,11 +89,11 @@ def _arcs(picture: Picture, shown: DecisionGraph, node: int) -> list[list[Any]]:
 
 def _selected(
     graph: DecisionGraph, data: Dataset, positive: int
-) -> Callable[[Groups, NDArray[np.int64]], list[list[Any]]]:
+) -> Callable[[Groups, Ints], list[list[Any]]]:
     """Of rows, how many are of each group, and how many of these are predicted the positive class in the end."""
     selected = predictions(graph, data) == positive
 
-    def counted(groups: Groups, rows: NDArray[np.int64]) -> list[list[Any]]:
+    def counted(groups: Groups, rows: Ints) -> list[list[Any]]:
         count = np.bincount(groups.codes[rows], minlength=len(groups.labels))
         of_these = np.bincount(groups.codes[rows][selected[rows]], minlength=len(groups.labels))
         return [
@@ -103,7 +103,7 @@ def _selected(
     return counted
 
 
-def _spread(column: Column, values: NDArray[np.float64], threshold: float) -> dict[str, Any]:
+def _spread(column: Column, values: Floats, threshold: float) -> dict[str, Any]:
     """The distribution of the tested feature on the rows of a node: bins on either side of the threshold."""
     gaps = column.missing_values(values)
     known = values[~gaps]
@@ -120,7 +120,7 @@ def _spread(column: Column, values: NDArray[np.float64], threshold: float) -> di
     return {**bins(column, known, threshold), "missing": missing}
 
 
-def node_facts(graph: DecisionGraph, data: Dataset, node: int, rows: NDArray[np.int64]) -> dict[str, Any]:
+def node_facts(graph: DecisionGraph, data: Dataset, node: int, rows: Ints) -> dict[str, Any]:
     """The targets of the rows at one node, as names and texts, and their distribution.
 
     A mark stands at the prediction of a leaf, and at the mean of any other node. All figures but the extremes are by
@@ -157,22 +157,20 @@ def node_facts(graph: DecisionGraph, data: Dataset, node: int, rows: NDArray[np.
     }
 
 
-def quantile(values: NDArray[np.float64], weight: NDArray[np.int64], quarter: int) -> float:
+def quantile(values: Floats, weight: Ints, quarter: int) -> float:
     """The least value up to which at least so many quarters of the weight lie."""
     order = np.argsort(values, kind="stable")
     reached = np.cumsum(weight[order])
     return float(values[order][np.searchsorted(4 * reached, quarter * int(reached[-1]))])
 
 
-def group_facts(
-    graph: DecisionGraph, data: Dataset
-) -> Callable[[Groups, NDArray[np.int64]], list[list[Any]]]:
+def group_facts(graph: DecisionGraph, data: Dataset) -> Callable[[Groups, Ints], list[list[Any]]]:
     """Of rows, for each group its label, rows, and mean target, prediction and residual."""
     assert data.quantity is not None
     target = np.asarray(data.quantity.values, dtype=np.float64)
     predicted = graph.leaf_values[graph.apply(data.X)]
 
-    def described(groups: Groups, rows: NDArray[np.int64]) -> list[list[Any]]:
+    def described(groups: Groups, rows: Ints) -> list[list[Any]]:
         lines: list[list[Any]] = []
         for code, label in enumerate(groups.labels):
             of = rows[groups.codes[rows] == code]
@@ -186,7 +184,7 @@ def group_facts(
 BINS = 20
 
 
-def bins(column: Column, known: NDArray[np.float64], threshold: float) -> dict[str, Any]:
+def bins(column: Column, known: Floats, threshold: float) -> dict[str, Any]:
     """Counts of known values in bins of equal width, with an edge at the threshold where it is inside the range.
 
     As the page's script reads it: counts and edges (shares of the range), or one bar for a single value.

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treeform.data import Dataset
 from treeform.errors import TreeformError
@@ -16,6 +15,7 @@ from treeform.graph.evaluate import predictions
 from treeform.language.question import Question
 from treeform.report.figures import Interval, interval_of
 from treeform.requirements.groups import MAX_GROUPS, Groups
+from treeform.utils.arrays import Bools, Ints
 
 
 @dataclass(frozen=True)
@@ -145,9 +145,7 @@ def _crossed(parts: Sequence[Groups]) -> Groups:
     return Groups(codes.reshape(-1).astype(np.int64), labels)
 
 
-def _rows(
-    groups: Groups, data: Dataset, predicted: NDArray[np.int64], positive: int
-) -> tuple[GroupRow, ...]:
+def _rows(groups: Groups, data: Dataset, predicted: Ints, positive: int) -> tuple[GroupRow, ...]:
     actual, selected, wrong = data.y == positive, predicted == positive, predicted != data.y
     made = []
     for code, label in enumerate(groups.labels):
@@ -174,6 +172,6 @@ def _rows(
     return tuple(made)
 
 
-def _share(data: Dataset, among: NDArray[np.bool_], of: NDArray[np.bool_]) -> Fraction | None:
+def _share(data: Dataset, among: Bools, of: Bools) -> Fraction | None:
     total = int(data.weights[among].sum())
     return Fraction(int(data.weights[among & of].sum()), total) if total else None

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treeform.data import Dataset
 from treeform.data.columns import CATEGORY
@@ -14,6 +13,7 @@ from treeform.errors import TreeformError
 from treeform.graph import DecisionGraph
 from treeform.report.fairness import Attribute, groups_on
 from treeform.requirements.groups import Groups
+from treeform.utils.arrays import Ints
 
 BINS = 10
 NOTICEABLE = 0.3
@@ -58,7 +58,7 @@ def proxies(
     return tuple(sorted(pairs, key=lambda one: (not one.itself, -one.association, one.column)))
 
 
-def _parts(source: str, data: Dataset) -> NDArray[np.int64]:
+def _parts(source: str, data: Dataset) -> Ints:
     """(n,) the part of a column that each row is in: its level, or one of ten parts of its numbers; gaps are one."""
     features = [feature for feature, column in enumerate(data.columns) if column.source == source]
     first = data.columns[features[0]]
@@ -74,14 +74,14 @@ def _parts(source: str, data: Dataset) -> NDArray[np.int64]:
     return parts
 
 
-def _table(parts: NDArray[np.int64], groups: Groups) -> NDArray[np.int64]:
+def _table(parts: Ints, groups: Groups) -> Ints:
     known, codes = np.unique(parts, return_inverse=True)
     table = np.zeros((len(known), len(groups.labels)), dtype=np.int64)
     np.add.at(table, (codes.reshape(-1), groups.codes), 1)
     return table[:, table.sum(axis=0) > 0]
 
 
-def _cramer(table: NDArray[np.int64]) -> float:
+def _cramer(table: Ints) -> float:
     if min(table.shape) < 2:
         return 0.0
     # Chi-squared of the table; scipy.stats.contingency has it too, but takes a second to import.

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treeform.data import Dataset
 from treeform.errors import TreeformError
 from treeform.graph import DecisionGraph
 from treeform.graph.values import value_text
 from treeform.report.fairness import Attribute, groups_on
+from treeform.utils.arrays import Bools, Floats, Ints
 from treeform.utils.text import rounded_text
 
 HEAD = (
@@ -67,8 +67,8 @@ def residual_tables(
 def _rows(
     graph: DecisionGraph,
     data: Dataset,
-    leaf: NDArray[np.int64],
-    parts: Iterator[tuple[str, NDArray[np.bool_]]],
+    leaf: Ints,
+    parts: Iterator[tuple[str, Bools]],
 ) -> Iterator[tuple[str, ...]]:
     assert data.quantity is not None
     target = np.asarray(data.quantity.values, dtype=np.float64)
@@ -80,9 +80,7 @@ def _rows(
         yield (name, str(int(of.sum())), *figures(target[of], predicted[of], data.weights[of]))
 
 
-def figures(
-    target: NDArray[np.float64], predicted: NDArray[np.float64], weight: NDArray[np.int64]
-) -> tuple[str, ...]:
+def figures(target: Floats, predicted: Floats, weight: Ints) -> tuple[str, ...]:
     """The figures of at least one row as text, in the order of `HEAD` after the number of rows."""
     residual = target - predicted
     values = (

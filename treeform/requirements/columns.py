@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treeform.data import Dataset
 from treeform.errors import SpecError, no_column
@@ -15,6 +14,7 @@ from treeform.language.objective_text import bare, items_in
 from treeform.language.ports import Ports
 from treeform.model import Expr, Model, concatenate
 from treeform.shape import UNIVARIATE
+from treeform.utils.arrays import Bools, Ints
 
 
 def column_list(given: Any, owner: str, least: int = 1) -> tuple[str, ...]:
@@ -54,12 +54,12 @@ def sources(data: Dataset) -> list[str]:
     return list(dict.fromkeys(column.source for column in data.columns))
 
 
-def features_of(data: Dataset, column: str) -> NDArray[np.int64]:
+def features_of(data: Dataset, column: str) -> Ints:
     """The encoded features of a column of the table."""
     return np.flatnonzero([one.source == column for one in data.columns])
 
 
-def column_groups(data: Dataset, groups: Iterable[Iterable[str]]) -> NDArray[np.int64]:
+def column_groups(data: Dataset, groups: Iterable[Iterable[str]]) -> Ints:
     """(F,) the number of the group in which the column of each encoded feature is; -1 where it is in none."""
     number = {name: index for index, names in enumerate(groups) for name in names}
     return np.array([number.get(column.source, -1) for column in data.columns], dtype=np.int64)
@@ -86,7 +86,7 @@ def check_columns(data: Dataset, names: Iterable[str], owner: object) -> None:
             raise no_column(what, name, known, fix="name one of these")
 
 
-def reads(graph: DecisionGraph, data: Dataset, columns: Sequence[str]) -> NDArray[np.bool_]:
+def reads(graph: DecisionGraph, data: Dataset, columns: Sequence[str]) -> Bools:
     """(N, C) whether each node tests each of the columns."""
     out = np.zeros((len(graph.feature), len(columns)), dtype=bool)
     number = {name: index for index, name in enumerate(columns)}
@@ -98,7 +98,7 @@ def reads(graph: DecisionGraph, data: Dataset, columns: Sequence[str]) -> NDArra
     return out
 
 
-def paths_taken(graph: DecisionGraph, data: Dataset) -> NDArray[np.bool_]:
+def paths_taken(graph: DecisionGraph, data: Dataset) -> Bools:
     """(P, N) the nodes on each of the different paths of the samples."""
     visited = graph.route(data.points.X)
     # Eight nodes to a byte: rows of bytes are compared many times as fast, in the same order.
@@ -124,7 +124,7 @@ def tests_on(model: Model, ports: Ports, columns: Sequence[str], owner: str) -> 
     return reading
 
 
-def distinct_rows(ports: Ports) -> NDArray[np.int64]:
+def distinct_rows(ports: Ports) -> Ints:
     """One sample of each point: rows with equal features take the same path."""
     return np.unique(np.asarray(ports.points.index), return_index=True)[1]
 

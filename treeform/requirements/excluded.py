@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from treeform.data import Dataset
 from treeform.graph import DecisionGraph
 from treeform.language.forms import Inequality, Rows
@@ -15,6 +12,7 @@ from treeform.language.linear import LinearRequirement
 from treeform.language.ports import Ports
 from treeform.model import Model
 from treeform.requirements.columns import check_columns, column_name, features_of
+from treeform.utils.arrays import Ints
 
 
 class NoTestOn(LinearRequirement):
@@ -45,7 +43,7 @@ class NoTestOn(LinearRequirement):
         check_columns(data, [self.column], self)
         return self
 
-    def _features(self, data: Dataset) -> NDArray[np.int64]:
+    def _features(self, data: Dataset) -> Ints:
         return features_of(data, self.column)
 
     def allowed_features(self, data: Dataset) -> list[frozenset[int]]:

@@ -7,7 +7,6 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treeform.data import Dataset
 from treeform.errors import SpecError
@@ -17,6 +16,7 @@ from treeform.language.requirement import Requirement
 from treeform.requirements.groups import Groups, by_name, groups_text
 from treeform.requirements.rates import GroupRate, RateParity
 from treeform.utils.arguments import renamed
+from treeform.utils.arrays import Bools, Ints
 from treeform.utils.rows import worded
 
 __all__ = [
@@ -29,7 +29,7 @@ __all__ = [
     "StatisticalParity",
 ]
 
-Masks = Sequence[tuple[str, NDArray[np.bool_]]]
+Masks = Sequence[tuple[str, Bools]]
 
 
 class StatisticalParity(RateParity):
@@ -192,7 +192,7 @@ class AccuracyParity(RateParity):
     def _positive_code(self, data: Dataset) -> int:
         return 0  # no class is favoured
 
-    def events(self, data: Dataset, positive: int) -> NDArray[np.int64]:
+    def events(self, data: Dataset, positive: int) -> Ints:
         return np.eye(data.n_classes, dtype=np.int64)
 
     def counted(self, rows: Rows, label: str, *where: Any) -> Sum:
@@ -254,7 +254,7 @@ class ConditionalParity(RateParity):
         bound: ConditionalParity = super(ConditionalParity, self._copy(given=kept)).bind(data, **context)
         return bound
 
-    def on_positions(self, positions: NDArray[np.int64], data: Dataset) -> Requirement:
+    def on_positions(self, positions: Ints, data: Dataset) -> Requirement:
         given = Groups.of(self.given, data).taken(positions)
         return super(ConditionalParity, self._copy(given=given)).on_positions(positions, data)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treeform.data import Dataset
 from treeform.data.exact import plain
@@ -24,6 +23,7 @@ from treeform.requirements.columns import column_name
 from treeform.requirements.counted import PayableAtMost, whole_count
 from treeform.shape import UNIVARIATE, Limits, Shape
 from treeform.utils.arguments import renamed
+from treeform.utils.arrays import Bools, Floats, Ints
 from treeform.utils.rows import worded
 
 DIRECTIONS = ("increasing", "decreasing")
@@ -171,7 +171,7 @@ class Monotone(Requirement):
             )
         return columns
 
-    def _has_value(self, data: Dataset, X: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def _has_value(self, data: Dataset, X: Floats) -> Bools:
         """Which encoded rows have a value in the column."""
         f = self._features(data)[0]
         return ~data.columns[f].missing_values(X[:, f])
@@ -210,7 +210,7 @@ class Monotone(Requirement):
         model.add(above <= span * (2 - lower - reads), f"{self}: lower side")
         model.add(above >= -span * (2 - upper - reads), f"{self}: upper side")
 
-    def _rows(self, ports: Ports) -> NDArray[np.int64]:
+    def _rows(self, ports: Ports) -> Ints:
         """Rows of the data with equal features state the same; those without a value in the column state nothing."""
         rows = np.unique(np.asarray(ports.points.index), return_index=True)[1]
         return np.asarray(rows[self._has_value(ports.data, ports.data.X[rows])])

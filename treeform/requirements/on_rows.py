@@ -25,6 +25,7 @@ from treeform.language.values import ValueOrder, ValueRow, ValueRule
 from treeform.model import Model
 from treeform.requirements.groups import Groups, by_name, groups_from_json, groups_text, groups_to_json
 from treeform.shape import Shape
+from treeform.utils.arrays import Ints
 
 S = TypeVar("S", bound="OnRows")
 
@@ -33,7 +34,7 @@ class Part(NamedTuple):
     """Some of the rows, and the requirement on a table that has no others."""
 
     label: str
-    positions: NDArray[np.int64]
+    positions: Ints
     data: Dataset
     requirement: Requirement
 
@@ -129,7 +130,7 @@ class OnRows(Requirement):
             return bound[1]
         return self._bound[1]
 
-    def on_positions(self, positions: NDArray[np.int64], data: Dataset) -> Requirement:
+    def on_positions(self, positions: Ints, data: Dataset) -> Requirement:
         changes: dict[str, Any] = {"of": self.of.on_positions(positions, data), "_bound": None}
         for key in ("rows", "by"):
             given = getattr(self, key)
@@ -164,7 +165,7 @@ class OnRows(Requirement):
     def shortfall(self, data: Dataset) -> Totals | None:
         return self._joined(data, [part.requirement.shortfall(part.data) for part in self.parts(data)])
 
-    def prediction_rows(self, data: Dataset) -> list[tuple[NDArray[np.int64], int]]:
+    def prediction_rows(self, data: Dataset) -> list[tuple[Ints, int]]:
         return [
             (_spread(coef, part.positions, data), side)
             for part in self.parts(data)
@@ -280,7 +281,7 @@ def _is_sum(requirement: Requirement) -> bool:
     return stated and frozenset(requirement.needs) <= {"predicted", "correct"}
 
 
-def _table_of(positions: NDArray[np.int64], data: Dataset) -> Dataset:
+def _table_of(positions: Ints, data: Dataset) -> Dataset:
     """The table that has these rows only; predicted values keep the range that all rows give them."""
     taken, quantity = data.taken(positions), data.quantity
     if quantity is None or taken.quantity is None:
@@ -288,14 +289,14 @@ def _table_of(positions: NDArray[np.int64], data: Dataset) -> Dataset:
     return replace(taken, quantity=replace(taken.quantity, span=(quantity.lowest, quantity.highest)))
 
 
-def _spread(values: NDArray[Any], positions: NDArray[np.int64], data: Dataset) -> NDArray[Any]:
+def _spread(values: NDArray[Any], positions: Ints, data: Dataset) -> NDArray[Any]:
     """What is stated for the rows of a part, for all rows: nothing for the others."""
     spread = np.zeros((data.n_samples, *values.shape[1:]), dtype=values.dtype)
     spread[positions] = values
     return spread
 
 
-def _rule_placed(rule: ValueRule, positions: NDArray[np.int64], data: Dataset) -> ValueRule:
+def _rule_placed(rule: ValueRule, positions: Ints, data: Dataset) -> ValueRule:
     rows = tuple(ValueRow(_spread(row.coef, positions, data), row.side) for row in rule.rows)
     orders = tuple(
         ValueOrder(one.features, _spread(one.counted, positions, data), one.increasing) for one in rule.orders

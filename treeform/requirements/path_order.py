@@ -6,7 +6,6 @@ from collections.abc import Hashable
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treeform.data import Dataset
 from treeform.errors import SpecError
@@ -29,7 +28,7 @@ from treeform.requirements.columns import (
 )
 from treeform.requirements.counted import AtMost, whole_count
 from treeform.utils.arguments import renamed
-from treeform.utils.arrays import Bools
+from treeform.utils.arrays import Bools, Ints
 from treeform.utils.text import count_of
 
 
@@ -234,7 +233,7 @@ class Below(Requirement):
 class _AFewTimes(PathRule):
     """At most ``most`` tests of the features of group 0; the state is how many there were."""
 
-    def __init__(self, most: int, group: NDArray[np.int64]) -> None:
+    def __init__(self, most: int, group: Ints) -> None:
         self.most = most
         self.counted = group == 0
 

@@ -10,33 +10,33 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treeform.data import Dataset
 from treeform.data.views import dense, first_of_each, with_columns
 from treeform.graph import DecisionGraph
 from treeform.graph.routing import codes_of_points
 from treeform.requirements.groups import Groups
+from treeform.utils.arrays import Bools, Ints
 
 
 @dataclass(frozen=True, eq=False)
 class RateCells:
     """The cells of one data set."""
 
-    cell: NDArray[np.int64]
+    cell: Ints
     """(n,) int64: the cell of each sample."""
-    group: NDArray[np.int64]
-    truth: NDArray[np.int64]
+    group: Ints
+    truth: Ints
     """(M,) int64: group and class of the samples of each cell."""
-    weight: NDArray[np.int64]
+    weight: Ints
     """(M,) int64: of the samples of each cell, in weight units."""
-    sets: tuple[tuple[str, NDArray[np.bool_]], ...]
+    sets: tuple[tuple[str, Bools], ...]
     """The sets of samples that count: what they are, and which cells belong to them."""
     n_groups: int
     data: Dataset
 
     @classmethod
-    def of(cls, groups: Groups, sets: Sequence[tuple[str, NDArray[np.bool_]]], data: Dataset) -> RateCells:
+    def of(cls, groups: Groups, sets: Sequence[tuple[str, Bools]], data: Dataset) -> RateCells:
         """The cells of all samples; `sets` are masks of samples, each with what it is."""
         n_groups = len(groups.labels)
         masks = [mask.astype(np.int64) for _, mask in sets]
@@ -63,26 +63,26 @@ class RateCells:
     def __hash__(self) -> int:
         return hash((len(self.cell), self.n_groups))
 
-    def of_groups(self, chosen: NDArray[np.bool_], amounts: NDArray[np.int64]) -> list[int]:
+    def of_groups(self, chosen: Bools, amounts: Ints) -> list[int]:
         """What the chosen cells of each group add up to."""
         out = [0] * self.n_groups
         for group, amount in zip(self.group[chosen].tolist(), amounts[chosen].tolist(), strict=True):
             out[group] += amount
         return out
 
-    def weights(self, chosen: NDArray[np.bool_]) -> list[int]:
+    def weights(self, chosen: Bools) -> list[int]:
         """The weight of the chosen cells of each group."""
         return self.of_groups(chosen, self.weight)
 
     @cached_property
-    def _at_points(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    def _at_points(self) -> tuple[Ints, Ints, Ints]:
         """The merged points of each cell: (C,) points, (C,) cells, (C,) weights."""
         cells, points = len(self.group), self.data.points
         codes, size = dense(points.index * cells + self.cell, points.n_points * cells)
         first = first_of_each(codes, size)
         return points.index[first], self.cell[first], self.data.weight_by_code(codes, size)
 
-    def predicted(self, graph: DecisionGraph) -> NDArray[np.int64]:
+    def predicted(self, graph: DecisionGraph) -> Ints:
         """The weight of each cell by the class that the model predicts: (M, classes) int64."""
         point, cell, weight = self._at_points
         shape = (len(self.group), self.data.n_classes)

@@ -10,7 +10,6 @@ from itertools import combinations, permutations
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treeform.data import Dataset
 from treeform.data.exact import plain
@@ -26,6 +25,7 @@ from treeform.requirements.by_groups import ByGroups
 from treeform.requirements.groups import Groups, of_groups
 from treeform.requirements.rate_cells import RateCells
 from treeform.utils.arguments import renamed
+from treeform.utils.arrays import Bools, Ints
 from treeform.utils.rows import worded
 from treeform.utils.text import decimal_or_plain
 
@@ -104,14 +104,14 @@ class RateParity(ByGroups, LinearRequirement, Bounded, listed=False):
             )
         return least, most
 
-    def among(self, data: Dataset, positive: int) -> Sequence[tuple[str, NDArray[np.bool_]]]:
+    def among(self, data: Dataset, positive: int) -> Sequence[tuple[str, Bools]]:
         """Sets of samples that count, each as (what they are, (n,) mask): all, unless it is overridden.
 
         ``positive`` is a class code.
         """
         return [("samples", np.ones(data.n_samples, dtype=bool))]
 
-    def events(self, data: Dataset, positive: int) -> NDArray[np.int64]:
+    def events(self, data: Dataset, positive: int) -> Ints:
         """(K, K) of 0 and 1: whether predicting class k for a sample of class c is what the rate counts."""
         events = np.zeros((data.n_classes, data.n_classes), dtype=np.int64)
         events[:, positive] = 1

@@ -8,7 +8,6 @@ from math import comb
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treeform.data import Dataset
 from treeform.errors import SpecError
@@ -20,6 +19,7 @@ from treeform.requirements.columns import check_columns, column_name, distinct_r
 from treeform.requirements.counted import AtMost, whole_count
 from treeform.shape import UNIVARIATE, Shape
 from treeform.utils.arguments import renamed
+from treeform.utils.arrays import Bools, Ints
 from treeform.utils.text import count_of
 
 MOST_SETS = 64
@@ -161,13 +161,13 @@ class MaxThresholds(AtMost):
         return f"tests compare {self.column} with at most {count_of(self.at_most, 'threshold')}"
 
 
-def _may_be_one(entries: Expr) -> NDArray[np.bool_]:
+def _may_be_one(entries: Expr) -> Bools:
     """Which entries are not always 0."""
     flat = entries.ravel()
     return np.asarray((flat.rows.lengths > 0) | (np.asarray(flat.const) != 0))
 
 
-def _stricter(takes: Expr, right: bool) -> tuple[NDArray[np.int64], NDArray[np.int64], Expr]:
+def _stricter(takes: Expr, right: bool) -> tuple[Ints, Ints, Expr]:
     """The entries (V, P), by rank, that need a row: test, point and entry.
 
     Of points that take a side under the same conditions, the row of the lowest one that goes right implies the others,

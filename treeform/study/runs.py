@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeform.errors import SpecError
+from treeform.utils.arrays import Ints
 from treeform.utils.text import count_of
 
 MOST_RUNS = 100_000
@@ -77,8 +78,8 @@ class Fold:
     """What the folds were drawn with; None where they were given, or nothing is held out."""
     number: int | None = None
     """From 0; None where nothing is held out."""
-    train: NDArray[np.int64] | None = None
-    test: NDArray[np.int64] | None = None
+    train: Ints | None = None
+    test: Ints | None = None
     """(m,) int64 or None: positions among the rows; None: all of them are learnt from, and none is held out."""
 
 

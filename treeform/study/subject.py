@@ -36,6 +36,7 @@ from treeform.solve.verification import verify
 from treeform.study.neighbours import Neighbour, best_models, bounds_from
 from treeform.study.runs import Fold
 from treeform.tradeoff.size_table import price_of_alpha
+from treeform.utils.arrays import Ints
 
 OF_PROBLEM = ("shape", "minimize", "price", "alpha", "rows", "solver", "formulation", "requirements")
 """Settings of a problem; others are ``REQUIREMENT__PARAMETER``."""
@@ -275,7 +276,7 @@ def subject_of(what: Any, X: Any, y: Any) -> Subject:
     )
 
 
-def _rows(data: Dataset, rows: NDArray[np.int64]) -> Dataset:
+def _rows(data: Dataset, rows: Ints) -> Dataset:
     """Some of the rows as a data set of its own, read as the whole was."""
     X, y, weights = _table(data, rows)
     names = None if data.frame is not None else data.table.names
@@ -290,7 +291,7 @@ def _rows(data: Dataset, rows: NDArray[np.int64]) -> Dataset:
     )
 
 
-def _table(data: Dataset, rows: NDArray[np.int64]) -> tuple[Any, NDArray[Any], Any]:
+def _table(data: Dataset, rows: Ints) -> tuple[Any, NDArray[Any], Any]:
     """Columns, labels and weights of some rows."""
     if data.frame is not None:
         X: Any = data.frame.iloc[data.kept_rows[rows]]
@@ -316,7 +317,7 @@ def error_of(objective: Objective, graph: DecisionGraph, data: Dataset) -> Fract
     return Fraction(int(data.weights[wrong].sum()), data.total_weight)
 
 
-def _held_out(problem: Problem, result: Result, data: Dataset, rows: NDArray[np.int64]) -> Answer:
+def _held_out(problem: Problem, result: Result, data: Dataset, rows: Ints) -> Answer:
     """The error on the rows held out, and what each requirement lacks there."""
     graph = result.graph
     assert graph is not None

@@ -6,12 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treeform.engines.paths.rules import Rules
 from treeform.engines.paths.table import Table
 from treeform.engines.task import TreeTask
-from treeform.utils.arrays import Bools, Floats
+from treeform.utils.arrays import Bools, Floats, Ints
 
 Node = Any
 """A class, or (test, left, right)."""
@@ -25,8 +24,8 @@ class Pairs:
         table: Table,
         rules: Rules,
         task: TreeTask,
-        rows: NDArray[np.int64],
-        first: NDArray[np.int64],
+        rows: Ints,
+        first: Ints,
         depth: int,
     ) -> None:
         self.rules, self.task, self.depth = rules, task, depth
@@ -36,7 +35,7 @@ class Pairs:
         self.bits = bits[:, first]
         self.others = bits[:, self.second]
 
-    def side(self, side: int, heads: NDArray[np.int64]) -> tuple[Floats, Callable[[int], Node]]:
+    def side(self, side: int, heads: Ints) -> tuple[Floats, Callable[[int], Node]]:
         """The least cost on a side of each first test, and the subtree of one of them.
 
         ``side``: 0 is left. ``heads``, (T1,) int: the states of the rules there.
@@ -68,7 +67,7 @@ class Pairs:
 
         return np.minimum(leaf, tested), subtree
 
-    def _admissible(self, here: Floats, heads: NDArray[np.int64]) -> Bools:
+    def _admissible(self, here: Floats, heads: Ints) -> Bools:
         """(T1, T2) whether the second test may stand on this side of the first, with a leaf on both sides."""
         task = self.task
         n_points, heavy = here.sum(axis=0)[:, None], (self.weight @ here)[:, None]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from treeform.engines.task import TreeTask
 from treeform.language.paths import PathTests
-from treeform.utils.arrays import Bools
+from treeform.utils.arrays import Bools, Ints
 
 
 class TableOfTests(Protocol):
@@ -39,7 +39,7 @@ class Rules:
         self.states: list[tuple[Hashable, ...]] = []
         self.allowed: list[Bools] = []
         self.may_end: list[bool] = []
-        self._next: dict[int, NDArray[np.int64]] = {}
+        self._next: dict[int, Ints] = {}
         self.start = self._numbered(tuple(rule.start for rule in self.rules))
 
     def _numbered(self, state: tuple[Hashable, ...]) -> int:
@@ -51,7 +51,7 @@ class Rules:
             self.may_end.append(all(rule.may_end(one) for rule, one in zip(self.rules, state, strict=True)))
         return self.number[state]
 
-    def after(self, state: int) -> NDArray[np.int64]:
+    def after(self, state: int) -> Ints:
         """(2, T) the state below each allowed test, on its left and its right; -1 below the others."""
         if state not in self._next:
             heads = np.full((2, len(self.tests.feature)), -1, dtype=np.int64)

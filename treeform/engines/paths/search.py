@@ -11,17 +11,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treeform.engines.native_call import Room
 from treeform.engines.paths.pairs import Node, Pairs
 from treeform.engines.paths.rules import Rules
 from treeform.engines.paths.table import Table
 from treeform.engines.task import TreeTask
-from treeform.utils.arrays import Floats
+from treeform.utils.arrays import Floats, Ints
 from treeform.utils.budget import report_step
 from treeform.utils.out_of_reach import Stopped
 
+Better = Callable[[float, Node], None]
+"""Told of each better tree, with its cost."""
 AT_ONCE = 4_000_000
 """Counts of pairs of tests, by class, that are held at once."""
 
@@ -45,7 +46,7 @@ class Search:
         """The cheapest tree that the root has found so far."""
         self._known: dict[tuple[bytes, int, int], tuple[float, Node]] = {}
 
-    def root(self, upper: float, found: Callable[[float, Node], None]) -> None:
+    def root(self, upper: float, found: Better) -> None:
         """Find the cheapest tree below ``upper``: it is `best` at the end, None where there is none."""
         if self.table.weight.sum() < self.task.min_support:
             return
@@ -65,7 +66,7 @@ class Search:
             upper, _ = self._least(rows, exact, start, upper, better)
         self._least(rows, depth, start, upper, better)
 
-    def _grown(self, rows: NDArray[np.int64], depth: int, state: int, exact: int) -> tuple[float, Node]:
+    def _grown(self, rows: Ints, depth: int, state: int, exact: int) -> tuple[float, Node]:
         """A tree whose subtrees of depth ``exact`` are the best ones below tests that cost least with leaves."""
         if depth <= exact:
             return self._least(rows, depth, state, float("inf"))
@@ -82,11 +83,11 @@ class Search:
 
     def _least(
         self,
-        rows: NDArray[np.int64],
+        rows: Ints,
         depth: int,
         state: int,
         upper: float,
-        better: Callable[[float, Node], None] = lambda cost, tree: None,
+        better: Better = lambda cost, tree: None,
     ) -> tuple[float, Node]:
         """The least cost below ``upper`` and its tree; ``(upper, None)``: there is none below."""
         member = np.zeros(len(self.table.bits), dtype=bool)
@@ -107,21 +108,14 @@ class Search:
         self._known[key] = best
         return best
 
-    def _leaf(self, rows: NDArray[np.int64], state: int) -> tuple[float, Node]:
+    def _leaf(self, rows: Ints, state: int) -> tuple[float, Node]:
         if not self.rules.may_end[state]:
             return float("inf"), None
         sums = self.table.cost[rows].sum(axis=0)
         label = int(sums.argmin())
         return float(sums[label]), label
 
-    def _splits(
-        self,
-        rows: NDArray[np.int64],
-        depth: int,
-        state: int,
-        upper: float,
-        better: Callable[[float, Node], None],
-    ) -> tuple[float, Node]:
+    def _splits(self, rows: Ints, depth: int, state: int, upper: float, better: Better) -> tuple[float, Node]:
         """The cheapest tree with a test at its root, test by test."""
         self._need(len(rows) * self._bytes_of_row())
         price, bits, cost = self.task.node_penalty, self.table.bits[rows], self.table.cost[rows]
@@ -149,7 +143,7 @@ class Search:
             better(*best)
         return best
 
-    def _candidates(self, rows: NDArray[np.int64], state: int) -> tuple[NDArray[np.int64], Floats]:
+    def _candidates(self, rows: Ints, state: int) -> tuple[Ints, Floats]:
         """The tests that may stand here, and what each costs with leaves on both sides, allowed or not."""
         bits, cost, weight = self.table.bits[rows], self.table.cost[rows], self.table.weight[rows]
         points, heavy = bits.sum(axis=0), weight @ bits
@@ -159,14 +153,7 @@ class Search:
         estimate = right.min(axis=1) + (cost.sum(axis=0) - right).min(axis=1)
         return np.flatnonzero(fits), estimate
 
-    def _pairs(
-        self,
-        rows: NDArray[np.int64],
-        depth: int,
-        state: int,
-        upper: float,
-        better: Callable[[float, Node], None],
-    ) -> tuple[float, Node]:
+    def _pairs(self, rows: Ints, depth: int, state: int, upper: float, better: Better) -> tuple[float, Node]:
         """The cheapest tree of depth one or two with a test at its root, from the counts of all pairs of tests."""
         self._need(len(rows) * self._bytes_of_row())
         candidates, _ = self._candidates(rows, state)
@@ -207,7 +194,7 @@ class Search:
         return min(most, fit)
 
     def _best_pair(
-        self, rows: NDArray[np.int64], depth: int, state: int, first: NDArray[np.int64], upper: float
+        self, rows: Ints, depth: int, state: int, first: Ints, upper: float
     ) -> tuple[float, Node] | None:
         """The cheapest tree below ``upper`` whose root has one of the tests ``first``, if there is one."""
         pairs = Pairs(self.table, self.rules, self.task, rows, first, depth)

@@ -22,6 +22,7 @@ from onnx import TensorProto, helper, numpy_helper
 from treeform.data.columns import Level
 from treeform.graph.export.program import Branch, Condition, Kind, Program
 from treeform.graph.export.sums import Sum
+from treeform.utils.arrays import Bools, Floats
 
 # The sign of a sum that is not 0 is no smaller: its terms are products of doubles of a size from 2**-300 on.
 _SMALLEST = float(np.finfo(np.float64).tiny)
@@ -33,10 +34,10 @@ class Table:
 
     column: NDArray[np.int32]
     """(N,) int32: which of the values each condition reads."""
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
+    low: Floats
+    high: Floats
     """(N,) float64: the condition holds from one to the other, both included; nowhere if ``low > high``."""
-    missing: NDArray[np.bool_]
+    missing: Bools
     """(N,) bool: whether it holds for NaN."""
     yes: NDArray[np.int32]
     no: NDArray[np.int32]

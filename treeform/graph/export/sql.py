@@ -7,7 +7,6 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sqlglot import Dialect, errors, exp
 from sqlglot.dialects.dialect import Dialects
 
@@ -17,6 +16,7 @@ from treeform.graph.export import sql_sums
 from treeform.graph.export.program import Branch, Condition, Kind, Program, check_size
 from treeform.graph.export.sums import Sum
 from treeform.graph.graph import FlatGraph
+from treeform.utils.arrays import Floats
 from treeform.utils.rows import setting_text
 
 _SHOWN = 10
@@ -31,7 +31,7 @@ def to_sql(
     dialect: str,
     keep: tuple[str, ...],
     column: str,
-    encoded: NDArray[np.float64] | None,
+    encoded: Floats | None,
 ) -> str:
     """See `DecisionGraph.to_sql`; the rows are encoded."""
     program = Program.of(graph)
@@ -88,7 +88,7 @@ def _source(table: str, dialect: str) -> Any:
     return source
 
 
-def _check_decided(graph: FlatGraph, encoded: NDArray[np.float64]) -> None:
+def _check_decided(graph: FlatGraph, encoded: Floats) -> None:
     """Refuse a model for whose hyperplanes rounding could decide about some of the rows."""
     reached = graph.route(encoded)
     open_rows: set[int] = set()

@@ -12,13 +12,12 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sqlglot import exp
 
 from treeform.data.columns import BOOLEAN, CATEGORY, ORDERED
 from treeform.errors import SpecError
 from treeform.graph.export.sums import Sum, Term
-from treeform.utils.arrays import Floats
+from treeform.utils.arrays import Bools, Floats
 
 _ROUNDING = 2.0**-50
 """For each term and two more, at least eight times what one operation can lose."""
@@ -53,7 +52,7 @@ def side(asked: Sum) -> Any:
     )
 
 
-def undecided(asked: Sum, values: Floats) -> NDArray[np.bool_]:
+def undecided(asked: Sum, values: Floats) -> Bools:
     """Which rows `side` has no answer for; `values` (m, terms) are what the terms read."""
     with np.errstate(over="ignore", invalid="ignore"):
         total, size = np.zeros(len(values)), np.zeros(len(values))

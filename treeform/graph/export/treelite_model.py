@@ -14,13 +14,13 @@ import sys
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treeform.data.columns import CATEGORY
 from treeform.graph.export.program import Branch, Condition, Kind, Program, check_size, needing
 from treeform.graph.export.sums import Sum
 from treeform.graph.graph import FlatGraph
 from treeform.graph.labeljson import label_to_json
+from treeform.utils.arrays import Floats
 
 MOST_NODES = 100_000
 
@@ -38,7 +38,7 @@ def to_treelite(graph: FlatGraph) -> Any:
     return builder.commit()
 
 
-def matrix(graph: FlatGraph, encoded: NDArray[np.float64]) -> NDArray[np.float64]:
+def matrix(graph: FlatGraph, encoded: Floats) -> Floats:
     """The tested columns of encoded rows, as the module says: (m, C) float64."""
     program = Program.of(graph)
     forms = _forms(program)
