@@ -22,7 +22,7 @@ from treeform.utils.budget import report_step
 from treeform.utils.out_of_reach import Stopped
 
 Better = Callable[[float, Node], None]
-"""Told of each better tree, with its cost."""
+"""Called with each better tree and its cost."""
 AT_ONCE = 4_000_000
 """Counts of pairs of tests, by class, that are held at once."""
 
