@@ -10,13 +10,14 @@ from fractions import Fraction
 from treeform.engines import ConTree, Engine
 from treeform.engines.relaxation import relax
 from treeform.errors import BREAKDOWNS, broke_down, is_breakdown
+from treeform.language.composed import cases_of
 from treeform.language.question import Question
 from treeform.objectives.soft import demanded, unpaid
 from treeform.shape import smaller_shapes
 from treeform.solve import schedule
 from treeform.solve.depth import DepthSearch
 from treeform.solve.engines import usual_engine
-from treeform.solve.in_parts import LEAST_DEPTH, is_largest, search_in_parts
+from treeform.solve.in_parts import LEAST_DEPTH, search_in_parts
 from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node, Worker
 from treeform.solve.part_ledger import InnerLedger, PartLedger
@@ -67,7 +68,8 @@ def is_paid_for(node: Node) -> bool:
     least = LEAST_DEPTH if trees is None or trees.exact else LEAST_DEPTH - 1
     if asked.shape.depth < least:
         return False
-    return not node.plan.in_parts or (is_largest(node.question) and has_many_tests(node))
+    is_priced = any(term.nested for _, term in cases_of(node.question.objective))
+    return not node.plan.in_parts or (not is_priced and has_many_tests(node))
 
 
 def paid_for(search: Search) -> Callable[[Node, Budget], None]:
