@@ -51,7 +51,7 @@ public:
     void clear() { known_.clear(); }
 
 private:
-    static constexpr std::size_t kMost = std::size_t{1} << 17;  // about 20 MB
+    static constexpr std::size_t kMost = std::size_t{1} << 18;  // about 40 MB
     std::vector<Range> box_;  // by feature
     std::map<std::pair<int, std::vector<Range>>, Cost> known_;
 };

@@ -9,9 +9,12 @@
 //
 // If the sum at a cut stays below the target, the target is lowered to half of that sum: most bounds are needed only
 // for a larger sum, and the last units of each take the most time. So the answer is a valid bound, but not always the
-// best. What is proved of a box of rows is kept (boxes.hpp), and cuts that many nodes have in common come first. Minimum
-// support and limits on tests are not considered: they can only make the best tree cost more.
+// best. What is proved of a box of rows is kept (boxes.hpp), and cuts that many nodes have in common come first: for small
+// targets, even far from the middle. A box of depth two is asked for more than the target needs, which takes little
+// longer; what the answers add up to is the bound, and later targets find it. Minimum support and limits on tests are
+// not considered: they can only make the best tree cost more.
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <utility>
@@ -43,10 +46,11 @@ public:
     std::uint64_t work() const { return two_.work() + work_; }
 
     /// From here on the rows of this node are searched, which stays as long. The targets depend on `most`, the cost of a
-    /// known tree, and on the bound so far.
+    /// known tree, and on the bound so far. From depth six on the first ones for all rows are small: others take minutes.
     TREEFORM_COLD void begin(const Node<W>& node, int depth, Cost most) {
         node_ = &node, depth_ = depth, beyond_ = most;
-        target_ = std::min(most, std::max<Cost>(lower_ + 1, most / 32));
+        large_ = most / 32;
+        target_ = std::min(most, std::max<Cost>(lower_ + 1, depth < kDeep || node.n < table_.n ? large_ : 0));
         cuts_.take(node, table_.features), boxes_.clear();
     }
     /// Raises the bound until it is `enough`, or until the work so far is `most_work`: then it returns false, and the next
@@ -58,7 +62,7 @@ public:
                 const Cost found = bound(*node_, depth_, target_);
                 lower_ = std::max(lower_, found);
                 if (found < target_) beyond_ = target_ - 1;
-                target_ = found < target_ ? lower_ + (target_ - lower_) / 2 : target_ + std::max<Cost>(1, target_ / 2);
+                target_ = found < target_ ? lower_ + std::max<Cost>(1, (target_ - lower_) / 2) : next_target();
                 target_ = std::min(target_, beyond_);
             }
         } catch (const Enough&) {
@@ -68,6 +72,7 @@ public:
     }
 
 private:
+    static constexpr int kDeep = 6;
     struct Enough {};
     struct Interval {
         std::size_t from, to;  // cuts: every test in between sends rows before `from` left, those from `to` on right
@@ -99,7 +104,10 @@ private:
     const Node<W>* node_ = nullptr;
     int depth_ = 0;
     Cost lower_ = 0, target_ = 0, beyond_ = 0;  // of trees on the rows; sought; more has failed
+    Cost large_ = 0;  // targets below are small
 
+    /// Four times the bound while that is small, then one and a half times.
+    Cost next_target() const { return std::max(lower_ + std::max<Cost>(1, lower_ / 2), std::min(large_, 4 * lower_)); }
     static Settings without_support(Settings rules) {
         rules.min_support = 0;
         return rules;
@@ -110,57 +118,66 @@ private:
         return *frames_[depth];
     }
 
-    /// A lower bound for trees of a depth on these rows: `target`, if that can be shown.
+    /// A lower bound for trees of a depth on these rows: at least `target`, if that can be shown.
     Cost bound(const Node<W>& node, int depth, Cost target) {
         if (work() > limit_) throw Enough{};
-        target = std::min(target, stump_.leaf(node.weight));
+        const Cost leaf = stump_.leaf(node.weight);
+        target = std::min(target, leaf);
         if (target <= 0) return 0;
         const Cost few = few_classes_.bound(node.weight, depth, full_tree(depth));
-        if (few >= target || target <= penalty_) return target;  // a leaf costs as much, and so does a test alone
+        if (few >= target || target <= penalty_) return std::max(few, target);  // so does a test alone, or a leaf
         if (depth <= 2) {
-            const auto reply = two_.solve({node, depth, full_tree(depth), target}, 0, unused_.data());
-            return std::max(few, std::min(reply.proven, target));
+            constexpr Cost kPart = 8;
+            const Cost ask = std::max(target, leaf / kPart);
+            const auto reply = two_.solve({node, depth, full_tree(depth), ask}, 0, unused_.data());
+            return std::max(few, std::min(reply.proven, ask));
         }
         Frame& here = frame(depth);
-        Cost room = target - penalty_;
+        Cost room = target - penalty_, least = leaf - penalty_;
         for (auto f = here.turn.begin(); f != here.turn.end() && room > few - penalty_; ++f) {
             const Cost now = of_feature(node, here, depth, *f, room);
             if (now < room) std::rotate(here.turn.begin(), f, f + 1);  // the next node begins with this feature
-            room = now;
+            room = std::min(room, now), least = std::min(least, now);
         }
-        return std::max(few, room + penalty_);
+        return std::max(few, least + penalty_);
     }
 
-    /// A lower bound, at most `room`, for the sum of both sides of each test of a feature.
+    /// A lower bound for the sum of both sides of each test of a feature: at least `room`, if that can be shown.
     Cost of_feature(const Node<W>& node, Frame& here, int depth, int f, Cost room) {
+        const std::size_t edge = target_ < large_ ? 16 : 4;  // so many of its parts are all rows
+        Cost least = std::numeric_limits<Cost>::max();
         here.outer.forget();
         here.open.assign(1, {0, node.n, 0, 0});
         while (!here.open.empty() && room > 0) {
             const Interval now = here.open.back();
             here.open.pop_back();
-            if (now.left + now.right >= room) continue;
-            const Test test = middle(node, f, now.from, now.to);
+            if (now.left + now.right >= room) {
+                least = std::min(least, now.left + now.right);
+                continue;
+            }
+            const Test test = middle(node, f, now.from, now.to, edge);
             if (test.feature < 0) continue;
             bool divided = false;
             const auto side = [&](bool is_left, Cost known, Cost wanted) {
                 const typename Boxes<Cost>::Side box(boxes_, test, is_left);
-                Cost least = std::max(known, boxes_.lower(depth - 1));
-                if (least < wanted) {
+                Cost lower = std::max(known, boxes_.lower(depth - 1));
+                if (lower < wanted) {
                     if (!std::exchange(divided, true)) divide(node, here, test);
-                    least = std::max(least, bound(is_left ? here.left : here.right, depth - 1, wanted));
-                    boxes_.lower(depth - 1) = least;
+                    lower = std::max(lower, bound(is_left ? here.left : here.right, depth - 1, wanted));
+                    boxes_.lower(depth - 1) = lower;
                 }
-                return least;
+                return lower;
             };
             const Cost left = side(true, now.left, room - now.right);
             const Cost right = side(false, now.right, room - now.left);
+            least = std::min(least, left + right);
             if (left + right < room) room = (left + right) / 2;
             const auto* keys = node.key(f);
             const auto cut = static_cast<std::size_t>(std::lower_bound(keys, keys + node.n, test.key) - keys);
             here.open.push_back({now.from, cut, now.left, right});
             here.open.push_back({cut, now.to, left, now.right});
         }
-        return std::max(room, Cost{0});
+        return room > 0 ? least : Cost{0};
     }
 
     void divide(const Node<W>& node, Frame& here, Test test) {
@@ -168,12 +185,13 @@ private:
         partition(table_, node, test, here.outer, divider_, here.left, here.right, &control_);
     }
 
-    /// A test between two cuts of a feature, near the middle; without a feature if there is none.
-    Test middle(const Node<W>& node, int f, std::size_t from, std::size_t to) const {
+    /// A test between two cuts of a feature, near the middle or, if many nodes have it in common, not near an end of them;
+    /// without a feature if there is none.
+    Test middle(const Node<W>& node, int f, std::size_t from, std::size_t to, std::size_t edge) const {
         const auto* key = node.key(f);
-        const std::size_t half = from + (to - from) / 2, quarter = (to - from) / 4;
+        const std::size_t half = from + (to - from) / 2, off = (to - from) / edge;
         if (half == from) return {};
-        if (const auto common = cuts_.between(f, key[from + quarter], key[to - 1 - quarter])) return {f, common};
+        if (const auto common = cuts_.between(f, key[from + off], key[to - 1 - off])) return {f, common};
         const auto same = std::equal_range(key + from, key + to, key[half]);
         if (same.first > key + from) return {f, *same.first};
         return same.second < key + to ? Test{f, *same.second} : Test{};
