@@ -60,6 +60,8 @@ def is_paid_for(node: Node) -> bool:
 
     Parts of a table of few tests are proved sooner than that helps; a price on a count alone is searched for as such.
     """
+    if node.question.shape.depth < LEAST_DEPTH - 1:  # proved soon
+        return False
     asked = demanded(node.question)
     if asked is None or not asked.objective.is_sum:
         return False
