@@ -52,6 +52,8 @@ class Topology(Component):
     Publishes ``d`` (V,), ``y`` (A,) over inner arcs, ``y_terminal`` (V, 2, K) over long arcs. In a tree the
     inner arcs are no choice: the arc to a child is there when the child is, so ``y = d`` at its head.
 
+    Publishes ``arc``, where it is read: in a diagram to terminals, in a tree to a leaf for each side (`Accuracy`).
+
     Publishes ``passes`` (V,): the node is in use as a pass-through. It has one arc, on its left side. The paper's
     pass-throughs are hyperplanes outside of the data's range and have a second arc that carries nothing; without
     it, equivalent choices of its head are one, and (7) counts no test that only such arcs enter. Where
@@ -86,7 +88,8 @@ class Topology(Component):
         ports.publish("y_terminal", y_terminal)
         ports.publish("active", d)
         if "arc" in ports.wanted:
-            ports.publish("arc", arcs_by_side(skeleton, y, y_terminal))
+            ends = _at_leaves(y_terminal) if skeleton.is_tree else y_terminal
+            ports.publish("arc", arcs_by_side(skeleton, y, ends))
 
     def _passing(self, ports: Ports, skeleton: Skeleton) -> Ints:
         """The nodes that may be pass-throughs."""
@@ -139,15 +142,17 @@ def _at(columns: Expr, nodes: Ints, n_nodes: int) -> Expr:
     return concatenate([columns, np.zeros(1)])[place]
 
 
-def arcs_by_side(skeleton: Skeleton, y: Expr, y_terminal: Expr) -> Expr:
-    """(V, 2, V + K): the port `arc`."""
-    n_nodes, _, n_classes = y_terminal.shape
-    entries = concatenate([y_terminal.ravel(), y.ravel(), np.zeros(1)])
-    index = np.full((n_nodes, 2, n_nodes + n_classes), entries.size - 1)
-    index[:, :, n_nodes:] = np.arange(y_terminal.size).reshape(y_terminal.shape)
-    inner = skeleton.arc_at
-    index[:, :, :n_nodes] = np.where(inner >= 0, inner + y_terminal.size, entries.size - 1)
-    return entries[index]
+def _at_leaves(y_terminal: Expr) -> Expr:
+    """(V, 2, 2 V + 1): each side that ends leads to its own leaf; to the leaf of a model without a test, none does."""
+    sides = 2 * y_terminal.shape[0]
+    index = np.where(np.eye(sides, sides + 1, dtype=bool), np.arange(sides)[:, None], sides)
+    return concatenate([y_terminal.sum(axis=2).ravel(), np.zeros(1)])[index.reshape(-1, 2, sides + 1)]
+
+
+def arcs_by_side(skeleton: Skeleton, y: Expr, ends: Expr) -> Expr:
+    """(V, 2, V + L): from each side to each node, and then the ``ends`` (V, 2, L), to each leaf or terminal."""
+    absent = np.where(skeleton.arc_at >= 0, skeleton.arc_at, y.size)
+    return concatenate([concatenate([y.ravel(), np.zeros(1)])[absent], ends], axis=2)
 
 
 RULES = ("first_arc", "in_degree")

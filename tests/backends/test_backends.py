@@ -292,9 +292,13 @@ def test_a_child_that_dies_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     session.close()
 
 
-def test_pyomo_names_what_pyomo_cannot_use() -> None:
-    with pytest.raises(SolverNotAvailable, match="no_such_solver"):
-        Pyomo("no_such_solver").open(knapsack(5, 2)).solve(Run(Budget(200.0)))
+def test_pyomo_is_asked_for_names_that_are_not_listed(caplog: pytest.LogCaptureFixture) -> None:
+    """Before anything is solved, and without a warning of Pyomo's; its own solvers are taken, and a program is not."""
+    for name in ("no_such_solver", "ipopt_v2_none", "asl"):
+        with pytest.raises(SolverNotAvailable, match=rf"(?s)'pyomo:{name}' .*pyomo help --solvers"):
+            Pyomo(name)
+    assert not caplog.records
+    assert Pyomo("gdpopt").solver == "gdpopt"
 
 
 def test_solvers_do_not_print() -> None:

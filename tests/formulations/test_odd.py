@@ -206,12 +206,14 @@ def test_ports_say_what_the_graph_does(shape: tf.Tree | tf.Diagram) -> None:
     arc = values["arc"]
     nodes = len(values["active"])
     assert (arc.sum(axis=2) == values["active"][:, None]).all()
-    # following the arcs from the root gives every sample's terminal
+    assert arc.shape[2] == nodes + len(values["label"])
+    assert values["active"][0]
+    # following the arcs from the root gives every sample's leaf
     for i in range(data.n_samples):
-        at = 0 if values["active"][0] else None
-        while at is not None and at < nodes:
+        at = 0
+        while at < nodes:
             at = int(arc[at, int(values["branch"][i, at, 1])].argmax())
-        assert at is None or at - nodes == codes[i]
+        assert values["leaf"][i].nonzero()[0].tolist() == [at - nodes]
 
 
 class AvoidFeature(Requirement):

@@ -149,6 +149,12 @@ def test_a_plain_class_is_a_loss(fee: Any) -> None:
     assert asked.solve().status is tf.Status.OPTIMAL
 
 
+def test_costs_below_zero_are_refused() -> None:
+    asked = tf.Problem([[0.0], [1.0]], [0, 1], shape=tf.Tree(1))
+    with pytest.raises(SpecError, match="a cost of late_fee_of_a_test is -1/2"):
+        asked.minimize(tf.Error() + LateFeeOfATest("-1/2"))
+
+
 @pytest.mark.usefixtures("registered")
 def test_costs_of_samples_are_whole_numbers() -> None:
     table, y = pd.DataFrame({"amount": [2, 3, 5, 7], "age": [1, 2, 1, 2]}), [0, 1, 1, 0]

@@ -87,6 +87,26 @@ class Approving(tf.Requirement):
         return max(0, self.least - approving, approving - self.most)
 
 
+class FewRowsEndEarly(tf.Requirement):
+    """Reads `arc` and `leaf`: the first test leads straight to leaves of at most so many samples each."""
+
+    name = "few_rows_end_early_in_conformance"
+    needs = frozenset({"arc", "leaf"})
+
+    def __init__(self, most):
+        self.most = most
+
+    def build(self, model, ports):
+        held = (ports.leaf * ports.weights[:, None]).sum(axis=0)
+        for side in (0, 1):
+            ends = ports.arc[0, side, ports.arc.shape[0] :]
+            model.add(held + ports.weights.sum() * ends <= self.most + ports.weights.sum())
+
+    def violation(self, graph, data):
+        ends = [v for v in {graph.left[0], graph.right[0]} if v >= 0 and graph.feature[v] < 0]
+        return max(0, *(int(data.weights[graph.route(data.X)[:, v]].sum()) - self.most for v in ends), 0)
+
+
 class RootSendsRight(tf.Requirement):
     """Reads `reaches` and `branch`: a test that is passed by anybody sends at least two samples to the right."""
 
@@ -183,6 +203,14 @@ def test_all_requirements_and_formulations_are_among_the_cells():
 
 
 TREES = ["odd", "odd-paper", "flow-oct", "hypergraph-flow", "sat-depth"]
+
+
+@pytest.mark.parametrize("formulation", ["odd", "odd-paper", "flow-oct"])
+@pytest.mark.parametrize("most", [1, 2])
+def test_arcs_of_a_tree_lead_to_its_leaves(formulation, most):
+    problem = tf.Problem(np.arange(6.0)[:, None], [0, 1, 1, 0, 1, 1], shape=tf.Tree(2)) + FewRowsEndEarly(most)
+    best, _ = brute_force(problem.data, problem.shape, problem.objective, problem.requirements)
+    assert problem.solve("highs", formulation=formulation, warm_start=None).objective == best
 
 
 @pytest.mark.parametrize("formulation", TREES)

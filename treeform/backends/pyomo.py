@@ -44,6 +44,7 @@ HOW = {
     "cplex": "install CPLEX and a licence (ibm.com)",
     "appsi_highs": HIGHSPY,
 }
+NO_SOLVER = "Pyomo does not know it, or it is not installed"
 #: Seconds beyond the limit: for Pyomo to read the solution, and for solvers that check the time rarely.
 LATE = 5.0
 #: How long a program may take to print its version.
@@ -99,20 +100,21 @@ class Pyomo(Backend):
 
     @classmethod
     def availability(cls, variant: str = "") -> Availability:
-        """As for any backend; a program is found by `find_program`, and unknown names are accepted."""
+        """As for any backend; a program is found by `find_program`, and Pyomo is asked for other names."""
         package = probe(cls.package, cls.module)
         solver = variant.partition(":")[2]
         if not package.available or not solver:
             return package
         if solver in PACKAGES and not (needed := HiGHS.availability()).available:
             return Availability(False, package.version, needed.reason)
-        missing = _why_missing(PROGRAMS[solver]) if solver in PROGRAMS else None
+        missing = None if solver in PACKAGES else _why_missing(solver)
         return package if missing is None else Availability(False, package.version, missing)
 
     @classmethod
     def install_for(cls, variant: str) -> str:
         here = probe(cls.package, cls.module).available
-        return HOW.get(variant.partition(":")[2], cls.install) if here else cls.install
+        solver = variant.partition(":")[2]
+        return HOW.get(solver, "see 'pyomo help --solvers' for the names that it knows") if here else cls.install
 
     def open(self, model: Model) -> Session:
         self.require()
@@ -134,15 +136,10 @@ class PyomoSession(Session):
         if bool((empty & ((rows.lo > 0.0) | (rows.hi < 0.0))).any()):
             return Answer(Verdict.INFEASIBLE)
         pyo, name = load("pyomo.environ", "pyomo", Pyomo.install), self.backend.solver
-        solver = pyo.SolverFactory(name, **_program(name))
-        if "_version_timeout" in vars(solver):  # a name that Pyomo does not know has no attributes at all
-            # Pyomo gives a program two seconds to print its version; one that is started by a script can exceed that.
-            solver._version_timeout = VERSION_SECONDS
+        solver = _made(pyo, name)
         if not solver.available(exception_flag=False):
             raise SolverNotAvailable(
-                f"Pyomo cannot use the solver {name!r}",
-                cause="Pyomo does not know it, or it is not installed",
-                fix=HOW.get(name, "see 'pyomo help --solvers' for the names that it knows"),
+                f"Pyomo cannot use the solver {name!r}", cause=NO_SOLVER, fix=Pyomo.install_for(self.backend.name)
             )
         model = _build(pyo, self.lowered, rows, (lb, ub), run.hint)
         set_here = EXACT.get(name, {}) | self.backend.options
@@ -163,8 +160,23 @@ class PyomoSession(Session):
         return Answer(verdict, x, bound, "time" if reason == "solver" and late else reason)
 
 
-def _why_missing(name: str) -> str | None:
-    """Why a program cannot be used; None where it can."""
+def _made(pyo: Any, name: str) -> Any:
+    """The solver's object of Pyomo."""
+    solver = pyo.SolverFactory(name, **_program(name))
+    if "_version_timeout" in vars(solver):  # a name that Pyomo does not know has no attributes at all
+        # Pyomo gives a program two seconds to print its version; one that is started by a script can exceed that.
+        solver._version_timeout = VERSION_SECONDS
+    return solver
+
+
+def _why_missing(solver: str) -> str | None:
+    """Why the solver cannot be used; None where it can."""
+    if solver not in PROGRAMS:
+        pyo = load("pyomo.environ", "pyomo", Pyomo.install)
+        # It takes any program on the path for a solver of AMPL's files, and logs a warning about other names.
+        known = solver in pyo.SolverFactory or shutil.which(solver) is not None
+        return None if known and _made(pyo, solver).available(exception_flag=False) else NO_SOLVER
+    name = PROGRAMS[solver]
     program = find_program(name)
     if program is None:
         return f"the program {name} is not on the path"

@@ -20,6 +20,7 @@ from treeform.language.objective import Term
 from treeform.language.ports import Ports
 from treeform.model import Expr, Model
 from treeform.shape import Shape
+from treeform.utils.text import exact_text
 
 LARGEST_COST = 2**60
 """All samples at their worst cost stay below this: native engines count in 64 bits."""
@@ -113,7 +114,14 @@ class ClassCost(SampleCost):
         return Fraction(1, math.lcm(*(v.denominator for row in self.entries(data) for v in row)))
 
     def refusal(self, data: Dataset, shape: Shape) -> SpecError | None:
-        dearest = max(map(max, self.entries(data))) / self._step(data)
+        costs = [cost for row in self.entries(data) for cost in row]
+        if min(costs) < 0:
+            return SpecError(
+                f"a cost of {self.name} is {exact_text(min(costs))}",
+                cause="costs are at least 0",
+                fix="add the same number to all costs of its true class, which changes no optimal model",
+            )
+        dearest = max(costs) / self._step(data)
         return too_large(dearest, data) if dearest * data.total_weight >= LARGEST_COST else None
 
 

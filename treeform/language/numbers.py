@@ -24,7 +24,7 @@ def _meant(value: float | np.floating[Any]) -> Fraction:
     return near if float(near) == float(value) else written
 
 
-def as_fraction(value: Any, what: str) -> Fraction:
+def as_fraction(value: Any, what: str, instead: str = "use for example 0.8 or 4/5") -> Fraction:
     """A finite number as the fraction that it is written as: 0.8 is 4/5, and the float of 2/3 is 2/3.
 
     Parameters
@@ -33,6 +33,8 @@ def as_fraction(value: Any, what: str) -> Fraction:
         What the user gave.
     what : str
         What it is, for the message: "... cannot be WHAT".
+    instead : str
+        What to do where it is no number.
 
     Raises
     ------
@@ -48,13 +50,13 @@ def as_fraction(value: Any, what: str) -> Fraction:
             return _meant(value)
     except (ValueError, ZeroDivisionError, OverflowError):
         pass
-    raise SpecError(f"{value!r} cannot be {what}", cause="it is no finite number", fix=number_instead(value))
+    raise SpecError(f"{value!r} cannot be {what}", cause="it is no finite number", fix=_number_instead(value, instead))
 
 
-def number_instead(value: Any) -> str:
+def _number_instead(value: Any, otherwise: str) -> str:
     """What to write in the place of what is no number: per cent as a decimal."""
     share = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*%\s*", value) if isinstance(value, str) else None
-    return "use for example 0.8 or 4/5" if share is None else f"write {value.strip()} as {Decimal(share[1]) / 100}"
+    return otherwise if share is None else f"write {value.strip()} as {Decimal(share[1]) / 100}"
 
 
 def not_negative(value: Any, what: str, refused: str, cause: str, fix: str) -> Fraction:
@@ -67,14 +69,14 @@ def not_negative(value: Any, what: str, refused: str, cause: str, fix: str) -> F
     refused : str
         The error's sentence for a negative number, with ``{}`` in its place.
     cause, fix : str
-        The other parts of that error.
+        The other parts of that error; ``fix`` is also advised for what is no number.
 
     Raises
     ------
     SpecError
         If it is negative or no finite number.
     """
-    number = as_fraction(value, what)
+    number = as_fraction(value, what, fix)
     if number < 0:
         raise SpecError(refused.format(value), cause=cause, fix=fix)
     return number

@@ -101,10 +101,7 @@ class GroupError(OfGroups, SampleCost):
 
     def __init__(self, groups: Any = None, weights: Mapping[Any, Any] | None = None) -> None:
         super().__init__(groups)
-        pairs = None if weights is None else weights.items()
-        self.weights = (
-            None if pairs is None else tuple((k, as_fraction(v, f"the weight of the group {k}")) for k, v in pairs)
-        )
+        self.weights = None if weights is None else tuple((k, _weight(k, v)) for k, v in weights.items())
         if self.weights is not None and min((w for _, w in self.weights), default=Fraction(0)) < 0:
             raise SpecError("the weight of a group is negative", fix="give weights of at least 0")
 
@@ -158,6 +155,11 @@ class GroupError(OfGroups, SampleCost):
 
     def _key(self) -> tuple[Any, ...]:
         return (*super()._key(), self.weights)
+
+
+def _weight(group: Any, value: Any) -> Fraction:
+    instead = "give a number, such as 1/2; the column of the groups stands after groups="
+    return as_fraction(value, f"the weight of the group {group}", instead)
 
 
 class MaxGroupError(OfGroups, LargestTerm):
