@@ -206,10 +206,11 @@ TREES = ["odd", "odd-paper", "flow-oct", "hypergraph-flow", "sat-depth"]
 
 
 @pytest.mark.parametrize("formulation", ["odd", "odd-paper", "flow-oct"])
-@pytest.mark.parametrize("most", [1, 2])
-def test_arcs_of_a_tree_lead_to_its_leaves(formulation, most):
-    problem = tf.Problem(np.arange(6.0)[:, None], [0, 1, 1, 0, 1, 1], shape=tf.Tree(2)) + FewRowsEndEarly(most)
-    best, _ = brute_force(problem.data, problem.shape, problem.objective, problem.requirements)
+@pytest.mark.parametrize(("most", "best"), [(1, Fraction(3, 4)), (2, Fraction(1, 2))])
+def test_arcs_of_a_tree_lead_to_its_leaves(formulation, most, best):
+    problem = tf.Problem(np.arange(6.0)[:, None], [0, 0, 1, 1, 0, 0], shape=tf.Tree(2)) + FewRowsEndEarly(most)
+    problem.minimize(tf.Error() + tf.Nodes() / 4)
+    assert best == brute_force(problem.data, problem.shape, problem.objective, problem.requirements)[0]
     assert problem.solve("highs", formulation=formulation, warm_start=None).objective == best
 
 
