@@ -39,7 +39,7 @@ for alpha in ("0.05", "0.2", "1"):
     print(f"alpha {alpha}: {table.at_alpha(alpha)}")
 
 # %%
-# With (20) every test in use is reached by at least 55 % of the rows.
+# Under stability, (20) of the paper, every test in use is reached by at least 55 % of the rows.
 
 problem += tf.Stability(fraction="0.55")
 steady = problem.size_table(alphas=["0.05"], time_limit=20).at_alpha("0.05")

@@ -9,7 +9,7 @@ of depth 2 as an exact fraction. Prices of size stand beside it, and what a mode
 # %%
 # The table
 # ---------
-# The column ``sex`` is kept from the tests; groups are compared by it.
+# No test reads ``sex``, ``age_group`` and ``age_years``; groups are compared by ``age_group``.
 
 from pathlib import Path
 
@@ -43,7 +43,7 @@ MINIMISED = [
 ]
 
 # %%
-# Its value
+# The least values
 # ----------------
 
 rows = []

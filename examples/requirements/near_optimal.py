@@ -35,7 +35,7 @@ print(result.prices())
 # %%
 # Too much at once
 # ----------------
-# A smallest set of requirements that cannot hold together, and how far each would have to move.
+# Requirements that cannot hold together, though any one fewer can, and how far each would have to move.
 
 problem += tf.MaxErrors(0.265)
 conflict = problem.conflict(time_limit=60)

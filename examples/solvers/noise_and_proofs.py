@@ -2,8 +2,8 @@
 Noise, the Pareto curve, and a proof
 ====================================
 
-With wrong labels in the data, "no training error" asks for too much. What depth do ten errors cost, what does each
-further test buy, and can the answer "no shallower tree exists" be checked without trusting a solver?
+With wrong labels in the data, "no training error" asks for too much. How much depth does it save to allow some errors,
+how many errors does each further test save, and can the answer "no shallower tree exists" be checked without trusting a solver?
 """
 
 import tempfile

@@ -3,8 +3,8 @@ The least depth that makes no error
 ===================================
 
 Minimising the depth asks for one depth after the other: is there a tree of depth 1, 2, 3, … without errors? Each is a
-Boolean formula for a SAT solver (Avellaneda, AAAI 2020), which proves the smaller depths impossible. Left out,
-``warm_start`` has a native engine try each depth before that.
+Boolean formula for a SAT solver (Avellaneda, AAAI 2020), which proves the smaller depths impossible. Without
+``warm_start=None`` a native engine tries each depth first.
 """
 
 import numpy as np

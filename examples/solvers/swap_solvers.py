@@ -18,8 +18,8 @@ problem += [tf.MinSupport(5), tf.MaxNodes(2)]
 print(problem)
 
 # %%
-# Who is here
-# -----------
+# Which solvers are here
+# ----------------------
 # Solvers are imported when they are used, so that a missing one is only a row in a table.
 
 print(tf.solvers())
