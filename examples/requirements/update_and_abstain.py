@@ -21,8 +21,8 @@ print(in_use)
 
 # %%
 # The successor abstains at 0.3 of an error for each case, decides for at least 70 % of all, and predicts another class
-# than the model in use (which never abstains) for at most 40 %. Each hundredth by which rates differ beyond 0.02 costs as
-# much as two errors.
+# than the model in use (which never abstains) for at most 40 %. Each hundredth by which rates differ beyond 0.02 costs
+# two errors.
 problem = tf.Problem(table, "creditworthy", shape=tf.Tree(depth=2), exclude=PERSONAL, abstain="ask")
 parity = tf.StatisticalParity("age_group", difference="0.02", positive="yes")
 problem.minimize(tf.AbstainCost("0.3") + parity.soft(200))

@@ -3,7 +3,8 @@ Noise, the Pareto curve, and a proof
 ====================================
 
 With wrong labels in the data, "no training error" asks for too much. How much depth does it save to allow some errors,
-how many errors does each further test save, and can the answer "no shallower tree exists" be checked without trusting a solver?
+how many errors does each further test save, and can the answer "no shallower tree exists" be checked without trusting a
+solver?
 """
 
 import tempfile
