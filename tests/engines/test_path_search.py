@@ -130,6 +130,27 @@ def test_limits(table):
         problem.solve(tf.PathSearch())
 
 
+def test_the_clock_is_read_while_pairs_are_counted(monkeypatch):
+    """In parts of the rows, which add up to the same tree: all of a large table took a second from look to look."""
+    rng = np.random.default_rng(7)
+    X = rng.integers(0, 4, (300, 5)).astype(float)
+    problem = tf.Problem(X, rng.integers(0, 3, 300), shape=tf.Tree(2)) + tf.OncePerPath() + tf.MinSupport(20)
+    task = lowered(problem.question, tf.PathSearch()).task
+    whole = tf.PathSearch().run(problem.data, task, EngineRun())
+    monkeypatch.setattr("treeform.engines.paths.table.AT_A_TIME", 50 * 15)
+    monkeypatch.setattr("treeform.engines.paths.pairs.AT_A_TIME", 50 * 15**2)
+    looks = []
+    parts = tf.PathSearch().run(
+        problem.data, task, EngineRun(Budget().until(lambda: looks.append(1) or False))
+    )
+    assert parts.proved and (parts.graph, parts.upper) == (whole.graph, whole.upper)
+    assert len(looks) > 2 * (3 + 2) * (problem.data.points.n_points // 50)
+    for most in range(1, len(looks)):
+        stopping = Budget().until(lambda most=most, seen=[]: seen.append(1) or len(seen) >= most)
+        outcome = tf.PathSearch().run(problem.data, task, EngineRun(stopping))
+        assert outcome.reason == "interrupted" and not outcome.proved and outcome.lower <= whole.upper
+
+
 def test_both_sides_of_a_test_of_missing_values_are_there() -> None:
     """The given part sends missing values right: of two tests that part the rows alike, the other sends them left."""
     X = [[0.0], [1.0], [2.0], [float("nan")], [float("nan")]]

@@ -116,10 +116,13 @@ class _Run(Watched):
     def __init__(self, data: Dataset, task: TreeTask, run: EngineRun, pairs: bool, room: Room) -> None:
         self.data, self.task, self.given, self.pairs, self.room = data, task, run, pairs, room
         self.began = time.monotonic()
-        self.table = Table(data, task)
 
     def outcome(self) -> EngineOutcome:
         """The best tree, and what is proved."""
+        try:
+            self.table = Table(self.data, self.task, self.is_over)
+        except Stopped:
+            return EngineOutcome(None, None, 0, False, self._limit(), time.monotonic() - self.began, {})
         wanted = self.given.upper() if callable(self.given.upper) else self.given.upper
         best: Node = None
         upper = float(NO_TREE if wanted is None else wanted)
@@ -141,10 +144,13 @@ class _Run(Watched):
             upper=None if best is None else int(upper),
             lower=lower,
             proved=complete,
-            reason=None if complete else "memory" if full else "interrupted" if self.interrupted else "time",
+            reason=None if complete else "memory" if full else self._limit(),
             seconds=time.monotonic() - self.began,
             counters={"tests": len(self.table.feature), "pairs": self.table.counted},
         )
+
+    def _limit(self) -> str:
+        return "interrupted" if self.interrupted else "time"
 
     def _found(self, cost: float, tree: Node) -> None:
         if self.given.on_incumbent is not None:

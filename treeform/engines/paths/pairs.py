@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from treeform.engines.paths.rules import Rules
-from treeform.engines.paths.table import Table
+from treeform.engines.paths.table import Table, parts
 from treeform.engines.task import TreeTask
 from treeform.utils.arrays import Bools, Floats, Ints
 
 Node = Any
 """A class, or (test, left, right)."""
+AT_A_TIME = 300_000_000
+"""Products of numbers between two looks at the clock."""
 
 
 class Pairs:
@@ -27,31 +29,34 @@ class Pairs:
         rows: Ints,
         first: Ints,
         depth: int,
+        stop: Callable[[], bool],
     ) -> None:
-        self.rules, self.task, self.depth = rules, task, depth
-        bits, self.cost, self.weight = table.bits[rows], table.cost[rows], table.weight[rows]
+        self.rules, self.task, self.depth, self.stop = rules, task, depth, stop
+        bits, self.cost, weight = table.of(rows)
         points = bits.sum(axis=0)
         self.second = np.flatnonzero((points > 0) & (points < len(rows)))
-        self.bits = bits[:, first]
-        self.others = bits[:, self.second]
+        self.bits, self.others = (
+            bits if len(tests) == bits.shape[1] else bits[:, tests] for tests in (first, self.second)
+        )
+        self.amounts = np.stack([np.ones(len(rows)), weight])
+        """(2, rows): points, and their weights."""
 
     def side(self, side: int, heads: Ints) -> tuple[Floats, Callable[[int], Node]]:
         """The least cost on a side of each first test, and the subtree of one of them.
 
         ``side``: 0 is left. ``heads``, (T1,) int: the states of the rules there.
         """
-        here = self.bits if side else 1 - self.bits
-        whole = here.T @ self.cost  # (T1, K)
+        whole = self._on(side, self.cost)  # (T1, K)
         ends = np.array([self.rules.may_end[state] for state in heads.tolist()])
         leaf = np.where(ends, whole.min(axis=1), np.inf)
         labels = whole.argmin(axis=1)
         if self.depth < 2 or not len(self.second):
             return leaf, lambda place: int(labels[place])
         # right[k, f, g]: of class k on this side of f, what goes right at g
-        right = np.stack([(here * column[:, None]).T @ self.others for column in self.cost.T])
+        right = np.stack([self._right_on(side, amount) for amount in self.cost.T])
         left = whole.T[:, :, None] - right
         value = left.min(axis=0) + right.min(axis=0) + self.task.node_penalty
-        value[~self._admissible(here, heads)] = np.inf
+        value[~self._admissible(side, heads)] = np.inf
         best = value.argmin(axis=1)
         tested = value[np.arange(len(best)), best]
 
@@ -67,14 +72,28 @@ class Pairs:
 
         return np.minimum(leaf, tested), subtree
 
-    def _admissible(self, here: Floats, heads: Ints) -> Bools:
+    def _on(self, side: int, amounts: Floats) -> Floats:
+        """(T1, A) what is on a side of each first test, of amounts (rows, A)."""
+        right = self.bits.T @ amounts
+        return np.asarray(right if side else amounts.sum(axis=0) - right)
+
+    def _right_on(self, side: int, amount: Floats) -> Floats:
+        """(T1, T2) of it, what goes right at each second test."""
+        pairs = self.bits.shape[1], self.others.shape[1]
+        sums = np.zeros(pairs)
+        for part in parts(len(amount), AT_A_TIME // (pairs[0] * pairs[1]), self.stop):
+            here = self.bits[part] if side else 1 - self.bits[part]
+            sums += (here * amount[part, None]).T @ self.others[part]
+        return sums
+
+    def _admissible(self, side: int, heads: Ints) -> Bools:
         """(T1, T2) whether the second test may stand on this side of the first, with a leaf on both sides."""
         task = self.task
-        n_points, heavy = here.sum(axis=0)[:, None], (self.weight @ here)[:, None]
-        points = here.T @ self.others
+        n_points, heavy = self._on(side, self.amounts.T).T[:, :, None]
+        points = self._right_on(side, self.amounts[0])
         out = (points > 0) & (points < n_points)
         if task.min_support > 0:
-            weight = (here * self.weight[:, None]).T @ self.others
+            weight = self._right_on(side, self.amounts[1])
             out &= np.minimum(weight, heavy - weight) >= task.min_support
         out &= heavy >= task.min_flow
         states, of_first = np.unique(heads, return_inverse=True)

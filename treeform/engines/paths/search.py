@@ -118,7 +118,7 @@ class Search:
     def _splits(self, rows: Ints, depth: int, state: int, upper: float, better: Better) -> tuple[float, Node]:
         """The cheapest tree with a test at its root, test by test."""
         self._need(len(rows) * self._bytes_of_row())
-        price, bits, cost = self.task.node_penalty, self.table.bits[rows], self.table.cost[rows]
+        price, (bits, cost, _) = self.task.node_penalty, self.table.of(rows)
         floor = cost.min(axis=1)
         candidates, estimate = self._candidates(rows, state)
         heads = self.rules.after(state)
@@ -145,7 +145,9 @@ class Search:
 
     def _candidates(self, rows: Ints, state: int) -> tuple[Ints, Floats]:
         """The tests that may stand here, and what each costs with leaves on both sides, allowed or not."""
-        bits, cost, weight = self.table.bits[rows], self.table.cost[rows], self.table.weight[rows]
+        if self.stop():
+            raise Stopped
+        bits, cost, weight = self.table.of(rows)
         points, heavy = bits.sum(axis=0), weight @ bits
         fits = self.rules.allowed[state] & (points > 0) & (points < len(rows))
         fits &= np.minimum(heavy, weight.sum() - heavy) >= self.task.min_support
@@ -197,7 +199,7 @@ class Search:
         self, rows: Ints, depth: int, state: int, first: Ints, upper: float
     ) -> tuple[float, Node] | None:
         """The cheapest tree below ``upper`` whose root has one of the tests ``first``, if there is one."""
-        pairs = Pairs(self.table, self.rules, self.task, rows, first, depth)
+        pairs = Pairs(self.table, self.rules, self.task, rows, first, depth, self.stop)
         heads = self.rules.after(state)[:, first]
         sides = [pairs.side(side, heads[side]) for side in (0, 1)]
         total = sides[0][0] + sides[1][0] + self.task.node_penalty

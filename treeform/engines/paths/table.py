@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 import numpy as np
 
 from treeform.data import Dataset
 from treeform.engines.table_of_totals import Tests, tests_of
 from treeform.engines.task import TreeTask
+from treeform.utils.arrays import Floats, Ints
+from treeform.utils.out_of_reach import Stopped
+
+AT_A_TIME = 4_000_000
+"""Answers of tests between two looks at the clock."""
 
 
 def bytes_of(data: Dataset) -> int:
@@ -20,11 +27,18 @@ class Table:
     ``bits``, (P, T) float64: 1 where the test ``x[feature] <= threshold`` fails. ``cost``, (P, K) float64: whole
     numbers: what all samples at a point cost when a class is predicted. ``counted``: how often pairs of tests were
     counted.
+
+    Raises
+    ------
+    Stopped
+        If ``stop`` says that the time is over.
     """
 
-    def __init__(self, data: Dataset, task: TreeTask) -> None:
+    def __init__(self, data: Dataset, task: TreeTask, stop: Callable[[], bool]) -> None:
         bits, self.feature, self.threshold = _tests(data, task)
-        self.bits = bits.astype(np.float64)
+        self.bits: Floats = np.empty(bits.shape)
+        for part in parts(len(bits), AT_A_TIME // max(1, bits.shape[1]), stop):
+            self.bits[part] = bits[part]
         each = task.cost_of_samples(data) * data.weights[:, None]
         cost = np.zeros((len(self.bits), each.shape[1]), dtype=np.int64)
         np.add.at(cost, np.asarray(data.points.index), each)
@@ -32,9 +46,28 @@ class Table:
         self.weight = data.points.weights.sum(axis=1).astype(np.float64)
         self.counted = 0
 
+    def of(self, rows: Ints) -> tuple[Floats, Floats, Floats]:
+        """The tests, costs and weights of rows in ascending order; of all of them without a copy."""
+        part = slice(None) if len(rows) == len(self.bits) else rows
+        return self.bits[part], self.cost[part], self.weight[part]
+
     def floor(self) -> int:
         """What no tree separates."""
         return int(self.cost.min(axis=1).sum())
+
+
+def parts(rows: int, some: int, stop: Callable[[], bool]) -> Iterator[slice]:
+    """The rows, some after others.
+
+    Raises
+    ------
+    Stopped
+        If the time is over between them.
+    """
+    for begin in range(0, rows, max(1, some)):
+        if begin and stop():
+            raise Stopped
+        yield slice(begin, begin + max(1, some))
 
 
 def _tests(data: Dataset, task: TreeTask) -> Tests:
