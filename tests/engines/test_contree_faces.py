@@ -137,6 +137,28 @@ def test_the_bound_rises_before_the_end() -> None:
     assert max(lower for _, lower in seen) >= whole.upper // 2
 
 
+@pytest.mark.parametrize(("depth", "threads"), [(3, 1), (3, 2), (4, 1)])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_run_that_ends_at_a_known_bound_has_the_tree_of_the_proof(seed: int, depth: int, threads: int) -> None:
+    """The proof finds another tree of the same cost later, and some runs ended before and some after that."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, (20_000, 14)).astype(float)
+    data = Dataset.from_user(X, X[:, :3].sum(axis=1) % 2 != (rng.random(20_000) < 0.1))
+
+    def found(known: int) -> tf.DecisionGraph | None:
+        shown: list[int] = []
+        budget = Budget().until(lambda: min(shown, default=known + 1) <= known)
+        run = EngineRun(budget, on_incumbent=lambda seconds, upper, lower, graph: shown.append(upper))
+        outcome = ConTree(threads=threads).run(data, TreeTask(depth), run)
+        costs.append(outcome.upper)
+        return outcome.graph
+
+    costs: list[int | None] = []
+    whole = found(-1)
+    assert costs[0] is not None
+    assert found(costs[0]) == whole and costs[1] == costs[0]
+
+
 def test_an_upper_bound_that_tightens_while_it_runs() -> None:
     data = Dataset.from_user(*random_data(5, 300, 2, 250, 4))
     best = ConTree().run(data, TreeTask(3), EngineRun()).upper

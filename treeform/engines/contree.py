@@ -58,8 +58,9 @@ class ConTree(NativeSettings, Distributable):
     ----------
     threads : int
         Worker threads. Up to depth three the tree does not depend on their number. From depth four on any number from
-        two on gives one tree, and one thread may give another one of the same cost; where a bound that was known,
-        `max_gap` or a limit ends the run before the proof, two runs may have different trees.
+        two on gives one tree, and one thread may give another one of the same cost. Two runs may have different trees
+        where a limit on time or `max_gap` ends them before the proof, or, with several threads from depth four on, a
+        bound that was known does.
     max_gap : int or float
         Stop improving once the tree is provably this close to the optimum: an int in units of cost (of the
         data set's integer weights), a float in (0, 1) as a fraction of the total weight; 0 for the optimum.

@@ -43,10 +43,13 @@ public:
         const std::lock_guard lock(mutex_);
         if (best_) pending_.push_back({seconds(), best_cost_, std::min(lower, best_cost_), {}});
     }
+    /// Another search publishes at the same time, and which of two equal trees comes first depends on it: the proof's is
+    /// the answer. Everywhere else the first one is, in a run that ends at a bound that was known, too.
+    void expect_others() { others_ = true; }
     /// Another tree of the cost published last.
     void replace(std::int64_t upper, PlanPtr plan) {
         const std::lock_guard lock(mutex_);
-        if (best_cost_ == upper) best_ = std::move(plan);
+        if (others_ && best_cost_ == upper) best_ = std::move(plan);
     }
     /// Keeps a tree that is published later.
     void keep(std::int64_t upper, PlanPtr plan) {
@@ -68,6 +71,7 @@ public:
 
 private:
     std::atomic<bool> ready_{false};
+    bool others_ = false;
     std::size_t memory_limit_;   // bytes; 0: none
     PlanPtr best_, kept_;
     std::int64_t best_cost_ = kNone, kept_cost_ = kNone;

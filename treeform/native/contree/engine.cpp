@@ -64,6 +64,7 @@ public:
             prove();
         } else if (settings_.threads > 1) {
             add_keys(table_, node_, control_);
+            control_.expect_others();
             deep::side_by_side(control_, *improver_, settings_.work_limit, [this] { prove(); });
         } else {
             deep::in_turns(control_, *improver_, [this, first = improver_->work()] { return allowed(first); },
