@@ -90,6 +90,18 @@ def test_amounts(text: str, expected: Requirement) -> None:
     assert parse(str(expected)) == expected
 
 
+def test_a_constructor_of_ones_own_that_sets_a_parameter_leaves_it_out_of_the_text() -> None:
+    class SmallTrees(tf.MaxNodes):
+        name = "small_trees_in_texts"
+
+        def __init__(self):
+            super().__init__(3)
+
+    made = SmallTrees()
+    assert str(made) == "small_trees_in_texts"
+    assert parse(str(made)).at_most == 3
+
+
 def test_from_a_table_of_values() -> None:
     assert make("min_support", {"fraction": 0.05}) == tf.MinSupport(0.05)
     assert make("statistical_parity", {"groups": "sex", "ratio": 0.8}) == tf.StatisticalParity("sex", 0.8)

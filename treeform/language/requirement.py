@@ -377,7 +377,7 @@ class Requirement(Component, ABC):
 
     def __str__(self) -> str:
         named = parameters_of(self)
-        return stated(self.name, *[named.pop(key) for key in self.bare], **named)
+        return stated(self.name, *[named.pop(key) for key in self.bare if key in named], **named)
 
     def _copy(self: R, **changes: Any) -> R:
         new = copy.copy(self)
