@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product as product_of
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,6 +24,7 @@ from treeform.engines.leaf_values.squares import least_squares
 from treeform.engines.leaf_values.whole import least_whole_sum
 from treeform.errors import TreeformError
 from treeform.language.values import ValueRow
+from treeform.solve import neighbourhoods
 from treeform.solve.engines import value_part
 from treeform.solve.stage import leaf_values
 
@@ -344,19 +347,46 @@ def test_subtrees_of_the_best_tree_are_searched_anew_beyond_depth_two(monkeypatc
     problem.minimize(tf.SquaredError())
     problem += tf.Monotone("x1")
     better = problem.solve(time_limit=60)
-    assert any("searched all subtrees" in note for note in better.notes)
     assert not any(better.violations.values())
     monkeypatch.setattr(leaf_values.ValueRun, "_improve", lambda run: None)
     assert better.objective < problem.solve(time_limit=60).objective
 
 
-@pytest.mark.parametrize("nodes", [3, 5])
-def test_a_subtree_has_the_tests_that_the_rest_of_the_tree_leaves(nodes: int) -> None:
+@pytest.mark.parametrize("ends", [True, False])
+def test_subtrees_whose_search_was_broken_off_are_not_called_searched_to_the_end(
+    ends: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search = tf.RegressionSearch.run
+
+    def run(engine: Any, data: Any, *rest: Any) -> Any:
+        found = search(engine, data, *rest)
+        return found if ends or data.n_samples == 80 else replace(found, proved=False)
+
+    monkeypatch.setattr(tf.RegressionSearch, "run", run)
+    X = np.random.default_rng(2).normal(size=(80, 3))
+    problem = tf.Problem(X, np.round(X[:, 0] * X[:, 1], 1), shape=tf.Tree(4)).minimize(tf.SquaredError())
+    problem += tf.Monotone("x0")
+    (note,) = [note for note in problem.solve().notes if "searched subtrees" in note]
+    assert note.endswith("not all of them to the end") != ends
+
+
+@pytest.mark.parametrize("nodes", [4, 5])
+def test_a_subtree_has_the_tests_that_the_rest_of_the_tree_leaves(
+    nodes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[int] = []
+
+    def spliced(*parts: Any) -> tf.DecisionGraph:
+        made = neighbourhoods.spliced(*parts)
+        tried.append(made.n_nodes)
+        return made
+
+    monkeypatch.setattr(leaf_values, "spliced", spliced)
     rng = np.random.default_rng(1)
-    X = rng.normal(size=(120, 3))
-    problem = tf.Problem(X, np.round(X[:, 0] * X[:, 1] + rng.normal(size=120), 1), shape=tf.Tree(4))
-    problem.minimize(tf.AbsoluteError())
+    X = rng.normal(size=(40, 3))
+    problem = tf.Problem(X, np.round(X[:, 0] * X[:, 1] + rng.normal(size=40), 1), shape=tf.Tree(4))
+    problem.minimize(tf.SquaredError())
     problem += [tf.Monotone("x0"), tf.MaxNodes(nodes)]
-    result = problem.solve(time_limit=60)
-    assert result.graph.n_nodes <= nodes
+    result = problem.solve()
+    assert tried and max(tried) <= nodes
     assert not any(result.violations.values())

@@ -135,16 +135,20 @@ class ValueRun:
         if self.task.max_features is not None:  # the rest of the tree reads some of them
             return
         self.ledger.set_phase(f"{self.name}, subtrees")
-        tried: set[tuple[bytes, int]] = set()
+        tried: dict[tuple[object, ...], bool] = {}
         while not self._stop():
             if not self._improve_once(tried):
                 if not self._stop():
-                    note = "searched all subtrees of the best tree anew: none makes it better"
-                    self.ledger.notes.append(f"{self.name} {note}")
+                    note = "searched subtrees of the best tree anew, until no other one made it better"
+                    short = "" if all(tried.values()) else "; not all of them to the end"
+                    self.ledger.notes.append(f"{self.name} {note}{short}")
                 return
 
-    def _improve_once(self, tried: set[tuple[bytes, int]]) -> bool:
-        """Whether some subtree that was not ``tried`` before makes the best tree better."""
+    def _improve_once(self, tried: dict[tuple[object, ...], bool]) -> bool:
+        """Whether some subtree that was not ``tried`` before makes the best tree better.
+
+        ``tried``: whether the search of each came to its end.
+        """
         graph, data = self.ledger.graph, self.question.data
         if graph is None or not graph.is_plain_tree:
             return False
@@ -163,12 +167,12 @@ class ValueRun:
                 best_loss=partial(_of_some, self.task.best_loss, rows),
             )
             for columns in self._choices_of_columns():
-                key = reached, len(columns)
+                key = reached, len(columns), depth, task.max_nodes
                 if self._stop() or key in tried:
                     continue
-                tried.add(key)
                 run = EngineRun(schedule.LOW_SUBTREE.of(self.budget).until(self._stop))
-                part = self.engine.run(rows_of(data, here), replace(task, columns=columns), run).graph
+                found = self.engine.run(rows_of(data, here), replace(task, columns=columns), run)
+                tried[key], part = found.proved, found.graph
                 if part is not None and self._is_better(spliced(graph, node, inside, part, data)):
                     return True
         return False
