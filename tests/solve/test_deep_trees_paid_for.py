@@ -240,6 +240,22 @@ def test_the_search_with_all_demanded_goes_on_unless_a_trial_without_has_a_cheap
     assert node.ledger.graph == (few if is_cheaper else good)
 
 
+@pytest.mark.parametrize("is_of_all", [False, True])
+def test_nothing_is_searched_for_once_the_best_model_is_proved_to_be_the_best(is_of_all: bool) -> None:
+    of = problem(SUPPORT).question
+    node = Node(Ledger(of, Budget(60.0)), choose(of, USUAL))
+    _, good, _ = supported(of)
+
+    class Proving(Search):
+        def __call__(self, step: Node) -> None:
+            super().__call__(step)
+            claims = node.ledger if is_of_all else step.ledger
+            assert claims.upper is not None
+            claims.prove_lower(claims.upper, "a test")
+
+    assert [step.title for step in Proving(node, unpaid=[good]).steps] == ["unpaid"]
+
+
 def rows_of(question: Question, price: int) -> DeepTrees:
     """The search with all demanded of what is paid for at a price."""
     of = question.with_(objective=tf.Error() + parity().bind(question.data).soft(price))

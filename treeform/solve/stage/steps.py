@@ -78,18 +78,20 @@ def paid_for(search: Search) -> Callable[[Node, Budget], None]:
     """Models that lack little or nothing of what they may pay for, and ones that lack what they like; no solver.
 
     The search for the former goes on for as long as its best model costs no more than that of the others' trials, then
-    the best one of these.
+    the best one of these. All of it is over once the best model known is proved to be the best.
     """
 
-    def run(node: Node, budget: Budget) -> None:
+    def run(node: Node, whole: Budget) -> None:
         is_deep = node.question.shape.depth >= LEAST_DEPTH
         of_trial = schedule.TRIAL if is_deep else schedule.SHALLOW_TRIAL
         *others, all_of_it = [_InPlace(node, asked, title) for asked, title in _in_place(node.question)]
+        budget = whole.until(lambda: node.ledger.closed or any(way.proves_the_best for way in others))
         for way in others:
             way.go_on(search, of_trial.of(budget))
-        all_of_it.find_prices(budget)
-        trial, least = of_trial.of(budget), min((way.worth for way in others), default=math.inf)
-        all_of_it.go_on(search, budget.until(lambda: trial.stop() and least < all_of_it.worth < math.inf))
+        if not budget.stop():
+            all_of_it.find_prices(budget)
+            trial, least = of_trial.of(budget), min((way.worth for way in others), default=math.inf)
+            all_of_it.go_on(search, budget.until(lambda: trial.stop() and least < all_of_it.worth < math.inf))
         open_ones = [way for way in others if not way.claims.closed]
         if open_ones and not budget.stop():
             min(open_ones, key=lambda way: way.worth).go_on(search, budget)
@@ -124,7 +126,7 @@ class _InPlace:
     """The search for one question in place of another one with the same models, by turns."""
 
     def __init__(self, node: Node, asked: Question, title: str) -> None:
-        self.claims = InnerLedger(asked, node.ledger)
+        self.node, self.claims = node, InnerLedger(asked, node.ledger)
         engine, able = _worker(node, asked)
         plan = replace(
             node.plan,
@@ -143,6 +145,14 @@ class _InPlace:
     def worth(self) -> Fraction | float:
         """What its best model costs in that one."""
         return math.inf if self.claims.worth is None else Fraction(self.claims.worth)
+
+    @property
+    def proves_the_best(self) -> bool:
+        """Whether this search, where it is for the same models without what is paid, proves that none is better."""
+        best, claims = self.node.ledger.upper, self.claims
+        if best is None or claims.lower is None or claims.question.requirements != self.node.question.requirements:
+            return False
+        return claims.question.to_units(claims.lower) >= self.node.question.to_units(best)
 
     def find_prices(self, budget: Budget) -> None:
         """What rows cost, where deep trees are searched for by that: it takes some trees, the first ones bad."""
