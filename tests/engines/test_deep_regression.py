@@ -113,6 +113,34 @@ def test_leaves_of_a_sample_need_their_part_of_the_minimum_support() -> None:
     assert np.bincount(seen[-1].apply(x))[seen[-1].feature < 0].min() >= 25_000
 
 
+def test_trees_of_a_sample_do_not_stand_for_trees_of_all_rows() -> None:
+    """A sample may divide two rows that all rows may not. Where a tree of all rows had the same two at a node, the
+    sample's tree was taken for it; nothing is as cheap, and the best tree was not reported."""
+    rng = np.random.default_rng(0)
+    bits = rng.integers(0, 2, (40_100, 24)).astype(float)
+    bits[:, 2] = bits[:, 3]
+    bits[100:104, 2] = 1 - bits[100:104, 3]  # a sample may not tell these two columns from each other
+    y = 100 * (bits[:, 0] != bits[:, 1]) + 10 * bits[:, 3]
+    bits[-4:], y[-4:] = 0, (100_000, 100_100, 200_000, 200_100)
+    place, weights = np.zeros(len(y)), np.ones(len(y), dtype=np.int64)
+    place[-4:], weights[-4:] = (1, 2, 3, 4), (18, 6, 18, 6)
+    x = np.column_stack([place, bits])
+    problem = tf.Problem(x, y, sample_weight=weights, shape=tf.Tree(depth=4)).minimize(tf.SquaredError())
+    problem += tf.MinSupport(8)
+    engine = RegressionSearch(pairs="never", seed=53)
+    part = relax(problem.question, engine)
+    assert part is not None
+    seen: list[float] = []
+
+    def note(*news: Any) -> None:
+        if news[-1] is not None:
+            seen.append(float(weights @ (news[-1].predict(x) - y) ** 2))
+
+    run = EngineRun(Budget().until(lambda: bool(seen) and seen[-1] < 1e8), on_incumbent=note)
+    engine.run(problem.data, part.task, run)
+    assert seen[-1] == pytest.approx(90_000)  # of the two pairs; the next trees without them cost 590,000 and more
+
+
 def test_bad_settings() -> None:
     with pytest.raises(SpecError):
         RegressionSearch(seed=-1)

@@ -54,8 +54,10 @@ public:
     /// Whether tests have a price, or leaves a minimum support.
     bool has_rules() const { return search_.price() > 0 || settings_.min_support > 1; }
 
+    /// A hash of the set of rows, and of what leaves and tests need.
     std::uint64_t hash(const Rows& rows) const {
-        std::uint64_t sum = 0;
+        std::uint64_t sum = scrambled(scrambled(static_cast<std::uint64_t>(settings_.min_support))
+                                      + static_cast<std::uint64_t>(settings_.min_flow));
         for (std::size_t k = 0; k < rows.n; ++k) sum += scrambled(rows.order.back()[k]);
         return sum;
     }
