@@ -130,7 +130,7 @@ def test_a_check_asks_the_reference_search_where_no_engine_can_prove_it():
 def test_out_of_its_reach_an_independent_check_takes_an_engine_on_trust():
     rng = np.random.default_rng(0)
     X, y = rng.random((1500, 1)), rng.integers(0, 2, 1500)
-    certificate = tf.Problem(X, y, shape=tf.Tree(2)).solve("contree").certificate()
+    certificate = tf.Problem(X, y, shape=tf.Tree(4)).solve("contree").certificate()
     assert tf.check(certificate, X, y).ok
     report = tf.check(certificate, X, y, independent=True)
     assert str(report.verdict) == "on trust" and "native engine contree" in str(report)

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from treeform.certify.certificate import with_version
 from treeform.certify.family import IMPOSSIBLE, Proof
+from treeform.certify.intervals import BY_INTERVALS, no_tree_below
 from treeform.certify.left_out import BY_ROWS, count_left_out
 from treeform.certify.proofs import Cnf, derived_clauses, verify_proof
 from treeform.certify.provers import (
@@ -157,6 +158,8 @@ class _Court:
         if value is None:
             value = question.to_units(ceiling(question)) + Fraction(1, question.scale)
         floor, by_classes = (question.to_units(f(question)) for f in (floor_bound, classes_bound))
+        if value <= floor == 0:
+            return "no model costs less than 0, so it says nothing"
         if value <= floor:
             return f"rows that agree on every feature cost at least {floor}"
         if value <= by_classes:
@@ -204,6 +207,7 @@ class _Case:
             yield self._by_reference()
             yield self._by_reference_without()
             yield self._by_values()
+            yield self._by_intervals()
         # A list cannot help a claim that names multipliers: it stands or falls with them.
         if not isinstance(route, LagrangianRoute):
             yield self._by_prices(schedule.PROVER if alone else schedule.LISTING)
@@ -337,6 +341,18 @@ class _Case:
 
         return self._searched(BY_VALUES, search)
 
+    def _by_intervals(self) -> CheckRow | None:
+        """The claim where requirements are left out: no tree is below it."""
+        value, stated = self.value, self.court.stated
+
+        def search(budget: Budget) -> Bound | None:
+            shown = None if value is None else no_tree_below(stated, value, budget)
+            if shown is False:
+                self.notes.append(f"{BY_INTERVALS} cannot refute all trees below it")
+            return Bound(BY_INTERVALS, value, None, True) if shown else None
+
+        return self._searched(BY_INTERVALS, search)
+
     def _by_prices(self, share: Share) -> CheckRow | None:
         stated, hint = self.court.stated, self.details.get("witness")
         return self._searched(BY_PRICES, lambda budget: by_prices(stated, self.value, hint, budget), share)
@@ -387,7 +403,8 @@ class _Case:
         """The verdict when the bound proves the claim; on trust where an engine alone is not enough."""
         row = self._decided(proved)
         if row is not None and row.verdict is Verdict.VERIFIED and self.means.independent:
-            detail = "; ".join([*self.notes, row.detail])
+            longer = [f"a longer time limit may let {by} end" for by in sorted(self.unfinished)]
+            detail = "; ".join([*self.notes, row.detail, *longer])
             return on_trust(self.what, detail, f"the native engine {proved.by}")
         return row
 

@@ -50,7 +50,7 @@ def least_value(question: Question, budget: Budget | None = None) -> Fraction | 
     if leaf_loss(question.objective) is not None:
         return least_loss(question, budget)
     budget = budget or Budget()
-    plain = _plain(question)
+    plain = plain_part(question)
     return _by_enumeration(question, budget) if plain is None else _by_subtrees(question, plain, budget)
 
 
@@ -58,7 +58,7 @@ def least_value(question: Question, budget: Budget | None = None) -> Fraction | 
 
 
 @dataclass(frozen=True)
-class _Plain:
+class Plain:
     """Objective and requirements as numbers: ``worth * cost + price * tests + constant``, within limits."""
 
     cost: np.ndarray
@@ -75,7 +75,7 @@ class _Plain:
     min_flow: int
 
 
-def _plain(question: Question) -> _Plain | None:
+def plain_part(question: Question) -> Plain | None:
     """The question in these numbers, or None where it is more than that."""
     data, shape = question.data, question.shape
     if not shape.own_leaves or not shape.reads_columns:
@@ -107,21 +107,22 @@ def _plain(question: Question) -> _Plain | None:
     most = 2**shape.depth if limits.max_nodes is None else min(2**shape.depth, limits.max_nodes)
     dearest = NOTHING - 1 if limits.max_errors is None else limits.max_errors
     support = max(limits.min_support, 1)
-    return _Plain(cost, worth, price, constant, per_level, most, dearest, support, limits.min_flow)
+    return Plain(cost, worth, price, constant, per_level, most, dearest, support, limits.min_flow)
 
 
-def _by_subtrees(question: Question, plain: _Plain, budget: Budget) -> Fraction | None:
+def _by_subtrees(question: Question, plain: Plain, budget: Budget) -> Fraction | None:
     points, depth = question.data.points, question.shape.depth
     X = np.asarray(points.X)
-    # Every test that sends some point each way, as the points that go right.
-    tests = [X[:, f] > value for f in range(X.shape[1]) for value in np.unique(X[:, f])[:-1]]
-    right = np.array(tests, dtype=bool).reshape(len(tests), len(X))
-    work = (2 * len(right)) ** (depth - 1) * (right.size * question.data.n_classes + 20_000)
+    n_tests = question.data.n_tests
+    work = (2 * n_tests) ** (depth - 1) * (n_tests * len(X) * question.data.n_classes + 20_000)
     if work > WORK:
         raise OutOfReach(
             "the problem is out of reach of the reference search",
-            cause=f"{len(right)} tests at depth {depth} take about {work:.1g} additions, more than {WORK:.1g}",
+            cause=f"{n_tests} tests at depth {depth} take about {work:.1g} additions, more than {WORK:.1g}",
         )
+    # Every test that sends some point each way, as the points that go right.
+    tests = [X[:, f] > value for f in range(X.shape[1]) for value in np.unique(X[:, f])[:-1]]
+    right = np.array(tests, dtype=bool).reshape(len(tests), len(X))
     search = _Search(right, np.asarray(points.weights, dtype=np.int64), plain, budget)
     costs: list[Fraction] = []
     for level in range(depth + 1) if plain.per_level else [depth]:
@@ -139,7 +140,7 @@ class _Search:
 
     right: np.ndarray
     weights: np.ndarray
-    plain: _Plain
+    plain: Plain
     budget: Budget
 
     def fewest(self, rows: np.ndarray, depth: int) -> np.ndarray:

@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from treeform.backends import Backend
-from treeform.certify.reference import _plain
+from treeform.certify.reference import plain_part
 from treeform.data import Dataset
 from treeform.engines import DL85, ConTree, DiagramSearch, Engine, RegressionSearch, TotalsSearch
 from treeform.engines.regression_task import BOUND_UNIT
@@ -162,7 +162,7 @@ class ObjectiveDerivations:
         return of_ratio
 
     def _reference(self) -> Check | None:
-        plain = _plain(self.question)
+        plain = plain_part(self.question)
         if plain is None:
             return None
 
