@@ -113,8 +113,7 @@ protected:
         control_.check();
         support_ = task.support;
         const auto& node = task.node;
-        left_.weight = node.weight;
-        left_.prepare(table_.losses, table_.cost);
+        left_.weight = node.weight, left_.prepare(table_.losses, table_.cost);
         const Cost leaf = left_.leaf, known = std::max(task.lower, task.supported);
         Answer<Cost> best;
         best.value = task.upper;
@@ -125,7 +124,8 @@ protected:
             return settled(best, only_leaf ? leaf : known);
         }
         if (!laid_out_) lanes_.lay_out(node, control_), laid_out_ = true;
-        tolerance_.begin(gap_, guesses() ? leaf : Cost{0}, 1.0 * table_.features * table_.features, counters_.scans);
+        const bool grows = guess_ && support_ + penalty_ > 0;  // most cuts cost about the same
+        tolerance_.begin(gap_, grows ? leaf : 0, 1.0 * table_.features * table_.features, counters_.scans);
         const Cost whole = whole_node(leaf, best);
         if (task.budget < 2) {
             std::copy(whole_.begin(), whole_.end(), by_feature);

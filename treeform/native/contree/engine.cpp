@@ -133,6 +133,8 @@ private:
         const deep::ProofWork proof = proof_work();
         return in_reach_ && (!proof.is_known() || proof.ends_soon());
     }
+    /// At depth four, on a table whose proof is far: the search takes long to divide the tests well.
+    bool has_few_tests() const { return settings_.max_nodes < full_tree(4) && !in_reach_; }
     bool is_small() const {
         constexpr std::size_t kCells = 20'000;
         return table_.n * static_cast<std::size_t>(table_.features) < kCells;
@@ -194,8 +196,9 @@ private:
         if (first == 0) return root_->work() < kAlone ? 0 : std::numeric_limits<double>::infinity();
         constexpr double kEarly = 0.25, kMostEarly = 4, kPart = 0.01, kDeepAhead = 20;
         const auto of_first = static_cast<double>(first);
-        if (settings_.depth > 4) {
+        if (settings_.depth > 4 || has_few_tests()) {
             const double ahead = of_first * (is_small() && proof_comes_first() ? 1 : 1 + kDeepAhead);
+            if (settings_.depth == 4) return ahead;
             return ahead + share_.of(proof_work(), static_cast<double>(improver_->work()), ahead, control_.external_upper());
         }
         const auto less_depth = static_cast<double>(begins_late() ? 0 : root_->work_of_less_depth());

@@ -147,7 +147,7 @@ private:
 
     void sweep(const Rows& rows, int height) {
         height = build_.useful(rows, height);
-        if (height < 3) return;  // it is exact
+        if (height < 3 || (!path_.empty() && build_.is_low(*node(), height, 2))) return;  // it is exact
         const std::uint64_t hash = space_.hash(rows);
         for (int i = 0; i < kAtNode && !is_free(node()); ++i) pace_(), try_another(rows, hash, height);
         const Ptr here = node();

@@ -196,7 +196,7 @@ public:
         height = useful(rows, height);
         const Ptr leaf = space_.leaf(rows);
         if (!worth_tests(rows, leaf)) return below(leaf, cutoff);
-        if (height <= bottom) return exact(rows, height, cutoff, tree->test);
+        if (is_low(*tree, height, bottom)) return exact(rows, std::min(height, bottom), cutoff, tree->test);
         Sides* sides = tree->is_leaf() ? nullptr : split(rows, tree->test, height);
         if (!sides && bottom == 0) return below(leaf, cutoff);
         if (!sides) return lookahead(rows, height, cutoff);
@@ -209,6 +209,11 @@ public:
         return below(learn(rows, height, best_of(space_.join(tree->test, left, right), leaf)), cutoff);
     }
 
+    /// Whether a node is one of the lowest levels of a tree. Where these have no tests for what tests cost or leaves need, the
+    /// lowest ones that have some are meant.
+    bool is_low(const Tree<Cost>& tree, int height, int levels) const {
+        return height <= levels || (space_.has_rules() && tree.height > 0 && tree.height <= levels);
+    }
     /// The cheapest tree that was found for these rows.
     Ptr known(const Rows& rows, int height) {
         Ptr* kept = known_.find({space_.hash(rows), static_cast<std::uint64_t>(height)});
@@ -259,7 +264,7 @@ private:
         test = of_some(rows, [&](const Rows& some) {
             return space_.root_test(some, quick || is_large(rows) ? space_.leaf(some)->cost / kSlack : Cost{0});
         });
-        if (test.feature >= 0) return test;
+        if (test.feature >= 0 || space_.price() > 0) return test;
         if (const Candidates& all = tests(rows); !all.empty()) test = all.front().test;
         return test;
     }

@@ -11,7 +11,6 @@
 #include "impurity.hpp"
 #include "on_sample.hpp"
 #include "part.hpp"
-#include "pruned.hpp"
 #include "random.hpp"
 #include "routes.hpp"
 #include "tree.hpp"
@@ -28,12 +27,13 @@ public:
     using Scans = contree::ScanTable<typename W::Key, typename W::Sum>;
     static constexpr Cost kInf = contree::IntervalSearch<W>::kInf;
 
-    /// `all` holds the rows of the table.
+    /// `all` holds the rows of the table; with `guesses` good trees are enough for them, too.
     ClassSpace(const contree::Table<W>& table, const Node& all, const contree::Settings& rules,
-               contree::Control& control, const Scans& scans)
-        : table_(table), rules_(rules), control_(control), penalty_(static_cast<Cost>(rules.node_penalty)),
-          support_(static_cast<Cost>(rules.min_support)), search_(table, rules, control, scans),
-          each_(table, rules, control, counters_, scans), listed_(table, all, control), kept_(most_kept(table)),
+               contree::Control& control, const Scans& scans, bool guesses = false)
+        : table_(table), rules_(rules), control_(control), guesses_(guesses),
+          penalty_(static_cast<Cost>(rules.node_penalty)), support_(static_cast<Cost>(rules.min_support)),
+          search_(table, rules, control, scans), each_(table, rules, control, counters_, scans),
+          listed_(table, all, control), kept_(most_kept(table)),
           stump_(table), impurity_(table, listed_), division_(table, control), by_(table.features), gain_(table.n),
           one_(table.classes), other_(table.classes) {}
 
@@ -70,16 +70,17 @@ public:
         const std::uint64_t labels = side ? tree.left->labels & clash.below : tree.right->labels & clash.above;
         return labels != 0 && (side ? tree.right : tree.left)->is_leaf();
     }
-    Ptr join(Test test, const Ptr& left, const Ptr& right) const { return join(test, left, right, penalty_); }
-    /// A test of that price above two trees; where labels clash at it, one of them becomes a leaf.
-    Ptr join(Test test, Ptr left, Ptr right, Cost price) const {
+    Cost price() const { return penalty_; }
+    /// A test above two trees; where labels clash at it, one of them becomes a leaf.
+    Ptr join(Test test, Ptr left, Ptr right) const {
         if (clash(test.feature, *left, *right)) {
             const contree::Clash clash = rules_.clash_of(test.feature);
             const Ptr low = leaf_for(left->as_leaf, clash.below), high = leaf_for(right->as_leaf, clash.above);
             better(left->cost + high->cost, low->cost + right->cost) ? void(right = high) : void(left = low);
         }
-        const Cost cost = left->cost + right->cost + price;
-        Tree<Cost> tree{test, cost, 0, left->tests + right->tests + 1, std::move(left), std::move(right)};
+        const Cost cost = left->cost + right->cost + penalty_;
+        const int tests = left->tests + right->tests + 1, height = height_above(*left, *right);
+        Tree<Cost> tree{test, cost, 0, tests, height, std::move(left), std::move(right)};
         if (may_clash()) {
             tree.labels = tree.left->labels | tree.right->labels, tree.as_leaf = tree.left->as_leaf;
             for (std::size_t a = 0; a < tree.as_leaf.size(); ++a) tree.as_leaf[a] += tree.right->as_leaf[a];
@@ -88,11 +89,10 @@ public:
     }
     /// The best tree of that depth if it costs less than `cutoff`; else null; `hint` is a root test to try first. With a
     /// minimum support, a good tree in place of the best one of depth two, except of all rows.
-    Ptr solve(const Rows& part, int depth, Cost cutoff, Test hint) {
-        const auto budget = contree::full_tree(depth);
+    Ptr solve(const Rows& part, int depth, Cost cutoff, Test hint, std::int64_t budget = contree::kNone) {
         const Node& whole = listed_.whole(division_.read(part));
         const contree::Subproblem<W> task{whole, depth, budget, cutoff, support_, 0, 0, nullptr, hint};
-        const auto reply = search_.solve(0, task, by_.data(), 0, is_part(whole));
+        const auto reply = search_.solve(0, task, by_.data(), 0, may_guess(whole));
         Ptr tree;
         if (reply.found)
             tree = reply.plan || reply.kind != contree::Plan::split
@@ -107,7 +107,7 @@ public:
     Test root_test(const Rows& part, Cost gap) {
         const Node& whole = listed_.whole(division_.read(part));
         const contree::Subproblem<W> task{whole, 2, 3, kInf, support_, 0, 0, nullptr, {}};
-        const Test test = search_.solve(0, task, by_.data(), gap, is_part(whole)).as_test();
+        const Test test = search_.solve(0, task, by_.data(), gap, may_guess(whole)).as_test();
         if (is_large(whole)) search_.release(), listed_.release();
         return test;
     }
@@ -246,20 +246,6 @@ public:
         return to < rows.n ? Test{test.feature, key[to]} : Test{};
     }
 
-    /// The best pruning to so many tests, at `price` for each; where labels clash, a good one.
-    Ptr pruned(const Rows& part, const Ptr& tree, std::int64_t most, Cost price) {
-        const Node& rows = division_.read(part);
-        const auto alone = [&](const std::vector<int>& path) {
-            std::vector<Cost> weight(static_cast<std::size_t>(table_.classes), 0);
-            for (std::size_t k = 0; k < rows.n; ++k) {
-                const auto row = rows.order(0)[k];
-                if (passes(*tree, path, row)) weight[table_.label[row]] += table_.weight_of(row);
-            }
-            return leaf_of(weight);
-        };
-        return Pruning<Cost>(tree, most, price, alone, [&](const auto&... of) { return join(of..., price); }).best();
-    }
-
     /// The tests of a tree as far as they divide the rows, with the best leaves for them.
     Ptr relabelled(const Rows& part, const Ptr& tree) {
         const Node& rows = division_.read(part);
@@ -292,6 +278,7 @@ private:
     const contree::Table<W>& table_;
     const contree::Settings& rules_;
     contree::Control& control_;
+    bool guesses_;
     Cost penalty_, support_;
     contree::Counters counters_;
     contree::Search<W> search_;
@@ -315,13 +302,13 @@ private:
         const contree::Clash clash = rules_.clash_of(feature);
         return (left.labels & clash.below) != 0 && (right.labels & clash.above) != 0;
     }
-    bool is_part(const Node& rows) const { return rows.n < table_.n; }
+    bool may_guess(const Node& rows) const { return guesses_ || rows.n < table_.n; }
     bool is_large(const Node& rows) const { return rows.n * static_cast<std::size_t>(table_.features) > kept_; }
     Ptr leaf_of(const std::vector<Cost>& weight) const {
         if (may_clash()) return leaf_for(costs_of(weight), 0);
         int label = 0;
         const Cost cost = stump_.leaf(weight, &label);
-        return std::make_shared<const Tree<Cost>>(Tree<Cost>{{}, cost, double(label), 0, nullptr, nullptr});
+        return std::make_shared<const Tree<Cost>>(Tree<Cost>{{}, cost, double(label), 0, 0, nullptr, nullptr});
     }
     /// What one leaf costs with each label.
     std::vector<Cost> costs_of(const std::vector<Cost>& weight) const {
@@ -374,15 +361,6 @@ private:
         const bool divides = middle != begin && middle != end && std::min(on_left, on_right) >= support_;
         return divides && better(both->cost, leaf->cost) ? both : leaf;
     }
-    bool passes(const Tree<Cost>& tree, const std::vector<int>& path, typename W::Id row) const {
-        const Tree<Cost>* node = &tree;
-        for (const int side : path) {
-            if ((table_.rank[node->test.feature][row] < node->test.key) != (side == 0)) return false;
-            node = (side ? node->right : node->left).get();
-        }
-        return true;
-    }
-
     /// A test above leaves and best tests, whose features may be known.
     Ptr low_tree(const Node& rows, Test test, contree::Plan::Kind on_left, contree::Plan::Kind on_right, int left_feature,
                  int right_feature) {

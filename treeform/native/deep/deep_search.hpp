@@ -78,10 +78,36 @@ public:
         if (depth_ > 2) offer(build_.refit(tree, root_, depth_, 2, Space::infinite()));
     }
 
+    /// A tree of a search at other prices, in place of the first stages.
+    void go_on_from(const Ptr& tree) {
+        begin_with(tree);
+        if (depth_ > 3) open_course();
+    }
+
     /// All other stages; returns when there is nothing left to try.
     void run() {
-        first_ = work();
         while (step()) {}
+    }
+    /// The next stage; whether one is left.
+    bool step() {
+        if (first_ == 0) first_ = work();
+        if (depth_ <= 3) return solve_whole();
+        if (!course_) {
+            begin();
+        } else if (is_best()) {
+            return false;
+        } else if (course_->exhausted()) {
+            return end();
+        } else if (course_->is_round_due()) {  // a step of its own: less depth is to take no more than its share
+            course_->round();
+        } else {
+            take_from_outside();
+            take_from_less_depth();
+            course_->take(current_);
+            course_->cycle();
+            if (course_->sweeps() > kCompared) compare_with_depth_three();
+        }
+        return true;
     }
 
     const Ptr& tree() const { return current_; }
@@ -117,35 +143,18 @@ private:
     std::vector<std::string> done_;
     bool compared_ = false;
 
-    /// The next stage; whether one is left.
-    bool step() {
-        if (depth_ <= 3) return solve_whole();
-        if (!course_) {
-            begin();
-        } else if (is_best()) {
-            return false;
-        } else if (course_->exhausted()) {
-            return end();
-        } else if (course_->is_round_due()) {  // a step of its own: less depth is to take no more than its share
-            course_->round();
-        } else {
-            take_from_outside();
-            take_from_less_depth();
-            course_->take(current_);
-            course_->cycle();
-            if (course_->sweeps() > kCompared) compare_with_depth_three();
-        }
-        return true;
-    }
     bool solve_whole() {
         offer(build_.exact(root_, depth_, current_->cost));
         if (depth_ == 3) done_.push_back("exact subtrees of depth three");
         return false;
     }
-    void begin() {
+    void open_course() {
         course_ = std::make_unique<Course<Space>>(
             space_, build_, root_, depth_, seed_, [this](const Ptr& tree) { offer(tree); }, [this] { pace(); });
         course_->take(current_);
+    }
+    void begin() {
+        open_course();
         course_->pilot();
         done_.push_back("the best two tests of each node");
     }

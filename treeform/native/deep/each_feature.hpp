@@ -32,8 +32,8 @@ public:
         for (int f = 0; f < this->table_.features; ++f) {
             contree::Answer<Cost> one;
             one.value = most;
-            this->tolerance_.begin(0, task.support > 0 ? most : Cost{0}, this->table_.features,
-                                    this->counters_.scans);
+            const bool is_flat = task.support > 0 || this->penalty_ > 0;
+            this->tolerance_.begin(0, is_flat ? most : Cost{0}, this->table_.features, this->counters_.scans);
             this->search_feature(task, f, whole, one);
             if (one.found) found.push_back({one.test, one.value});
         }

@@ -4,12 +4,14 @@
 #include "class_space.hpp"
 #include "deep_search.hpp"
 #include "few_columns.hpp"
+#include "few_tests.hpp"
 
 namespace treeform::deep {
 namespace {
 
-/// Where fewer tests are allowed than the depth has room for, tests get a price at which the first tree has about as many;
-/// what is found is pruned.
+/// Where fewer tests are allowed than the depth has room for, tests get a price: what the last one that is allowed gains in
+/// the best tree so far. The search begins again where that has changed much. What it finds has its tests divided anew;
+/// see few_tests.hpp.
 template <class W>
 class ClassImprover final : public Improver {
 public:
@@ -32,25 +34,42 @@ public:
     }
     void run() override {
         if (!search_) first();
-        search_->run();
+        for (int ends = 0; ends < kEnds;) {
+            if (!search_->step()) ++ends;
+            if (is_limited())
+                divide_tests_anew();
+            else if (ends > 0)
+                return;
+        }
     }
-    std::uint64_t work() const override { return before_ + (space_ ? space_->work() : 0); }
-    std::uint64_t moves() const override { return search_ ? search_->moves() : 0; }
+    std::uint64_t work() const override {
+        return before_ + (space_ ? space_->work() : 0) + (plain_ ? plain_->work() : 0);
+    }
+    std::uint64_t moves() const override { return moves_ + (search_ ? search_->moves() : 0); }
     std::vector<std::string> done() const override { return search_ ? search_->done() : std::vector<std::string>{}; }
 
 private:
-    static constexpr int kSteps = 6;  // of the search for a price
+    static constexpr int kEnds = 4;  // of searches that have nothing left to try at their prices of limited tests
 
     void first_of_all() {
         search_->first();
         if (!is_limited() || search_->tree()->tests <= settings_.max_nodes) return;
-        Cost low = 0, high = std::max<Cost>(1, root_.node().total_mass / 4);
-        for (int step = 0; step < kSteps && low + 1 < high; ++step) {
-            const Cost price = low + (high - low) / (step == 0 ? 16 : 2);
-            begin(price);
-            search_->first();
-            (search_->tree()->tests <= settings_.max_nodes ? high : low) = price;
-        }
+        divide_tests();
+        begin(few_->gain());
+        search_->begin_with(limited_);
+        search_->first();
+    }
+    /// After a stage; where the last test gains much more or less than its price by now, the search goes on at another one.
+    void divide_tests_anew() {
+        divide_tests();
+        const Cost price = few_->gain(), change = price < more_ ? more_ - price : price - more_;
+        if (change <= 1 + more_ / 4) return;
+        begin((price + more_) / 2);
+        search_->go_on_from(limited_);
+    }
+    void divide_tests() {
+        limited_ = few_->best(search_->tree(), true);
+        publish(limited_);
     }
     const contree::Table<W>& table_;
     const typename Space::Rows root_;
@@ -60,17 +79,28 @@ private:
     const typename Space::Scans& scans_;
     const std::vector<int>* columns_;
     std::int64_t offset_;
-    std::uint64_t before_ = 0;  // work of spaces with other prices
-    std::unique_ptr<Space> space_;
+    std::uint64_t before_ = 0, moves_ = 0;  // with other prices of tests
+    Cost more_ = 0;                         // of a test
+    std::unique_ptr<Space> plain_, space_;  // of limited tests without that price, and with it
+    std::unique_ptr<FewTests<Space>> few_;
+    Ptr limited_;
     std::unique_ptr<DeepSearch<Space>> search_;
 
     bool is_limited() const { return settings_.max_nodes < contree::full_tree(settings_.depth); }
     void begin(Cost more) {
-        if (space_) before_ += space_->work();
+        before_ = work() - (plain_ ? plain_->work() : 0), moves_ = moves();
         search_.reset(), space_.reset();
-        settings_.node_penalty = price_ + more;
-        space_ = std::make_unique<Space>(table_, root_.node(), settings_, control_, scans_);
+        more_ = more;
         const int depth = static_cast<int>(std::min<std::int64_t>(settings_.depth, settings_.max_nodes));
+        const auto space = [&](Cost price) {
+            settings_.node_penalty = price;
+            return std::make_unique<Space>(table_, root_.node(), settings_, control_, scans_, price > price_);
+        };
+        if (is_limited() && !few_) {
+            plain_ = space(price_);
+            few_ = std::make_unique<FewTests<Space>>(*plain_, root_, depth, settings_.max_nodes);
+        }
+        space_ = space(price_ + more);
         search_ = std::make_unique<DeepSearch<Space>>(*space_, root_, depth, settings_.seed,
                                                       Surroundings<Ptr>{[this](const Ptr& tree) { report(tree); },
                                                                         [this] { return outside(); }, [this] {
@@ -79,8 +109,8 @@ private:
                                                                         }});
     }
 
-    void report(const Ptr& found) {
-        const Ptr tree = is_limited() ? space_->pruned(root_, found, settings_.max_nodes, price_) : found;
+    void report(const Ptr& found) { publish(is_limited() ? few_->best(found, false) : found); }
+    void publish(const Ptr& tree) {
         const std::int64_t cost = tree->cost + offset_;
         if (cost >= (tells ? control_.external_upper() : settings_.upper)) return;
         control_.publish(cost, offset_, written(tree));

@@ -1,5 +1,6 @@
 #pragma once
 // A tree as the improvement search holds it: every test is written out, and subtrees are shared between trees.
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -18,7 +19,7 @@ struct Tree {
     Test test;
     Cost cost{};  // on the rows for which it was built, with the price of its tests
     double value = 0;
-    int tests = 0;
+    int tests = 0, height = 0;
     std::shared_ptr<const Tree> left, right;
     // Where labels may clash: those of its leaves, and what one leaf in its place costs with each label.
     std::uint64_t labels = 0;
@@ -29,13 +30,18 @@ struct Tree {
 template <class Cost>
 using TreePtr = std::shared_ptr<const Tree<Cost>>;
 
+template <class Cost>
+int height_above(const Tree<Cost>& left, const Tree<Cost>& right) {
+    return 1 + std::max(left.height, right.height);
+}
+
 /// The cheapest leaf whose label is not in a set, by what it costs with each label.
 template <class Cost>
 TreePtr<Cost> leaf_for(const std::vector<Cost>& costs, std::uint64_t banned) {
     int label = 0;
     const Cost cost = contree::leaf_without(costs, banned, &label);
     return std::make_shared<const Tree<Cost>>(
-        Tree<Cost>{{}, cost, double(label), 0, nullptr, nullptr, std::uint64_t{1} << label, costs});
+        Tree<Cost>{{}, cost, double(label), 0, 0, nullptr, nullptr, std::uint64_t{1} << label, costs});
 }
 
 /// A test, and what the best tree that begins with it costs, as far as it is known.
@@ -53,6 +59,7 @@ TreePtr<Cost> tests_of(const FlatTree& start, std::size_t node = 0) {
     tree->test = {start.feature[node], start.key[node]};
     tree->left = tests_of<Cost>(start, static_cast<std::size_t>(start.left[node]));
     tree->right = tests_of<Cost>(start, static_cast<std::size_t>(start.right[node]));
+    tree->height = height_above(*tree->left, *tree->right);
     return tree;
 }
 

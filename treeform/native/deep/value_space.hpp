@@ -52,7 +52,8 @@ public:
     }
 
     /// Whether tests have a price, or leaves a minimum support.
-    bool has_rules() const { return search_.price() > 0 || settings_.min_support > 1; }
+    double price() const { return search_.price(); }
+    bool has_rules() const { return price() > 0 || settings_.min_support > 1; }
 
     /// A hash of the set of rows, and of what leaves and tests need.
     std::uint64_t hash(const Rows& rows) const {
@@ -63,13 +64,14 @@ public:
     }
     Ptr leaf(const Rows& rows) {
         return std::make_shared<const Tree<double>>(
-            Tree<double>{{}, search_.leaf(rows).lower, value_of(rows), 0, nullptr, nullptr});
+            Tree<double>{{}, search_.leaf(rows).lower, value_of(rows), 0, 0, nullptr, nullptr});
     }
     static constexpr bool may_clash() { return false; }
     static constexpr bool needs_leaf(const Tree<double>&, int) { return false; }
     Ptr join(Test test, const Ptr& left, const Ptr& right) const {
         return std::make_shared<const Tree<double>>(Tree<double>{
-            test, left->cost + right->cost + search_.price(), 0, left->tests + right->tests + 1, left, right});
+            test, left->cost + right->cost + price(), 0, left->tests + right->tests + 1,
+            height_above(*left, *right), left, right});
     }
     /// The best tree of that depth if it costs less than `cutoff`; else null. `hint` is a root test to try first.
     Ptr solve(const Rows& rows, int depth, double cutoff, Test hint) {
@@ -194,7 +196,7 @@ public:
         Rows left, right;
         listed_.list_sides(rows, tree->test, left, right);
         regression::Value sum = value(left, tree->left), other = value(right, tree->right);
-        sum.cost += other.cost + search_.price(), sum.tests += other.tests + 1;
+        sum.cost += other.cost + price(), sum.tests += other.tests + 1;
         sum.leaves.insert(sum.leaves.end(), other.leaves.begin(), other.leaves.end());
         return sum;
     }
