@@ -38,7 +38,6 @@ def test_limits_are_kept(seed: int, tests: int, depth: int, support: int, price:
 
 @pytest.mark.parametrize("tests", [1, 2, 3])
 def test_of_three_tests_no_tree_of_depth_two_is_better(tests: int) -> None:
-    """At a price that the first tree has too many tests for, most of these trees were worse."""
     for seed in range(10):
         data = drawn(seed)
         least = ConTree(improve=False).run(data, TreeTask(depth=2, max_nodes=tests), EngineRun())

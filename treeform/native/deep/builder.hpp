@@ -209,10 +209,10 @@ public:
         return below(learn(rows, height, best_of(space_.join(tree->test, left, right), leaf)), cutoff);
     }
 
-    /// Whether a node is one of the lowest levels of a tree. Where these have no tests for what tests cost or leaves need, the
-    /// lowest ones that have some are meant.
+    /// Whether a node is one of the lowest levels of a tree. Where few tests are allowed, the lowest ones that have some are
+    /// meant.
     bool is_low(const Tree<Cost>& tree, int height, int levels) const {
-        return height <= levels || (space_.has_rules() && tree.height > 0 && tree.height <= levels);
+        return height <= levels || (space_.guesses() && tree.height > 0 && tree.height <= levels);
     }
     /// The cheapest tree that was found for these rows.
     Ptr known(const Rows& rows, int height) {
@@ -264,7 +264,7 @@ private:
         test = of_some(rows, [&](const Rows& some) {
             return space_.root_test(some, quick || is_large(rows) ? space_.leaf(some)->cost / kSlack : Cost{0});
         });
-        if (test.feature >= 0 || space_.price() > 0) return test;
+        if (test.feature >= 0 || space_.guesses()) return test;
         if (const Candidates& all = tests(rows); !all.empty()) test = all.front().test;
         return test;
     }

@@ -27,7 +27,7 @@ public:
     using Scans = contree::ScanTable<typename W::Key, typename W::Sum>;
     static constexpr Cost kInf = contree::IntervalSearch<W>::kInf;
 
-    /// `all` holds the rows of the table; with `guesses` good trees are enough for them, too.
+    /// `all` holds the rows of the table; with `guesses` good trees are enough.
     ClassSpace(const contree::Table<W>& table, const Node& all, const contree::Settings& rules,
                contree::Control& control, const Scans& scans, bool guesses = false)
         : table_(table), rules_(rules), control_(control), guesses_(guesses),
@@ -58,6 +58,9 @@ public:
 
     /// Whether tests have a price, or leaves a minimum support: then fewer levels are often as good.
     bool has_rules() const { return penalty_ > 0 || support_ > 1; }
+
+    /// Whether good trees are enough: tests have a price so that there are few of them.
+    bool guesses() const { return guesses_; }
 
     /// A hash of the set of rows, and of what its leaves need.
     std::uint64_t hash(const Rows& part) const { return scrambled(static_cast<std::uint64_t>(support_)) + part.hash; }
@@ -115,7 +118,7 @@ public:
     /// For each feature its best test by the trees of depth two that begin with it.
     std::vector<Candidate<Cost>> tests(const Rows& part) {
         const Node& whole = listed_.whole(division_.read(part));
-        const auto found = each_.best({whole, 2, 3, kInf, support_, 0, 0, nullptr, {}});
+        const auto found = each_.best({whole, 2, 3, kInf, support_, 0, 0, nullptr, {}}, guesses_);
         if (is_large(whole)) each_.release(), listed_.release();
         return found;
     }
@@ -302,7 +305,7 @@ private:
         const contree::Clash clash = rules_.clash_of(feature);
         return (left.labels & clash.below) != 0 && (right.labels & clash.above) != 0;
     }
-    bool may_guess(const Node& rows) const { return guesses_ || rows.n < table_.n; }
+    bool may_guess(const Node& rows) const { return guesses_ || (rows.n < table_.n && (support_ > 0 || penalty_ == 0)); }
     bool is_large(const Node& rows) const { return rows.n * static_cast<std::size_t>(table_.features) > kept_; }
     Ptr leaf_of(const std::vector<Cost>& weight) const {
         if (may_clash()) return leaf_for(costs_of(weight), 0);

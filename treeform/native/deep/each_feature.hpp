@@ -18,7 +18,8 @@ public:
     using typename Base::Task;
 
     /// The best test of each feature that has one; a test that saves nothing is among them, as more may be below it.
-    std::vector<Candidate<Cost>> best(const Task& task) {
+    /// With `guess` they are good ones where tests have a price, as they are under a support.
+    std::vector<Candidate<Cost>> best(const Task& task, bool guess) {
         this->control_.count(this->counters_.nodes);
         this->support_ = 0;
         this->left_.weight = task.node.weight;
@@ -32,7 +33,7 @@ public:
         for (int f = 0; f < this->table_.features; ++f) {
             contree::Answer<Cost> one;
             one.value = most;
-            const bool is_flat = task.support > 0 || this->penalty_ > 0;
+            const bool is_flat = task.support > 0 || (guess && this->penalty_ > 0);
             this->tolerance_.begin(0, is_flat ? most : Cost{0}, this->table_.features, this->counters_.scans);
             this->search_feature(task, f, whole, one);
             if (one.found) found.push_back({one.test, one.value});

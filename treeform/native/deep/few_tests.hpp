@@ -27,6 +27,7 @@ public:
         exact_ = exact;
         nodes_.clear();
         whole_ = enter(tree, root_, depth_, most_ + 1);
+        sides_.clear();
         return written(whole_, most_);
     }
     /// What the last test of that tree gains and one more would gain, in the mean.
@@ -68,7 +69,9 @@ private:
         if (sides) {
             node.test = tree->test;
             node.left = enter(tree->left, sides->left, height - 1, most - 1);
+            space_.give_back(sides->left);
             node.right = enter(tree->right, sides->right, height - 1, most - 1);
+            space_.give_back(sides->right);
             room = std::max(room, nodes_[node.left].least.size() + nodes_[node.right].least.size() - 1);
         }
         room = std::min(room, most);

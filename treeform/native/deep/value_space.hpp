@@ -51,9 +51,10 @@ public:
         return int(std::clamp<std::int64_t>(rows.weight / settings_.min_support, 1, kAnyTests)) - 1;
     }
 
-    /// Whether tests have a price, or leaves a minimum support.
     double price() const { return search_.price(); }
+    /// Whether tests have a price, or leaves a minimum support.
     bool has_rules() const { return price() > 0 || settings_.min_support > 1; }
+    static constexpr bool guesses() { return false; }
 
     /// A hash of the set of rows, and of what leaves and tests need.
     std::uint64_t hash(const Rows& rows) const {
