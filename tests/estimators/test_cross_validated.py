@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import treeform as tf
-from treeform.errors import SpecError, TreeformWarning
+from treeform.errors import DataError, SpecError, TreeformWarning
 from treeform.estimators import candidates, cross_validated
 from treeform.estimators.candidates import _prices, learn
 from treeform.estimators.complexity import simplest_between
@@ -248,6 +248,30 @@ def test_requirements_hold_on_all_rows_and_groups_follow_the_folds():
     assert not any(model.result_.violations.values())
 
 
+def test_depths_at_which_nothing_satisfies_the_requirements_are_not_chosen():
+    """Of the rows on one line, no tree of one test has both ends right."""
+    X, y = np.repeat(np.arange(12.0), 6)[:, None], np.repeat(["a", "b", "a"], 24)
+    model = tf.OptimalTreeClassifierCV([1, 2], cv=3, requirements=[tf.MaxErrors(0)], time_limit=None).fit(X, y)
+    assert model.best_params_["max_depth"] == 2 and not any(model.result_.violations.values())
+    assert all(one["max_depth"] == 2 for one in model.cv_results_["params"])
+    with pytest.raises(SpecError, match="no tree of depth 1 that satisfies the requirements was found"):
+        model.set_params(max_depth=[1]).fit(X, y)
+
+
+def test_a_fold_on_which_nothing_satisfies_the_requirements():
+    """One test has four errors on the 40 rows and on the 36 of the second fold, where a tenth is fewer."""
+    X, y = np.arange(40.0)[:, None], np.repeat([1, 0, 1], [4, 16, 20])
+    folds = [(np.arange(4, 40), np.arange(4)), (np.arange(36), np.arange(36, 40))]
+    model = tf.OptimalTreeClassifierCV([1, 2], cv=folds, requirements=[tf.MaxErrors(0.1)], time_limit=None).fit(X, y)
+    shallow = np.array([one["max_depth"] == 1 for one in model.cv_results_["params"]])
+    assert not np.isnan(model.cv_results_["split0_test_score"]).any()
+    assert (np.isnan(model.cv_results_["split1_test_score"]) == shallow).all() and shallow.any()
+    assert (model.cv_results_["rank_test_score"][shallow] > (~shallow).sum()).all()
+    assert model.best_params_["max_depth"] == 2 and model.result_.errors == 0
+    with pytest.raises(SpecError, match="no depth has a tree that satisfies the requirements on every fold"):
+        model.set_params(max_depth=[1]).fit(X, y)
+
+
 @pytest.mark.parametrize(
     ("change", "told"),
     [
@@ -255,11 +279,19 @@ def test_requirements_hold_on_all_rows_and_groups_follow_the_folds():
         ({"max_depth": [1.5]}, "no depths"),
         ({"select": "first"}, "select="),
         ({"ccp_alphas": [-1]}, "negative"),
+        ({"scoring": "roc_auc"}, "roc_auc_ovr"),
+        ({"scoring": "f1"}, "f1_macro"),
     ],
 )
 def test_wrong_parameters(iris, change, told):
-    with pytest.raises(SpecError, match=told):
+    with pytest.raises((SpecError, DataError), match=told):
         tf.OptimalTreeClassifierCV([1], cv=2).set_params(**change).fit(*iris)
+
+
+def test_a_score_of_one_class_needs_its_label():
+    X, y = np.arange(20.0)[:, None], np.repeat(["no", "yes"], 10)
+    with pytest.raises(DataError, match="pos_label='yes'"):
+        tf.OptimalTreeClassifierCV([1], cv=2, scoring="f1").fit(X, y)
 
 
 def test_one_class_and_weights():

@@ -76,9 +76,13 @@ class Candidates:
     def __init__(self, data: Dataset, trees: Sequence[Candidate], unit: Fraction | None = None) -> None:
         self.data, self.trees, self.unit = data, tuple(trees), unit
 
-    def best(self, depth: int, alpha: Fraction) -> Candidate:
-        """The tree of at most this depth that is best at the price ``alpha``, a share of the total weight."""
-        return _cheapest(self._up_to(depth), alpha)
+    def best(self, depth: int, alpha: Fraction) -> Candidate | None:
+        """The tree of at most this depth that is best at the price ``alpha``, a share of the total weight.
+
+        None where no tree that satisfies the requirements is known.
+        """
+        trees = self._up_to(depth)
+        return _cheapest(trees, alpha) if trees else None
 
     def alphas(self, depth: int) -> list[Fraction]:
         """Prices at which different trees of at most this depth are best, from 0 on; one in each interval.
@@ -130,8 +134,6 @@ def learn(
 
     Raises
     ------
-    SpecError
-        If no model satisfies the requirements.
     KeyboardInterrupt
     """
     trees: list[Candidate] = []

@@ -30,6 +30,7 @@ from treeform.utils.arrays import Bools, Floats, Ints
 from treeform.utils.budget import Budget
 
 DEPTHS = tuple(range(1, 7))
+WITHOUT_A_TREE = "loosen a requirement, allow a greater depth, or give it more time"
 SELECTIONS = ("close", "best", "one_standard_error")
 CLOSE = 0.25
 """Standard errors of a difference of scores, up to which the smaller tree is taken. Chosen on ten sets, and as good on
@@ -67,7 +68,8 @@ class _Fold:
     """What one fold says: its score and number of tests for each setting."""
 
     scores: list[float]
-    tests: list[int]
+    tests: list[float]
+    """NaN in both where no tree of the depth satisfies the requirements."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -115,7 +117,10 @@ class CrossValidatedTree(OptimalEstimator):
         data = self._for_prices(one, table)
         reading = budget.seconds
         whole = self._learn(depths, data, rows, Budget(_share(budget, len(splits) + 2)))
-        settings = list(self._settings(depths, whole))
+        settings = list(self._settings([depth for depth in depths if whole.best(depth, Fraction(0))], whole))
+        if not settings:
+            what = f"no tree of depth {depths[-1]} that satisfies the requirements was found"
+            raise SpecError(what, fix=WITHOUT_A_TREE)
         if budget.remaining is not None:
             room = budget.remaining / (len(splits) + 1)
             splits = _in_time(splits, table, room / (OF_READING * reading))
@@ -188,9 +193,14 @@ class CrossValidatedTree(OptimalEstimator):
         scores, tests = [], []
         for depth, alpha in settings:
             tree = found.best(depth, alpha)
+            if tree is None:
+                scores.append(float("nan"))
+                tests.append(float("nan"))
+                continue
             if id(tree) not in score_of:
                 estimator._predict_by(tree.graph, data)
-                score_of[id(tree)] = float(self.scorer_(estimator, held_out.X, held_out.y, **weights))
+                with in_our_words():
+                    score_of[id(tree)] = float(self.scorer_(estimator, held_out.X, held_out.y, **weights))
             scores.append(score_of[id(tree)])
             tests.append(tree.tests)
         return _Fold(scores, tests)
@@ -198,7 +208,13 @@ class CrossValidatedTree(OptimalEstimator):
     def _choose(self, settings: Sequence[tuple[int, Fraction]], folds: Sequence[_Fold]) -> None:
         """Set what `sklearn.model_selection.GridSearchCV` sets; of equal scores the smaller trees are better."""
         scores = np.array([fold.scores for fold in folds]).T
-        tests = np.array([fold.tests for fold in folds], dtype=np.float64).T.mean(axis=1)
+        tests = np.array([fold.tests for fold in folds]).T.mean(axis=1)
+        if np.isnan(tests).all():
+            raise SpecError(
+                "no depth has a tree that satisfies the requirements on every fold",
+                cause="a fold has fewer rows than the table, and the time is shared by folds and depths",
+                fix=WITHOUT_A_TREE,
+            )
         mean, spread = scores.mean(axis=1), scores.std(axis=1)
         good = np.flatnonzero(self._is_good(scores, tests))
         at = int(good[np.lexsort((-mean[good], tests[good]))[0]])
@@ -212,7 +228,7 @@ class CrossValidatedTree(OptimalEstimator):
             **{f"split{fold}_test_score": scores[:, fold] for fold in range(len(folds))},
             "mean_test_score": mean,
             "std_test_score": spread,
-            "rank_test_score": rankdata(-mean, method="min").astype(np.int64),
+            "rank_test_score": rankdata(np.nan_to_num(-mean, nan=np.inf), method="min").astype(np.int64),
             "mean_n_tests": tests,
         }
 
@@ -235,8 +251,9 @@ class CrossValidatedTree(OptimalEstimator):
         best = self._at(depth, self._alpha)
         data = best._with_target(table)
         best.set_params(time_limit=_share(budget, 1))
-        if isinstance(best.warm_start, str) and best.warm_start == "auto":
-            best.set_params(warm_start=whole.best(depth, self._alpha).graph)
+        start = whole.best(depth, self._alpha)
+        if start is not None and isinstance(best.warm_start, str) and best.warm_start == "auto":
+            best.set_params(warm_start=start.graph)
         constant = best._constant(data)
         if constant is not None:
             self.result_, self.certificate_ = None, None

@@ -100,6 +100,18 @@ REFUSED: tuple[tuple[str, str, str | None, str], ...] = (
         None,
         "use a name of sklearn.metrics.get_scorer_names(), such as 'accuracy', or a function of (estimator, X, y)",
     ),
+    (
+        r"(Target is multiclass but average='binary'|multi_class must be in).*",
+        "the score is one of two classes, and there are more",
+        None,
+        "use for example scoring='balanced_accuracy', 'f1_macro' or 'roc_auc_ovr'",
+    ),
+    (
+        r"(pos_label=.* is not a valid label).*",
+        r"\1",
+        "the score is that of one class",
+        "name the class: scoring=make_scorer(f1_score, pos_label='yes')",
+    ),
     (r"Input (y_true )?contains (NaN|inf\w+).*", r"the target contains \2", None, "drop these rows"),
     (r"The 'y_true' parameter .* Got (.*) instead.*", r"the target is \1", None, LABELS),
     (r"(Mix of label input types.*?);.*", r"\1", None, LABELS),

@@ -100,7 +100,8 @@ class OptimalTreeClassifierCV(CrossValidatedTree, OptimalClassifier):
         Raises
         ------
         SpecError
-            If a parameter is not possible, or no model satisfies the requirements on all rows or on a fold.
+            If a parameter is not possible, or no depth has a model that satisfies the requirements on all rows and on
+            each fold. Depths without one have NaN for their scores in ``cv_results_``.
         KeyboardInterrupt
             After Ctrl-C; with a model in ``graph_`` if the last tree had begun.
 
