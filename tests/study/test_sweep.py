@@ -143,6 +143,7 @@ def test_a_run_that_fails_is_a_row_and_is_tried_again(
     monkeypatch.setattr(subject, "solve", fails)
     study = tf.sweep(problem, {"shape": ["tree:1", "tree:2"]}, folder=tmp_path)
     assert study.table["status"].tolist() == ["optimal", "error"]
+    assert study.summary()["runs"].tolist() == [1, 0]
     assert study.table["message"][1] == "RuntimeError: out of luck"
     assert not study.complete
     assert "1 error" in str(study)

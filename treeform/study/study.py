@@ -67,19 +67,19 @@ class Study(Printed):
         Returns
         -------
         DataFrame
-            The settings, ``runs`` (without errors), the share ``proved``, means of the measures, and
+            The settings, ``runs`` (without errors, so perhaps 0), the share ``proved`` of them, means of the measures, and
             ``standard_error``: that of the mean of ``test_error``, or of ``train_error`` where nothing is held out.
         """
-        done = self.table[self.table["status"] != "error"]
         score = self.score
         rows = []
         for values, group in (
-            done.groupby(list(self.settings), sort=False, dropna=False) if self.settings else ()
+            self.table.groupby(list(self.settings), sort=False, dropna=False) if self.settings else ()
         ):
+            done = group[group["status"] != "error"]
             row = dict(zip(self.settings, values, strict=True))
-            row |= {"runs": len(group), "proved": float((group["status"] == "optimal").mean())}
-            row |= {name: group[name].astype(float).mean() for name in MEASURES}
-            row["standard_error"] = group[score].astype(float).sem() if len(group) > 1 else float("nan")
+            row |= {"runs": len(done), "proved": (done["status"] == "optimal").sum() / max(len(done), 1)}
+            row |= {name: done[name].astype(float).mean() for name in MEASURES}
+            row["standard_error"] = done[score].astype(float).sem() if len(done) > 1 else float("nan")
             rows.append(row)
         return pd.DataFrame(rows, columns=[*self.settings, "runs", "proved", *MEASURES, "standard_error"])
 
