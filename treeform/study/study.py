@@ -67,7 +67,7 @@ class Study(Printed):
         Returns
         -------
         DataFrame
-            The settings, ``runs`` (without errors, so perhaps 0), the share ``proved`` of them, means of the measures, and
+            The settings, ``runs`` (without errors, so perhaps 0), the share ``proved`` of them, means of measures, and
             ``standard_error``: that of the mean of ``test_error``, or of ``train_error`` where nothing is held out.
         """
         score = self.score
