@@ -25,6 +25,7 @@ class FewOnes(AtMost):
     """At most k leaves predict the class with code 1; with a column of its own, so that this is no sum."""
 
     needs: ClassVar[frozenset[str]] = frozenset({"label"})
+    demands_tests: ClassVar[bool] = False
 
     def build(self, model: tf.Model, ports: Any) -> None:
         one = model.bool("one")
