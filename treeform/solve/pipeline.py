@@ -69,6 +69,11 @@ PIPELINE: tuple[Stage[Node], ...] = (
         applies=lambda node: bool(node.plan.start or node.options.models or node.options.bounds),
     ),
     Stage(
+        "first parts of the objective", steps.in_parts(search), share=schedule.FIRST_PARTS,
+        shapes=TREES, applies=with_searcher(lambda node: node.plan.in_parts and steps.is_paid_for(node)),
+        ready=lambda node: node.budget.remaining is not None, by=steps.by_parts,
+    ),
+    Stage(
         "what is paid for", steps.paid_for(search), share=steps.share_of_paid_for,
         shapes=TREES, applies=with_searcher(steps.is_paid_for),
         ready=lambda node: node.budget.remaining is not None, by=steps.by_demanded,

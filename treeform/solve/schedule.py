@@ -62,7 +62,10 @@ PAID_FOR = Share(0.49)
 them with all that they know, and know less of what is paid for."""
 
 PAID_FOR_AMONG_MANY_TESTS = Share(0.9)
-"""The same from depth four on, on a table of many tests: what follows seldom proves anything, and has worse trees."""
+"""The same from depth five on, on a table of many tests: what follows seldom proves anything, and has worse trees."""
+
+FIRST_PARTS = Share(0.08)
+"""Parts of an objective before that: some are proved in a part of a second, on a table of many tests, too."""
 
 TRIAL = Share(0.08, unlimited=1.0)
 """Of that, what shows which of the two has the better trees."""

@@ -41,7 +41,11 @@ def in_parts(search: Search) -> Callable[[Node, Budget], Limit | None]:
             search(step)
             return claims.budget.reason or step.limit
 
-        return budget.reason or search_in_parts(node.question, node.ledger, of_part)
+        whole, node.ledger.budget = node.ledger.budget, budget
+        try:
+            return budget.reason or search_in_parts(node.question, node.ledger, of_part)
+        finally:
+            node.ledger.budget = whole
 
     return run
 
@@ -103,7 +107,7 @@ def paid_for(search: Search) -> Callable[[Node, Budget], None]:
 
 def share_of_paid_for(node: Node) -> Share:
     """More for deep trees on a table of many tests, as few are proved."""
-    is_deep = node.question.shape.depth >= LEAST_DEPTH
+    is_deep = node.question.shape.depth > LEAST_DEPTH
     return schedule.PAID_FOR_AMONG_MANY_TESTS if is_deep and has_many_tests(node) else schedule.PAID_FOR
 
 
