@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from treeform.certify.reference import NOTHING, plain_part
 from treeform.language.question import Question
-from treeform.shape import Tree
 from treeform.utils.budget import Budget
 from treeform.utils.out_of_reach import OutOfReach, Stopped
 
@@ -34,20 +33,19 @@ def no_tree_below(question: Question, value: Fraction, budget: Budget) -> bool |
 
     Raises OutOfReach if numbers would leave the exact range, and Stopped once the budget is spent.
     """
-    shape, points = question.shape, question.data.points
-    plain = plain_part(question.only(()).with_(shape=Tree(shape.depth))) if shape.reads_columns else None
+    points, depth = question.data.points, question.shape.depth
+    plain = plain_part(question.only(()), unrolled=True)
     if plain is None or not plain.worth or plain.cost.min() < 0:
         return None
-    price = plain.price if shape.own_leaves else Fraction(0)
-    unit = math.lcm(plain.worth.denominator, price.denominator)
-    worth, a_test = int(plain.worth * unit), int(price * unit)
-    if (question.data.total_weight * int(plain.cost.max()) * worth) + a_test * 2**shape.depth >= NOTHING:
+    unit = math.lcm(plain.worth.denominator, plain.price.denominator)
+    worth, a_test = int(plain.worth * unit), int(plain.price * unit)
+    if (question.data.total_weight * int(plain.cost.max()) * worth) + a_test * 2**depth >= NOTHING:
         raise OutOfReach("numbers leave the exact range")
     rank = np.stack([np.unique(column, return_inverse=True)[1].ravel() for column in np.asarray(points.X).T])
     cost = np.asarray(points.weights, dtype=np.int64) @ (plain.cost * worth)
-    search = _Search(rank, cost, cost.min(axis=1), a_test, shape.depth, budget)
+    search = _Search(rank, cost, cost.min(axis=1), a_test, depth, budget)
     target = math.ceil((value - plain.constant) * unit)
-    return search.least(np.argsort(rank, axis=1, kind="stable"), shape.depth, target) >= target
+    return search.least(np.argsort(rank, axis=1, kind="stable"), depth, target) >= target
 
 
 @dataclass(frozen=True)

@@ -75,10 +75,14 @@ class Plain:
     min_flow: int
 
 
-def plain_part(question: Question) -> Plain | None:
-    """The question in these numbers, or None where it is more than that."""
+def plain_part(question: Question, unrolled: bool = False) -> Plain | None:
+    """The question in these numbers, or None where it is more than that.
+
+    With ``unrolled`` diagrams are taken for the trees that they unroll to, whose tests cost nothing.
+    """
     data, shape = question.data, question.shape
-    if not shape.own_leaves or not shape.reads_columns:
+    is_tree = shape.own_leaves
+    if not (is_tree or unrolled) or not shape.reads_columns:
         return None
     wrong = 1 - np.eye(data.n_classes, dtype=np.int64)
     cost, worth = wrong, Fraction(0)
@@ -92,7 +96,7 @@ def plain_part(question: Question) -> Plain | None:
         elif isinstance(term, Depth):
             per_level += weight
         elif isinstance(term, Nodes | Leaves):
-            price += weight
+            price += weight if is_tree else 0
         else:
             return None
     if any(weight < 0 for weight, _ in question.objective.terms):
