@@ -50,14 +50,15 @@ def no_tree_below(question: Question, value: Fraction, budget: Budget) -> bool |
 
 @dataclass(frozen=True)
 class _Search:
+    """``rank``: (F, P) of each value. ``cost``: (P, K) of each class. ``free``: (P,) the least of these.
+
+    ``price``: of a test.
+    """
+
     rank: NDArray[np.intp]
-    """(F, P) of each value."""
     cost: NDArray[np.int64]
-    """(P, K) of each class."""
     free: NDArray[np.int64]
-    """(P,) the least of these."""
     price: int
-    """Of a test."""
     depth: int
     budget: Budget
 

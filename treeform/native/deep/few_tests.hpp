@@ -13,11 +13,11 @@ namespace treeform::deep {
 
 template <class Space>
 class FewTests {
-public:
     using Cost = typename Space::Cost;
     using Rows = typename Space::Rows;
     using Ptr = typename Space::Ptr;
 
+public:
     /// Tests have the prices of the space.
     FewTests(Space& space, const Rows& root, int depth, std::int64_t most)
         : space_(space), root_(root), depth_(depth), most_(static_cast<std::size_t>(most)), small_(kMostKept) {}
