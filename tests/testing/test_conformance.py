@@ -226,7 +226,7 @@ def test_leaves_of_a_tree_are_its_own(formulation, requirement):
 
 def test_progress_is_told_after_each_solve(capsys, monkeypatch):
     told = []
-    check = partial(check_requirement, tf.MaxNodes(1), ["odd"], ["highs"], cases=2, models=0)
+    check = partial(check_requirement, tf.MaxNodes(1), ["sat-depth"], ["cadical195"], cases=2, models=0)
     check(on_progress=lambda report: told.append((report.cases, report.solves)))
     assert told == [(1, 1), (2, 2)]
     assert not capsys.readouterr().err
