@@ -67,6 +67,7 @@ def main() -> None:
         stated.solve(engine, time_limit=5)
     for engine, stated in problems(30_000):
         assert len(stated.data.points.weights) > 1  # equal rows are found once, in more memory than there is below
+        assert stated.data.n_tests  # counted once, by pandas, which does not look whether it got memory
         start = None if isinstance(engine, tf.RegressionSearch) else tf.DecisionGraph.leaf(0, stated.data)
         for megabytes in SPARE:
             with short_of_memory(megabytes):
