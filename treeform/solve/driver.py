@@ -14,8 +14,6 @@ from treeform.backends.watch import build_beside
 from treeform.data import Dataset, contradictory_rows
 from treeform.errors import SolverFailed, TreeformWarning
 from treeform.graph import DecisionGraph
-from treeform.graph.evaluate import counted_errors
-from treeform.graph.routing import leaf_of_point
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
 from treeform.requirements.groups import CROSSED, Groups
@@ -114,14 +112,8 @@ def _refuted(question: Question, ledger: Ledger) -> list[str]:
 
 
 def _errors(graph: DecisionGraph, data: Dataset) -> int | None:
-    """Samples that are misclassified; None where leaves hold values.
-
-    By the merged points where judging has found these: it moves them, and to read a large table again takes long.
-    """
-    if graph.values or "points" not in vars(data):
-        return counted_errors(graph, data)
-    label = graph.label[leaf_of_point(graph, data)][data.points.index]
-    return int(np.count_nonzero(label != data.y))
+    """Samples that are misclassified, by what judging knows of them; None where leaves hold values."""
+    return None if graph.values else int(np.count_nonzero(graph.predict_codes(data.X) != data.y))
 
 
 def _who_answered(plan: Plan, ledger: Ledger) -> tuple[str, str | None]:

@@ -81,7 +81,7 @@ class Pairs:
         """(T1, T2) of it, what goes right at each second test."""
         pairs = self.bits.shape[1], self.others.shape[1]
         sums = np.zeros(pairs)
-        for part in parts(len(amount), AT_A_TIME // (pairs[0] * pairs[1]), self.stop):
+        for part in parts(len(amount), pairs[0] * pairs[1], AT_A_TIME, self.stop):
             here = self.bits[part] if side else 1 - self.bits[part]
             sums += (here * amount[part, None]).T @ self.others[part]
         return sums

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from treeform.data import Dataset
+from treeform.data.views import chunks
 from treeform.engines.table_of_totals import Tests, tests_of
 from treeform.engines.task import TreeTask
 from treeform.utils.arrays import Floats, Ints
@@ -37,7 +38,7 @@ class Table:
     def __init__(self, data: Dataset, task: TreeTask, stop: Callable[[], bool]) -> None:
         bits, self.feature, self.threshold = _tests(data, task)
         self.bits: Floats = np.empty(bits.shape)
-        for part in parts(len(bits), AT_A_TIME // max(1, bits.shape[1]), stop):
+        for part in parts(len(bits), bits.shape[1], AT_A_TIME, stop):
             self.bits[part] = bits[part]
         each = task.cost_of_samples(data) * data.weights[:, None]
         cost = np.zeros((len(self.bits), each.shape[1]), dtype=np.int64)
@@ -56,18 +57,18 @@ class Table:
         return int(self.cost.min(axis=1).sum())
 
 
-def parts(rows: int, some: int, stop: Callable[[], bool]) -> Iterator[slice]:
-    """The rows, some after others.
+def parts(rows: int, width: int, entries: int, stop: Callable[[], bool]) -> Iterator[slice]:
+    """The rows as `chunks` has them, with a look at the clock in between.
 
     Raises
     ------
     Stopped
         If the time is over between them.
     """
-    for begin in range(0, rows, max(1, some)):
-        if begin and stop():
+    for part in chunks(rows, width, entries):
+        if part.start and stop():
             raise Stopped
-        yield slice(begin, begin + max(1, some))
+        yield part
 
 
 def _tests(data: Dataset, task: TreeTask) -> Tests:

@@ -25,6 +25,7 @@
 #include "../contree/listed_rows.hpp"
 #include "kept.hpp"
 #include "random.hpp"
+#include "sides.hpp"
 #include "tree.hpp"
 
 namespace treeform::deep {
@@ -36,22 +37,17 @@ public:
     using Rows = typename Space::Rows;
     using Ptr = typename Space::Ptr;
     using Candidates = std::vector<Candidate<Cost>>;
-    struct Sides {
-        Rows left, right;
-    };
+    using Sides = typename SidesByHeight<Space>::Sides;
 
     /// `pace` is called between questions; it may wait, or end the search by an exception.
     Builder(Space& space, std::size_t most_kept, std::uint64_t seed, std::function<void()> pace)
         : space_(space), pace_(std::move(pace)), exact_(most_kept), known_(most_kept), tests_(most_kept / 4 + 1),
           first_(most_kept), random_(seed, ~std::uint64_t{0}) {}
 
-    /// The sides of a test at a node of that height; they stay until the next split at that height.
+    /// See SidesByHeight.
     Sides* split(const Rows& rows, Test test, int height) {
-        const auto at = static_cast<std::size_t>(height);
-        if (sides_.size() <= at) sides_.resize(at + 1);
-        if (!sides_[at]) sides_[at] = std::make_unique<Sides>();
         pace_();
-        return space_.split(rows, test, sides_[at]->left, sides_[at]->right) ? sides_[at].get() : nullptr;
+        return sides_.split(space_, rows, test, height);
     }
 
     /// The height that a tree of these rows can make use of.
@@ -251,7 +247,7 @@ private:
     Kept<Ptr> known_;
     Kept<Candidates> tests_;
     Kept<Test> first_;
-    std::vector<std::unique_ptr<Sides>> sides_;
+    SidesByHeight<Space> sides_;
     Random random_;
     Rows sample_;
 

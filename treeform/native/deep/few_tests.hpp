@@ -3,10 +3,10 @@
 // a small exact tree of one, two or three tests. Which one is decided for all nodes at once: a node has its least cost for
 // every number of tests, from the leaves up. So a test is taken away where it costs least, and given where it gains most.
 #include <algorithm>
-#include <memory>
 #include <vector>
 
 #include "kept.hpp"
+#include "sides.hpp"
 #include "tree.hpp"
 
 namespace treeform::deep {
@@ -44,9 +44,6 @@ private:
         std::vector<Cost> least;         // by the number of tests, at most
         std::vector<std::size_t> share;  // of them, of the left side and the test itself; 0: a small tree
     };
-    struct Sides {
-        Rows left, right;
-    };
 
     Space& space_;
     const Rows& root_;
@@ -55,7 +52,7 @@ private:
     bool exact_ = false;
     Kept<std::vector<Ptr>> small_;
     std::vector<Node> nodes_;
-    std::vector<std::unique_ptr<Sides>> sides_;  // by height
+    SidesByHeight<Space> sides_;
 
     Cost least(std::size_t tests) const {
         const auto& of_whole = nodes_[whole_].least;
@@ -64,7 +61,7 @@ private:
     std::size_t enter(const Ptr& tree, const Rows& rows, int height, std::size_t most) {
         Node node;
         node.small = small_trees(rows, std::min<int>(height, static_cast<int>(most)));
-        Sides* sides = tree->is_leaf() || most == 0 || height == 0 ? nullptr : split(rows, tree->test, height);
+        auto* sides = tree->is_leaf() || most == 0 || height == 0 ? nullptr : sides_.split(space_, rows, tree->test, height);
         std::size_t room = node.small.size() - 1;
         if (sides) {
             node.test = tree->test;
@@ -112,12 +109,6 @@ private:
             found.push_back(tree ? tree : found.back());
         }
         return kept = std::move(found);
-    }
-    Sides* split(const Rows& rows, Test test, int height) {
-        const auto at = static_cast<std::size_t>(height);
-        if (sides_.size() <= at) sides_.resize(at + 1);
-        if (!sides_[at]) sides_[at] = std::make_unique<Sides>();
-        return space_.split(rows, test, sides_[at]->left, sides_[at]->right) ? sides_[at].get() : nullptr;
     }
 };
 
