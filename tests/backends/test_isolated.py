@@ -102,6 +102,17 @@ def test_isolated_solvers(backend: tf.backends.Backend) -> None:
     check_backend(Isolated(backend), models=6)
 
 
+def test_the_process_of_a_solver_loads_no_tables_and_no_sparse_arrays() -> None:
+    """Each took longer to import than all else that a small solve does there."""
+    session = Isolated("highs").open(small())
+    try:
+        assert session.solve(Run()).verdict is Verdict.OPTIMAL
+        names = session._child.call("builtins", "eval", "{*__import__('sys').modules}")  # type: ignore[attr-defined]
+    finally:
+        session.close()
+    assert "highspy" in names and not names & {"pandas", "scipy", "sklearn"}
+
+
 def test_points_bounds_hints_cutoffs_and_new_rows_pass() -> None:
     model = small()
     session = Isolated(HiGHS()).open(model)

@@ -6,14 +6,16 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from treeform.backends.checker import TOLERANCE, integral_objective
-from treeform.language.objective import Objective
 from treeform.model import Form, Kind, Linear, Model, concatenate_linear
 from treeform.utils.budget import Budget
+
+if TYPE_CHECKING:  # a solver in a process of its own knows models, not problems: it starts without pandas
+    from treeform.language.objective import Objective
 
 Reason = Literal["time", "memory", "interrupted", "solver"]
 

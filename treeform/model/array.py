@@ -140,8 +140,7 @@ class AffineArray:
             A value for each column of the model.
         """
         point = np.asarray(x, dtype=np.float64)
-        out = csr.as_matrix(self.rows, len(point)) @ point + self.const
-        return np.asarray(out, dtype=np.float64).reshape(self.shape)
+        return (csr.at_point(self.rows, point) + self.const).reshape(self.shape)
 
     def literal_codes(self) -> Ints:
         """Signed literals ``+-(col + 1)`` and the constants ``FALSE`` (0) and ``TRUE``, flat (size,).

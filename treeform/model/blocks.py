@@ -177,8 +177,8 @@ def violated_rows(block: Block, x: Floats, is_integer: Bools) -> Bools:
 
 
 def _violated_linear(block: Linear, x: Floats, is_integer: Bools) -> Bools:
-    activity = csr.as_matrix(block.rows, len(x)) @ x
-    weight = csr.as_matrix(block.rows._replace(vals=np.abs(block.vals)), len(x)) @ np.abs(x)
+    activity = csr.at_point(block.rows, x)
+    weight = csr.at_point(block.rows._replace(vals=np.abs(block.vals)), np.abs(x))
     exact_row = _all_per_row(block.indptr, is_integer[block.cols])
     whole = exact_row & _all_per_row(block.indptr, block.vals == np.rint(block.vals)) & (weight < 2.0**53)
     # Sums of integers below 2**53 are exact in float64; others are trusted only away from the bound.
