@@ -154,26 +154,20 @@ def test_cross_validation_is_told_which_tree_to_take(table: Path, monkeypatch: p
     monkeypatch.setattr(
         tf.OptimalTreeClassifierCV,
         "fit",
-        lambda self, *a, **k: told.append(self.select) or fitted(self, *a, **k),
+        lambda self, *a, **k: told.append((self.select, self.scoring)) or fitted(self, *a, **k),
     )
-    words = (
-        "fit",
-        table,
-        "--target",
-        "y",
-        "--shape",
-        "tree:2",
-        "--exclude",
-        "Customer ID",
-        "--time-limit",
-        10,
-    )
-    for select in ((), ("--select", "best")):
-        assert run(*words, "--cv", 2, *select).exit_code == 0
-    assert told == ["close", "best"]
-    unknown, alone = run(*words, "--cv", 2, "--select", "first"), run(*words, "--select", "best")
-    assert unknown.exit_code == alone.exit_code == 2
-    assert "select='first' is not known" in unknown.stderr and "--select is for --cv" in alone.stderr
+    words = "fit", table, "--target", "y", "--shape", "tree:2", "--exclude", "Customer ID", "--time-limit", 10
+    done = [
+        run(*words, "--cv", 2, *more) for more in ((), ("--select", "best", "--scoring", "balanced_accuracy"))
+    ]
+    assert told == [("close", None), ("best", "balanced_accuracy")]
+    assert [one.exit_code for one in done] == [0, 0]
+    assert "; balanced_accuracy on the rows held out 0." in done[1].stdout
+    for option, value, hint in (("--select", "first", "close"), ("--scoring", "balanced", "'balanced_accuracy'")):
+        unknown, alone = run(*words, "--cv", 2, option, value), run(*words, option, value)
+        assert unknown.exit_code == alone.exit_code == 2
+        assert f"{option[2:]}='{value}' is not known" in unknown.stderr and hint in unknown.stderr
+        assert f"{option} is for --cv" in alone.stderr
 
 
 def test_the_penalty_is_a_share_of_the_weight(table: Path) -> None:

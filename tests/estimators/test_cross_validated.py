@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import treeform as tf
-from treeform.errors import DataError, SpecError, TreeformWarning
+from treeform.errors import CallError, DataError, SpecError, TreeformWarning
 from treeform.estimators import candidates, cross_validated
 from treeform.estimators.candidates import _prices, learn
 from treeform.estimators.complexity import simplest_between
@@ -281,11 +281,28 @@ def test_a_fold_on_which_nothing_satisfies_the_requirements():
         ({"ccp_alphas": [-1]}, "negative"),
         ({"scoring": "roc_auc"}, "roc_auc_ovr"),
         ({"scoring": "f1"}, "f1_macro"),
+        ({"scoring": "balanced"}, "'balanced_accuracy'"),
+        ({"scoring": "recall_samples"}, "is no score of such a target"),
+        ({"scoring": ["accuracy", "f1_macro"]}, "gave {'accuracy': .*}, which is no number"),
+        ({"scoring": lambda model, X, y: np.nan}, "no depth and penalty has a score"),
+        ({"scoring": lambda model, X, y: -np.inf}, "no depth and penalty has a score"),
+        ({"scoring": "neg_log_loss", "cv": KFold(3)}, "stratified folds"),
     ],
 )
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
 def test_wrong_parameters(iris, change, told):
     with pytest.raises((SpecError, DataError), match=told):
         tf.OptimalTreeClassifierCV([1], cv=2).set_params(**change).fit(*iris)
+
+
+def test_a_score_without_weights():
+    def share_right(model, X, y):
+        return np.mean(model.predict(X) == y)
+
+    with pytest.raises(CallError, match=r"of \(estimator, X, y, sample_weight=None\)"):
+        tf.OptimalTreeClassifierCV([1], cv=2, scoring=share_right).fit(
+            np.arange(8.0)[:, None], [0, 1] * 4, np.ones(8)
+        )
 
 
 def test_a_score_of_one_class_needs_its_label():

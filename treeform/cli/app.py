@@ -87,6 +87,14 @@ def fit(
             "close|best|one_standard_error",
         ),
     ] = None,
+    scoring: Annotated[
+        str | None,
+        opt.option(
+            "With --cv: what the rows held out are scored by, such as balanced_accuracy, roc_auc_ovr or r2 (a name of "
+            "scikit-learn; default accuracy, for values r2).",
+            "NAME",
+        ),
+    ] = None,
     prices: Annotated[
         bool,
         typer.Option("--prices", help="Solve without each requirement too, and show what each costs."),
@@ -111,17 +119,19 @@ def fit(
     unwritten = Unwritten()
     with ProgressDisplay(err_console(), enabled=not quiet, log=verbose) as display:
         chosen = ""
-        if select is not None and cv is None:
-            raise SpecError(
-                "--select is for --cv",
-                cause="it chooses among what cross-validation compares",
-                fix="add for example --cv 5, or leave out --select",
-            )
-        if cv is not None:
+        if cv is None:
+            for option, value in (("--select", select), ("--scoring", scoring)):
+                if value is not None:
+                    raise SpecError(
+                        f"{option} is for --cv",
+                        cause="it is of what cross-validation compares",
+                        fix=f"add for example --cv 5, or leave out {option}",
+                    )
+        else:
             from treeform.cli.cross_validation import choose_size  # loads scikit-learn
 
             display.begin(f"cross-validation, {cv} folds")
-            choice = choose_size(settings, cv, select)
+            choice = choose_size(settings, cv, select=select, scoring=scoring)
             settings, chosen = choice.settings, choice.sentence
         problem, how = read_problem(settings, display, verbose=verbose)
         # From the first search to the last file: what was found when Ctrl-C comes is written.

@@ -33,8 +33,8 @@ class Choice:
     """What was chosen, and its score on the rows held out."""
 
 
-def choose_size(settings: Settings, folds: int, select: str | None = None) -> Choice:
-    """Choose depth and penalty by cross-validation with so many folds; `select` as in `OptimalTreeClassifierCV`.
+def choose_size(settings: Settings, folds: int, **options: str | None) -> Choice:
+    """Choose depth and penalty by cross-validation with so many folds; options as `OptimalTreeClassifierCV` has them.
 
     Raises SpecError if the shape is no tree, or the penalty is given already.
     """
@@ -57,7 +57,7 @@ def choose_size(settings: Settings, folds: int, select: str | None = None) -> Ch
     parameters: dict[str, Any] = {
         "max_depth": range(1, shape.depth + 1),
         "cv": folds,
-        **({} if select is None else {"select": select}),
+        **{name: value for name, value in options.items() if value is not None},
         "requirements": [requirement for _, requirement in settings.requirements] or None,
         "objective": objective,
         "formulation": settings.formulation,
@@ -79,7 +79,7 @@ def choose_size(settings: Settings, folds: int, select: str | None = None) -> Ch
         estimator.fit(X, y, sample_weight=weight)
     depth, alpha = estimator.best_params_["max_depth"], estimator.best_params_["ccp_alpha"]
     rest = None if settings.time_limit is None else (1 - PART) * settings.time_limit
-    score = "R squared" if is_regression else "accuracy"
+    score = options.get("scoring") or ("R squared" if is_regression else "accuracy")
     return Choice(
         settings.model_copy(update={"shape": f"tree:{depth}", "ccp_alpha": _text(alpha), "time_limit": rest}),
         f"cross-validation, {folds} folds: depth {depth}, complexity penalty {float(alpha):.4g}; "

@@ -7,24 +7,24 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
 from joblib import Parallel, delayed
 from scipy.stats import rankdata
 from sklearn.base import clone, is_classifier
-from sklearn.metrics import check_scoring
+from sklearn.metrics import check_scoring, get_scorer_names
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing, indexable
 
 from treeform.data import Dataset
 from treeform.data.table import read_table
-from treeform.errors import SpecError, TreeformWarning
+from treeform.errors import SpecError, TreeformError, TreeformWarning, did_you_mean, one_line
 from treeform.estimators.base import OptimalEstimator
 from treeform.estimators.candidates import Candidates, learn
 from treeform.estimators.complexity import price_of, total_weight
-from treeform.estimators.refusals import in_our_words
+from treeform.estimators.refusals import SCORES, in_our_words
 from treeform.shape import Shape, Tree
 from treeform.utils.arrays import Bools, Floats, Ints
 from treeform.utils.budget import Budget
@@ -131,6 +131,11 @@ class CrossValidatedTree(OptimalEstimator):
     def _check(self) -> None:
         if self.select not in SELECTIONS:
             raise SpecError(f"select={self.select!r} is not known", fix=f"use one of {', '.join(SELECTIONS)}")
+        if isinstance(self.scoring, str) and self.scoring not in (names := get_scorer_names()):
+            meant = did_you_mean(self.scoring, names, others=2)
+            raise SpecError(
+                f"scoring={self.scoring!r} is not known", fix=SCORES if meant is None else f"{meant} Or {SCORES}"
+            )
 
     def _at(self, depth: int, alpha: Fraction | float = 0.0) -> OptimalEstimator:
         shared = {
@@ -188,7 +193,6 @@ class CrossValidatedTree(OptimalEstimator):
         if self.missing == "value" and not read_table(held_out.X).finite:
             # A gap in a column that has none in the other folds goes with most of the rows.
             estimator.missing = "majority"
-        weights = {} if held_out.sample_weight is None else {"sample_weight": held_out.sample_weight}
         score_of: dict[int, float] = {}
         scores, tests = [], []
         for depth, alpha in settings:
@@ -199,11 +203,24 @@ class CrossValidatedTree(OptimalEstimator):
                 continue
             if id(tree) not in score_of:
                 estimator._predict_by(tree.graph, data)
-                with in_our_words():
-                    score_of[id(tree)] = float(self.scorer_(estimator, held_out.X, held_out.y, **weights))
+                score_of[id(tree)] = self._score(estimator, held_out)
             scores.append(score_of[id(tree)])
             tests.append(tree.tests)
         return _Fold(scores, tests)
+
+    def _score(self, estimator: OptimalEstimator, rows: Rows) -> float:
+        weights = {} if rows.sample_weight is None else {"sample_weight": rows.sample_weight}
+        try:
+            with in_our_words("the target"):
+                score = self.scorer_(estimator, rows.X, rows.y, **weights)
+        except (AttributeError, ValueError) as error:
+            if callable(self.scoring) or isinstance(error, TreeformError):
+                raise
+            what = f"scoring={self.scoring!r} is no score of such a target"
+            raise SpecError(what, cause=one_line(error), fix=SCORES) from error
+        if not isinstance(score, Real):
+            raise SpecError(f"scoring gave {score!r}, which is no number", fix="name one score, or return one number")
+        return float(score)
 
     def _choose(self, settings: Sequence[tuple[int, Fraction]], folds: Sequence[_Fold]) -> None:
         """Set what `sklearn.model_selection.GridSearchCV` sets; of equal scores the smaller trees are better."""
@@ -217,6 +234,12 @@ class CrossValidatedTree(OptimalEstimator):
             )
         mean, spread = scores.mean(axis=1), scores.std(axis=1)
         good = np.flatnonzero(self._is_good(scores, tests))
+        if not good.size:
+            raise SpecError(
+                "no depth and penalty has a score that is a number on every fold",
+                cause="many scores need rows of each class in every fold",
+                fix="use another score, such as scoring='accuracy', or fewer folds with rows of each class",
+            )
         at = int(good[np.lexsort((-mean[good], tests[good]))[0]])
         params = [{"max_depth": depth, "ccp_alpha": float(alpha)} for depth, alpha in settings]
         self._alpha = settings[at][1]

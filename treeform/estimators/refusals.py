@@ -16,6 +16,10 @@ TRAINED = "predict with the columns of training, in their order: X[model.feature
 WEIGHTS = "give one weight, of at least 0, for each row"
 NUMBERS = "give numbers; columns of text are read as categories in a DataFrame"
 FOLDS = "give a number of folds such as cv=5, no more than rows, or a splitter of scikit-learn"
+SCORES = (
+    "use a name of sklearn.metrics.get_scorer_names(), such as 'accuracy', 'balanced_accuracy' or, for values, 'r2'; "
+    "or in Python a function of (estimator, X, y)"
+)
 LABELS = "give one label or value, of the type of training, for each row"
 
 REFUSED: tuple[tuple[str, str, str | None, str], ...] = (
@@ -92,13 +96,19 @@ REFUSED: tuple[tuple[str, str, str | None, str], ...] = (
         None,
         WEIGHTS,
     ),
+    (
+        r".*unexpected keyword argument 'sample_weight'.*",
+        "the score takes no sample_weight, and the rows have weights",
+        None,
+        "let its function be of (estimator, X, y, sample_weight=None)",
+    ),
     (r".*(?i:sample.weight).*", r"\g<0>", None, WEIGHTS),
     (r".*(number of splits|n_splits|Expected `cv`).*", r"\g<0>", None, FOLDS),
     (
         r"The 'scoring' parameter .* Got (.*) instead.*",
         r"scoring=\1 is not known",
         None,
-        "use a name of sklearn.metrics.get_scorer_names(), such as 'accuracy', or a function of (estimator, X, y)",
+        SCORES,
     ),
     (
         r"(Target is multiclass but average='binary'|multi_class must be in).*",
@@ -110,7 +120,13 @@ REFUSED: tuple[tuple[str, str, str | None, str], ...] = (
         r"(pos_label=.* is not a valid label).*",
         r"\1",
         "the score is that of one class",
-        "name the class: scoring=make_scorer(f1_score, pos_label='yes')",
+        "use scoring='f1_macro', or name the class: scoring=make_scorer(f1_score, pos_label='yes')",
+    ),
+    (
+        r"y_true contains only one label.*",
+        "the score needs rows of each class, and a fold has rows of only one",
+        None,
+        "use stratified folds, such as cv=5, or another score",
     ),
     (r"Input (y_true )?contains (NaN|inf\w+).*", r"the target contains \2", None, "drop these rows"),
     (r"The 'y_true' parameter .* Got (.*) instead.*", r"the target is \1", None, LABELS),
