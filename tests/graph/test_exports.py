@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import itertools
 import json
 import shutil
 import sqlite3
@@ -14,6 +15,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from export_tables import export_cases, javascript_answers, mixed_table, models, plain_rows
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import treeform as tf
@@ -254,6 +257,45 @@ def test_a_row_that_lacks_a_needed_value_has_no_answer():
     for nodes in ("tree", "shared"):
         labels, scores = run_onnx(graph.to_onnx(nodes), pd.DataFrame({"a": [1.0, None, 4.0]}), None)
         assert labels.tolist() == [0, -1, 1] and scores.tolist() == [[1, 0], [0, 0], [0, 1]]
+
+
+PAIRS = pd.DataFrame(itertools.product([None, 0.0, 1.0, 2.0, 3.0], repeat=2), columns=["a", "b"])
+
+
+def sql_of_pairs(nodes: list[tuple[str, float, bool, int, int]]) -> str:
+    """The SQL of a graph of such nodes and two leaves, which answers as the graph for every pair."""
+    model = {
+        f"n{at}": {"column": of, "at_most": value, "or_missing": lacking, "yes": f"n{yes}", "no": f"n{no}"}
+        for at, (of, value, lacking, yes, no) in enumerate(nodes)
+    }
+    leaves = {f"n{len(nodes) + label}": {"predict": label} for label in (0, 1)}
+    data = tf.Problem(PAIRS, np.arange(25) % 2, shape="tree:4").data
+    graph = tf.DecisionGraph.from_dict({"root": "n0", "nodes": {**model, **leaves}}, data)
+    code = graph.to_sql("t", dialect="sqlite")
+    base = sqlite3.connect(":memory:")
+    PAIRS.to_sql("t", base, index=False)
+    assert [label for (label,) in base.execute(code)] == graph.predict(PAIRS).tolist()
+    return code
+
+
+@settings(max_examples=6)
+@given(st.data())
+def test_sql_answers_as_graphs_that_ask_columns_again(data):
+    test = st.tuples(st.sampled_from("ab"), st.sampled_from([0.5, 1.5, 2.5]), st.booleans())
+    sql_of_pairs([(*data.draw(test), at + 1, at + 2) for at in range(4)])
+
+
+@pytest.mark.parametrize(
+    ("nodes", "times"),
+    [
+        ([("a", 2.5, True, 1, 3), ("a", 1.5, True, 2, 3)], 2),  # the second can be asked of a missing value
+        ([("a", 2.5, False, 1, 3), ("a", 1.5, True, 2, 3)], 0),  # only of one that is at most 2.5
+        ([("a", 0.5, True, 2, 1), ("a", 1.5, True, 2, 3)], 1),  # only of one that is more than 0.5
+        ([("a", 0.5, True, 1, 2), ("b", 0.5, False, 2, 3), ("a", 1.5, True, 4, 3)], 3),  # on one of two ways
+    ],
+)
+def test_sql_asks_no_more_whether_a_value_is_missing_that_is_there(nodes, times):
+    assert sql_of_pairs(nodes).count("IS NULL") == times
 
 
 @pytest.mark.parametrize("nodes", ["tree", "shared"])

@@ -59,6 +59,10 @@ class Condition:
         """The column, as `Sum` lists its columns."""
         return (self.source,)
 
+    def finds_value(self, yes: bool) -> bool:
+        """Whether this answer tells that the value is not missing."""
+        return (self.kind is Kind.IS_MISSING or self.or_missing) != yes
+
     def to_json(self) -> dict[str, Any]:
         """Its JSON in lists of rules and in reports."""
         value = list(self.value) if isinstance(self.value, tuple) else self.value
@@ -145,6 +149,19 @@ class Program:
         return {
             node for node, times in arrivals.items() if times > 1 and isinstance(self.nodes[node], Branch)
         }
+
+    def present(self) -> dict[int, frozenset[str]]:
+        """For each node the columns that have a value there, as tests on every way to it have found."""
+        present = {self.root: frozenset[str]()}
+        for node in reversed([*self.bottom_up()]):
+            entry = self.nodes[node]
+            if isinstance(entry, Branch):
+                for child, yes in ((entry.yes, True), (entry.no, False)):
+                    asked = entry.condition
+                    found = not isinstance(asked, Sum) and asked.finds_value(yes)
+                    here = present[node].union(asked.sources if found else ())
+                    present[child] = present.get(child, here) & here
+        return present
 
     def tested_from(self, node: int) -> list[str]:
         """Columns that are tested from a node on, up to shared nodes."""

@@ -57,11 +57,12 @@ def to_sql(
         ) from None
     check_size(program, "an SQL expression", MOST_NODES)
     made: dict[int, Any] = {}
+    present = program.present()
     for node in program.bottom_up():
         entry = program.nodes[node]
         if isinstance(entry, Branch):
             yes, no = made[entry.yes].copy(), made[entry.no].copy()
-            made[node] = _choice(entry.condition, yes, no)
+            made[node] = _choice(entry.condition, yes, no, present[node])
         else:
             made[node] = _literal(program.labels[entry], dialect)
     answer = made[program.root]
@@ -107,14 +108,14 @@ def _check_decided(graph: FlatGraph, encoded: Floats) -> None:
         )
 
 
-def _choice(condition: Condition | Sum, yes: Any, no: Any) -> Any:
+def _choice(condition: Condition | Sum, yes: Any, no: Any, present: frozenset[str]) -> Any:
     if not isinstance(condition, Sum):
-        return exp.Case(ifs=[exp.If(this=_condition(condition), true=yes)], default=no)
+        return exp.Case(ifs=[exp.If(this=_condition(condition, present), true=yes)], default=no)
     sides = [exp.If(this=exp.Literal.number(at), true=way) for at, way in ((1, yes), (0, no))]
     return exp.Case(this=sql_sums.side(condition), ifs=sides)
 
 
-def _condition(condition: Condition) -> Any:
+def _condition(condition: Condition, present: frozenset[str]) -> Any:
     x = _column(condition.source)
     absent = x.is_(exp.null())
     if condition.kind is Kind.IS_MISSING:
@@ -131,7 +132,8 @@ def _condition(condition: Condition) -> Any:
         asked = _date(x, condition.kind, condition.value)
     else:
         asked = exp.LTE(this=x, expression=exp.cast(exp.Literal.number(repr(condition.value)), "double"))
-    return exp.or_(absent.copy(), asked) if condition.or_missing else asked
+    may_lack = condition.or_missing and condition.source not in present
+    return exp.or_(absent, asked) if may_lack else asked
 
 
 def _date(x: Any, kind: Kind, days: float) -> Any:
