@@ -213,7 +213,7 @@ def test_prices_by_name():
     text = "error + 5*soft[statistical_parity:groups=sex,difference=0.05]"
     assert str(Objective.parse(text)) == text
     assert read("max_nodes:3,soft=1/2") == tf.MaxNodes(3).soft("0.5")
-    assert held_or_paid("max_nodes", {"k": 3, "soft": 0.5}) == tf.MaxNodes(3).soft("0.5")
+    assert held_or_paid("max_nodes", {"at_most": 3, "soft": 0.5}) == tf.MaxNodes(3).soft("0.5")
     assert read("max_nodes:3") == tf.MaxNodes(3)
     assert Objective.parse("soft[max_nodes:3]").terms[0] == (Fraction(1), tf.Soft(tf.MaxNodes(3)))
 

@@ -9,10 +9,17 @@ import textwrap
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 from repository import ROOT
+from test_documented_commands import documented
+from typer.testing import CliRunner
 
+import treeform as tf
+from treeform.cli.app import app
 from treeform.utils import extensions
 
 PAGES = sorted(
@@ -120,6 +127,24 @@ def test_the_same_task_in_their_words_and_in_ours(
     assert str(getattr(answers.get("result"), "status", "optimal")) == "optimal"
     if not lacking:
         assert OTHERS[other](answers["ours"], answers["theirs"])
+
+
+def test_the_proof_on_several_machines_runs_with_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a script, with a table of its names that is small, and as the command that follows."""
+    page = ROOT / "docs" / "howto" / "long_proofs.rst"
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(rng.integers(0, 5, size=(40, 3)), columns=list("abc")).assign(target=rng.integers(0, 2, 40))
+    rows.to_csv("avila.csv", index=False)
+    (code,) = blocks(page)
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    exec(compile(code.replace('"loky"', '"threading"'), page.name, "exec"), namespace)
+    assert namespace["result"].status is tf.Status.OPTIMAL
+    parts = set(Path("avila-journal").iterdir())
+    ((command, *words),) = documented(page)
+    done = CliRunner().invoke(app, [command, *("threading" if one == "loky" else one for one in words)])
+    assert done.exit_code == 0 and parts == set(Path("avila-journal").iterdir())
+    assert "the search went on from avila-journal" in done.stdout
 
 
 def test_pages_with_code_are_found() -> None:

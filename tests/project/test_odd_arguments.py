@@ -84,7 +84,7 @@ OPTIONS = [
     "y",
     "sample_weight",
     "exclude",
-    "categorical",
+    "categorical_features",
     "missing",
     "dates",
     "abstain",

@@ -256,13 +256,13 @@ SPEC: dict[str, Any] = {
     "executor": "loky", "workers": 2, "journal": "j", "model": "m.json", "certificate": "c.json", "report": "r.html",
     "proofs": "p",
     "requirements": [
-        {"name": "min_support", "amount": 1}, "statistical_parity:groups=c,difference=0.1",
-        {"name": "max_nodes", "k": 3},
+        {"name": "min_support", "at_least": 1}, "statistical_parity:groups=c,difference=0.1",
+        {"name": "max_nodes", "at_most": 3},
         {"name": "statistical_parity", "groups": "c", "ratio": "4/5", "positive": "p"},
         "max_errors:3",
         {"name": "monotone", "column": "a", "direction": "increasing", "positive": "p"},
-        {"name": "feature_budget", "k": 2},
-        {"name": "max_thresholds", "column": "a", "k": 2}, {"name": "exclusive", "columns": ["a", "b"]},
+        {"name": "feature_budget", "at_most": 2},
+        {"name": "max_thresholds", "column": "a", "at_most": 2}, {"name": "exclusive", "columns": ["a", "b"]},
     ],
 }  # fmt: skip
 GRID: dict[str, Any] = {

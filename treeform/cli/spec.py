@@ -210,7 +210,7 @@ def read_spec(path: Path) -> Settings:
 
 def read_toml(path: Path) -> dict[str, Any]:
     """The table of a TOML file. Raises SpecError if it cannot be read, or is not TOML."""
-    with reading(path, "file", "check the path given with --spec"):
+    with reading(path, "file", "check the path"):
         try:
             return tomllib.loads(read_text(path))
         except UnicodeDecodeError as error:
@@ -220,7 +220,9 @@ def read_toml(path: Path) -> dict[str, Any]:
             raise SpecError(
                 f"{path}: this is not TOML",
                 cause="it is nested too deep" if too_deep else str(error).splitlines()[0],
-                fix="correct that line; see toml.io for the format",
+                fix="correct that line; see toml.io for the format"
+                if path.suffix == ".toml"
+                else f'name the table in a file such as examples/credit.toml: data = "{path.name}"',
             ) from error
 
 

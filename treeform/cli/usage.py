@@ -13,6 +13,8 @@ from typer.core import TyperGroup
 
 from treeform.catalogue.requirements import names
 from treeform.cli.messages import Exit, show_error
+from treeform.cli.spec import spec_keys
+from treeform.cli.sweep import StudyPart
 from treeform.errors import SpecError, did_you_mean, listing
 
 UsageError: Any = typer.BadParameter.__base__
@@ -88,6 +90,10 @@ def _meant(word: str, context: Any) -> str | None:
         return f"write {ELSEWHERE[word]}."
     if "require" in own and (name := word.replace("-", "_")) in names():
         return f"it is a requirement: write --require {name}:VALUE."
+    if any(one.name == "study" for one in context.command.params):
+        key = {"require": "requirements"}.get(word, word.replace("-", "_"))
+        if key in {*spec_keys(), *StudyPart.model_fields}:
+            return f"the file of a study has it as the key {key}; see examples/study.toml."
     siblings = {} if context.parent is None else context.parent.command.commands
     if takes := [name for name, command in siblings.items() if word in _options(command)]:
         return f"it is an option of {listing(takes)}."
