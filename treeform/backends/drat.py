@@ -62,10 +62,7 @@ class Trace:
 
 
 def trace(
-    starts: Ints,
-    literals: NDArray[np.int32],
-    solver: str = DEFAULT_PROVER,
-    budget: Budget | None = None,
+    starts: Ints, literals: NDArray[np.int32], solver: str = DEFAULT_PROVER, budget: Budget | None = None
 ) -> Trace:
     """Solve clauses once, with a proof of unsatisfiability on disk.
 

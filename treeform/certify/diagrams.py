@@ -34,12 +34,7 @@ MOST_STEPS = 100_000
 
 
 def cheapest_diagram(
-    data: Dataset,
-    task: TreeTask,
-    most: int,
-    multipliers: Sequence[int],
-    unit: int,
-    budget: Budget,
+    data: Dataset, task: TreeTask, most: int, multipliers: Sequence[int], unit: int, budget: Budget
 ) -> Found:
     """The cheapest diagram that costs at most ``most``, or a cheaper model that is none.
 
@@ -135,12 +130,7 @@ class _Diagrams:
                 yield points & ~right, high
 
     def _arcs(
-        self,
-        parts: tuple[Set, ...],
-        width: int,
-        heads: tuple[Set, ...],
-        ended: Ints,
-        taken: frozenset[int],
+        self, parts: tuple[Set, ...], width: int, heads: tuple[Set, ...], ended: Ints, taken: frozenset[int]
     ) -> Iterator[tuple[tuple[Set, ...], Ints]]:
         """The parts go to terminals or to different tests of the next layer; new ones are opened in order."""
         if not parts:

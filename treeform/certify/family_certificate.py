@@ -60,10 +60,7 @@ def answer_of(question: Question, known: Known | None, proof: Proof | None) -> S
 
 
 def certify_family(
-    family: Family,
-    answers: Iterable[tuple[Place, SolveResult]],
-    seconds: float,
-    limit: Limit | None,
+    family: Family, answers: Iterable[tuple[Place, SolveResult]], seconds: float, limit: Limit | None
 ) -> Certificate:
     """The certificate of a family, with the answers that do not follow from wider ones.
 

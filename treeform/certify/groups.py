@@ -61,12 +61,7 @@ class ArrayTable:
     def to_json(self) -> list[dict[str, Any]]:
         """The entry of a certificate."""
         return [
-            {
-                "name": name,
-                "labels": list(groups.labels),
-                "digest": digest(groups),
-                "called": groups.name,
-            }
+            {"name": name, "labels": list(groups.labels), "digest": digest(groups), "called": groups.name}
             for name, groups in self.groups.items()
         ]
 

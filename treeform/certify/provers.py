@@ -179,8 +179,7 @@ def _over_hyperplanes(question: Question, budget: Budget) -> Iterator[Bound]:
     engine = able[0]
     part, ledger = _part(budget, last=False), Ledger(question, budget)
     run = EngineRun(
-        part,
-        on_incumbent=lambda _, __, ___, graph: None if graph is None else _offer(ledger, graph),
+        part, on_incumbent=lambda _, __, ___, graph: None if graph is None else _offer(ledger, graph)
     )
     outcome = engine.answer(question.data, relaxation.task, run)
     if outcome.graph is not None:

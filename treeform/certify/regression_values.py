@@ -87,12 +87,7 @@ class _Split:
 
 class _Trees:
     def __init__(
-        self,
-        part: Relaxation,
-        rule: ValueRule,
-        value: Fraction,
-        prices: Sequence[Fraction],
-        budget: Budget,
+        self, part: Relaxation, rule: ValueRule, value: Fraction, prices: Sequence[Fraction], budget: Budget
     ) -> None:
         question, task = part.part, part.loss_task
         data = question.data

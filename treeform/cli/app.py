@@ -96,8 +96,7 @@ def fit(
         ),
     ] = None,
     prices: Annotated[
-        bool,
-        typer.Option("--prices", help="Solve without each requirement too, and show what each costs."),
+        bool, typer.Option("--prices", help="Solve without each requirement too, and show what each costs.")
     ] = False,
     about: opt.About = None,
     verbose: opt.Verbose = False,

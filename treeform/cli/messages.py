@@ -137,9 +137,7 @@ def command(function: Callable[..., Exit | None]) -> Callable[..., None]:
             text = f"{type(error).__name__}: {error}"
             show_error(
                 TreeformError(
-                    "treeform broke down",
-                    cause=text,
-                    fix="run again with --debug and report what it prints",
+                    "treeform broke down", cause=text, fix="run again with --debug and report what it prints"
                 )
             )
             code = Exit.FAILED

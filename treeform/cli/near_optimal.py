@@ -57,10 +57,7 @@ def near_optimal(
         bool, typer.Option("--sparsest", help="Print the model with the fewest tests.")
     ] = False,
     multiplicity: Annotated[
-        bool,
-        typer.Option(
-            "--multiplicity", help="Print how far the predictions of the models differ."
-        ),
+        bool, typer.Option("--multiplicity", help="Print how far the predictions of the models differ.")
     ] = False,
     disagreement: Annotated[
         Path | None,
@@ -73,12 +70,8 @@ def near_optimal(
         str | None,
         typer.Option(help="Print the best model that does not test this column.", metavar="COLUMN"),
     ] = None,
-    sample: Annotated[
-        int, typer.Option(help="Print a random sample of this many models.", min=0)
-    ] = 0,
-    seed: Annotated[
-        int | None, typer.Option(help="Seed of the sample.", min=0)
-    ] = None,
+    sample: Annotated[int, typer.Option(help="Print a random sample of this many models.", min=0)] = 0,
+    seed: Annotated[int | None, typer.Option(help="Seed of the sample.", min=0)] = None,
     plot: Annotated[
         Path | None, typer.Option(help="Draw the range of each column's importance (.svg, .png or .pdf).")
     ] = None,

@@ -67,15 +67,12 @@ Require = Annotated[
         "NAME:KEY=VALUE,…",
     ),
 ]
-SpecFile = Annotated[
-    Path | None, option("Problem file (TOML); options given here override it.", "FILE")
-]
+SpecFile = Annotated[Path | None, option("Problem file (TOML); options given here override it.", "FILE")]
 Output = Annotated[
     Path | None, typer.Option("--output", "-o", help="Write the answer with its models here (JSON).")
 ]
 FamilyCertificate = Annotated[
-    Path | None,
-    typer.Option("--certificate", help="Write the certificate here, for `treeform check`."),
+    Path | None, typer.Option("--certificate", help="Write the certificate here, for `treeform check`.")
 ]
 Start = Annotated[
     Path | None,
@@ -83,9 +80,7 @@ Start = Annotated[
 ]
 Verbose = Annotated[
     bool,
-    typer.Option(
-        "--verbose", "-v", help="Show how the table was read, each improvement, claims and notes."
-    ),
+    typer.Option("--verbose", "-v", help="Show how the table was read, each improvement, claims and notes."),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only the answer.")]
 About = Annotated[

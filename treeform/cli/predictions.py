@@ -35,9 +35,7 @@ def predictions(
             cause="a regression model has no shares of classes",
             fix="leave out --proba",
         )
-    made = {
-        "prediction": graph.leaf_values[leaf] if graph.values else graph.classes[graph.label[leaf]]
-    }
+    made = {"prediction": graph.leaf_values[leaf] if graph.values else graph.classes[graph.label[leaf]]}
     if rule:
         number = np.zeros(len(graph.feature), dtype=np.int64)
         leaves = leaves_in_order(graph)

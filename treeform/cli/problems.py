@@ -60,9 +60,7 @@ def csv_form_of(settings: Settings) -> CsvForm:
     return CsvForm.of(settings.sep, settings.decimal, settings.encoding)
 
 
-def load_rows(
-    settings: Settings, read: frozenset[str] | None = None, *, learnt: bool = False
-) -> Dataset:
+def load_rows(settings: Settings, read: frozenset[str] | None = None, *, learnt: bool = False) -> Dataset:
     """Read the table, with the target, weights and choices about columns that the settings name.
 
     Where they exclude no column and ``read`` is given, the columns that it does not hold are excluded; ``learnt`` as

@@ -87,8 +87,7 @@ def report_model(
         ),
     ] = None,
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="File to write (default: a new report.html)."),
+        Path | None, typer.Option("--output", "-o", help="File to write (default: a new report.html).")
     ] = None,
 ) -> None:
     """Write a report of a model on a table: one file that a browser shows without a network.

@@ -53,9 +53,7 @@ def sweep(
     ] = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Processes on this machine.")] = None,
     folder: Annotated[
-        Path | None, typer.Option(
-            help="Keep every run here; the same folder resumes.", metavar="FOLDER"
-        )
+        Path | None, typer.Option(help="Keep every run here; the same folder resumes.", metavar="FOLDER")
     ] = None,
     output: Annotated[
         Path | None,

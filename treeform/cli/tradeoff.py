@@ -167,11 +167,7 @@ def size_table(
 
 
 @states_problem()
-def pareto(
-    settings: Settings,
-    kept: Kept,
-    shown: Shown,
-) -> Exit:
+def pareto(settings: Settings, kept: Kept, shown: Shown) -> Exit:
     """The nondominated models in depth, number of tests and errors, up to a depth."""
     refuse_threads_alone(settings)
 

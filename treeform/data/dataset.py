@@ -175,12 +175,7 @@ class Dataset:
 
     @classmethod
     def for_model(
-        cls,
-        encoder: Encoder,
-        classes: NDArray[Any] | None,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
+        cls, encoder: Encoder, classes: NDArray[Any] | None, X: Any, y: Any, sample_weight: Any = None
     ) -> Dataset:
         """Read rows in the terms of a model: encoded as its training table was, with its classes.
 

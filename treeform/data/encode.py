@@ -45,11 +45,7 @@ class Encoder:
 
     @classmethod
     def fit(
-        cls,
-        table: Table,
-        exclude: tuple[str, ...],
-        rows: Ints | None = None,
-        options: TableOptions = USUAL,
+        cls, table: Table, exclude: tuple[str, ...], rows: Ints | None = None, options: TableOptions = USUAL
     ) -> Encoder:
         """Find out how every column is to be read."""
         used = [name for name in table.names if name not in exclude]

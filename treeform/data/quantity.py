@@ -91,10 +91,7 @@ class Quantity:
 
 
 def read_quantity(
-    labels: NDArray[Any],
-    codes: Ints,
-    weights: Ints,
-    grid: Fraction | str | None = None,
+    labels: NDArray[Any], codes: Ints, weights: Ints, grid: Fraction | str | None = None
 ) -> Quantity:
     """Read targets as quantities.
 

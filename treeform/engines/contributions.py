@@ -24,11 +24,7 @@ class Clashes:
     """
 
     def __init__(
-        self,
-        meetings: Meetings | None,
-        samples: NDArray[np.int64],
-        classes: int,
-        features: NDArray[np.int32],
+        self, meetings: Meetings | None, samples: NDArray[np.int64], classes: int, features: NDArray[np.int32]
     ) -> None:
         self.mark = np.zeros((len(samples), classes), dtype=np.int64)
         of_feature: dict[int, list[tuple[int, int]]] = {}

@@ -87,11 +87,7 @@ class CoreCall:
     """Of the diagrams built by information gain before the search; -1 starts: a fraction of a second."""
 
     def run(
-        self,
-        data: Dataset,
-        task: TreeTask,
-        session: DiagramSession,
-        time_limit: float | None,
+        self, data: Dataset, task: TreeTask, session: DiagramSession, time_limit: float | None
     ) -> dict[str, Any]:
         """The core's answer; with ``ask`` of the run, ranges of tests at the root are asked of others."""
         answer: dict[str, Any] = _core.diagram(
@@ -148,9 +144,7 @@ class CoreCall:
         }
 
 
-def _arrays(
-    data: Dataset, task: TreeTask, thresholds: Sequence[np.ndarray] | None
-) -> tuple[Any, ...]:
+def _arrays(data: Dataset, task: TreeTask, thresholds: Sequence[np.ndarray] | None) -> tuple[Any, ...]:
     """Rows, costs, weights and order of the points, and thresholds; what came in a message may be out of alignment.
 
     Points with the same cheapest class are neighbours, so that few words of a bit set hold those of one class.

@@ -15,9 +15,7 @@ from treeform.graph import DecisionGraph
 from treeform.utils.arrays import Ints
 
 
-def chosen_ranks(
-    data: Dataset, even: int, near: int, model: DecisionGraph | None = None
-) -> list[Ints]:
+def chosen_ranks(data: Dataset, even: int, near: int, model: DecisionGraph | None = None) -> list[Ints]:
     """By feature, ranks of values, of which each stands for the test *no larger than the value of that rank*.
 
     ``even``: of a feature, so many with about as much weight between two of them; one with fewer thresholds has all of

@@ -243,11 +243,7 @@ class _Session(Watched):
 
 
 def _rows_of_leaves(
-    X: NDArray[np.float64],
-    feature: list[int],
-    threshold: list[float],
-    left: list[int],
-    right: list[int],
+    X: NDArray[np.float64], feature: list[int], threshold: list[float], left: list[int], right: list[int]
 ) -> dict[int, NDArray[np.int64]]:
     """The rows of `X` that reach each leaf of a tree whose parents come before their children."""
     reached = {0: np.arange(len(X))}

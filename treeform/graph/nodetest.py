@@ -46,10 +46,7 @@ class NodeTest:
 
 
 def node_tests(
-    feature: NDArray[np.int32],
-    threshold: Floats,
-    forms: Sequence[LinearForm],
-    n_features: int,
+    feature: NDArray[np.int32], threshold: Floats, forms: Sequence[LinearForm], n_features: int
 ) -> tuple[NodeTest, ...]:
     """See `DecisionGraph.tests`."""
     made = []

@@ -18,14 +18,7 @@ Ints = NDArray[np.int32]
 
 
 def fault(
-    feature: Ints,
-    threshold: Floats,
-    left: Ints,
-    right: Ints,
-    label: Ints,
-    *,
-    n_features: int,
-    n_classes: int,
+    feature: Ints, threshold: Floats, left: Ints, right: Ints, label: Ints, *, n_features: int, n_classes: int
 ) -> str | None:
     """What is wrong with node arrays, or None.
 

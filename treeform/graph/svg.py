@@ -126,9 +126,7 @@ class Picture:
             detail = f"{amount_text(total)} ({_percent(share)})"
             if graph.values:
                 mean, deviation = graph.moments[node]
-                detail += (
-                    f", ± {rounded_text(deviation, 4)}" if leaf else f", mean {rounded_text(mean)}"
-                )
+                detail += f", ± {rounded_text(deviation, 4)}" if leaf else f", mean {rounded_text(mean)}"
                 tooltip = f"\n{support_text(graph, node)}"
             elif leaf:
                 wrong = total - graph.counts[node, graph.label[node]]

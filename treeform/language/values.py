@@ -45,9 +45,7 @@ class ValueRule:
     whole: bool = False
     """Whether values are whole multiples of the target's unit, from the least to the greatest target."""
 
-    def over(
-        self, leaves: Sequence[NDArray[Any]], pairs: Iterable[tuple[int, int]]
-    ) -> list[ValueRow]:
+    def over(self, leaves: Sequence[NDArray[Any]], pairs: Iterable[tuple[int, int]]) -> list[ValueRow]:
         """The rows over the leaves of a tree, those over samples first.
 
         Parameters

@@ -161,10 +161,7 @@ def of_result(
         for row in rows
     )
     facts = replace(
-        facts,
-        prices=shown,
-        curves=curves(frontiers, result),
-        alternatives=alternatives(near_optimal),
+        facts, prices=shown, curves=curves(frontiers, result), alternatives=alternatives(near_optimal)
     )
     return facts if crossed is None else replace(facts, crossings=tuple(crossed))
 

@@ -65,10 +65,7 @@ def residual_tables(
 
 
 def _rows(
-    graph: DecisionGraph,
-    data: Dataset,
-    leaf: Ints,
-    parts: Iterator[tuple[str, Bools]],
+    graph: DecisionGraph, data: Dataset, leaf: Ints, parts: Iterator[tuple[str, Bools]]
 ) -> Iterator[tuple[str, ...]]:
     assert data.quantity is not None
     target = np.asarray(data.quantity.values, dtype=np.float64)

@@ -15,14 +15,7 @@ from treeform.language.linear import LinearRequirement
 from treeform.language.ports import Ports
 from treeform.language.requirement import Requirement
 from treeform.model import Model
-from treeform.requirements.columns import (
-    check_columns,
-    column_list,
-    features_of,
-    reads,
-    sources,
-    tests_on,
-)
+from treeform.requirements.columns import check_columns, column_list, features_of, reads, sources, tests_on
 
 
 class Uses(LinearRequirement):

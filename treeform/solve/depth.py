@@ -38,9 +38,7 @@ def try_depth(engine: Engine, ledger: Ledger, part: Budget) -> bool:
             ledger.submit(graph, engine.name)
 
     run = EngineRun(
-        part.until(lambda: ledger.graph is not None),
-        upper=allowed + 1,
-        on_incumbent=on_incumbent,
+        part.until(lambda: ledger.graph is not None), upper=allowed + 1, on_incumbent=on_incumbent
     )
     ledger.runners.append(engine.name)
     outcome = engine.answer(ledger.question.data, relaxation.task, run)
@@ -71,11 +69,7 @@ def fewest_tests(engine: Engine, ledger: Ledger, part: Budget) -> None:
             ledger.submit(graph, engine.name)
         ledger.prove_lower(lower * question.scale, engine.name, relaxation.dropped)
 
-    run = EngineRun(
-        part.until(lambda: ledger.closed),
-        start=ledger.graph,
-        on_incumbent=on_incumbent,
-    )
+    run = EngineRun(part.until(lambda: ledger.closed), start=ledger.graph, on_incumbent=on_incumbent)
     outcome = engine.answer(question.data, task, run)
     if outcome.graph is not None:
         ledger.submit(outcome.graph, engine.name)

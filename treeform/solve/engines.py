@@ -163,12 +163,7 @@ def run_engine(engine: Engine, relaxation: Relaxation, ledger: Ledger, budget: B
     cutoff = ledger.cutoff
     if relaxation.exact and cutoff is not None:
         upper = relaxation.upper(cutoff) + 1
-    run = EngineRun(
-        budget.until(lambda: ledger.closed),
-        upper=upper,
-        start=start,
-        on_incumbent=on_incumbent,
-    )
+    run = EngineRun(budget.until(lambda: ledger.closed), upper=upper, start=start, on_incumbent=on_incumbent)
     ledger.runners.append(engine.name)
     outcome = engine.answer(ledger.question.data, relaxation.task, run)
     ledger.notes += outcome.notes

@@ -306,7 +306,5 @@ def _less(row: TotalRow, others: list[int]) -> TotalRow:
     """A row over the totals of the whole, as one over those of a part."""
     known = sum(c * v for c, v in zip(row.coef, others, strict=True))
     return TotalRow(
-        row.coef,
-        None if row.lo is None else row.lo - known,
-        None if row.hi is None else row.hi - known,
+        row.coef, None if row.lo is None else row.lo - known, None if row.hi is None else row.hi - known
     )

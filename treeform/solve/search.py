@@ -347,9 +347,7 @@ class CompiledSearch:
         return self.budget.reason or REASONS.get(outcome.reason, Limit.SOLVER)
 
 
-def searched(
-    formulation: Formulation, backend: Backend, ledger: Ledger, budget: Budget
-) -> CompiledSearch:
+def searched(formulation: Formulation, backend: Backend, ledger: Ledger, budget: Budget) -> CompiledSearch:
     """A search that has run with a ledger of its own. Its error is kept, unless it is a refusal.
 
     Raises ContradictionError as `CompiledSearch.run`.

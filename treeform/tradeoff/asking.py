@@ -89,10 +89,7 @@ class Asking:
 
 
 def told(
-    report: Callable[[Progress], None] | None,
-    budget: Budget,
-    what: str,
-    parts: tuple[int, int] | None = None,
+    report: Callable[[Progress], None] | None, budget: Budget, what: str, parts: tuple[int, int] | None = None
 ) -> Callable[[Progress], None] | None:
     """What shows the progress of a part of the work: on the clock of the whole, with how many parts are done."""
     return None if report is None else lambda p: report(p.within(budget, what, parts))

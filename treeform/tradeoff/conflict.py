@@ -52,9 +52,7 @@ class BoundNeeded:
         name = self.axis.bound_name
         if self.bound is None:
             what = (
-                "no bound suffices while the others stay"
-                if self.proved
-                else "no sufficient bound was found"
+                "no bound suffices while the others stay" if self.proved else "no sufficient bound was found"
             )
             return f"{self.requirement}: {what}"
         best = "is the best possible" if self.proved else "suffices, a tighter one perhaps, too"

@@ -362,9 +362,7 @@ class SizeTableSearch(Work):
         formulation, backend = self.plan.formulation, self.plan.backend
         assert formulation is not None and backend is not None
         self._runners.append(backend.name)
-        end = solve_row(
-            self.bounds, m, target, formulation, backend, self.budget, self.progress_of_row(m)
-        )
+        end = solve_row(self.bounds, m, target, formulation, backend, self.budget, self.progress_of_row(m))
         if end.note is not None:
             self.notes.append(end.note)
             self.limit = end.limit or self.limit
@@ -411,11 +409,7 @@ STAGES: tuple[Stage[SizeTableSearch], ...] = (
             table.warm and table.plan is not None and not table.question.shape.reads_columns
         ),
     ),
-    Stage(
-        "rows as questions",
-        SizeTableSearch.by_questions,
-        applies=SizeTableSearch.has_answered_rows,
-    ),
+    Stage("rows as questions", SizeTableSearch.by_questions, applies=SizeTableSearch.has_answered_rows),
     Stage(
         "first models",
         SizeTableSearch.by_first_models,

@@ -191,10 +191,7 @@ class Frontier(View):
         best = min(self.points, key=lambda point: point.objective + paid(point))
         lack = abs(Fraction(best.value) - asked) if self._lacks(best, asked) else Fraction(0)
         return SoftOptimum(
-            best,
-            as_number(lack),
-            as_number(Fraction(best.objective) + paid(best)),
-            self._soft_lower(paid),
+            best, as_number(lack), as_number(Fraction(best.objective) + paid(best)), self._soft_lower(paid)
         )
 
     def _lacks(self, point: FrontierPoint, bound: Fraction) -> bool:

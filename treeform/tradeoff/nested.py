@@ -28,11 +28,7 @@ class Answers(Asking):
     """
 
     def __init__(
-        self,
-        family: Family,
-        options: SolveOptions,
-        first: Share | None = None,
-        budget: Budget | None = None,
+        self, family: Family, options: SolveOptions, first: Share | None = None, budget: Budget | None = None
     ) -> None:
         super().__init__(options, budget)
         self.family, self.first = family, first

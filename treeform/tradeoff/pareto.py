@@ -108,11 +108,7 @@ class Pareto(View):
         }
 
 
-def curve(
-    question: Question,
-    options: SolveOptions = USUAL,
-    start: Any = None,
-) -> Pareto:
+def curve(question: Question, options: SolveOptions = USUAL, start: Any = None) -> Pareto:
     """Fill the curve; see `treeform.Problem.pareto`."""
     refuse_restriction(question, options, "a curve over depths")
     if not question.shape.own_leaves:
@@ -151,9 +147,7 @@ def curve(
             if budget.stop() and family.lower(family.place(depth + 1)) is None:
                 break
     stopped = budget.reason or broken or next((table.limit for table in tables.values() if table.limit), None)
-    pareto = Pareto(
-        family=family, seconds=budget.seconds, limit=stopped, notes=tuple(notes), tables=tables
-    )
+    pareto = Pareto(family=family, seconds=budget.seconds, limit=stopped, notes=tuple(notes), tables=tables)
     return replace(pareto, limit=None) if pareto.proved else pareto
 
 

@@ -15,9 +15,7 @@ def field() -> Chart:
     return Chart("frontier", 640, 360, (76, 20, 36, 52))
 
 
-def step_plot(
-    steps: Sequence[Step], across: str, up: str, mark: float | None = None, title: str = ""
-) -> str:
+def step_plot(steps: Sequence[Step], across: str, up: str, mark: float | None = None, title: str = "") -> str:
     """An ``<svg>`` element with points (measure, objective, proved), the loosest first, and the steps between them.
 
     Points without proof are drawn hollow. A dashed line marks the bound ``mark``. The title is cut to the width.

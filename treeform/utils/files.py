@@ -137,9 +137,7 @@ def reading(path: object, kind: str, fix: str, refused: type[TreeformError] = Sp
         raise refused(f"there is no {kind} {path}", fix=fix) from None
     except OSError as error:
         raise refused(
-            f"{path} cannot be read",
-            cause=reason(error),
-            fix="name a file that may be read",
+            f"{path} cannot be read", cause=reason(error), fix="name a file that may be read"
         ) from error
 
 

@@ -53,12 +53,7 @@ class DepthTwo:
     """One search at given prices of rows; what it found so far stands in its attributes."""
 
     def __init__(
-        self,
-        part: Relaxation,
-        fits: LeafFits,
-        costs: Costs,
-        known: Fraction | None,
-        stop: Callable[[], bool],
+        self, part: Relaxation, fits: LeafFits, costs: Costs, known: Fraction | None, stop: Callable[[], bool]
     ) -> None:
         self.part, self.task, self.fits, self.costs, self.stop = part, part.loss_task, fits, costs, stop
         self.best, self.best_fit, self.graph = known, None, None

@@ -62,8 +62,7 @@ class _Dual:
         """Bring a violated row into the active ones; whether that is possible."""
         active = list(self.u)
         onto = solved(
-            [[self._inner(i, j) for j in active] for i in active],
-            [self._inner(i, entering) for i in active],
+            [[self._inner(i, j) for j in active] for i in active], [self._inner(i, entering) for i in active]
         )
         assert onto is not None
         shares = dict(zip(active, onto, strict=True))

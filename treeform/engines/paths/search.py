@@ -75,19 +75,12 @@ class Search:
             return best
         test = int(candidates[estimate[candidates].argmin()])
         right, heads = self.table.bits[rows, test] > 0, self.rules.after(state)
-        a, b = (
-            self._grown(rows[right == side], depth - 1, int(heads[side, test]), exact) for side in (0, 1)
-        )
+        a, b = (self._grown(rows[right == side], depth - 1, int(heads[side, test]), exact) for side in (0, 1))
         cost = a[0] + b[0] + self.task.node_penalty
         return best if a[1] is None or b[1] is None or cost >= best[0] else (cost, (test, a[1], b[1]))
 
     def _least(
-        self,
-        rows: Ints,
-        depth: int,
-        state: int,
-        upper: float,
-        better: Better = lambda cost, tree: None,
+        self, rows: Ints, depth: int, state: int, upper: float, better: Better = lambda cost, tree: None
     ) -> tuple[float, Node]:
         """The least cost below ``upper`` and its tree; ``(upper, None)``: there is none below."""
         member = np.zeros(len(self.table.bits), dtype=bool)

@@ -181,10 +181,5 @@ class _Nodes:
 
     def _number(self, at: int, threshold: float, sign: str, missing: bool, yes: int, no: int) -> None:
         self.builder.numerical_test(
-            at,
-            threshold,
-            default_left=missing,
-            opname=sign,
-            left_child_key=yes,
-            right_child_key=no,
+            at, threshold, default_left=missing, opname=sign, left_child_key=yes, right_child_key=no
         )
