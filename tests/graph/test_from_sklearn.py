@@ -63,12 +63,23 @@ def test_others_are_refused():
     with pytest.raises(SpecError, match="no class"):
         tf.DecisionGraph.from_sklearn(DecisionTreeClassifier().fit(X, y + 1), data)
     frame = pd.DataFrame(X, columns=list("abcd"))
-    with pytest.raises(SpecError, match="other columns"):
-        tf.DecisionGraph.from_sklearn(
-            DecisionTreeClassifier().fit(frame[list("dcba")], y), Dataset.from_user(frame, y)
-        )
+    tree = DecisionTreeClassifier().fit(frame, y)
+    for other in (frame.rename(columns={"d": "e"}), frame.assign(d=["u", "v"] * 75)):
+        with pytest.raises(SpecError, match="other columns\n  Why: it reads d, and the data have"):
+            tf.DecisionGraph.from_sklearn(tree, Dataset.from_user(other, y))
     with pytest.raises(SpecError, match="2 labels for each row"):
         tf.DecisionGraph.from_sklearn(DecisionTreeClassifier().fit(X, np.c_[y, y]), data)
+
+
+def test_columns_are_found_by_their_names():
+    X, y = load_iris(return_X_y=True)
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(text=list("xyz") * 50)
+    frame.loc[::7, "c"] = np.nan
+    some = frame[["d", "c"]]
+    tree = DecisionTreeClassifier(max_depth=4, random_state=0).fit(some, y)
+    for data in (Dataset.from_user(frame, y), Dataset.from_user(some, y), Dataset.from_user(some[["c", "d"]], y)):
+        graph = tf.DecisionGraph.from_sklearn(tree, data)
+        assert graph.predict(frame[[*data.frame]]).tolist() == tree.predict(some).tolist()
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -9,7 +9,7 @@ import numpy as np
 
 from treeform.data.columns import NUMERIC
 from treeform.data.dataset import Dataset
-from treeform.errors import SpecError
+from treeform.errors import SpecError, listing
 from treeform.utils.arrays import Bools, Floats, Ints
 from treeform.utils.text import count_of
 
@@ -99,34 +99,36 @@ def in_double(thresholds: Floats) -> Floats:
 
 
 def _features(tree: Any, inner: Any, data: Dataset) -> Ints:
-    """The feature of the data that each test reads.
+    """The feature of the data that each test reads: by name where both have names, else by position.
 
     A column of numbers with gaps has two features: missing values stand below all others in one, above in the other.
 
-    Raises SpecError if the tree was fitted neither on the features of the data nor on a table of the same columns of
-    numbers.
+    Raises SpecError if a test reads what is neither a feature of the data nor a column of numbers.
     """
     read = np.maximum(inner.feature, 0)  # -2 at leaves
-    names = [column.name for column in data.columns]
-    if _fits(tree, inner, names, data):
-        return np.asarray(read, dtype=np.int64)
-    sources = list(dict.fromkeys(column.source for column in data.columns))
-    if not _fits(tree, inner, sources, data) or any(column.kind != NUMERIC for column in data.columns):
-        raise SpecError(
-            "the tree was fitted on other columns",
-            cause=f"it reads {count_of(inner.n_features, 'feature')}, and the data have {len(names)}: "
-            + ", ".join(names[:8]),
-            fix="fit it on data.X, or on a table of numbers",
-        )
-    of_side = {(column.source, column.missing): at for at, column in enumerate(data.columns)}
-    both = [
-        [of_side.get((name, side), of_side.get((name, ""))) for name in sources]
-        for side in ("above", "below")
-    ]
-    of_column = np.asarray(both, dtype=np.int64)
-    return np.asarray(of_column[np.asarray(inner.missing_go_to_left, dtype=np.int64), read])
-
-
-def _fits(tree: Any, inner: Any, names: list[str], data: Dataset) -> bool:
     named = getattr(tree, "feature_names_in_", None)
-    return inner.n_features == len(names) and (named is None or data.frame is None or list(named) == names)
+    features = [column.name for column in data.columns]
+    sources = list(dict.fromkeys(column.source for column in data.columns))
+    if named is None or data.frame is None:
+        known = [names for names in (features, sources) if len(names) == inner.n_features]
+        if not known:
+            raise _other_columns(f"it reads {count_of(inner.n_features, 'feature')}", features)
+        named = known[0]
+    of_side = {(name, ""): at for at, name in enumerate(features)}
+    of_side |= {
+        (column.source, column.missing): at for at, column in enumerate(data.columns) if column.kind == NUMERIC
+    }
+    both = [[of_side.get((name, side), of_side.get((name, ""), -1)) for name in named] for side in ("above", "below")]
+    found = np.asarray(both, dtype=np.int64)[np.asarray(inner.missing_go_to_left, dtype=np.int64), read]
+    lacking = np.flatnonzero((found < 0) & (np.asarray(inner.children_left) >= 0))
+    if lacking.size:
+        raise _other_columns(f"it reads {named[read[lacking[0]]]}", features)
+    return np.asarray(found)
+
+
+def _other_columns(reads: str, features: list[str]) -> SpecError:
+    return SpecError(
+        "the tree was fitted on other columns",
+        cause=f"{reads}, and the data have {count_of(len(features), 'feature')}: {listing(features, 8)}",
+        fix="fit it on data.X, or on columns of numbers",
+    )
