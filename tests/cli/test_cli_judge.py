@@ -94,7 +94,7 @@ def trees(folder: Path) -> Path:
     labels = ["yes" if row > 5 else "no" for row in range(12)]
     rows.assign(good=labels).to_csv("numbers.csv", index=False)
     io.dump(DecisionTreeClassifier(max_depth=2).fit(rows, labels), "tree.skops")
-    io.dump(DecisionTreeClassifier(max_depth=2).fit(rows[["age"]], labels), "other.skops")
+    io.dump(DecisionTreeClassifier(max_depth=2).fit(rows.rename(columns={"amount": "pay"}), labels), "other.skops")
     io.dump(LogisticRegression().fit(rows, labels), "line.skops")
     joblib.dump(DecisionTreeClassifier().fit(rows, labels), "tree.joblib")
     Path("broken.skops").write_bytes(Path("tree.skops").read_bytes()[:400])
@@ -134,7 +134,7 @@ def test_indices_of_a_hostile_tree_are_checked(trees: Path) -> None:
     io = pytest.importorskip("skops.io")
     tree = io.load("tree.skops", trusted=["sklearn.tree._tree.Tree"])
     state = tree.tree_.__getstate__()
-    for field, value in (("left_child", 10**9), ("feature", 99)):
+    for field, value in (("left_child", 10**9), ("feature", 99), ("feature", -9)):
         nodes = state["nodes"].copy()
         nodes[field][0] = value
         tree.tree_.__setstate__({**state, "nodes": nodes})

@@ -105,7 +105,6 @@ def _features(tree: Any, inner: Any, data: Dataset) -> Ints:
 
     Raises SpecError if a test reads what is neither a feature of the data nor a column of numbers.
     """
-    read = np.maximum(inner.feature, 0)  # -2 at leaves
     named = getattr(tree, "feature_names_in_", None)
     features = [column.name for column in data.columns]
     sources = list(dict.fromkeys(column.source for column in data.columns))
@@ -119,11 +118,13 @@ def _features(tree: Any, inner: Any, data: Dataset) -> Ints:
         (column.source, column.missing): at for at, column in enumerate(data.columns) if column.kind == NUMERIC
     }
     both = [[of_side.get((name, side), of_side.get((name, ""), -1)) for name in named] for side in ("above", "below")]
-    found = np.asarray(both, dtype=np.int64)[np.asarray(inner.missing_go_to_left, dtype=np.int64), read]
-    lacking = np.flatnonzero((found < 0) & (np.asarray(inner.children_left) >= 0))
+    is_known = (inner.feature >= 0) & (inner.feature < len(named))  # a damaged file may have any number
+    read = np.where(is_known, inner.feature, 0)
+    found = np.asarray(both, dtype=np.int64)[(np.asarray(inner.missing_go_to_left) != 0).astype(np.int64), read]
+    lacking = np.flatnonzero(is_known & (found < 0))
     if lacking.size:
         raise _other_columns(f"it reads {named[read[lacking[0]]]}", features)
-    return np.asarray(found)
+    return np.where(is_known, found, len(features))
 
 
 def _other_columns(reads: str, features: list[str]) -> SpecError:
