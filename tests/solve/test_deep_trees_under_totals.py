@@ -17,6 +17,7 @@ import treeform as tf
 from treeform.engines import ContinuousTotals
 from treeform.engines.relaxation import relax
 from treeform.language.question import Question
+from treeform.solve import repair
 from treeform.solve.choice import Plan
 from treeform.solve.lagrangian import Lagrangian, rows_of
 from treeform.solve.ledger import Ledger
@@ -81,15 +82,18 @@ def test_a_tree_of_many_leaves_is_relabelled() -> None:
     assert errors(repaired, of) >= errors(graph, of)
 
 
-@pytest.mark.parametrize("depth", [3, 4], ids=["one after the other", "by program"])
+@pytest.mark.parametrize("listed", [MOST_LISTED, 2**7], ids=["one after the other", "by program"])
 @pytest.mark.parametrize("costs", [[[0, 9], [1, 0]], [[0, 1], [7, 0]]])
-def test_labels_cost_least_under_the_objective(costs: list[list[int]], depth: int) -> None:
+def test_labels_cost_least_under_the_objective(
+    costs: list[list[int]], listed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A missed sample of one class costs several of the other one, so the labels of fewest errors are dearer."""
-    of = question(300, 9, depth).with_(objective=1 * tf.Cost(costs))
-    plain = tf.Problem(of.data.X, of.data.y, shape=tf.Tree(depth)).solve(tf.DeepTreeSearch(work_limit=1)).graph
+    monkeypatch.setattr(repair, "MOST_LISTED", listed)
+    of = question(300, 9, 3).with_(objective=1 * tf.Cost(costs))
+    plain = tf.Problem(of.data.X, of.data.y, shape=tf.Tree(3)).solve(tf.DeepTreeSearch(work_limit=1)).graph
     graph = plain.reclassified(of.data)
     leaves = np.flatnonzero(graph.feature < 0).tolist()
-    assert (2 ** len(leaves) > MOST_LISTED) is (depth == 4)
+    assert (2 ** len(leaves) > listed) is (listed < MOST_LISTED)
     every = [
         graph.with_labels(dict(zip(leaves, labels, strict=True)))
         for labels in itertools.product(range(2), repeat=len(leaves))

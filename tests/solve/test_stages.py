@@ -12,11 +12,11 @@ import treeform as tf
 from treeform.data import views
 from treeform.errors import ContradictionError, DataError, SolverFailed, SpecError
 from treeform.formulations import ODD, odd
-from treeform.solve import choice, columns_on_demand, driver, pipeline
+from treeform.solve import choice, columns_on_demand, driver, pipeline, schedule
 from treeform.solve.ledger import Ledger
 from treeform.solve.search import CompiledSearch
 from treeform.solve.stage.given_models import constants
-from treeform.utils.budget import Budget
+from treeform.utils.budget import Budget, Share
 
 rng = np.random.default_rng(3)
 X = rng.integers(0, 5, (40, 3)).astype(float)
@@ -102,6 +102,7 @@ def test_a_step_of_a_question_keeps_the_model_of_the_question() -> None:
 
 @pytest.mark.parametrize("solver", ["cp-sat", None])
 def test_a_table_of_too_many_tests(monkeypatch: pytest.MonkeyPatch, solver: str | None) -> None:
+    monkeypatch.setattr(schedule, "DEEP_TREES_FOR_SOLVER", Share(0.4, most=0.05))  # it takes all that it may
     monkeypatch.setattr(views, "LARGEST_SPLIT_TABLE", 100)
     monkeypatch.setattr("treeform.data.dataset.LARGEST_SPLIT_TABLE", 100)
     monkeypatch.setattr(tf.PathSearch, "few_tests", 1)
