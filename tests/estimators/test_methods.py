@@ -5,8 +5,10 @@ from __future__ import annotations
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.model_selection import cross_val_score
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeform as tf
@@ -94,3 +96,18 @@ def test_a_pickled_model_holds_no_training_row():
     assert whole.result_.certificate()["data"] == slim.certificate_["data"]
     with pytest.raises(CertificateError):
         slim.result_.certificate()
+
+
+@pytest.mark.parametrize(
+    ("labels", "kind"),
+    [
+        (pd.to_datetime(["2020", "2021"] * 4), "M"),
+        (pd.Series([True, None, False] * 4, dtype=object).dropna(), "b"),
+        (np.array([5, 7] * 4, dtype=object), "i"),
+    ],
+)
+def test_labels_have_their_type_and_are_scored(labels, kind):
+    X = np.arange(8.0)[:, None]
+    clf = tf.OptimalTreeClassifier(max_depth=3).fit(X, labels)
+    assert clf.classes_.dtype.kind == clf.predict(X).dtype.kind == kind
+    assert clf.score(X, labels) == 1 == cross_val_score(clf, X[[0, 1] * 4], labels, cv=2).mean()

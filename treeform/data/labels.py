@@ -87,6 +87,14 @@ def label_array(labels: Iterable[Any]) -> NDArray[Any]:
     return np.fromiter(items, dtype=object, count=len(items))
 
 
+def of_one_type(labels: Any) -> Any:
+    """Objects that are all truth values, or whole numbers, in an array of their type: pandas has them where a label was
+    missing."""
+    if getattr(getattr(labels, "dtype", None), "kind", "") != "O" or labels.ndim != 1:
+        return labels
+    return label_array(labels) if {type(label) for label in labels} in ({bool}, {int}) else labels
+
+
 def _one_dimensional(values: Any) -> NDArray[Any]:
     if isinstance(values, str | bytes) or not hasattr(values, "__len__"):
         raise DataError(f"the target is a single value ({values!r})", fix="pass one label for each row as y")

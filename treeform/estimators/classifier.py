@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from textwrap import shorten
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
 from treeform.data import Dataset
+from treeform.data.labels import of_one_type
 from treeform.errors import SpecError, TreeformWarning
 from treeform.estimators.base import OptimalEstimator
 from treeform.estimators.importances import impurity_importances
@@ -80,7 +82,10 @@ class OptimalClassifier(ClassifierMixin, OptimalEstimator):  # type: ignore[misc
 
     def _labels(self, data: Dataset) -> NDArray[Any]:
         """Labels of the target, in their own type: the one that stands for no decision comes last, and is left out."""
-        return np.asarray(data.classes if self.abstain is None else np.array(data.classes[:-1].tolist()))
+        if self.abstain is not None:
+            return np.array(data.classes[:-1].tolist())
+        dates = all(isinstance(label, np.datetime64) for label in data.classes)
+        return np.array(data.classes.tolist()) if dates else np.asarray(data.classes)
 
     def _constant(self, data: Dataset) -> DecisionGraph | None:
         return DecisionGraph.leaf(0, data) if len(self._labels(data)) == 1 else None
@@ -131,14 +136,14 @@ class OptimalClassifier(ClassifierMixin, OptimalEstimator):  # type: ignore[misc
         """
         leaf = self._leaf(X)
         code = self.graph_.shares.argmax(axis=1) if self.decision == "argmax" else self.graph_.label
-        return np.asarray(self.graph_.classes[code[leaf]])
+        return np.asarray((self.classes_ if self.abstain is None else self.graph_.classes)[code[leaf]])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of the weight that is predicted right; where the model abstains, it is not."""
         X, y, sample_weight = self._paired(X, y, sample_weight)
         if self.abstain is None:
             with in_our_words():
-                return float(super().score(X, y, sample_weight))
+                return float(super().score(X, of_one_type(y), sample_weight))
         right = np.asarray(self.predict(X), dtype=object) == np.asarray(y, dtype=object)
         return float(np.average(right, weights=sample_weight))
 
@@ -156,13 +161,14 @@ class OptimalClassifier(ClassifierMixin, OptimalEstimator):  # type: ignore[misc
             return np.asarray(np.log(self.predict_proba(X)))
 
     def _targets(self, y: Any) -> Any:
+        y = of_one_type(y)
         with in_our_words():
             try:
                 with np.errstate(invalid="ignore"):  # some numbers are too large to be compared with whole ones
                     check_classification_targets(y)
             except ValueError as error:
                 raise SpecError(
-                    str(error).split(". ")[0],
+                    shorten(str(error).split(". ")[0], 80, placeholder=" ..."),
                     cause="a classifier learns labels: text, whole numbers or booleans, in one column",
                     fix="for quantities use tf.OptimalTreeRegressor; make labels text, for example with astype(str)",
                 ) from error

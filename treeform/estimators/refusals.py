@@ -60,6 +60,12 @@ REFUSED: tuple[tuple[str, str, str | None, str], ...] = (
         "a label is text or a number",
         "decode them: y.str.decode('utf-8') of a Series",
     ),
+    (
+        r"at least one array or dtype is required",
+        "the table has no columns",
+        None,
+        "check how the table was read, and which columns were left out",
+    ),
     (r"Found array with .*", r"\g<0>", None, TABLE),
     (
         r"Input X contains NaN.*",
