@@ -121,7 +121,7 @@ CHOOSING = tf.OptimalTreeClassifierCV([1], cv=61)
         (lambda: clone(FITTED).fit(NUMBERS, LABELS, -np.ones(60)), "Negative values", "one weight"),
         (lambda: clone(FITTED).fit([[1, 2], [3]], [0, 1]), "different numbers of entries", "one row for each sample"),
         (lambda: clone(FITTED).fit(X[[]], LABELS), "the table has no columns", "left out"),
-        (lambda: clone(FITTED).fit(X.assign(t="u"), dict(enumerate("ab" * 30))), "got {0: 'a', 1: 'b', 2: ...", "labels"),
+        (lambda: clone(FITTED).fit(X.assign(t="u"), dict.fromkeys("ab")), "got {'a': None, 'b': None}", "labels"),
         (lambda: FITTED.predict(NUMBERS[:, :1]), "X has 1 features", "feature_names_in_"),
         (lambda: FITTED.predict(X[["a", "a"]]), "column names repeat: 'a'", "rename"),
         (lambda: FITTED.score(NUMBERS, LABELS[1:]), "different numbers of rows: 59 and 60", "the same rows"),

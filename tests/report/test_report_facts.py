@@ -134,7 +134,9 @@ def test_columns_of_zeros_and_ones_are_yes_and_no(fitted):
 def test_what_nobody_asked_is_said(fitted):
     problem, result = fitted
     plain = tf.Problem(table(0), "credit", shape=tf.Tree(1), exclude=["sex", "region"]).solve()
-    told = " ".join(report.of_result(plain).guarantee.not_asked)
+    of_text = report.of_result(plain, columns=False)
+    assert of_text.columns == () and report.of_result(plain).columns[0][0] == "column"
+    told = " ".join(of_text.guarantee.not_asked)
     for word in ("Equal treatment", "monotonicity", "held-out table", "single row"):
         assert word in told
     assert "Equal treatment" not in " ".join(report.of_result(result).guarantee.not_asked)

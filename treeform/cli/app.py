@@ -215,6 +215,7 @@ def _write(
         frontiers=frontiers,
         crossed=crossed,
         about=about,
+        columns=settings.report is not None,
     )
     if settings.model is not None:
         if result.graph is not None:

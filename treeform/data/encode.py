@@ -126,7 +126,7 @@ class Encoder:
         assert table.matrix is not None
         matrix = table.matrix
         if len(self.sources) < len(table.names):
-            matrix = matrix[:, [table.names.index(source.name) for source in self.sources]]
+            matrix = matrix[:, [table.places[source.name] for source in self.sources]]
         for j, source in enumerate(self.sources):
             if matrix.dtype.kind in "iu" or source.kind != NUMERIC:
                 source.encode(matrix[:, j], rows)  # refuses what the column cannot be
@@ -134,7 +134,7 @@ class Encoder:
 
     def _check_names(self, table: Table) -> None:
         """Other columns than the model's are allowed, for tables carry targets, groups and identifiers."""
-        missing = [source.name for source in self.sources if source.name not in table.names]
+        missing = [source.name for source in self.sources if source.name not in table.places]
         if missing:
             raise DataError(
                 f"the table lacks {listing(map(repr, missing), limit=6)}",

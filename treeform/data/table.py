@@ -65,9 +65,14 @@ class Table:
         matrix = None if self.matrix is None else self.matrix[kept]
         return Table(self.names, frame, matrix, self.named, labels)
 
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """The position of each column."""
+        return {name: place for place, name in enumerate(self.names)}
+
     def column(self, name: str) -> Any:
         """Raw values of one column: a Series, or an array for a matrix."""
-        position = self.names.index(name)
+        position = self.places[name]
         return self.matrix[:, position] if self.frame is None else self.frame.iloc[:, position]  # type: ignore[index]
 
 

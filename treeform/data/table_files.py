@@ -243,6 +243,12 @@ def _stdin() -> bytes:
 
 def _check_header(path: Path, header: Sequence[str], sep: str | None) -> None:
     check_columns(path, len(header))
+    if "" in [name.strip() for name in header]:
+        raise DataError(
+            f"column {[name.strip() for name in header].index('') + 1} of {path} has no name",
+            cause="often this is a row index that was written along with the table",
+            fix="drop the column (in pandas: to_csv(..., index=False)) or give it a name",
+        )
     repeated = [name for name, count in Counter(header).items() if count > 1]
     if repeated:
         places = [index + 1 for index, name in enumerate(header) if name == repeated[0]]
@@ -251,12 +257,6 @@ def _check_header(path: Path, header: Sequence[str], sep: str | None) -> None:
             cause=f"columns {', '.join(map(str, places))} have the same name"
             + (f" (also repeated: {', '.join(map(repr, repeated[1:5]))})" if repeated[1:] else ""),
             fix="give every column a name of its own",
-        )
-    if "" in [name.strip() for name in header]:
-        raise DataError(
-            f"column {[name.strip() for name in header].index('') + 1} of {path} has no name",
-            cause="often this is a row index that was written along with the table",
-            fix="drop the column (in pandas: to_csv(..., index=False)) or give it a name",
         )
     other = _other_separator(header, sep)
     if sep is not None and len(header) == 1 and other:

@@ -61,7 +61,7 @@ def text(result: SolveResult) -> str:
     result : SolveResult
         From `Problem.solve`.
     """
-    return render_text(of_result(result))
+    return render_text(of_result(result, columns=False))
 
 
 def of_family(

@@ -122,11 +122,14 @@ def of_result(
     near_optimal: NearOptimal | None = None,
     about: About = NOTHING,
     held_out: HeldOut | None = None,
+    columns: bool = True,
 ) -> Facts:
     """The facts of a solve.
 
     Parameters
     ----------
+    columns : bool
+        Whether to tell how each column was taken, which `render_text` does not show.
     crossed : sequence of Crossing, optional
         From `treeform.report.price_crossings`; left out, without what joint parity would cost.
     certificate, source, prices, frontiers, near_optimal, about, held_out
@@ -153,6 +156,7 @@ def of_result(
         rows_of="training",
         about=about,
         held_out=held_out,
+        columns=columns,
     )
     rows = () if prices is None else prices.rows
     words = {fact.label: fact.words for fact in facts.requirements}
@@ -272,6 +276,7 @@ def _facts(
     rows_of: str,
     about: About,
     held_out: HeldOut | None,
+    columns: bool = True,
 ) -> Facts:
     data = question.data
     is_tree = isinstance(question.shape, Tree) and (graph is None or graph.is_tree)
@@ -313,7 +318,7 @@ def _facts(
         about=about,
         problem=_problem(question, source),
         outcome=tuple(outcome),
-        columns=_columns(data, about),
+        columns=_columns(data, about) if columns else (),
         rows=_ROWS[rows_of],
         classes=() if data.quantity is not None else tuple(map(str, data.classes)),
         guarantee=guarantee,

@@ -70,9 +70,9 @@ class FeatureBudget(PayableAtMost):
 def tested_columns(model: Model, ports: Ports, owner: str) -> Expr:
     """(columns of the table,) whether some test reads the column, in the order of their first features."""
     sources = [column.source for column in ports.data.columns]
-    names = list(dict.fromkeys(sources))
-    used = model.bool("column is tested", len(names))
-    of = np.array([names.index(source) for source in sources])
+    places = {name: place for place, name in enumerate(dict.fromkeys(sources))}
+    used = model.bool("column is tested", len(places))
+    of = np.array([places[source] for source in sources])
     model.add(ports.feature <= used[of][None, :], f"{owner}: tested columns")
     return used
 
