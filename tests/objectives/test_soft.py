@@ -127,7 +127,7 @@ def test_a_step_that_stays_open_has_the_bound_of_looser_ones(monkeypatch):
     without = tf.Problem(X, y, shape=tf.Tree(2)).solve().objective
     searched = in_parts.CaseByCase.searched
 
-    def open_but_for_the_loosest(self, inner):
+    def open_but_for_the_loosest(self, inner, known=()):
         return searched(self, inner) if inner.title.startswith("part 1 ") else Limit.TIME
 
     monkeypatch.setattr(in_parts.CaseByCase, "searched", open_but_for_the_loosest)

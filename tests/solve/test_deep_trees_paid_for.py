@@ -22,8 +22,9 @@ from treeform.solve.part_ledger import InnerLedger
 from treeform.solve.pipeline import planned, search
 from treeform.solve.result import USUAL
 from treeform.solve.stage.deep_trees import DeepTrees, longer_search
+from treeform.solve.stage.engine_search import its_share
 from treeform.solve.stage.given_models import constants
-from treeform.solve.stage.steps import in_parts, paid_for
+from treeform.solve.stage.steps import first_parts, in_parts, paid_for, share_of_paid_for
 from treeform.utils.budget import Budget
 
 SUPPORT, BUDGET = tf.MinSupport(20), tf.FeatureBudget(1)
@@ -125,6 +126,78 @@ def test_a_part_that_had_too_little_time_has_what_the_others_left() -> None:
         "statistical_parity",
     ]
     assert parts[-1][1] > 900 and ledger.closed
+
+
+class Parts:
+    """In place of all stages: parts in order, with whether they are for a proof alone; some of them are answered."""
+
+    def __init__(self, *answered: bool) -> None:
+        self.answered = list(answered)
+        self.asked: list[tuple[str, bool]] = []
+
+    def __call__(self, step: Node) -> None:
+        if not step.question.requirements:
+            return  # trees that may lack what they like
+        self.asked.append((step.title.split()[1], step.brief))
+        claims = step.ledger
+        if self.answered.pop(0):
+            assert claims.most is not None
+            claims.prove_lower(claims.most + 1, "a test")
+        else:
+            step.limit = tf.Limit.TIME
+
+
+def begun(of: Question) -> Node:
+    """With a model without a test."""
+    node = Node(Ledger(of, Budget(1000.0)), choose(of, USUAL))
+    constants(of, node.ledger)
+    return node
+
+
+def test_parts_are_tried_for_as_long_as_each_is_answered_and_answers_are_kept() -> None:
+    node, stages = begun(problem(parity()).question), Parts(True, False, True, True)
+    assert first_parts(stages)(node, node.budget) is tf.Limit.TIME
+    assert stages.asked == [("3", True), ("1", True)]
+    assert share_of_paid_for(node) == schedule.PAID_FOR
+    in_parts(stages)(node, node.budget)
+    assert stages.asked[2:] == [("1", False), ("2", False)] and node.closed
+
+
+def test_trees_have_more_time_where_the_first_part_is_not_answered() -> None:
+    node, stages = begun(problem(parity()).question), Parts(False)
+    first_parts(stages)(node, node.budget)
+    assert stages.asked == [("3", True)]
+    assert share_of_paid_for(node) == schedule.PAID_FOR_BEFORE_LATE_PARTS
+
+
+def test_a_part_that_is_tried_has_all_of_its_time_for_the_proof() -> None:
+    of = demanded(problem(parity()).question)
+    assert of is not None
+    node = Node(Ledger(of, Budget(60.0)), choose(of, USUAL))
+    assert its_share(node) is not None
+    assert its_share(replace(node, brief=True)) is None
+
+
+def test_what_is_proved_of_all_of_it_demanded_answers_that_part() -> None:
+    of = problem(parity()).question
+    of = of.with_(shape=of.shape.at_depth(3))
+    node, stages = begun(of), Parts(True, True)
+
+    def proves(step: Node) -> None:
+        if step.title == "all of it demanded":
+            constants(step.question, step.ledger)
+            step.ledger.prove_lower(step.ledger.upper, "a test")
+
+    assert "first parts of the objective" not in [stage.name for stage in planned(node)]
+    paid_for(proves)(node, node.budget)
+    node.parts.search = lambda part, claims: stages(Node(claims, node.plan, title=claims.title))
+    node.parts.run()
+    assert [number for number, _ in stages.asked] == ["1", "2"] and node.closed
+
+
+def test_the_note_on_parts_repeats_no_codes_of_groups() -> None:
+    (note,) = [note for note in choose(problem(parity()).question, USUAL).notes if "in parts" in note]
+    assert len(note) < 100
 
 
 def test_columns_are_paid_for_at_first_and_then_tests_read_fewer_than_the_model_in_hand() -> None:

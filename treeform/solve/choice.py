@@ -121,7 +121,7 @@ def _chosen(question: Question, options: SolveOptions) -> Plan:
         return _choose(question, options)
     if plan.backend is not None and stated_whole(question):
         return _stated_whole(question, options, plan)
-    note = f"the objective {question.objective} is minimised in parts, each a sum over samples"
+    note = "the objective is minimised in parts, each a sum over samples"
     return replace(plan, notes=(*plan.notes, note), in_parts=True)
 
 

@@ -29,6 +29,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from fractions import Fraction
+from functools import cached_property
 from itertools import product
 from typing import Any, NamedTuple, cast
 
@@ -40,9 +41,18 @@ from treeform.language.requirement import Requirement
 from treeform.objectives.soft import unpaid
 from treeform.solve import schedule
 from treeform.solve.ledger import Ledger
-from treeform.solve.part_ledger import Part, PartLedger, Reduction, Search, Whole, part_at, reduction_of
+from treeform.solve.part_ledger import (
+    InnerLedger,
+    Part,
+    PartLedger,
+    Reduction,
+    Search,
+    Whole,
+    part_at,
+    reduction_of,
+)
 from treeform.solve.two_counts import TwoCounts as TwoCounts  # entered where it is imported
-from treeform.utils.budget import Limit
+from treeform.utils.budget import Budget, Limit, Share
 
 MOST_PRICES = 12
 LEAST_DEPTH = 4
@@ -267,9 +277,18 @@ class CaseByCase(Reduction, of=CasesTerm):
 
     def __init__(self, question: Question, ledger: Ledger, search: Search) -> None:
         super().__init__(question, ledger, search)
+        self._done: dict[int, InnerLedger] = {}
+        """By the part's number: the claims that its bound rests on; a part that needed no search has none."""
+        self._bounds: dict[int, Fraction | None] = {}
+        self._limits: dict[int, Limit] = {}
+        """What ended the search of a part that is not answered."""
         self._asked_of: DecisionGraph | None = None
         self._is_other: dict[int, bool] = {}
         """Whether that model is none of a part, by the part's number."""
+
+    @cached_property
+    def _combinations(self) -> list[tuple[_Choice, ...]]:
+        return list(product(*_choices(self.question)))
 
     @classmethod
     def parts(cls, question: Question, value: Fraction | None) -> list[Part]:
@@ -289,41 +308,81 @@ class CaseByCase(Reduction, of=CasesTerm):
 
     def run(self) -> Limit | None:
         """One part after the other; the least of them is the optimum. A price on what is counted may do for all."""
-        PricedCount(self.question, self.ledger, self.search).run()
-        if self.ledger.closed:
-            return None
-        combinations = list(product(*_choices(self.question)))
-        done: list[PartLedger | None] = [None] * len(combinations)
-        bounds: dict[int, Fraction | None] = {}
-        limits: dict[int, Limit] = {}
-        left = set(range(len(combinations)))
-        while left and not self.ledger.budget.stop():
-            index = self._next(combinations, left, is_first=not bounds)
+        is_begun = bool(self._bounds)
+        if not is_begun:
+            PricedCount(self.question, self.ledger, self.search).run()
+            if self.ledger.closed:
+                return None
+        budget = self.ledger.budget
+        left = self._left()
+        while left and not budget.stop():
+            index = self._next(left)
             left.remove(index)
-            limits.pop(index, None)
-            chosen = combinations[index]
-            part = _part(self.question, chosen, self.value())
-            looser = [bound for other, bound in bounds.items() if _includes(combinations[other], chosen)]
-            at_least = max((bound for bound in looser if bound is not None), default=Fraction(0))
-            if looser and self._no_room(looser, part):
-                bounds[index] = None if None in looser else at_least
-            else:
-                inner = PartLedger(part, self.ledger, f"part {index + 1} of {len(combinations)}")
-                turns = len(left) + 1 if bounds else min(2, len(combinations))
-                inner.budget = self.ledger.budget.share(schedule.equal_part(self.ledger.budget.remaining, turns))
-                limits |= {} if (limit := self.searched(inner)) is None else {index: limit}
-                if inner.bound is None or inner.bound >= at_least or done[index] is None:
-                    done[index] = inner
-                bounds[index] = None if inner.bound is None else max(inner.bound, at_least)
-            if len(bounds) == 1:
+            turns = len(left) + 1 if self._bounds else min(2, len(self._combinations))
+            self._answer(index, budget.share(schedule.equal_part(budget.remaining, turns)))
+            if len(self._bounds) == 1 and not is_begun:
                 self._without_what_is_paid()
-            if not left and self.ledger.budget.remaining is not None:
-                # What others left of the time is for those that had too little.
-                left = {one for one, limit in limits.items() if limit is Limit.TIME}
-        first = next(iter(limits.values()), None)
-        if len(bounds) < len(combinations):
+            if not left and budget.remaining is not None:
+                left = self._left()  # what others left of the time is for those that had too little
+        return self._entered()
+
+    def take(self, claims: InnerLedger) -> None:
+        """The answer to the part in which nothing is lacking, if that is what was asked."""
+        index = max(range(len(self._combinations)), key=self._first)
+        part = _part(self.question, self._combinations[index], None).question
+        if part.objective == claims.question.objective and part.requirements == claims.question.requirements:
+            self._done[index], self._bounds[index] = claims, claims.bound
+            self._limits.pop(index, None)
+
+    @property
+    def has_answers(self) -> bool:
+        """Whether any part is answered."""
+        return len(self._bounds) > len(self._limits)
+
+    def first_parts(self, share: Share) -> Limit | None:
+        """One part after the other, each in this share of the time, for as long as they are answered in it.
+
+        What they found and proved is kept for `run`.
+        """
+        left = self._left()
+        while left and not self._limits and not self.ledger.stop():
+            index = self._next(left)
+            left.remove(index)
+            self._answer(index, share.of(self.ledger.budget), brief=True)
+        return self._entered()
+
+    def _left(self) -> set[int]:
+        """The parts that are not answered, but those that more time is no help for."""
+        every = range(len(self._combinations))
+        return {i for i in every if i not in self._bounds or self._limits.get(i) is Limit.TIME}
+
+    def _answer(self, index: int, budget: Budget, brief: bool = False) -> None:
+        """Search a part, if the bounds of others leave it room; ``brief``: for a proof alone."""
+        chosen = self._combinations[index]
+        self._limits.pop(index, None)
+        part = _part(self.question, chosen, self.value())
+        looser = [bound for other, bound in self._bounds.items() if _includes(self._combinations[other], chosen)]
+        at_least = max((bound for bound in looser if bound is not None), default=Fraction(0))
+        if looser and self._no_room(looser, part):
+            self._bounds[index] = None if None in looser else at_least
+            return
+        inner = PartLedger(part, self.ledger, f"part {index + 1} of {len(self._combinations)}", brief)
+        inner.budget = budget
+        before = self._done.get(index)
+        known = [] if before is None or before.graph is None else [before.graph]
+        if (limit := self.searched(inner, known)) is not None:
+            self._limits[index] = limit
+        if inner.bound is None or inner.bound >= at_least or before is None:
+            self._done[index] = inner
+        self._bounds[index] = None if inner.bound is None else max(inner.bound, at_least)
+
+    def _entered(self) -> Limit | None:
+        """Enter what all parts prove together; why one of them is not answered."""
+        first = next(iter(self._limits.values()), None)
+        if len(self._bounds) < len(self._combinations):
             return first
-        values = [bound + _paid(combinations[i]) for i, bound in bounds.items() if bound is not None]
+        done = [self._done.get(index) for index in range(len(self._combinations))]
+        values = [bound + _paid(self._combinations[i]) for i, bound in self._bounds.items() if bound is not None]
         if values:
             self.at_least(min(values), done)
         elif self.ledger.upper is None:
@@ -345,23 +404,27 @@ class CaseByCase(Reduction, of=CasesTerm):
             inner.budget = schedule.UNPAID.of(budget)
             self.searched(inner)
 
-    def _next(self, combinations: Sequence[tuple[_Choice, ...]], left: Collection[int], is_first: bool) -> int:
+    def _next(self, left: Collection[int]) -> int:
         """At first the whole without a bound on what is paid in steps, and with nothing lacking of all else; half of
         the time is for it, as all its models count. Then parts that ask for other models than the best one known."""
-        if is_first:
-            return max(left, key=lambda i: [-one.number if one.nested else one.number for one in combinations[i]])
         best = self.ledger.graph
+        if not self._bounds:
+            return max(left, key=self._first)
         if best is None:
             return min(left)
         if best is not self._asked_of:
             self._asked_of, self._is_other = best, {}
         for index in sorted(left):
             if index not in self._is_other:
-                rules = (one.rule for one in combinations[index] if one.rule is not None)
+                rules = (one.rule for one in self._combinations[index] if one.rule is not None)
                 self._is_other[index] = any(rule.violation(best, self.question.data) for rule in rules)
             if self._is_other[index]:
                 return index
         return min(left)
+
+    def _first(self, index: int) -> list[int]:
+        """Greatest for the part that is first."""
+        return [-one.number if one.nested else one.number for one in self._combinations[index]]
 
     def _no_room(self, looser: list[Fraction | None], part: Part) -> bool:
         """Whether the bounds of parts that include this one show that it has nothing below the best value known."""

@@ -94,6 +94,8 @@ class Node(Work):
     deep: Any = None
     """treeform.solve.stage.deep_trees.DeepTrees, optional: the search for deep trees, with the prices of rows that it
     found."""
+    parts: Any = None
+    """treeform.solve.part_ledger.Reduction, optional: what the parts of an objective that is no sum have shown."""
     limit: Limit | None = None
     ran: list[StageRun] = field(default_factory=list)
 

@@ -71,6 +71,13 @@ class InnerLedger(Ledger):
             self.worth = judged.value
         return super().submit(graph, by, is_point=is_point)
 
+    @property
+    def bound(self) -> Fraction | None:
+        """No model of this question is below; None: there is none."""
+        if self.impossible:
+            return None
+        return Fraction(0) if self.lower is None else self.question.to_units(self.lower)
+
     def set_phase(self, phase: str) -> None:
         self.whole.set_phase(phase)
 
@@ -97,11 +104,14 @@ class SomeModels(InnerLedger):
 
 
 class PartLedger(InnerLedger):
-    """The claims on one part; what is not below ``target`` is not wanted."""
+    """The claims on one part; what is not below ``target`` is not wanted.
 
-    def __init__(self, part: Part, whole: Ledger, title: str) -> None:
+    ``brief``: whether it is searched for a proof alone, as better models are searched for after it.
+    """
+
+    def __init__(self, part: Part, whole: Ledger, title: str, brief: bool = False) -> None:
         super().__init__(part.question, whole)
-        self.title = title
+        self.title, self.brief = title, brief
         if part.target is not None:
             self.most = math.ceil(part.target * part.question.scale) - 1
 
@@ -111,13 +121,6 @@ class PartLedger(InnerLedger):
 
     def set_phase(self, phase: str) -> None:
         super().set_phase(f"{self.title}: {phase}")
-
-    @property
-    def bound(self) -> Fraction | None:
-        """No model of the part is below; None: there is none."""
-        if self.impossible:
-            return None
-        return Fraction(0) if self.lower is None else self.question.to_units(self.lower)
 
 
 class Whole:
@@ -147,7 +150,7 @@ class Whole:
         return now is not None and (before is None or now < before)
 
     def at_least(
-        self, value: Fraction, parts: Sequence[PartLedger | None], shown_by: dict[str, Any] | None = None
+        self, value: Fraction, parts: Sequence[InnerLedger | None], shown_by: dict[str, Any] | None = None
     ) -> None:
         """Enter what the parts prove together; a bound above the best model's value is that value.
 
@@ -170,7 +173,7 @@ class Whole:
             _counters(last_claims),
         )
 
-    def none_at_all(self, parts: Sequence[PartLedger | None]) -> None:
+    def none_at_all(self, parts: Sequence[InnerLedger | None]) -> None:
         """Enter that there is no model in any part."""
         last_claims = [_last(inner) for inner in parts]
         by = ", ".join(dict.fromkeys(claim.by for claim in last_claims if claim is not None)) or "counting"
@@ -237,7 +240,7 @@ def _reduction(term: Any) -> type[Reduction]:
     )
 
 
-def _last(inner: PartLedger | None) -> Any:
+def _last(inner: InnerLedger | None) -> Any:
     """The claim that the part's bound rests on."""
     if inner is None:
         return None

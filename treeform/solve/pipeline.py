@@ -69,8 +69,8 @@ PIPELINE: tuple[Stage[Node], ...] = (
         applies=lambda node: bool(node.plan.start or node.options.models or node.options.bounds),
     ),
     Stage(
-        "first parts of the objective", steps.in_parts(search), share=schedule.FIRST_PARTS,
-        shapes=TREES, applies=with_searcher(lambda node: node.plan.in_parts and steps.is_paid_for(node)),
+        "first parts of the objective", steps.first_parts(search),
+        shapes=TREES, applies=with_searcher(steps.begins_with_parts),
         ready=lambda node: node.budget.remaining is not None, by=steps.by_parts,
     ),
     Stage(

@@ -61,17 +61,17 @@ PAID_FOR = Share(0.49)
 """Deep trees that lack nothing of what they may pay for, and others without that, before a solver: engines search for
 them with all that they know, and know less of what is paid for."""
 
-PAID_FOR_AMONG_MANY_TESTS = Share(0.9)
-"""The same from depth five on, on a table of many tests: what follows seldom proves anything, and has worse trees."""
+PAID_FOR_BEFORE_LATE_PARTS = Share(0.9)
+"""The same where what follows seldom proves anything: it has worse trees."""
 
-FIRST_PARTS = Share(0.08)
-"""Parts of an objective before that: some are proved in a part of a second, on a table of many tests, too."""
+FIRST_PARTS = Share(0.1)
+"""Each part of an objective before that, for as long as parts are answered in it: the others are about as hard."""
+
+FIRST_DEEP_PARTS = Share(0.04)
+"""The same from depth five on, on a table of many tests, where few are answered."""
 
 TRIAL = Share(0.08, unlimited=1.0)
 """Of that, what shows which of the two has the better trees."""
-
-SHALLOW_TRIAL = Share(0.3, unlimited=1.0)
-"""The same at depth three, where the search without it is mostly near its end then."""
 
 UNPAID = Share(0.49)
 """Of what the first part leaves of the parts of a limited run, for trees that lack what they like."""

@@ -79,7 +79,7 @@ def by_engine(node: Node) -> Worker | None:
 
 def its_share(node: Node) -> Share | None:
     """All of the time, but for deep trees, which have another search beside the proof."""
-    if not is_proved_beside(node):
+    if node.brief or not is_proved_beside(node):
         return None
     if not has_many_tests(node):  # the proof finds good trees at once
         return schedule.PROOF_OF_FEW_TESTS

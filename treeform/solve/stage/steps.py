@@ -17,10 +17,10 @@ from treeform.shape import smaller_shapes
 from treeform.solve import schedule
 from treeform.solve.depth import DepthSearch
 from treeform.solve.engines import usual_engine
-from treeform.solve.in_parts import LEAST_DEPTH, search_in_parts
+from treeform.solve.in_parts import LEAST_DEPTH, CaseByCase
 from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node, Worker
-from treeform.solve.part_ledger import InnerLedger, PartLedger
+from treeform.solve.part_ledger import InnerLedger, PartLedger, Reduction, reduction_of
 from treeform.solve.stage.deep_trees import first_deep_trees, longer_search, relaxed
 from treeform.solve.stage.engine_search import has_many_tests, is_proved_beside
 from treeform.utils.budget import Budget, Limit, Share
@@ -33,21 +33,47 @@ def in_parts(search: Search) -> Callable[[Node, Budget], Limit | None]:
     """Minimise an objective that is no sum, through questions whose objectives are sums."""
 
     def run(node: Node, budget: Budget) -> Limit | None:
-        def of_part(part: Question, claims: Ledger) -> Limit | None:
-            assert isinstance(claims, PartLedger)
-            engine = None if node.plan.engine is None else _able(node, node.plan.engine, part)
-            plan = replace(node.plan, engine=engine, start=None, in_parts=False)
-            step = node.step(claims, plan, claims.title)
-            search(step)
-            return claims.budget.reason or step.limit
-
-        whole, node.ledger.budget = node.ledger.budget, budget
-        try:
-            return budget.reason or search_in_parts(node.question, node.ledger, of_part)
-        finally:
-            node.ledger.budget = whole
+        return budget.reason or _parts_of(node, search).run()
 
     return run
+
+
+def first_parts(search: Search) -> Callable[[Node, Budget], Limit | None]:
+    """Parts for as long as each is answered in a share of the time; what they show is kept."""
+
+    def run(node: Node, budget: Budget) -> Limit | None:
+        is_deep = node.question.shape.depth > LEAST_DEPTH and has_many_tests(node)
+        share = schedule.FIRST_DEEP_PARTS if is_deep else schedule.FIRST_PARTS
+        parts = _parts_of(node, search)
+        assert isinstance(parts, CaseByCase)
+        return parts.first_parts(share)
+
+    return run
+
+
+def _parts_of(node: Node, search: Search) -> Reduction:
+    """The parts of the objective, with the answers that there are."""
+
+    def of_part(part: Question, claims: Ledger) -> Limit | None:
+        assert isinstance(claims, PartLedger)
+        engine = None if node.plan.engine is None else _able(node, node.plan.engine, part)
+        plan = replace(node.plan, engine=engine, start=None, in_parts=False)
+        step = node.step(claims, plan, claims.title, claims.brief)
+        search(step)
+        return claims.budget.reason or step.limit
+
+    if node.parts is None:
+        node.parts = reduction_of(node.question)(node.question, node.ledger, of_part)
+    parts: Reduction = node.parts
+    return parts
+
+
+def begins_with_parts(node: Node) -> bool:
+    """Whether parts are tried before what is paid for.
+
+    At depth three the search for all of it demanded answers the part in which nothing is lacking.
+    """
+    return node.plan.in_parts and node.question.shape.depth >= LEAST_DEPTH and is_paid_for(node)
 
 
 def _able(node: Node, engine: Engine, part: Question) -> Engine:
@@ -62,20 +88,24 @@ def _able(node: Node, engine: Engine, part: Question) -> Engine:
 def is_paid_for(node: Node) -> bool:
     """Whether something is paid for that deep models may lack, and engines search for them with it and without.
 
-    Parts of a table of few tests are proved sooner than that helps; a price on a count alone is searched for as such.
+    Parts of a table of few tests are proved sooner than that helps, but for deep trees; a price on a count alone is
+    searched for as such.
     """
-    if node.question.shape.depth < LEAST_DEPTH - 1:  # proved soon
+    depth = node.question.shape.depth
+    if depth < LEAST_DEPTH - 1:  # proved soon
         return False
     asked = demanded(node.question)
     if asked is None or not asked.objective.is_sum:
         return False
-    trees = relax(asked, ConTree()) if has_many_tests(node) else None
-    # Under totals the proof has no tree for long at depth three, too.
-    least = LEAST_DEPTH if trees is None or trees.exact else LEAST_DEPTH - 1
-    if asked.shape.depth < least:
+    if not node.plan.in_parts:
+        return True
+    if any(term.nested for _, term in cases_of(node.question.objective)):
         return False
-    is_priced = any(term.nested for _, term in cases_of(node.question.objective))
-    return not node.plan.in_parts or (not is_priced and has_many_tests(node))
+    if depth > LEAST_DEPTH or not has_many_tests(node):
+        return depth > LEAST_DEPTH
+    # Under totals the proof has no tree for long at depth three, too.
+    trees = relax(asked, ConTree())
+    return depth == LEAST_DEPTH or (trees is not None and not trees.exact)
 
 
 def paid_for(search: Search) -> Callable[[Node, Budget], None]:
@@ -86,18 +116,20 @@ def paid_for(search: Search) -> Callable[[Node, Budget], None]:
     """
 
     def run(node: Node, whole: Budget) -> None:
-        is_deep = node.question.shape.depth >= LEAST_DEPTH
-        of_trial = schedule.TRIAL if is_deep else schedule.SHALLOW_TRIAL
         *others, all_of_it = [_InPlace(node, asked, title) for asked, title in _in_place(node.question)]
         budget = whole.until(lambda: node.ledger.closed or any(way.proves_the_best for way in others))
         for way in others:
-            way.go_on(search, of_trial.of(budget))
+            way.go_on(search, schedule.TRIAL.of(budget))
         if not budget.stop():
             all_of_it.find_prices(budget)
-            trial, least = of_trial.of(budget), min((way.worth for way in others), default=math.inf)
+            trial, least = schedule.TRIAL.of(budget), min((way.worth for way in others), default=math.inf)
             all_of_it.go_on(search, budget.until(lambda: trial.stop() and least < all_of_it.worth < math.inf))
+        if all_of_it.claims.closed and node.plan.in_parts:  # then other parts may be as soon
+            parts = _parts_of(node, search)
+            assert isinstance(parts, CaseByCase)
+            parts.take(all_of_it.claims)
         open_ones = [way for way in others if not way.claims.closed]
-        if open_ones and not budget.stop():
+        if open_ones and not all_of_it.claims.closed and not budget.stop():
             min(open_ones, key=lambda way: way.worth).go_on(search, budget)
         for way in (*others, all_of_it):
             way.claims.pass_notes_on()
@@ -106,9 +138,10 @@ def paid_for(search: Search) -> Callable[[Node, Budget], None]:
 
 
 def share_of_paid_for(node: Node) -> Share:
-    """More for deep trees on a table of many tests, as few are proved."""
-    is_deep = node.question.shape.depth > LEAST_DEPTH
-    return schedule.PAID_FOR_AMONG_MANY_TESTS if is_deep and has_many_tests(node) else schedule.PAID_FOR
+    """More where parts or a solver seldom prove anything: no first part was answered, or tests are many."""
+    parts: CaseByCase | None = node.parts
+    is_late = node.plan.in_parts or has_many_tests(node) if parts is None else not parts.has_answers
+    return schedule.PAID_FOR_BEFORE_LATE_PARTS if is_late else schedule.PAID_FOR
 
 
 def _in_place(question: Question) -> Iterator[tuple[Question, str]]:
@@ -143,7 +176,8 @@ class _InPlace:
         )
         self.step = node.step(self.claims, plan, title, node.brief)
         # A proof for this question is none for the other one; on a table of few tests it has the best model soon.
-        self._by_deep_trees = has_many_tests(node) and is_proved_beside(self.step)
+        is_late = has_many_tests(node) or (node.plan.in_parts and asked.shape.depth > LEAST_DEPTH)
+        self._by_deep_trees = is_late and is_proved_beside(self.step)
 
     @property
     def worth(self) -> Fraction | float:
