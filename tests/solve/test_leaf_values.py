@@ -205,6 +205,24 @@ def every_tree(problem: tf.Problem) -> list[tf.DecisionGraph]:
     return graphs
 
 
+@pytest.mark.parametrize("whole", [False, True])
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error"])
+def test_values_of_a_tree_are_left_once_the_search_has_to_stop(loss: str, whole: bool) -> None:
+    """Those of sixty leaves under an order took forty seconds beyond the limit."""
+    problem, _, _ = drawn_problem(0, loss)
+    _, rule = value_part(problem.question, tf.RegressionSearch())
+    fits, graph = LeafFits(problem.question, replace(rule, whole=whole)), every_tree(problem)[-1]
+    assert fits.with_best_values(graph) is not None
+    assert fits.with_best_values(graph, lambda: True) is None
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error"])
+def test_a_constant_is_kept_when_the_search_has_no_time(loss: str) -> None:
+    problem, _, _ = drawn_problem(0, loss)
+    stopped = problem.solve(tf.RegressionSearch(), time_limit=1e-9)
+    assert stopped.graph is not None and stopped.limit is tf.Limit.TIME
+
+
 @pytest.mark.drawn(3)
 @pytest.mark.parametrize("loss", ["squared_error", "absolute_error"])
 @pytest.mark.parametrize("seed", range(21))

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from heapq import heapify, heappop, heappush
 
-from treeform.engines.leaf_values.problem import BestValues, product, solved
+from treeform.engines.leaf_values.problem import BestValues, Stop, never, product, solved
 from treeform.language.values import ValueRow
+from treeform.utils.out_of_reach import Stopped
 
 STEEPEST = 2**200
 """Where rows as steep as this are violated still, nothing satisfies them."""
@@ -63,7 +64,9 @@ def of_targets(targets: Sequence[int], weights: Sequence[int]) -> Convex:
     return Convex(breaks, tuple(slopes), Fraction(least))
 
 
-def least_sum(functions: Sequence[Convex], rows: Sequence[ValueRow]) -> BestValues | None:
+def least_sum(
+    functions: Sequence[Convex], rows: Sequence[ValueRow], stop: Stop = never
+) -> BestValues | None:
     """The point of least sum that satisfies all rows; None where none does.
 
     Rows are taken up as they are violated.
@@ -72,7 +75,7 @@ def least_sum(functions: Sequence[Convex], rows: Sequence[ValueRow]) -> BestValu
     steep = 1 + sum(max(-f.slopes[0], f.slopes[-1]) for f in functions)
     while True:
         search = _Simplex(functions, [rows[i] for i in taken], steep)
-        search.run()
+        search.run(stop)
         values = search.values()
         missed = [i for i, row in enumerate(rows) if product(row.coef, values) > row.side]
         if not missed:
@@ -96,6 +99,8 @@ class _Simplex:
 
     def __init__(self, functions: Sequence[Convex], rows: Sequence[ValueRow], steep: int) -> None:
         self.n, self.rows = len(functions), rows
+        self.entries = [[(leaf, a) for leaf, a in enumerate(row.coef) if a] for row in rows]
+        """Of each row: leaves with a coefficient, and these."""
         self.functions = [*functions, *(Convex((0,), (-steep, 0)) for _ in rows)]
         self.place = [f.lowest() for f in functions] + [0] * len(rows)
         """The break of a variable that is not basic; the segment of a basic one, which ends at that break."""
@@ -113,8 +118,10 @@ class _Simplex:
         tight, leaves = self._system()
         return {r - self.n: y for r, y in self._prices(tight, leaves).items() if y}
 
-    def run(self) -> None:
+    def run(self, stop: Stop) -> None:
         for _ in range(MOST_STEPS):
+            if stop():
+                raise Stopped
             move = self._improving()
             if move is None:
                 return
@@ -133,29 +140,34 @@ class _Simplex:
         return self.functions[variable].slopes[self.place[variable]]
 
     def _prices(self, tight: list[int], leaves: list[int]) -> dict[int, Fraction]:
-        """The y of rows for which no basic variable has a reduced slope; rows with basic slacks included."""
+        """The y of rows for which no basic variable has a reduced slope; with those of basic slacks that are not 0."""
         # slope of a slack: + y_r;   of a leaf: slope_l + sum_r y_r A_rl  is 0 for basic ones
-        y: dict[int, Fraction] = {
-            r: Fraction(-self._slope(r)) for r in range(self.n, len(self.functions)) if r in self.basic
-        }
-        known = [sum((y[r] * self._coef(r, leaf) for r in y), Fraction(0)) for leaf in leaves]
-        right = [-self._slope(leaf) - k for leaf, k in zip(leaves, known, strict=True)]
+        y = {r: Fraction(-self._slope(r)) for r in range(self.n, len(self.functions)) if r in self.basic}
+        y = {r: price for r, price in y.items() if price}
+        known = self._added(y)
+        right = [-self._slope(leaf) - known[leaf] for leaf in leaves]
         found = solved([[self._coef(r, leaf) for r in tight] for leaf in leaves], right)
         assert found is not None
         y.update(zip(tight, found, strict=True))
         return y
 
+    def _added(self, y: dict[int, Fraction]) -> list[Fraction]:
+        """What prices of rows add to the slopes of leaves."""
+        added = [Fraction(0)] * self.n
+        for r, price in y.items():
+            for leaf, a in self.entries[r - self.n] if price else ():
+                added[leaf] += price * a
+        return added
+
     def _improving(self) -> tuple[int, int] | None:
         """A variable that is not basic, and the direction in which it makes the sum smaller."""
         tight, leaves = self._system()
         y = self._prices(tight, leaves)
+        of_leaves = self._added(y)
         for variable, function in enumerate(self.functions):
             if variable in self.basic:
                 continue
-            if variable < self.n:
-                added = sum((y[r] * self._coef(r, variable) for r in y), Fraction(0))
-            else:
-                added = y[variable]
+            added = of_leaves[variable] if variable < self.n else y[variable]
             k = self.place[variable]
             if function.slopes[k + 1] + added < 0:
                 return variable, 1
@@ -218,8 +230,8 @@ class _Simplex:
         change[entering] = Fraction(way)
         for r in range(self.n, len(self.functions)):
             if r in self.basic:
-                moved = [(leaf, rate) for leaf, rate in change.items() if leaf < self.n]
-                change[r] = -sum((self._coef(r, leaf) * rate for leaf, rate in moved), Fraction(0))
+                moved = ((a, change[leaf]) for leaf, a in self.entries[r - self.n] if leaf in change)
+                change[r] = -sum((a * rate for a, rate in moved), Fraction(0))
         return {variable: rate for variable, rate in change.items() if rate}
 
     def _reach(self, variable: int, rate: Fraction, enters: bool) -> Fraction | None:

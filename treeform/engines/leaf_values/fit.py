@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from treeform.data.views import chunks
 from treeform.engines.leaf_values.convex import least_sum, of_targets
-from treeform.engines.leaf_values.problem import BestValues
+from treeform.engines.leaf_values.problem import BestValues, Stop, never
 from treeform.engines.leaf_values.squares import least_squares
 from treeform.engines.leaf_values.whole import least_whole_squares, least_whole_sum
 from treeform.graph import DecisionGraph, normalised
 from treeform.language.losses import loss_of
 from treeform.language.question import Question
 from treeform.language.values import ValueRule
+from treeform.utils.out_of_reach import Stopped
 
 Rows = NDArray[np.int64]
 Pairs = Iterable[tuple[int, int]]
@@ -51,7 +52,9 @@ class LeafFits:
         self.targets, self.weights = data.quantity.deviations, data.weights
         self.low, self.high = data.quantity.lowest, data.quantity.highest
 
-    def fit(self, leaves: Sequence[Rows], pairs: Pairs, below: Fraction | None = None) -> Fit | None:
+    def fit(
+        self, leaves: Sequence[Rows], pairs: Pairs, below: Fraction | None = None, stop: Stop = never
+    ) -> Fit | None:
         """The best values.
 
         ``leaves``: the samples of each leaf. ``pairs``: leaves of which the first one has no greater value than the
@@ -66,17 +69,17 @@ class LeafFits:
         if self.loss.kind == "squared":
             heavy = [int(self.weights[leaf].sum()) for leaf in leaves]
             if not self.rule.whole:
-                found = least_squares(heavy, free, rows)
+                found = least_squares(heavy, free, rows, stop)
                 return None if found is None else self._fit(found, least + found.cost)
-            whole = least_whole_squares(heavy, free, least, rows, self.low, self.high, below)
+            whole = least_whole_squares(heavy, free, least, rows, self.low, self.high, below, stop)
         else:
             functions = [
                 of_targets(self.targets[leaf].tolist(), self.weights[leaf].tolist()) for leaf in leaves
             ]
             if not self.rule.whole:
-                found = least_sum(functions, rows)
+                found = least_sum(functions, rows, stop)
                 return None if found is None else self._fit(found, found.cost)
-            whole = least_whole_sum(functions, rows, self.low, self.high, below)
+            whole = least_whole_sum(functions, rows, self.low, self.high, below, stop)
         if whole.lower is not None and (below is None or whole.lower < below) and not whole.closed:
             self.open = whole.lower if self.open is None else min(self.open, whole.lower)
         return None if whole.best is None else self._fit(whole.best, whole.best.cost)
@@ -105,13 +108,17 @@ class LeafFits:
                 pairs |= {(int(a), int(b)) for a in lower for b in upper}
         return pairs
 
-    def with_best_values(self, graph: DecisionGraph) -> tuple[DecisionGraph, Fit] | None:
-        """A tree with the best values at its leaves; None where none satisfy the rule."""
+    def with_best_values(self, graph: DecisionGraph, stop: Stop = never) -> tuple[DecisionGraph, Fit] | None:
+        """A tree with the best values at its leaves; None where none satisfy the rule, or once it has to stop."""
         assert self.data.quantity is not None
         graph = normalised(graph.simplified(self.data), self.data, own_leaves=True)
         leaves = np.flatnonzero(graph.feature < 0)
         at = graph.apply(self.data.X)
-        fit = self.fit([np.flatnonzero(at == leaf) for leaf in leaves], self.ordered(graph, leaves))
+        rows = [np.flatnonzero(at == leaf) for leaf in leaves]
+        try:
+            fit = self.fit(rows, self.ordered(graph, leaves), stop=stop)
+        except Stopped:
+            return None
         if fit is None:
             return None
         label = np.full(len(graph.feature), -1)

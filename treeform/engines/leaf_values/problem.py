@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+
+Stop = Callable[[], bool]
+"""Asked at each step of a search; once it is true the search raises Stopped."""
+
+
+def never() -> bool:
+    return False
 
 
 @dataclass(frozen=True)
@@ -27,16 +34,26 @@ def solved(
 ) -> list[Fraction] | None:
     """The solution of a square system, or None where it is singular."""
     size = len(right)
-    table = [[Fraction(a) for a in row] + [Fraction(b)] for row, b in zip(matrix, right, strict=True)]
+    table = [
+        {column: Fraction(a) for column, a in enumerate([*row, b]) if a}
+        for row, b in zip(matrix, right, strict=True)
+    ]
     for k in range(size):
-        pivot = next((i for i in range(k, size) if table[i][k]), None)
-        if pivot is None:
+        shortest = min((i for i in range(k, size) if k in table[i]), key=lambda i: len(table[i]), default=None)
+        if shortest is None:
             return None
-        table[k], table[pivot] = table[pivot], table[k]
+        table[k], table[shortest] = table[shortest], table[k]
         head = table[k][k]
-        table[k] = [a / head for a in table[k]]
+        table[k] = {column: a / head for column, a in table[k].items()}
         for i in range(size):
-            factor = table[i][k]
-            if i != k and factor:
-                table[i] = [a - factor * b for a, b in zip(table[i], table[k], strict=True)]
-    return [row[size] for row in table]
+            if i != k and k in table[i]:
+                _add(table[i], -table[i][k], table[k])
+    return [row.get(size, Fraction(0)) for row in table]
+
+
+def _add(row: dict[int, Fraction], factor: Fraction, other: dict[int, Fraction]) -> None:
+    """Add a multiple of another row; entries that are 0 are not held."""
+    for column, a in other.items():
+        row[column] = row.get(column, 0) + factor * a
+        if not row[column]:
+            del row[column]

@@ -13,20 +13,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from treeform.engines.leaf_values.problem import BestValues, product, solved
+from treeform.engines.leaf_values.problem import BestValues, Stop, never, product, solved
 from treeform.language.values import ValueRow
+from treeform.utils.out_of_reach import Stopped
 
 NOTHING = Fraction(0)
 
 
 def least_squares(
-    weights: Sequence[int], means: Sequence[Fraction], rows: Sequence[ValueRow]
+    weights: Sequence[int], means: Sequence[Fraction], rows: Sequence[ValueRow], stop: Stop = never
 ) -> BestValues | None:
     """The values nearest to the means that satisfy all rows; None where none do.
 
     The cost is what they cost beyond the means.
     """
-    return _Dual(weights, means, rows).solve()
+    return _Dual(weights, means, rows).solve(stop)
 
 
 class _Dual:
@@ -36,8 +37,10 @@ class _Dual:
         self.u: dict[int, Fraction] = {}
         """Multipliers of the active rows, which are independent of each other."""
 
-    def solve(self) -> BestValues | None:
+    def solve(self, stop: Stop) -> BestValues | None:
         while True:
+            if stop():
+                raise Stopped
             values = [
                 m - h * sum((u * self.rows[i].coef[leaf] for i, u in self.u.items()), NOTHING)
                 for leaf, (m, h) in enumerate(zip(self.means, self.share, strict=True))

@@ -9,7 +9,7 @@ from fractions import Fraction
 from itertools import product as product_of
 
 from treeform.engines.leaf_values.convex import Convex, least_sum
-from treeform.engines.leaf_values.problem import BestValues, product
+from treeform.engines.leaf_values.problem import BestValues, Stop, never, product
 from treeform.engines.leaf_values.squares import least_squares
 from treeform.language.values import ValueRow
 
@@ -39,14 +39,19 @@ Cost = Callable[[Sequence[Fraction]], Fraction]
 
 
 def least_whole_sum(
-    functions: Sequence[Convex], rows: Sequence[ValueRow], low: int, high: int, upper: Fraction | None = None
+    functions: Sequence[Convex],
+    rows: Sequence[ValueRow],
+    low: int,
+    high: int,
+    upper: Fraction | None = None,
+    stop: Stop = never,
 ) -> Whole:
     """The best whole point with coordinates from ``low`` to ``high``; one as dear as ``upper`` need not be found."""
 
     def cost(values: Sequence[Fraction]) -> Fraction:
         return sum((f.at(v) for f, v in zip(functions, values, strict=True)), Fraction(0))
 
-    return _least_whole(lambda held: least_sum(functions, held), cost, len(functions), rows, low, high, upper)
+    return _least_whole(lambda held: least_sum(functions, held, stop), cost, len(functions), rows, low, high, upper)
 
 
 def least_whole_squares(
@@ -57,6 +62,7 @@ def least_whole_squares(
     low: int,
     high: int,
     upper: Fraction | None = None,
+    stop: Stop = never,
 ) -> Whole:
     """The same for the sum of weights times squares of distances from means, beyond the ``least`` that they cost."""
 
@@ -65,7 +71,7 @@ def least_whole_squares(
         return sum((n * (v - m) ** 2 for n, v, m in each), least)
 
     def relaxed(held: Sequence[ValueRow]) -> BestValues | None:
-        found = least_squares(weights, means, held)
+        found = least_squares(weights, means, held, stop)
         return None if found is None else replace(found, cost=least + found.cost)
 
     return _least_whole(relaxed, cost, len(weights), rows, low, high, upper)

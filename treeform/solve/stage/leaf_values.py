@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from treeform.engines import Engine, EngineOutcome, EngineRun
 from treeform.engines.leaf_values.fit import LeafFits
 from treeform.engines.leaf_values.moved import moved_targets
+from treeform.engines.leaf_values.problem import Stop, never
 from treeform.engines.leaf_values.search import depth_two
 from treeform.engines.regression_task import BOUND_UNIT, BestValue
 from treeform.engines.relaxation import Relaxation, relax
@@ -38,6 +39,8 @@ MOST_CELLS = 2**19
 """Values that the table of that search has at most: it holds some tens of numbers for each."""
 ROUNDS = 6
 """Most prices of rows that are tried before the search."""
+MOMENT = 0.1
+"""Seconds for the values of a tree that a search has left when its time is over."""
 DIGITS = 30
 """Binary digits of the greatest price of a row in a certificate."""
 
@@ -71,14 +74,19 @@ class ValueRun:
 
     def run(self, plain: EngineOutcome) -> None:
         """Fit the values of the trees that are known, and search on; ``plain`` is the answer without the rule."""
-        for graph in (*constant_models(self.question.objective, self.question.data), plain.graph):
-            if graph is not None:
-                self.repaired(graph)
+        for constant in constant_models(self.question.objective, self.question.data):
+            self._repaired(constant, never)
+        if plain.graph is not None:
+            self.repaired(plain.graph)
         self.search(recheck_of(self.engine))
 
     def repaired(self, graph: DecisionGraph) -> None:
-        """Submit a tree with the best values that satisfy the requirements."""
-        found = self.fits.with_best_values(graph)
+        """Submit a tree with the best values that satisfy the requirements; after the limit, if a moment is enough."""
+        moment = Budget(MOMENT)
+        self._repaired(graph, lambda: self._stop() and moment.stop())
+
+    def _repaired(self, graph: DecisionGraph, stop: Stop) -> None:
+        found = self.fits.with_best_values(graph, stop)
         if found is not None:
             self.ledger.submit(found[0], f"{self.name}, values fitted")
             self.prices = np.array([float(u) for u in found[1].multipliers])
@@ -186,7 +194,7 @@ class ValueRun:
 
     def _is_better(self, graph: DecisionGraph) -> bool:
         """Whether a tree is the best one, once it has the best values that satisfy the requirements."""
-        before, known, found = self.ledger.graph, self._known(), self.fits.with_best_values(graph)
+        before, known, found = self.ledger.graph, self._known(), self.fits.with_best_values(graph, self._stop)
         if found is not None and (
             known is None or found[1].loss + self.task.price * found[0].n_nodes < known
         ):
