@@ -60,7 +60,7 @@ def test_several_rules_at_once(draw):
 
 def test_three_layers(draw):
     names = ["a", "b", "c"]
-    for seed in draw(range(60), 3):
+    for seed in draw(range(60), 2):
         rng = np.random.default_rng(seed)
         table = pd.DataFrame(rng.integers(0, [3, 2, 2], (7, 3)), columns=names)
         price = {name: int(rng.integers(1, 4)) for name in names}

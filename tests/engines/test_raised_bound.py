@@ -53,7 +53,7 @@ def test_no_tree_is_below_the_bound(draw: Draw) -> None:
 def test_no_tree_is_below_what_the_bound_reaches_beside_the_proof(draw: Draw) -> None:
     """Larger tables, whose proof takes longer than the bound's first share."""
     larger = 0
-    for seed in draw(range(12), 3):
+    for seed in draw(range(12), 2):
         rng = np.random.default_rng(seed)
         depth, n, price = 5 + seed % 2, int(rng.integers(250, 400)), int(rng.integers(0, 3))
         x, y = rng.integers(0, 12, (n, 2)).astype(float), rng.integers(0, 2, n).astype(np.int32)

@@ -189,7 +189,7 @@ def test_the_search_for_totals_finds_what_enumeration_finds(nightly: bool) -> No
     searches = [tf.TotalsSearch(), tf.TotalsSearch(parts=("multipliers",), simd="plain")]
     statuses = [
         optimum_of(case, question, searches[number % 2])
-        for number, (case, question) in enumerate(drawn(300 if nightly else 40, 3))
+        for number, (case, question) in enumerate(drawn(300 if nightly else 24, 3))
     ]
     assert set(statuses) == {Status.OPTIMAL, Status.INFEASIBLE}
 
