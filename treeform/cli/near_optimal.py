@@ -53,12 +53,8 @@ def near_optimal(
             metavar="REQUIREMENT",
         ),
     ] = None,
-    sparsest: Annotated[
-        bool, typer.Option("--sparsest", help="Print the model with the fewest tests.")
-    ] = False,
-    multiplicity: Annotated[
-        bool, typer.Option("--multiplicity", help="Print how far the predictions of the models differ.")
-    ] = False,
+    sparsest: Annotated[bool, typer.Option("--sparsest", help="Print the model of fewest tests.")] = False,
+    multiplicity: Annotated[bool, typer.Option("--multiplicity", help="Print how far models differ.")] = False,
     disagreement: Annotated[
         Path | None,
         typer.Option(
