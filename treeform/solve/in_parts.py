@@ -55,8 +55,6 @@ from treeform.solve.two_counts import TwoCounts as TwoCounts  # entered where it
 from treeform.utils.budget import Budget, Limit, Share
 
 MOST_PRICES = 12
-LEAST_DEPTH = 4
-"""Of models whose parts are seldom proved soon."""
 PRICE = "price"
 """The entry of a claim that names the price at which it was proved."""
 
@@ -250,6 +248,7 @@ class Dinkelbach(Reduction, of=RatioTerm):
         weight, term = self._term(self.question)
         least = term.least_denominator(self.question.data) * self.question.data.weight_unit
         limit = None
+        is_last = not self.is_seldom_proved
         for turn in range(1, 1000):
             best = self.ledger.upper
             ratio = Fraction(1) if best is None else self.question.to_units(best) / weight
@@ -258,6 +257,9 @@ class Dinkelbach(Reduction, of=RatioTerm):
             inner = PartLedger(
                 part if best is not None else Part(part.question, None), self.ledger, f"round {turn}"
             )
+            if not is_last:
+                share = schedule.FIRST_DIRECTION if turn == 1 else schedule.DIRECTION
+                inner.budget = share.of(self.ledger.budget)
             limit = self.searched(inner)
             if inner.impossible and best is None:
                 self.none_at_all([inner])
@@ -267,8 +269,10 @@ class Dinkelbach(Reduction, of=RatioTerm):
                 self.at_least(max(Fraction(0), weight * (ratio + short)), [inner])
             else:
                 self.at_least(weight * ratio, [inner])
-            if self.ledger.stop() or not self.better(best):
+            is_over = not self.better(best) and (is_last or limit is not Limit.TIME)
+            if self.ledger.stop() or is_over:
                 return limit
+            is_last = is_last or not self.better(best)
         return limit
 
 
@@ -397,9 +401,7 @@ class CaseByCase(Reduction, of=CasesTerm):
         Of what is paid in steps alone the first part pays for all, so it has such models.
         """
         free, budget = unpaid(self.question), self.ledger.budget
-        if free is None or budget.remaining is None or self.question.shape.depth < LEAST_DEPTH:
-            return
-        if is_largest(self.question):
+        if free is not None and self.is_seldom_proved and is_largest(self.question):
             inner = PartLedger(part_at(self.question, free, self.value(), Fraction(0)), self.ledger, "unpaid")
             inner.budget = schedule.UNPAID.of(budget)
             self.searched(inner)

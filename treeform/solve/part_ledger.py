@@ -20,6 +20,9 @@ from treeform.solve.result import Claim
 from treeform.solve.verification import Verified
 from treeform.utils.budget import Limit
 
+LEAST_DEPTH = 4
+"""Of models whose parts are seldom proved soon."""
+
 Search = Callable[[Question, Ledger], Limit | None]
 """Searches one part within a ledger; returns why it stopped early."""
 
@@ -138,6 +141,11 @@ class Whole:
         limit = self.search(inner.question, inner)
         inner.pass_notes_on()
         return limit
+
+    @property
+    def is_seldom_proved(self) -> bool:
+        """Whether models are so deep that a limited run mostly ends in its first part."""
+        return self.ledger.budget.remaining is not None and self.question.shape.depth >= LEAST_DEPTH
 
     def value(self) -> Fraction | None:
         """Of the best model known, in the user's units."""

@@ -70,6 +70,12 @@ FIRST_PARTS = Share(0.1)
 FIRST_DEEP_PARTS = Share(0.04)
 """The same from depth five on, on a table of many tests, where few are answered."""
 
+FIRST_DIRECTION = Share(0.1)
+"""Deep trees of a ratio or of a loss of two counts at costs that follow from no model of use."""
+
+DIRECTION = Share(0.49)
+"""The same at the costs that follow from the best model known."""
+
 TRIAL = Share(0.08, unlimited=1.0)
 """Of that, what shows which of the two has the better trees."""
 

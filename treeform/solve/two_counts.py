@@ -19,7 +19,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations, pairwise
 from typing import Any, ClassVar, cast
 
@@ -31,10 +31,14 @@ from treeform.language.linear import LinearRequirement
 from treeform.language.numbers import is_whole
 from treeform.language.objective import Objective
 from treeform.language.question import Question
+from treeform.solve import schedule
 from treeform.solve.part_ledger import Part, PartLedger, Reduction
-from treeform.utils.budget import Limit
+from treeform.utils.budget import Limit, Share
 
 Point = tuple[Fraction, Fraction]
+MOST_UNITS = 100
+"""That one of the counts costs for each unit of the other, about, where models are searched for: costs of many digits
+make searches slow."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,7 +188,35 @@ class TwoCounts(Reduction, of=TwoCountTerm):
                 self.none_at_all([inner])
         if self.ledger.upper is None or self.ledger.stop():
             return limit
-        return (self._by_lines() if self._best <= self._term.turning else self._by_steps()) or limit
+        if self._best > self._term.turning:
+            return self._by_steps() or limit
+        if not self.is_seldom_proved:
+            return self._by_lines() or limit
+        limit = self._by_lines(schedule.FIRST_DIRECTION)
+        if limit is Limit.TIME and not self.ledger.stop():
+            self._downhill()
+            limit = self.ledger.budget.reason or self._by_lines()
+        return limit
+
+    def _downhill(self) -> None:
+        """Deep models, each from the best one towards less loss there, for as long as they are better.
+
+        The models of at least its loss are a convex set: what is below its tangent is better.
+        """
+        best = None
+        while self.better(best) and not self.ledger.stop():
+            best, graph = self.ledger.upper, self.ledger.graph
+            assert graph is not None
+            x, y = self._term.point(graph, self.question.data)
+            loss = partial(self._term.loss, self.question.data)
+            steps = [abs(loss(Fraction(x + i), Fraction(y + j)) - self._best) for i, j in ((1, 0), (0, 1))]
+            if not all(steps):
+                return
+            ratio = (steps[0] / steps[1]).limit_denominator(MOST_UNITS)
+            a, b = ratio.numerator or 1, ratio.denominator
+            inner = PartLedger(Part(_question(self.question, a, b), None), self.ledger, f"{a} x + {b} y")
+            inner.budget = schedule.DIRECTION.of(self.ledger.budget)
+            self.searched(inner)
 
     @property
     def _best(self) -> Fraction:
@@ -197,7 +229,8 @@ class TwoCounts(Reduction, of=TwoCountTerm):
 
     # -- lines ----------------------------------------------------------------------------------------
 
-    def _by_lines(self) -> Limit | None:
+    def _by_lines(self, share: Share | None = None) -> Limit | None:
+        """``share``: of the time, for each line; None: each has all."""
         right, top = self._term.most(self.question.data)
         lines = [Line(1, 0, 0, (0, top)), Line(0, 1, 0, (right, 0))]
         parts: dict[Line, PartLedger] = {}
@@ -213,7 +246,7 @@ class TwoCounts(Reduction, of=TwoCountTerm):
             if least >= self._best or not useful or self.ledger.stop():
                 return limit
             index = losses.index(least)
-            inner, line, limit = self._ask(lines[index], lines[index + 1])
+            inner, line, limit = self._ask(lines[index], lines[index + 1], share)
             if line.c <= line.value(corner_of(lines[index], lines[index + 1])):
                 return limit  # stopped before its bound was any use
             parts[line] = inner
@@ -235,7 +268,7 @@ class TwoCounts(Reduction, of=TwoCountTerm):
     def _loss(self, one: Line, other: Line) -> Fraction:
         return self._term.loss(self.question.data, *corner_of(one, other))
 
-    def _ask(self, left: Line, right: Line) -> tuple[PartLedger, Line, Limit | None]:
+    def _ask(self, left: Line, right: Line, share: Share | None) -> tuple[PartLedger, Line, Limit | None]:
         """The line between two others whose corner has a smaller loss than the best model."""
         assert left.at is not None and right.at is not None
         a, b = _direction(left.at[1] - right.at[1], right.at[0] - left.at[0])
@@ -243,6 +276,8 @@ class TwoCounts(Reduction, of=TwoCountTerm):
         unit = self.question.data.weight_unit
         part = Part(_question(self.question, a, b), target * unit)
         inner = PartLedger(part, self.ledger, f"{a} x + {b} y")
+        if share is not None:
+            inner.budget = share.of(self.ledger.budget)
         limit = self.searched(inner, [one.graph for one in (left, right) if one.graph is not None])
         proved = 0 if inner.bound is None else math.ceil(inner.bound / unit)
         if proved >= target:

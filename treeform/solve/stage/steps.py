@@ -17,10 +17,10 @@ from treeform.shape import smaller_shapes
 from treeform.solve import schedule
 from treeform.solve.depth import DepthSearch
 from treeform.solve.engines import usual_engine
-from treeform.solve.in_parts import LEAST_DEPTH, CaseByCase
+from treeform.solve.in_parts import CaseByCase
 from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node, Worker
-from treeform.solve.part_ledger import InnerLedger, PartLedger, Reduction, reduction_of
+from treeform.solve.part_ledger import LEAST_DEPTH, InnerLedger, PartLedger, Reduction, reduction_of
 from treeform.solve.stage.deep_trees import first_deep_trees, longer_search, relaxed
 from treeform.solve.stage.engine_search import has_many_tests, is_proved_beside
 from treeform.utils.budget import Budget, Limit, Share
