@@ -307,8 +307,9 @@ def test_a_score_without_weights():
 
 def test_a_score_of_one_class_needs_its_label():
     X, y = np.arange(20.0)[:, None], np.repeat(["no", "yes"], 10)
-    with pytest.raises(DataError, match="pos_label='yes'"):
-        tf.OptimalTreeClassifierCV([1], cv=2, scoring="f1").fit(X, y)
+    for scoring, told in (("f1", "pos_label='yes'"), ("r2", "is no score of such a target")):
+        with pytest.raises((SpecError, DataError), match=told):
+            tf.OptimalTreeClassifierCV([1], cv=2, scoring=scoring).fit(X, y)
 
 
 def test_one_class_and_weights():

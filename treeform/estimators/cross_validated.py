@@ -24,7 +24,7 @@ from treeform.errors import SpecError, TreeformError, TreeformWarning, did_you_m
 from treeform.estimators.base import OptimalEstimator
 from treeform.estimators.candidates import Candidates, learn
 from treeform.estimators.complexity import price_of, total_weight
-from treeform.estimators.refusals import SCORES, in_our_words
+from treeform.estimators.refusals import OF_SCORES, SCORES, in_our_words
 from treeform.shape import Shape, Tree
 from treeform.utils.arrays import Bools, Floats, Ints
 from treeform.utils.budget import Budget
@@ -211,10 +211,10 @@ class CrossValidatedTree(OptimalEstimator):
     def _score(self, estimator: OptimalEstimator, rows: Rows) -> float:
         weights = {} if rows.sample_weight is None else {"sample_weight": rows.sample_weight}
         try:
-            with in_our_words("the target"):
+            with in_our_words(refused=OF_SCORES):
                 score = self.scorer_(estimator, rows.X, rows.y, **weights)
-        except (AttributeError, ValueError) as error:
-            if callable(self.scoring) or isinstance(error, TreeformError):
+        except (AttributeError, TypeError, ValueError) as error:
+            if not isinstance(self.scoring, str) or isinstance(error, TreeformError):
                 raise
             what = f"scoring={self.scoring!r} is no score of such a target"
             raise SpecError(what, cause=one_line(error), fix=SCORES) from error

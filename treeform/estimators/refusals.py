@@ -22,7 +22,8 @@ SCORES = (
 )
 LABELS = "give one label or value, of the type of training, for each row"
 
-REFUSED: tuple[tuple[str, str, str | None, str], ...] = (
+Refused = tuple[tuple[str, str, str | None, str], ...]
+REFUSED: Refused = (
     (r".*requires y to be passed.*", r"\g<0>", "a model is learned from labels or values", "give them: fit(X, y)"),
     (
         r".*inconsistent numbers of samples: \[(\d+), \1, (\d+)\].*",
@@ -102,12 +103,6 @@ REFUSED: tuple[tuple[str, str, str | None, str], ...] = (
         None,
         WEIGHTS,
     ),
-    (
-        r".*unexpected keyword argument 'sample_weight'.*",
-        "the score takes no sample_weight, and the rows have weights",
-        None,
-        "let its function be of (estimator, X, y, sample_weight=None)",
-    ),
     (r".*(?i:sample.weight).*", r"\g<0>", None, WEIGHTS),
     (r".*(number of splits|n_splits|Expected `cv`).*", r"\g<0>", None, FOLDS),
     (
@@ -115,6 +110,18 @@ REFUSED: tuple[tuple[str, str, str | None, str], ...] = (
         r"scoring=\1 is not known",
         None,
         SCORES,
+    ),
+    (r"Input (y_true )?contains (NaN|inf\w+).*", r"the target contains \2", None, "drop these rows"),
+    (r"The 'y_true' parameter .* Got (.*) instead.*", r"the target is \1", None, LABELS),
+    (r"(Mix of label input types.*?);.*", r"\1", None, LABELS),
+)
+"""Pattern of scikit-learn's text, what happened, why, and what to do."""
+OF_SCORES: Refused = (
+    (
+        r".*unexpected keyword argument 'sample_weight'.*",
+        "the score takes no sample_weight, and the rows have weights",
+        None,
+        "let its function be of (estimator, X, y, sample_weight=None)",
     ),
     (
         r"(Target is multiclass but average='binary'|multi_class must be in).*",
@@ -134,15 +141,12 @@ REFUSED: tuple[tuple[str, str, str | None, str], ...] = (
         None,
         "use stratified folds, such as cv=5, or another score",
     ),
-    (r"Input (y_true )?contains (NaN|inf\w+).*", r"the target contains \2", None, "drop these rows"),
-    (r"The 'y_true' parameter .* Got (.*) instead.*", r"the target is \1", None, LABELS),
-    (r"(Mix of label input types.*?);.*", r"\1", None, LABELS),
 )
-"""Pattern of scikit-learn's text, what happened, why, and what to do."""
+"""The same of scores."""
 
 
 @contextmanager
-def in_our_words(of: str = "the table") -> Iterator[None]:
+def in_our_words(of: str = "the table", refused: Refused = REFUSED) -> Iterator[None]:
     """Within the block, what scikit-learn refuses is a `DataError`, or a `CallError` where it raises TypeError.
 
     ``of`` is what is read, where the text does not say it.
@@ -152,15 +156,15 @@ def in_our_words(of: str = "the table") -> Iterator[None]:
     except TreeformError:
         raise
     except (TypeError, ValueError) as error:
-        refusal = _refusal(error, of)
+        refusal = _refusal(error, of, refused)
         if refusal is None:
             raise
         raise refusal from error
 
 
-def _refusal(error: Exception, of: str) -> TreeformError | None:
+def _refusal(error: Exception, of: str, refused: Refused) -> TreeformError | None:
     kind = CallError if isinstance(error, TypeError) else DataError
-    for pattern, what, cause, fix in REFUSED:
+    for pattern, what, cause, fix in refused:
         found = re.fullmatch(pattern, str(error), flags=re.DOTALL)
         if found:
             text = found.expand(what).rstrip().rstrip(".!").replace("{of}", of)
