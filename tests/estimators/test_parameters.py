@@ -173,6 +173,12 @@ def test_argmax_is_refused_under_requirements_and_warned_of_under_costs():
         tf.OptimalTreeClassifier(decision="vote").fit(X, y)
 
 
+@pytest.mark.parametrize(("parameter", "value"), [("min_weight_fraction_leaf", 2), ("unseen", "ignore")])
+def test_wrong_values_are_refused_before_the_work(table, parameter, value):
+    with pytest.raises((SpecError, DataError), match=str(value)):
+        tf.OptimalTreeClassifier(1, **{parameter: value}).fit(*table)
+
+
 def test_verbose_prints(table, capsys):
     X, y = table
     tf.OptimalTreeClassifier(2, verbose=1, solver="cp-sat", threads=1).fit(X, y)

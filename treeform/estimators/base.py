@@ -19,6 +19,7 @@ from treeform.data.exact import AUTO
 from treeform.data.labels import refuse_missing
 from treeform.data.roles import MISSING, TableOptions, in_row_order, one_of, row_labels
 from treeform.data.table import as_pandas, refuse_repeated_names
+from treeform.data.unseen import Unseen
 from treeform.errors import SpecError
 from treeform.estimators.complexity import with_penalty
 from treeform.estimators.parameters import ELSEWHERE, PREFIX, nested_parameters
@@ -119,6 +120,7 @@ class OptimalEstimator(BaseEstimator):  # type: ignore[misc]
             chosen = [name for name, is_one in zip(names, chosen, strict=True) if is_one]
         categorical = [names[entry] if isinstance(entry, int) else entry for entry in chosen]
         one_of("missing", self.missing, (*MISSING, "majority"))
+        Unseen.of(self.unseen)
         options = TableOptions.of(
             categorical, "value" if self.missing == "majority" else self.missing, self.dates, self.abstain,
             AUTO,  # scikit-learn's boosting, and its class weights, give weights of all digits
@@ -160,7 +162,7 @@ class OptimalEstimator(BaseEstimator):  # type: ignore[misc]
         problem.minimize(with_penalty(self._objective(), self.ccp_alpha, data))
         problem.add(listed(self.requirements))
         if self.min_weight_fraction_leaf:
-            problem.add(MinSupport(self.min_weight_fraction_leaf))
+            problem.add(MinSupport(fraction=self.min_weight_fraction_leaf))
         return problem
 
     def _settle(self, data: Dataset, sensitive_features: Any) -> None:
