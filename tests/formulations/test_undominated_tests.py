@@ -214,7 +214,7 @@ def test_a_whole_graph_in_hand_is_searched_before_a_larger_one_is_written_with_o
     monkeypatch.setattr(WrittenGraphs, "_asked", ask)
     monkeypatch.setattr(GraphSearch, "_made", make)
     monkeypatch.setattr(GraphSearch, "_settled", settle)
-    for case, question in under_rules(of_both_classes(11, TREES), 20, rules_of):
+    for case, question in under_rules(of_both_classes(11, TREES), 11, rules_of):
         optimum_agrees(case, question, "highs")
         events.append("searched")
     steps = set(pairwise(events))

@@ -6,11 +6,13 @@ all choices are enumerated, and models are judged by `Objective.evaluate` and `R
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from itertools import product
+from itertools import chain, product
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -31,7 +33,7 @@ LARGEST = 3_000_000
 
 # A model as nested tuples: a class code, or (test, left, right). Subtrees of diagrams are shared.
 Nested = Any
-Priced = tuple[Fraction, Nested]
+Priced = tuple[int, Nested]
 Target = tuple[str, int]
 Row = tuple[int, int, int, int]  # number of the test (-1 at leaves), left, right, label
 
@@ -90,8 +92,8 @@ def brute_force(
         )
     if worlds.price is None:
         return _best_by_evaluation(worlds, shape, goal, bound)
-    for value, nested in sorted(worlds.models(shape), key=lambda item: item[0]):
-        graph = worlds.graph(nested, shape)
+    for units, nested in sorted(worlds.models(shape), key=itemgetter(0)):
+        value, graph = units * worlds.price.unit, worlds.graph(nested, shape)
         evaluated = goal.evaluate(graph, data)
         if evaluated != value:
             raise AssertionError(
@@ -136,60 +138,50 @@ def _blind(requirement: Requirement) -> bool:
 
 @dataclass(frozen=True)
 class Price:
-    """What a leaf and a test add to the objective."""
+    """What a leaf and a test add to the objective, in whole units, which are added up and sorted fast."""
 
-    leaf: Callable[[int, int], Fraction]
+    unit: Fraction
+    leaf: Callable[[int, int], int]
     """Of a set of samples (mask) and a class code."""
-    test: Fraction
-    constant: Fraction
+    test: int
+    constant: int
 
 
 def price_of(goal: Objective, data: Dataset) -> Price | None:
     """The objective as a sum over leaves and tests; None when some term is no such sum."""
-    classes = range(data.n_classes)
-    matrix = [[Fraction(0) for _ in classes] for _ in classes]
     test = constant = Fraction(0)
-    losses: list[Fraction] = []
+    labels = range(len(values_of(data)) or data.n_classes)
+    costs = [[Fraction(0) for _ in labels] for _ in range(data.n_samples)]
     for weight, term in goal.terms:
-        if isinstance(term, AbsoluteError):
-            losses.append(weight)
-        elif isinstance(term, Error | ClassCost):
-            for truth, guess in product(classes, classes):
-                unit = (
-                    term.entry(data, truth, guess)
-                    if isinstance(term, ClassCost)
-                    else Fraction(int(truth != guess))
-                )
-                matrix[truth][guess] += weight * unit * data.weight_unit
-        elif isinstance(term, Nodes | Leaves):
+        if isinstance(term, Nodes | Leaves):
             test += weight
             constant += weight if isinstance(term, Leaves) else 0
+        elif isinstance(term, Error | ClassCost | AbsoluteError):
+            entry = _entry(term, data)
+            for i, label in product(range(data.n_samples), labels):
+                costs[i][label] += weight * entry(i, label) * data.weight_unit * int(data.weights[i])
         else:
             return None
-    if losses:
-        return Price(_distances(data, sum(losses, Fraction(0))), test, constant)
-    rows = [(int(y), int(w)) for y, w in zip(data.y, data.weights, strict=True)]
+    many = math.lcm(*(number.denominator for number in chain((test, constant), *costs)))
+    whole = [[int(cost * many) for cost in row] for row in costs]
 
     @cache
-    def leaf(mask: int, label: int) -> Fraction:
-        return sum((matrix[y][label] * w for i, (y, w) in enumerate(rows) if mask >> i & 1), Fraction(0))
+    def leaf(mask: int, label: int) -> int:
+        return sum(row[label] for i, row in enumerate(whole) if mask >> i & 1)
 
-    return Price(leaf, test, constant)
+    return Price(Fraction(1, many), leaf, int(test * many), int(constant * many))
 
 
-def _distances(data: Dataset, worth: Fraction) -> Callable[[int, int], Fraction]:
-    """Weighted sums of the distances of targets from the value of a label."""
+def _entry(term: Error | ClassCost | AbsoluteError, data: Dataset) -> Callable[[int, int], Fraction]:
+    """What a sample of weight 1 pays at a label; of values, its distance."""
+    if isinstance(term, ClassCost):
+        return lambda i, label: term.entry(data, int(data.y[i]), label)
+    if isinstance(term, Error):
+        return lambda i, label: Fraction(int(data.y[i] != label))
     assert data.quantity is not None
     values = values_of(data)
     targets = [data.quantity.to_value(d) for d in data.quantity.deviations.tolist()]
-    weights = [worth * data.weight_unit * w for w in data.weights.tolist()]
-
-    @cache
-    def leaf(mask: int, label: int) -> Fraction:
-        rows = (i for i in range(len(targets)) if mask >> i & 1)
-        return sum((weights[i] * abs(targets[i] - values[label]) for i in rows), Fraction(0))
-
-    return leaf
+    return lambda i, label: abs(targets[i] - values[label])
 
 
 def values_of(data: Dataset) -> tuple[Fraction, ...]:
@@ -308,8 +300,8 @@ class Worlds:
     # -- listing ------------------------------------------------------------------------------------
 
     def models(self, shape: Shape) -> Iterator[Priced]:
-        """Every model with its value (0 where there is no price)."""
-        base = self.price.constant if self.price else Fraction(0)
+        """Every model with its value in units (0 where there is no price)."""
+        base = self.price.constant if self.price else 0
         if isinstance(shape, Tree):
             for value, nested in self._trees(self.everybody, shape.depth):
                 yield value + base, nested
@@ -319,11 +311,11 @@ class Worlds:
         for value, layers in self._layers(shape.widths, 0, (self.everybody,)):
             yield value + base, layers
 
-    def _leaf(self, mask: int, label: int) -> Fraction:
-        return self.price.leaf(mask, label) if self.price else Fraction(0)
+    def _leaf(self, mask: int, label: int) -> int:
+        return self.price.leaf(mask, label) if self.price else 0
 
-    def _test_price(self) -> Fraction:
-        return self.price.test if self.price else Fraction(0)
+    def _test_price(self) -> int:
+        return self.price.test if self.price else 0
 
     def _trees(self, mask: int, depth: int) -> list[Priced]:
         out: list[Priced] = [(self._leaf(mask, label), label) for label in range(self.n_labels)]
@@ -338,10 +330,10 @@ class Worlds:
 
     def _layers(
         self, widths: tuple[int, ...], layer: int, masks: tuple[int, ...]
-    ) -> Iterator[tuple[Fraction, tuple[Any, ...]]]:
+    ) -> Iterator[tuple[int, tuple[Any, ...]]]:
         """Ways to route the samples from the nodes of a layer on: (value, one tuple of nodes per layer)."""
         if not masks:
-            yield Fraction(0), ()
+            yield 0, ()
             return
         width = widths[layer + 1] if layer + 1 < len(widths) else 0
         for value, nodes, below in self._one_layer(masks, width, ()):
@@ -350,14 +342,14 @@ class Worlds:
 
     def _one_layer(
         self, masks: tuple[int, ...], width: int, below: tuple[int, ...]
-    ) -> Iterator[tuple[Fraction, tuple[Any, ...], tuple[int, ...]]]:
+    ) -> Iterator[tuple[int, tuple[Any, ...], tuple[int, ...]]]:
         """Choices for the remaining nodes of a layer: a test and its targets each, two or (to pass) one.
 
         A target is ``("node", index)`` of the next layer or ``("leaf", class)``; nodes of the next layer are
         opened in order, so that renumbered copies do not repeat.
         """
         if not masks:
-            yield Fraction(0), (), below
+            yield 0, (), below
             return
         mask, *others = masks
         for t, low, high, price, after in self._one_node(mask, width, below):
@@ -366,7 +358,7 @@ class Worlds:
 
     def _one_node(
         self, mask: int, width: int, below: tuple[int, ...]
-    ) -> Iterator[tuple[int, Target, Target, Fraction, tuple[int, ...]]]:
+    ) -> Iterator[tuple[int, Target, Target, int, tuple[int, ...]]]:
         for price, only, after in self._targets(mask, width, below):
             yield PASS, only, only, price, after
         for t, right in self.splits(mask):
@@ -377,13 +369,13 @@ class Worlds:
 
     def _targets(
         self, mask: int, width: int, below: tuple[int, ...]
-    ) -> Iterator[tuple[Fraction, Target, tuple[int, ...]]]:
+    ) -> Iterator[tuple[int, Target, tuple[int, ...]]]:
         for label in range(self.n_labels):
             yield self._leaf(mask, label), ("leaf", label), below
         for i, children in enumerate(below):
-            yield Fraction(0), ("node", i), (*below[:i], children | mask, *below[i + 1 :])
+            yield 0, ("node", i), (*below[:i], children | mask, *below[i + 1 :])
         if len(below) < width:
-            yield Fraction(0), ("node", len(below)), (*below, mask)
+            yield 0, ("node", len(below)), (*below, mask)
 
     # -- graphs -------------------------------------------------------------------------------------
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -99,8 +98,6 @@ class _EveryTree:
         assert price is not None  # errors, costs and prices of tests
         self.price = price
         self.worlds, self.labels = Worlds(data, None), range(data.n_classes)
-        leaves = [self.price.leaf(1 << i, c) for i in range(data.n_samples) for c in self.labels]
-        self.unit = Fraction(1, math.lcm(*(x.denominator for x in (*leaves, self.price.test))))
         self._prices: dict[tuple[int, int], np.ndarray] = {}
 
     def by_price(self) -> Iterator[tuple[Fraction, Nested]]:
@@ -109,16 +106,16 @@ class _EveryTree:
         for index in np.argsort(prices, kind="stable").tolist():
             if prices[index] >= NO_TREE:
                 break
-            price = int(prices[index]) * self.unit + self.price.constant
+            price = (int(prices[index]) + self.price.constant) * self.price.unit
             yield price, self.tree(self.worlds.everybody, self.depth, index)
 
     def prices(self, mask: int, depth: int) -> np.ndarray:
         """Of the trees on some samples: first the leaves, then a block for each test."""
         if (mask, depth) not in self._prices:
-            parts = [np.array([int(self.price.leaf(mask, c) / self.unit) for c in self.labels])]
+            parts = [np.array([self.price.leaf(mask, c) for c in self.labels])]
             for _, right in self.tests(mask) if depth else ():
                 low, high = self.prices(mask & ~right, depth - 1), self.prices(mask & right, depth - 1)
-                both = low[:, None] + high + int(self.price.test / self.unit)
+                both = low[:, None] + high + self.price.test
                 both[self.labels, self.labels] = NO_TREE  # two leaves of one class
                 parts.append(np.minimum(both, NO_TREE).ravel())
             if sum(map(len, parts)) > LARGEST:
