@@ -112,11 +112,7 @@ def steps(graph: Nodes, matrix: Floats) -> Iterator[tuple[Indices, Indices]]:
 
 def leaf_of_row(graph: Nodes, X: Floats) -> Indices:
     """The leaf that each row of the encoded matrix reaches: (m,) int64."""
-    last = np.zeros(len(X), dtype=np.int64)
-    for part in _parts(graph, X):
-        for rows, node in steps(graph, graph.tested(X[part])):
-            last[part][rows] = node
-    return last
+    return moved(graph, X, np.empty((len(X), 0), dtype=np.int64))[0].astype(np.int64)
 
 
 def _parts(graph: Nodes, X: Floats) -> Iterator[slice]:
@@ -169,7 +165,7 @@ def moved(graph: Nodes, X: Floats, weights: Indices) -> tuple[Ints, Indices, Ind
         leaf[part], sides, nodes = _core.move_rows(matrix, weights[part], *arrays)
         carried += sides
         reaching += nodes
-    return leaf, carried.reshape(size, 2, -1), reaching.reshape(size, -1)
+    return leaf, carried.reshape(size, 2, weights.shape[1]), reaching.reshape(size, weights.shape[1])
 
 
 def sides_taken(graph: Nodes, data: Dataset) -> Bools:

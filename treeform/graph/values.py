@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,16 +42,16 @@ def moments(graph: routing.Nodes, data: Dataset, quantity: Quantity) -> Floats:
     leaf = routing.Routed.leaf_known(graph, data.X) if in_levels else None
     if leaf is None:
         rows, nodes = map(np.concatenate, zip(*routing.steps(graph, graph.tested(data.X)), strict=True))
-        weight, deviations = data.weights[rows].astype(np.float64), quantity.deviations[rows]
+        weight, deviations = data.weights[rows], quantity.deviations[rows]
     else:  # what reaches a test is what reaches its children
-        nodes, weight, deviations = leaf, data.weights.astype(np.float64), quantity.deviations
+        nodes, weight, deviations = leaf, data.weights, quantity.deviations
 
-    def summed(amounts: Floats) -> Floats:
+    def summed(amounts: NDArray[Any]) -> Floats:
         return np.bincount(nodes, amounts, minlength=size).astype(np.float64, copy=False)
 
     total = summed(weight)
     with np.errstate(invalid="ignore"):  # nodes that nothing reaches: 0 / 0
-        mean = summed(weight * deviations) / total
+        mean = summed(np.multiply(weight, deviations, dtype=np.float64)) / total
         apart = mean[nodes]  # in place: of a large table each of these is a good part of it
         np.subtract(deviations, apart, out=apart)
         apart *= apart

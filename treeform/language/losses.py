@@ -13,6 +13,7 @@ import numpy as np
 from treeform.data import Dataset
 from treeform.data.exact import AUTO
 from treeform.data.quantity import Quantity
+from treeform.data.views import chunks
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.numbers import as_fraction
@@ -77,9 +78,11 @@ class LeafLoss(Term):
         quantity = quantity_of(data, self)
         leaf = graph.apply(data.X)
         total = Fraction(0)
-        for node in np.flatnonzero(np.bincount(leaf)).tolist():
-            value = quantity.in_units(graph.values[graph.label[node]])
-            total += self.of_rows(quantity.deviations[leaf == node], data.weights[leaf == node], value)
+        for part in chunks(len(leaf), 32):
+            deviations, weights = quantity.deviations[part], data.weights[part]
+            for node in np.flatnonzero(np.bincount(leaf[part])).tolist():
+                value, here = quantity.in_units(graph.values[graph.label[node]]), leaf[part] == node
+                total += self.of_rows(deviations[here], weights[here], value)
         return total * self.per_unit(data)
 
     def unit(self, data: Dataset) -> Fraction:

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from treeform import _core
 from treeform.data import Dataset
 from treeform.language.losses import LeafLoss, quantity_of
 from treeform.language.ports import Ports
@@ -126,10 +127,5 @@ class AbsoluteError(LeafLoss):
 
 def _sums(deviations: Ints, weights: Ints) -> tuple[int, int, int]:
     """Sums of w, w d and w d^2, exactly."""
-    largest = int(np.abs(deviations).max())
-    weighted = weights * deviations
-    weight, total = int(weights.sum()), int(weighted.sum())
-    if largest * largest * weight < SAFE:
-        return weight, total, int(weighted @ deviations)
-    pairs = zip(deviations.data, weights.data, strict=True)
-    return weight, total, sum(w * d * d for d, w in pairs)
+    high, low = _core.sum_of_squares(deviations, weights)
+    return int(weights.sum()), int(weights @ deviations), (high << 64) + low

@@ -18,7 +18,8 @@ std::uint64_t factor(std::size_t column) {
 /// The groups so far by their hashes, with linear probing; at most half full.
 class Slots {
 public:
-    Slots() : slot_(1024, kEmpty) {}
+    /// For at most so many; memory set aside for them is none until it is written.
+    explicit Slots(std::size_t most) : slot_(1024, kEmpty) { hash_.reserve(most); }
     /// The group of that hash for which `same` holds, or a new one.
     template <class Same>
     std::size_t find_or_add(std::uint64_t hash, const Same& same) {
@@ -54,7 +55,8 @@ RowGroups group_rows(const std::uint64_t* x, std::size_t rows, std::size_t colum
     for (std::size_t f = 0; f < columns; ++f) odd[f] = factor(f);
     RowGroups out;
     out.group.resize(rows);
-    Slots slots;
+    Slots slots(rows);
+    out.first.reserve(rows);
     for (std::size_t i = 0; i < rows; ++i) {
         const std::uint64_t* row = x + i * columns;
         std::uint64_t hash = 0;

@@ -33,7 +33,7 @@ public:
     /// `rows`, of a table of `all`, by `write_out`; it stays until the next call.
     template <class WriteOut>
     const Rows& of(const Rows& rows, std::size_t all, const WriteOut& write_out) {
-        if (rows.n > all / 4) give_freed_memory_back();  // the most that is held at a time follows
+        if (rows.n > all / 16) give_freed_memory_back();  // the most that is held at a time follows
         rows_ = rows;
         write_out(rows_);
         return rows_;

@@ -21,7 +21,7 @@ Rows rows_of(const Array<double, 2>& x, const Whole& target, const Whole& weight
     Rows rows;
     rows.x = x.data(), rows.n = x.shape(0), rows.stride = x.shape(1), rows.target = target.data();
     require(target.shape(0) == rows.n, "targets and rows differ in number");
-    require(rows.n >= 1 && rows.n < 0x7FFFFFFFu, "between 1 and 2^31 - 2 rows are possible");
+    require(rows.n >= 1 && rows.n < 0x3FFFFFFFu, "between 1 and 2^30 - 2 rows are possible");
     rows.columns = keywords.integers_as<std::size_t>("columns");
     require(!rows.columns.empty(), "there is no feature");
     for (const std::size_t column : rows.columns) require(column < rows.stride, "there is no such column");
@@ -105,6 +105,18 @@ nb::dict regression(const Array<double, 2>& x, const Whole& target, const Whole&
     return answer;
 }
 
+/// The sum of weight * number^2, exactly: its upper 64 bits, and the lower ones.
+nb::tuple sum_of_squares(const Whole& numbers, const Whole& weights) {
+    require_aligned(numbers, weights);
+    require(numbers.shape(0) == weights.shape(0), "weights and numbers differ in number");
+    __int128 sum = 0;
+    for (std::size_t i = 0; i < numbers.shape(0); ++i) {
+        const __int128 number = numbers.data()[i];
+        sum += number * number * weights.data()[i];
+    }
+    return nb::make_tuple(static_cast<std::int64_t>(sum >> 64), static_cast<std::uint64_t>(sum));
+}
+
 using Reals = Array<double, 1>;
 
 /// The costs of all thresholds of all columns under absolute errors with prices, and which are the wrong way round.
@@ -147,6 +159,8 @@ void bind(nb::module_& m) {
           nb::arg("last_level"),
           "Costs of all thresholds of all columns under absolute errors with prices on values; see "
           "treeform.engines.leaf_values.costs.");
+    m.def("sum_of_squares", &sum_of_squares, nb::arg("numbers"), nb::arg("weights"),
+          "The sum of weight * number^2 in two parts, of 64 bits each; see treeform.objectives.regression.");
     m.def("regression", &regression, nb::arg("x"), nb::arg("target"), nb::arg("weight").none(), nb::arg("keywords"),
           "Solve for the best regression tree over continuous features; see treeform.engines.RegressionSearch. "
           "Keywords: columns, loss, depth, max_nodes, min_support, min_flow, price, price_denominator, threads, simd, pairs, "

@@ -6,6 +6,7 @@
 // with a given feature at its root. Source: Brita et al., AAAI 2025, for classification.
 #include <algorithm>
 #include <cstdint>
+#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -126,22 +127,16 @@ private:
     }
     /// The cut that halves the rows of the interval; at first the one at the key that was given.
     std::size_t choose(std::size_t first, std::size_t last) {
+        const auto from_on = [&](const auto& before) {
+            return *std::ranges::partition_point(std::views::iota(first, last), before);
+        };
         if (first_key_ >= 0) {
             const auto key = static_cast<std::uint32_t>(std::exchange(first_key_, -1));
-            return partition_point(first, last, [&](std::size_t k) { return cuts_.key(k) < key; });
+            return from_on([&](std::size_t k) { return cuts_.key(k) < key; });
         }
         const std::uint32_t middle = (cuts_.below(first) + cuts_.below(last)) / 2;
-        const auto at = partition_point(first, last, [&](std::size_t k) { return cuts_.below(k) < middle; });
+        const auto at = from_on([&](std::size_t k) { return cuts_.below(k) < middle; });
         return at > first && middle - cuts_.below(at - 1) < cuts_.below(at) - middle ? at - 1 : at;
-    }
-    /// The first number from `first` on that `before` does not hold for, or `last`.
-    template <class Before>
-    static std::size_t partition_point(std::size_t first, std::size_t last, const Before& before) {
-        while (first < last) {
-            const std::size_t middle = first + (last - first) / 2;
-            before(middle) ? first = middle + 1 : last = middle;
-        }
-        return first;
     }
 };
 

@@ -19,11 +19,12 @@ constexpr int kMostLanes = 16;
 
 /// What one scan reads. The arrays are of rows * lanes elements, aligned to 64 bytes.
 struct ScanInput {
-    const std::int32_t* key;  // rank in the outer feature, in the order of the inner one; pads above all thresholds
+    // Twice the rank in the outer feature, in the order of the inner one, and 1 where a value of the inner feature ends, so
+    // that a threshold may follow. Pads are above all thresholds, and even.
+    const std::int32_t* key;
     const std::int32_t* target;  // scaled; 0 at pads
-    const std::int8_t* ends;  // -1 where a value ends, so that a threshold may follow; 0 elsewhere and at pads
     int rows;
-    std::int32_t threshold;  // the left side has keys below it
+    std::int32_t threshold;  // twice a rank: the left side has keys below it
     std::int32_t n[2];  // samples on the left and on the right
     bool ties;  // whether the inner feature has equal values
 };

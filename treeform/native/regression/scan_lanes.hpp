@@ -11,13 +11,9 @@ namespace {
 constexpr int kLanes = TREEFORM_LANES;
 typedef std::int32_t Ints __attribute__((vector_size(4 * kLanes)));
 typedef float Floats __attribute__((vector_size(4 * kLanes)));
-typedef std::int8_t Bytes __attribute__((vector_size(kLanes)));
 
 inline Ints load(const std::int32_t* from) { return *reinterpret_cast<const Ints*>(from); }
 inline Floats to_floats(Ints value) { return __builtin_convertvector(value, Floats); }
-inline Ints mask_of(const std::int8_t* ends) {
-    return __builtin_convertvector(*reinterpret_cast<const Bytes*>(ends), Ints);
-}
 
 template <int... Lane>
 struct Lanes {};
@@ -105,9 +101,9 @@ void scan_sides(const ScanInput& in, double gain[2]) {
     Best left(left_sum, in.n[0]), right(all - left_sum, in.n[1]);
     const auto step = [&](int i, auto ties) __attribute__((always_inline)) {
         constexpr bool kTies = decltype(ties)::value;
-        const Ints goes_left = load(in.key + i * kLanes) < threshold, y = load(in.target + i * kLanes);
+        const Ints key = load(in.key + i * kLanes), goes_left = key < threshold, y = load(in.target + i * kLanes);
         Ints ends = {};
-        if constexpr (kTies) ends = mask_of(in.ends + i * kLanes);
+        if constexpr (kTies) ends = -(key & 1);
         sum += goes_left & y, count -= goes_left;
         if constexpr (Left) left.template offer<kTies>(sum, count, ends);
         if constexpr (Right) {

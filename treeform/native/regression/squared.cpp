@@ -9,6 +9,8 @@ constexpr double kSums = 1.0e9;         // scaled sums stay below it, and so wit
 constexpr double kRounding = 0x1p-20;   // of the scan's floats, as a share of the sum of all |q|
 constexpr double kNear = 1e-11;         // gains that are nearer to each other are compared as fractions
 
+constexpr std::int32_t kPad = std::numeric_limits<std::int32_t>::max() - 1;  // even: no value ends there
+
 using Wide = __int128;
 
 /// The nearest double of a number that is not negative, or one next to it; exact below 2^53.
@@ -30,12 +32,12 @@ Value Squared::leaf(const Subset& rows) const {
 }
 
 Value Squared::left_leaf(std::size_t below) const {
-    const std::int64_t weight = weights_[below];
+    const std::int64_t weight = left_weight(below);
     return {squared_error_of(squares_[below], sums_[below], weight), 0, {{sums_[below] + centre_ * weight, weight}}};
 }
 
 Value Squared::right_leaf(std::size_t below) const {
-    const std::int64_t sum = sum_ - sums_[below], weight = weight_ - weights_[below];
+    const std::int64_t sum = sum_ - sums_[below], weight = weight_ - left_weight(below);
     return {squared_error_of(all_squares_ - squares_[below], sum, weight), 0, {{sum + centre_ * weight, weight}}};
 }
 
@@ -73,9 +75,9 @@ void Squared::lay_out(const Subset& rows, std::size_t feature) {
     Layout& to = layout_[feature];
     const auto lanes = static_cast<std::size_t>(choice_.lanes), height = static_cast<std::size_t>(rows_);
     const std::size_t size = lanes * height;
-    std::int32_t* target = to.target.need(size);
-    std::int8_t* ends = to.ends.need(size);
-    to.key.need(size);
+    // Large parts follow each other: room for all rows, so that no array of another size is left between.
+    const std::size_t most = rows.n > table_.n / 4 ? (table_.n / lanes + 1) * lanes : size;
+    std::int32_t *target = to.target.need(size, most), *key = to.key.need(size, most);
     const auto& order = rows.order[feature];
     const auto& rank = table_.rank[feature];
     const Row pad = static_cast<Row>(table_.n);
@@ -85,7 +87,7 @@ void Squared::lay_out(const Subset& rows, std::size_t feature) {
             const std::size_t k = l * height + s, at = s * lanes + l;
             const bool ends_here = k + 1 < rows.n && rank[order[k]] != rank[order[k + 1]];
             target[at] = scaled_[k < rows.n ? order[k] : pad];
-            ends[at] = ends_here ? -1 : 0;
+            key[at] = ends_here;
             to.ties |= !ends_here && k + 1 < rows.n;
         }
 }
@@ -93,11 +95,13 @@ void Squared::lay_out(const Subset& rows, std::size_t feature) {
 void Squared::outer(const Subset& rows, std::size_t feature) {
     outer_ = feature;
     for (Layout& layout : layout_) layout.keys_ready = false;
-    sums_.resize(rows.n + 1), weights_.resize(rows.n + 1), squares_.resize(rows.n + 1);
+    sums_.resize(rows.n + 1), squares_.resize(rows.n + 1);
+    if (table_.weighted) weights_.resize(rows.n + 1);
     Wide squares = 0;
     std::int64_t sum = 0, weight = 0;
     for (std::size_t k = 0; k <= rows.n; ++k) {
-        sums_[k] = sum, weights_[k] = weight, squares_[k] = to_double(squares);
+        sums_[k] = sum, squares_[k] = to_double(squares);
+        if (table_.weighted) weights_[k] = weight;
         if (k == rows.n) break;
         const Row i = rows.order[feature][k];
         const std::int64_t y = table_.target[i] - rows.centre, w = table_.weight[i];
@@ -116,7 +120,7 @@ const std::int32_t* Squared::keys(const Subset& rows, std::size_t feature) {
     std::int32_t* to = key;
     for (std::size_t s = 0; s < height; ++s)
         for (std::size_t k = s; k < lanes * height; k += height)
-            *to++ = k < rows.n ? static_cast<std::int32_t>(rank[order[k]]) : std::numeric_limits<std::int32_t>::max();
+            *to = k < rows.n ? 2 * static_cast<std::int32_t>(rank[order[k]]) + (*to & 1) : kPad, ++to;
     return key;
 }
 
@@ -128,9 +132,8 @@ void Squared::bound(const Subset& rows, const Cut& cut, std::size_t feature, con
     const auto below = static_cast<std::int32_t>(cut.below);
     const ScanInput in{keys(rows, feature),
                        layout.target.data(),
-                       layout.ends.data(),
                        rows_,
-                       static_cast<std::int32_t>(cut.key),
+                       2 * static_cast<std::int32_t>(cut.key),
                        {below, static_cast<std::int32_t>(rows.n) - below},
                        layout.ties};
     double gain[2] = {0, 0};
@@ -225,7 +228,7 @@ std::size_t Squared::bytes_to_prepare(const Subset& rows) const {
 
 std::size_t Squared::bytes() const {
     std::size_t all = scaled_.size() * 4 + squares_.size() * 24;
-    for (const Layout& one : layout_) all += one.key.bytes() + one.target.bytes() + one.ends.bytes();
+    for (const Layout& one : layout_) all += one.key.bytes() + one.target.bytes();
     return all;
 }
 

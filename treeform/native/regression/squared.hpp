@@ -28,8 +28,8 @@ public:
 
     Value leaf(const Subset& rows) const;
 
-    /// Of the layouts of so many cells: keys, targets and ends, and room to grow.
-    static constexpr std::size_t bytes_of_layouts(std::size_t cells) { return cells * 9 / 4 * 5; }
+    /// Of the layouts of so many cells: keys and targets, and room to grow.
+    static constexpr std::size_t bytes_of_layouts(std::size_t cells) { return cells * 10; }
     /// From here on `stump` is about these rows.
     static void enter(const Subset&) {}
     /// From here on `outer` and `bound` are, too.
@@ -42,7 +42,9 @@ public:
     void outer(const Subset& rows, std::size_t feature);
     Value left_leaf(std::size_t below) const;
     Value right_leaf(std::size_t below) const;
-    std::int64_t left_weight(std::size_t below) const { return weights_[below]; }
+    std::int64_t left_weight(std::size_t below) const {
+        return table_.weighted ? weights_[below] : static_cast<std::int64_t>(below);
+    }
     /// Brackets of the least cost of a threshold of `feature` on the sides that are wanted: lowest <= cost <= highest.
     void bound(const Subset& rows, const Cut& cut, std::size_t feature, const bool want[2], double lowest[2],
                double highest[2]);
@@ -53,7 +55,6 @@ public:
 private:
     struct Layout {
         Aligned<std::int32_t> key, target;
-        Aligned<std::int8_t> ends;
         bool ties = false, keys_ready = false;
     };
 
@@ -67,7 +68,7 @@ private:
     std::size_t outer_ = 0;
     int rows_ = 0;  // of the layouts
     double scale_ = 1, margin_ = 0;
-    std::vector<std::int64_t> sums_, weights_;  // of the first rows in the outer order
+    std::vector<std::int64_t> sums_, weights_;  // of the first rows in the outer order; weights if they differ
     std::vector<double> squares_;
     std::int64_t centre_ = 0, sum_ = 0, weight_ = 0;
     double all_squares_ = 0;
