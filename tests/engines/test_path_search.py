@@ -138,6 +138,7 @@ def test_the_clock_is_read_while_pairs_are_counted(monkeypatch):
     task = lowered(problem.question, tf.PathSearch()).task
     whole = tf.PathSearch().run(problem.data, task, EngineRun())
     monkeypatch.setattr("treeform.engines.paths.table.AT_A_TIME", 50 * 15)
+    monkeypatch.setattr("treeform.engines.paths.search.AT_A_TIME", 50 * 15)
     monkeypatch.setattr("treeform.engines.paths.pairs.AT_A_TIME", 50 * 15**2)
     looks = []
     parts = tf.PathSearch().run(

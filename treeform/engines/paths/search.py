@@ -15,7 +15,7 @@ import numpy as np
 from treeform.engines.native_call import Room
 from treeform.engines.paths.pairs import Node, Pairs
 from treeform.engines.paths.rules import Rules
-from treeform.engines.paths.table import Table
+from treeform.engines.paths.table import AT_A_TIME, Table, parts
 from treeform.engines.task import TreeTask
 from treeform.utils.arrays import Floats, Ints
 from treeform.utils.budget import report_step
@@ -140,12 +140,16 @@ class Search:
         """The tests that may stand here, and what each costs with leaves on both sides, allowed or not."""
         if self.stop():
             raise Stopped
-        bits, cost, weight = self.table.of(rows)
-        points, heavy = bits.sum(axis=0), weight @ bits
+        tests = self.table.bits.shape[1]
+        points, heavy, right = np.zeros(tests), np.zeros(tests), np.zeros((tests, self.table.cost.shape[1]))
+        for part in parts(len(rows), tests, AT_A_TIME, self.stop):
+            bits, cost, weight = self.table.of(rows[part])
+            points += bits.sum(axis=0)
+            heavy += weight @ bits
+            right += bits.T @ cost
         fits = self.rules.allowed[state] & (points > 0) & (points < len(rows))
-        fits &= np.minimum(heavy, weight.sum() - heavy) >= self.task.min_support
-        right = bits.T @ cost
-        estimate = right.min(axis=1) + (cost.sum(axis=0) - right).min(axis=1)
+        fits &= np.minimum(heavy, self.table.weight[rows].sum() - heavy) >= self.task.min_support
+        estimate = right.min(axis=1) + (self.table.cost[rows].sum(axis=0) - right).min(axis=1)
         return np.flatnonzero(fits), estimate
 
     def _pairs(self, rows: Ints, depth: int, state: int, upper: float, better: Better) -> tuple[float, Node]:

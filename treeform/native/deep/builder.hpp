@@ -50,6 +50,9 @@ public:
         return sides_.split(space_, rows, test, height);
     }
 
+    /// Gives the rows that are held between two questions back.
+    void give_back() { sides_.clear(), sample_ = {}; }
+
     /// The height that a tree of these rows can make use of.
     int useful(const Rows& rows, int height) const { return std::min(height, space_.most_tests(rows)); }
 

@@ -110,6 +110,9 @@ public:
         return true;
     }
 
+    /// Between two stages: gives the rows that are held for the next one back.
+    void give_back() { build_.give_back(); }
+
     const Ptr& tree() const { return current_; }
     /// The stages that ran to their ends.
     const std::vector<std::string>& done() const { return done_; }
@@ -176,7 +179,7 @@ private:
     /// Elements that were read for it, and for the searches that are part of it.
     std::uint64_t work() const { return work_ + (at_work_ ? space_.work() - since_ : 0); }
     void resume() { since_ = space_.work(), at_work_ = true; }
-    void rest() { work_ = work(), at_work_ = false; }
+    void rest() { work_ = work(), at_work_ = false, give_back(); }
 
     void pace() {
         while (is_less_depth_due()) step_of_less_depth();

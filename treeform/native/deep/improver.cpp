@@ -61,6 +61,7 @@ private:
     }
     /// After a stage; where the last test gains much more or less than its price by now, the search goes on at another one.
     void divide_tests_anew() {
+        search_->give_back();
         divide_tests();
         const Cost price = few_->gain(), change = price < more_ ? more_ - price : price - more_;
         if (change <= 1 + more_ / 4) return;
