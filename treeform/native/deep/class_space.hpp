@@ -34,7 +34,7 @@ public:
           penalty_(static_cast<Cost>(rules.node_penalty)), support_(static_cast<Cost>(rules.min_support)),
           search_(table, rules, control, scans), each_(table, rules, control, counters_, scans),
           listed_(table, all, control), kept_(most_kept(table)),
-          stump_(table), impurity_(table, listed_), division_(table, control), by_(table.features), gain_(table.n),
+          stump_(table), impurity_(table, listed_), division_(table, control), by_(table.features),
           one_(table.classes), other_(table.classes) {}
 
     static Cost infinite() { return kInf; }
@@ -140,7 +140,7 @@ public:
 
     /// Rows that are not asked for again before they are made anew: many are not kept for that.
     void give_back(Rows& part) const {
-        if (!part.undivided && part.own.keys.size() > kept_) part = {};
+        if (!part.undivided && part.own.keys.size() > kept_ / 4) part = {};
     }
 
     /// About `wanted` of the rows, by chance.
@@ -200,6 +200,7 @@ public:
                                                Random& random, int noise) {
         const Node& rows = division_.read(part);
         const Routes to_left(left, table_.rank), to_right(right, table_.rank);
+        gain_.resize(table_.n);  // not every space is asked for them
         for (std::size_t k = 0; k < rows.n; ++k) {
             if (k % kPolled == 0) control_.check();
             const auto row = rows.order(0)[k];
