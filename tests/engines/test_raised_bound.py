@@ -105,6 +105,15 @@ def test_a_test_that_costs_more_than_a_target(draw: Draw) -> None:
     assert reached > 0
 
 
+def test_at_depth_six_small_targets_come_first() -> None:
+    """Of the third table a first target that is a part of the errors takes longer than the bound's first share."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        x, y = rng.integers(0, 40, (1_000, 5)).astype(float), rng.integers(0, 2, 1_000).astype(np.int32)
+        found = solve(x, y, None, 1 - np.eye(2, dtype=np.int64), depth=6, upper=1)
+        assert found["complete"] and found["lower"] >= 1 and found["counters"]["nodes"] == 0, seed
+
+
 def hard_table() -> tuple[Any, Any, Any]:
     rng = np.random.default_rng(1)
     x, y = rng.integers(0, 8, (200, 2)).astype(float), rng.integers(0, 2, 200).astype(np.int32)

@@ -56,16 +56,19 @@ private:
     std::map<std::pair<int, std::vector<Range>>, Cost> known_;
 };
 
-/// Quantiles of all rows: cuts that many nodes have in common.
+/// Quantiles of some rows: cuts that many nodes have in common.
 template <class W>
 class CommonCuts {
 public:
     using Key = typename W::Key;
 
-    TREEFORM_COLD void take(const Node<W>& node, int features) {
-        keys_.resize(features);
-        for (int f = 0; f < features; ++f)
-            for (std::size_t i = 1; i < kParts; ++i) keys_[f][i] = node.key(f)[node.n * i / kParts];
+    TREEFORM_COLD void take(const Table<W>& table, std::vector<typename W::Id> rows) {
+        keys_.resize(table.features);
+        for (int f = 0; f < table.features && !rows.empty(); ++f) {
+            const auto* rank = table.rank[f].data();
+            std::sort(rows.begin(), rows.end(), [&](auto a, auto b) { return rank[a] < rank[b]; });
+            for (std::size_t i = 1; i < kParts; ++i) keys_[f][i] = rank[rows[rows.size() * i / kParts]];
+        }
     }
     /// The key low < key <= high that divides the rows into the fewest parts; 0 if there is none.
     Key between(int f, Key low, Key high) const {

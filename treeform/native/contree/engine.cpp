@@ -111,7 +111,7 @@ private:
 
     void prove() {
         // Rows without labels, and hard rows, are parts of nodes with keys.
-        if (settings_.min_support > 0 || (settings_.depth >= 5 && are_all_in_reach(table_)))
+        if (settings_.min_support > 0 || (settings_.depth >= 5 && are_all_in_reach(table_, settings_.depth)))
             add_keys(table_, node_, control_);
         if (improver_ && improver_->first_tree && settings_.depth >= 5) bound_hard_rows();
         try {

@@ -20,9 +20,10 @@ public:
                             const ScanTable<typename W::Key, typename W::Sum>& scans, const FlatTree& first)
         : table_(table), root_(root), rules_(rules), control_(control),
           most_(static_cast<Cost>(first.cost - table.losses.offset)), bound_(table, rules, control, scans) {
-        const auto wrong = wrong_rows(table, first);
-        all_ = are_all_hard(table, wrong.size());
+        auto wrong = wrong_rows(table, first);
+        all_ = are_all_hard(table, rules.depth, wrong.size());
         if (!all_) hard_ = hard_rows(table, root, wrong, control);
+        bound_.cut_between(std::move(wrong));
         bound_.begin(all_ ? root : hard_, rules.depth, most_);
     }
 
@@ -36,7 +37,7 @@ public:
         const std::uint64_t most_work = work() + more;
         const Cost before = lower();
         while (!ended_ && bound_.raise(enough, most_work) && lower() < enough) {
-            ended_ = std::exchange(all_, true) || !are_all_in_reach(table_);
+            ended_ = std::exchange(all_, true) || !are_all_in_reach(table_, rules_.depth);
             if (!ended_) bound_.begin(root_, rules_.depth, most_);
         }
         if (lower() > before) control_.publish_bound(lower() + table_.losses.offset);

@@ -24,18 +24,20 @@ TREEFORM_COLD std::vector<typename W::Id> wrong_rows(const Table<W>& table, cons
     return wrong;
 }
 
-/// Whether a first round of cuts of all rows, one of each feature at three levels above trees of depth two, takes about
-/// a second at most.
+/// Whether a first round of cuts of all rows, one of each feature at each level above trees of depth two, takes some
+/// seconds at most. The order of the levels makes no difference to the boxes.
 template <class W>
-bool are_all_in_reach(const Table<W>& table) {
+bool are_all_in_reach(const Table<W>& table, int depth) {
     constexpr double kMostSteps = 7e9;
-    return static_cast<double>(table.n) * std::pow(table.features, 5) < kMostSteps;
+    double steps = static_cast<double>(table.n) * table.features * table.features;
+    for (int level = 1; level <= depth - 2; ++level) steps *= (table.features + level - 1.0) / level;
+    return steps < kMostSteps;
 }
 
 /// Whether all rows give a larger bound than the hard ones in the same time: many are wrong.
 template <class W>
-bool are_all_hard(const Table<W>& table, std::size_t wrong) {
-    return wrong * 8 >= table.n && are_all_in_reach(table);
+bool are_all_hard(const Table<W>& table, int depth, std::size_t wrong) {
+    return wrong * 8 >= table.n && are_all_in_reach(table, depth);
 }
 
 /// The node of the hard rows. If finding all neighbours would take too long, only evenly spaced wrong rows are taken.

@@ -45,13 +45,15 @@ public:
     /// See DepthTwo::work.
     std::uint64_t work() const { return two_.work() + work_; }
 
+    /// Cuts between as many of these rows as can be come first: both sides of such a test have errors.
+    TREEFORM_COLD void cut_between(std::vector<typename W::Id> rows) { cuts_.take(table_, std::move(rows)); }
     /// From here on the rows of this node are searched, which stays as long. The targets depend on `most`, the cost of a
     /// known tree, and on the bound so far. From depth six on the first ones for all rows are small: others take minutes.
     TREEFORM_COLD void begin(const Node<W>& node, int depth, Cost most) {
         node_ = &node, depth_ = depth, beyond_ = most;
         large_ = most / 32;
         target_ = std::min(most, std::max<Cost>(lower_ + 1, depth < kDeep || node.n < table_.n ? large_ : 0));
-        cuts_.take(node, table_.features), boxes_.clear();
+        boxes_.clear();
     }
     /// Raises the bound until it is `enough`, or until the work so far is `most_work`: then it returns false, and the next
     /// call goes on. True: this node gives no more.
