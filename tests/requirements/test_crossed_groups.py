@@ -48,6 +48,13 @@ def test_all_ways_to_name_them_agree(table):
     assert [row.group for row in report] == ["f & n", "f & s", "m & n", "m & s"]
 
 
+def test_columns_are_read_once_for_each_table(table):
+    """Each judgement of a model asks for its groups."""
+    frame, y = table
+    data, other = (tf.Problem(frame, y, shape=tf.Tree(1)).data for _ in range(2))
+    assert Groups.of("sex & town", data) is Groups.of(["sex", "town"], data) is not Groups.of("sex & town", other)
+
+
 def test_texts_files_and_certificates_keep_the_names(table):
     frame, y = table
     problem, result = solved(table, tf.EqualOpportunity(["sex", "town"], difference="0.4", positive=1))

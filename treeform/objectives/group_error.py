@@ -34,7 +34,6 @@ class OfGroups(Term):
 
     def __init__(self, groups: Any = None) -> None:
         self.groups = groups
-        self._resolved: tuple[Dataset, Groups] | None = None
 
     def bind(self: T, data: Dataset, **context: Any) -> T:
         groups = self.groups
@@ -43,16 +42,13 @@ class OfGroups(Term):
         if groups is None:
             groups = context.get("sensitive_features")
         written = f"{type(self).__name__}(groups='sex')"
-        kept, found = resolved(groups, data, f"the objective {self}", "objective", written)
         bound = copy.copy(self)
-        bound.groups, bound._resolved = kept, (data, found)
+        bound.groups, _ = resolved(groups, data, f"the objective {self}", "objective", written)
         return bound
 
     def of(self, data: Dataset) -> Groups:
         """The groups of ``data``."""
-        if self._resolved is None or self._resolved[0] is not data:
-            self._resolved = (data, Groups.of(self.groups, data))
-        return self._resolved[1]
+        return Groups.of(self.groups, data)
 
     def called(self, name: str) -> str:
         return self._text(AT + name)

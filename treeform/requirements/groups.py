@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
@@ -45,9 +46,15 @@ class Groups:
         if isinstance(values, Groups):
             return values._fitted(data)
         values = by_name(values, data)
-        name = values if isinstance(values, str) else None
-        raw = _of_columns(name, data) if name is not None else _kept_rows(values, data)
-        name = name if name is not None else _name_of(values)
+        if not isinstance(values, str):
+            return cls._read(_kept_rows(values, data), _name_of(values), data)
+        known = _read_once.setdefault(data, {})
+        if values not in known:
+            known[values] = cls._read(_of_columns(values, data), values, data)
+        return known[values]
+
+    @classmethod
+    def _read(cls, raw: np.ndarray, name: str | None, data: Dataset) -> Groups:
         if raw.ndim == 2 and raw.shape[1] == 1:
             raw = raw[:, 0]
         missing = np.asarray(pd.isna(raw))
@@ -136,6 +143,10 @@ class Groups:
 
     def __repr__(self) -> str:
         return f"<Groups{_called(self.name)}: {', '.join(map(str, self.labels))}>"
+
+
+_read_once: WeakKeyDictionary[Dataset, dict[str, Groups]] = WeakKeyDictionary()
+"""Groups that columns are, of each data set: every judgement of a model asks for them."""
 
 
 def resolved(values: Any, data: Dataset, owner: str, kind: str, written: str) -> tuple[Any, Groups]:
