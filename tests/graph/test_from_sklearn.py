@@ -75,9 +75,10 @@ def test_columns_are_found_by_their_names():
     X, y = load_iris(return_X_y=True)
     frame = pd.DataFrame(X, columns=list("abcd")).assign(text=list("xyz") * 50)
     frame.loc[::7, "c"] = np.nan
-    some = frame[["d", "c"]]
+    frame["flag"] = pd.array([True, None, False] * 50, dtype="boolean")
+    some = frame[["d", "flag", "c"]].astype(float)
     tree = DecisionTreeClassifier(max_depth=4, random_state=0).fit(some, y)
-    for data in (Dataset.from_user(frame, y), Dataset.from_user(some, y), Dataset.from_user(some[["c", "d"]], y)):
+    for data in (Dataset.from_user(frame, y), Dataset.from_user(some[["c", "flag", "d"]], y)):
         graph = tf.DecisionGraph.from_sklearn(tree, data)
         assert graph.predict(frame[[*data.frame]]).tolist() == tree.predict(some).tolist()
 

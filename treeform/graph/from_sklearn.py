@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from treeform.data.columns import NUMERIC
+from treeform.data.columns import BOOLEAN, NUMERIC
 from treeform.data.dataset import Dataset
 from treeform.errors import SpecError, listing
 from treeform.utils.arrays import Bools, Floats, Ints
@@ -115,7 +115,9 @@ def _features(tree: Any, inner: Any, data: Dataset) -> Ints:
         named = known[0]
     of_side = {(name, ""): at for at, name in enumerate(features)}
     of_side |= {
-        (column.source, column.missing): at for at, column in enumerate(data.columns) if column.kind == NUMERIC
+        (column.source, column.missing): at
+        for at, column in enumerate(data.columns)
+        if column.kind in (BOOLEAN, NUMERIC)
     }
     both = [[of_side.get((name, side), of_side.get((name, ""), -1)) for name in named] for side in ("above", "below")]
     is_known = (inner.feature >= 0) & (inner.feature < len(named))  # a damaged file may have any number
