@@ -42,3 +42,11 @@ def test_of_three_tests_no_tree_of_depth_two_is_better(tests: int) -> None:
         data = drawn(seed)
         least = ConTree(improve=False).run(data, TreeTask(depth=2, max_nodes=tests), EngineRun())
         assert least.proved and found(data, depth=6, max_nodes=tests).upper <= least.upper
+
+
+@pytest.mark.parametrize("seed", [9, 16, 22, 27])
+def test_less_depth_takes_turns(seed: int) -> None:
+    """Alone, the search at depth eight ended with one to five errors more than that at depth four."""
+    data = drawn(seed, 400)
+    least = found(data, depth=4, max_nodes=9).upper
+    assert all(found(data, depth=depth, max_nodes=9).upper <= least for depth in (6, 8))

@@ -9,6 +9,7 @@ import pytest
 import treeform as tf
 from treeform.errors import DataError, Infeasible, SpecError, TreeformError
 from treeform.language.requirement_text import parse
+from treeform.requirements.columns import paths_taken
 from treeform.testing import brute_force, draw_cases
 
 NATIVE = [
@@ -197,3 +198,14 @@ def test_levels_are_as_far_from_the_mean_as_values_are():
 def test_each_column_has_a_name(names):
     with pytest.raises(SpecError, match="cannot take the columns"):
         tf.Exclusive(names)
+
+
+@pytest.mark.parametrize("depth", range(4))
+def test_paths_taken(table, depth):
+    X, y = table
+    graph = tf.Problem(X, y, shape=tf.Tree(depth)).solve(tf.DeepTreeSearch(work_limit=1)).graph if depth else None
+    data = tf.Problem(X, y, shape=tf.Tree(1)).question.data
+    graph = graph or tf.DecisionGraph.from_nested(0, data)
+    paths = paths_taken(graph, data)
+    assert {tuple(row) for row in paths} == {tuple(row) for row in graph.route(data.points.X)}
+    assert len(paths) == graph.n_leaves

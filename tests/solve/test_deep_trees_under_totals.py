@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from fractions import Fraction
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ import treeform as tf
 from treeform.engines import ContinuousTotals
 from treeform.engines.relaxation import relax
 from treeform.language.question import Question
-from treeform.solve import repair
+from treeform.solve import repair, schedule
 from treeform.solve.choice import Plan
 from treeform.solve.lagrangian import Lagrangian, rows_of
 from treeform.solve.ledger import Ledger
@@ -121,6 +122,22 @@ def test_labels_are_found_however_many_cheaper_ones_are_unfair() -> None:
     repaired = relabel(of, tf.DecisionGraph.from_nested(nested(0, 12), of.data), Budget())
     assert repaired is not None and not of.requirements[0].violation(repaired, of.data)
     assert errors(repaired, of) == 6 * 2 + 6 * 8
+
+
+def test_lists_of_labels_have_a_part_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where tests are at fault, a thousand of them took all of it."""
+    of = question(300, 9, 3, tf.FeatureBudget(1))
+    graph = tf.Problem(of.data.X, of.data.y, shape=tf.Tree(3)).solve(tf.DeepTreeSearch(work_limit=1)).graph
+    parts: list[Budget] = []
+
+    def over(budget: Budget) -> Budget:
+        parts.append(budget.until(lambda: True))
+        return parts[-1]
+
+    monkeypatch.setattr(schedule, "RELABELLED", Mock(of=over))
+    monkeypatch.setattr(repair, "judge_candidate", Mock(side_effect=AssertionError("a list was read")))
+    model = graph.reclassified(of.data)
+    assert relabel(of, model, Budget(), better_than=model) is None and parts
 
 
 def test_kinds_of_the_same_costs_are_one() -> None:

@@ -1,4 +1,4 @@
-"""Under a minimum support, or what the search does not know, trees of one level less are searched for as well."""
+"""Under a minimum support, or what the search does not know, trees of less depth are searched for as well."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_nothing_is_searched_at_less_depth_once_the_answer_is_known(monkeypatch:
 
     monkeypatch.setattr(less, "_step", closing)
     monkeypatch.setattr(search, "_searched", lambda *_: None)
-    search._seconds, search._first = 100.0, iter(())
+    search._seconds, search._first, less._first = 100.0, iter(()), iter(())
     search._step(ContinuousTotals(), Budget())
     assert steps == [0]
 
@@ -85,3 +85,41 @@ def test_trees_of_less_depth_have_half_as_long_once_there_is_a_model() -> None:
     assert not part.stop()
     less.first(Budget())
     assert less.ledger.graph is not None and part.stop()
+
+
+@pytest.mark.parametrize(("depth", "chain"), [(4, [4]), (5, [5, 4]), (6, [6, 5, 4]), (8, [8, 6, 5, 4])])
+def test_depths_go_down_by_halves_to_four(depth: int, chain: list[int]) -> None:
+    search = DeepTrees(of := question(200, 3, depth, tf.MinSupport(15)), Ledger(of, Budget()))
+    assert [one.question.shape.depth for one in search._by_depth()] == chain
+
+
+def test_the_least_depth_begins_and_the_whole_one_has_a_tree_in_any_case(monkeypatch: pytest.MonkeyPatch) -> None:
+    search = DeepTrees(of := question(200, 3, 6, tf.MinSupport(15)), Ledger(of, Budget()))
+    begun: list[int] = []
+    whole = Budget()
+
+    def begin(one: DeepTrees, part: Budget, budget: Budget) -> None:
+        begun.append(one.question.shape.depth)
+        assert budget is whole
+        part.interrupt()
+
+    monkeypatch.setattr(DeepTrees, "_begin", begin)
+    search.first(whole.share(60.0), whole)
+    assert begun == [4, 6]
+
+
+@pytest.mark.parametrize(("less", "best", "times"), [(50, 50, 1 / 3), (51, 50, 1), (60, 50, 4), (None, 50, 4)])
+def test_less_depth_has_most_of_the_time_while_it_has_the_best_tree(
+    less: int | None, best: int, times: float
+) -> None:
+    search = DeepTrees(of := question(200, 3, 5, tf.MinSupport(15)), Ledger(of, Budget()))
+    assert search._less is not None
+    search._less.ledger.upper, search.ledger.upper = less, best
+    assert search._share_of(search._less) == times
+
+
+def test_columns_that_less_depth_leaves_out_are_left_out() -> None:
+    search = DeepTrees(of := question(200, 3, 5, tf.FeatureBudget(1)), Ledger(of, Budget()))
+    search.first(Budget())
+    assert search._less is not None and search._less._left_out
+    assert search._less._left_out <= search._left_out

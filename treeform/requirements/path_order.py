@@ -89,7 +89,7 @@ class MaxTestsPerPath(AtMost):
 
     def measured(self, graph: DecisionGraph, data: Dataset) -> int:
         tested = reads(graph, data, self.columns).any(axis=1)
-        return int((graph.route(data.points.X).astype(int) @ tested.astype(int)).max())
+        return int((paths_taken(graph, data) & tested).sum(axis=1).max())
 
     def in_words(self) -> str:
         return f"a path has at most {count_of(self.at_most, 'test')} of {' and '.join(self.columns)} together"

@@ -14,14 +14,12 @@ from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.composed import others_of
 from treeform.language.question import Question
+from treeform.solve import schedule
 from treeform.solve.engines import NOTHING_FITS
 from treeform.solve.ledger import Ledger
 from treeform.solve.result import Claim
 from treeform.solve.verification import Verified
 from treeform.utils.budget import Limit
-
-LEAST_DEPTH = 4
-"""Of models whose parts are seldom proved soon."""
 
 Search = Callable[[Question, Ledger], Limit | None]
 """Searches one part within a ledger; returns why it stopped early."""
@@ -145,7 +143,7 @@ class Whole:
     @property
     def is_seldom_proved(self) -> bool:
         """Whether models are so deep that a limited run mostly ends in its first part."""
-        return self.ledger.budget.remaining is not None and self.question.shape.depth >= LEAST_DEPTH
+        return self.ledger.budget.remaining is not None and self.question.shape.depth >= schedule.LEAST_DEPTH
 
     def value(self) -> Fraction | None:
         """Of the best model known, in the user's units."""

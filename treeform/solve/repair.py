@@ -18,6 +18,7 @@ from treeform.data import Dataset
 from treeform.engines.pruning import class_costs
 from treeform.graph import DecisionGraph, normalised
 from treeform.language.question import Question
+from treeform.solve import schedule
 from treeform.solve.verification import judge_candidate
 from treeform.utils.budget import Budget
 
@@ -206,6 +207,8 @@ def relabel(
     choices = np.argsort(total, kind="stable")
     if limit is not None:
         choices = choices[: np.searchsorted(total[choices], limit, side="right")]
+    if better_than is not None:  # else any model is worth the time
+        budget = schedule.RELABELLED.of(budget)
     for choice in choices[_may_satisfy(question, position, labels[choices])][:MAX_TRIALS]:
         if budget.stop():
             return None

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from treeform.utils.budget import Share
 
+LEAST_DEPTH = 4
+"""Of trees that are seldom proved soon, so that another search has a part of the time."""
+
 # -- one solve --------------------------------------------------------------------------------------
 
 FIRST_MODELS = Share(0.1, unlimited=5.0)
@@ -46,6 +49,9 @@ FIRST_SHALLOW_TREES = Share(0.3, most=10.0, unlimited=10.0)
 PRICES_OF_DEEP_TREES = Share(0.3, most=10.0, unlimited=10.0)
 """The prices that this part was too short for, before longer searches: without them few trees are admissible."""
 
+RELABELLED = Share(0.05, most=5.0, unlimited=5.0)
+"""Lists of other labels for one of many trees: where tests are at fault, hardly any help."""
+
 FAULTS = Share(0.1, most=5.0, unlimited=5.0)
 """What of a deep tree violates a requirement over tests: most trees need some tens of judgements, which may give the
 only model."""
@@ -56,6 +62,9 @@ trees of depth four and more seldom come near."""
 
 DEEP_TREES_ALONE = Share(0.49, unlimited=60.0)
 """The same where no solver takes the table: only the engine's neighbourhoods and smaller trees follow."""
+
+DEEP_TREES_AMONG_MANY_TESTS = Share(0.8)
+"""The same from depth five on, on a table of many tests: what follows seldom proves anything, and has worse trees."""
 
 PAID_FOR = Share(0.49)
 """Deep trees that lack nothing of what they may pay for, and others without that, before a solver: engines search for

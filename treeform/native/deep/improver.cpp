@@ -1,5 +1,7 @@
 #include "improver.hpp"
 
+#include <bit>
+
 #include "../contree/width.hpp"
 #include "class_space.hpp"
 #include "deep_search.hpp"
@@ -11,7 +13,8 @@ namespace {
 
 /// Where fewer tests are allowed than the depth has room for, tests get a price: what the last one that is allowed gains in
 /// the best tree so far. The search begins again where that has changed much. What it finds has its tests divided anew;
-/// see few_tests.hpp.
+/// see few_tests.hpp. Searches for less depth, down to the least that has room for all these tests, take turns with it:
+/// each has as much of the work, and the one that found the best tree has some times that.
 template <class W>
 class ClassImprover final : public Improver {
 public:
@@ -29,48 +32,82 @@ public:
     void first() override {
         begin(0);
         first_of_all();
-        first_tree = written(search_->tree()), first_work = work();
+        first_tree = written(search_->tree()), first_work = work_ = work();
         if (!settings_.start.empty()) search_->begin_with(tests_of<Cost>(settings_.start));
     }
     void run() override {
         if (!search_) first();
-        for (int ends = 0; ends < kEnds;) {
-            if (!search_->step()) ++ends;
-            if (is_limited())
-                divide_tests_anew();
-            else if (ends > 0)
-                return;
-        }
+        if (!is_limited()) return search_->run();
+        for (int ends = 0; ends < kEnds;)
+            if (!take_turn(next())) ++ends;
     }
     std::uint64_t work() const override {
         return before_ + (space_ ? space_->work() : 0) + (plain_ ? plain_->work() : 0);
     }
-    std::uint64_t moves() const override { return moves_ + (search_ ? search_->moves() : 0); }
+    std::uint64_t moves() const override {
+        std::uint64_t sum = moves_ + (search_ ? search_->moves() : 0);
+        for (const Turns& one : less_) sum += one.search ? one.search->moves() : 0;
+        return sum;
+    }
     std::vector<std::string> done() const override { return search_ ? search_->done() : std::vector<std::string>{}; }
 
 private:
     static constexpr int kEnds = 4;  // of searches that have nothing left to try at their prices of limited tests
+    static constexpr int kLeastDepth = 4;
+    static constexpr std::uint64_t kLead = 3;  // times the work of others
+    struct Turns {  // of a search for less depth
+        int depth;
+        std::unique_ptr<DeepSearch<Space>> search{};  // null before its first turn at these prices
+        std::uint64_t work = 0;
+    };
 
     void first_of_all() {
         search_->first();
-        if (!is_limited() || search_->tree()->tests <= settings_.max_nodes) return;
-        divide_tests();
+        if (!is_limited()) return;
+        if (search_->tree()->tests <= settings_.max_nodes) {
+            limited_ = search_->tree();
+            return;
+        }
+        divide_tests(*search_, nullptr);
         begin(few_->gain());
         search_->begin_with(limited_);
         search_->first();
     }
-    /// After a stage; where the last test gains much more or less than its price by now, the search goes on at another one.
-    void divide_tests_anew() {
-        search_->give_back();
-        divide_tests();
+    /// The search that has had least of its share; null: that of the whole depth.
+    Turns* next() {
+        const auto part = [&](const Turns* one) { return (one ? one->work : work_) / (one == lead_ ? kLead : 1); };
+        Turns* least = nullptr;
+        for (Turns& one : less_)
+            if (part(&one) < part(least)) least = &one;
+        return least;
+    }
+    /// A stage of a search, and its tests divided anew; whether it has another one.
+    bool take_turn(Turns* less) {
+        const std::uint64_t before = work();
+        if (less && !less->search) {
+            less->search = search_of(less->depth);
+            if (less->work == 0) less->search->first();
+            less->search->go_on_from(limited_);
+        }
+        DeepSearch<Space>& search = less ? *less->search : *search_;
+        const bool goes_on = search.step();
+        search.give_back();
+        divide_tests(search, less);
+        (less ? less->work : work_) += work() - before;
+        change_price();
+        return goes_on;
+    }
+    /// Where the last test gains much more or less than its price by now, the searches go on at another one.
+    void change_price() {
         const Cost price = few_->gain(), change = price < more_ ? more_ - price : price - more_;
         if (change <= 1 + more_ / 4) return;
         begin((price + more_) / 2);
         search_->go_on_from(limited_);
     }
-    void divide_tests() {
-        limited_ = few_->best(search_->tree(), true);
-        publish(limited_);
+    void divide_tests(const DeepSearch<Space>& search, Turns* less) {
+        const Ptr found = few_->best(search.tree(), true);
+        publish(found);
+        if (!limited_ || Space::better(found->cost, limited_->cost)) limited_ = found, lead_ = less;
     }
     const contree::Table<W>& table_;
     const typename Space::Rows root_;
@@ -84,30 +121,40 @@ private:
     Cost more_ = 0;                         // of a test
     std::unique_ptr<Space> plain_, space_;  // of limited tests without that price, and with it
     std::unique_ptr<FewTests<Space>> few_;
-    Ptr limited_;
-    std::unique_ptr<DeepSearch<Space>> search_;
+    Ptr limited_;                                 // the best tree of so few tests
+    std::unique_ptr<DeepSearch<Space>> search_;   // of the whole depth
+    std::uint64_t work_ = 0;                      // of it, with the first trees
+    std::vector<Turns> less_;                     // of limited tests, the least depth first
+    Turns* lead_ = nullptr;                       // whose tree is the best one; null: that of the whole depth
 
     bool is_limited() const { return settings_.max_nodes < contree::full_tree(settings_.depth); }
     void begin(Cost more) {
         before_ = work() - (plain_ ? plain_->work() : 0), moves_ = moves();
+        for (Turns& one : less_) one.search.reset();
         search_.reset(), space_.reset();
         more_ = more;
-        const int depth = static_cast<int>(std::min<std::int64_t>(settings_.depth, settings_.max_nodes));
         const auto space = [&](Cost price) {
             settings_.node_penalty = price;
             return std::make_unique<Space>(table_, root_.node(), settings_, control_, scans_, price > price_);
         };
         if (is_limited() && !few_) {
             plain_ = space(price_);
-            few_ = std::make_unique<FewTests<Space>>(*plain_, root_, depth, settings_.max_nodes);
+            few_ = std::make_unique<FewTests<Space>>(*plain_, root_, depth(), settings_.max_nodes);
+            const auto room = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(settings_.max_nodes)));
+            const int least = std::max(kLeastDepth, room);
+            for (int less = depth(); less > least;) less_.insert(less_.begin(), {less = (less + least) / 2});
         }
         space_ = space(price_ + more);
-        search_ = std::make_unique<DeepSearch<Space>>(*space_, root_, depth, settings_.seed,
-                                                      Surroundings<Ptr>{[this](const Ptr& tree) { report(tree); },
-                                                                        [this] { return outside(); }, [this] {
-                                                                            control_.check();
-                                                                            if (pace) pace();
-                                                                        }});
+        search_ = search_of(depth());
+    }
+    int depth() const { return static_cast<int>(std::min<std::int64_t>(settings_.depth, settings_.max_nodes)); }
+    std::unique_ptr<DeepSearch<Space>> search_of(int depth) {
+        return std::make_unique<DeepSearch<Space>>(*space_, root_, depth, settings_.seed,
+                                                   Surroundings<Ptr>{[this](const Ptr& tree) { report(tree); },
+                                                                     [this] { return outside(); }, [this] {
+                                                                         control_.check();
+                                                                         if (pace) pace();
+                                                                     }});
     }
 
     void report(const Ptr& found) { publish(is_limited() ? few_->best(found, false) : found); }

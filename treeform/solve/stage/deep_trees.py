@@ -15,8 +15,9 @@ solver:
 * where a tree violates a requirement over tests that the search does not know, it is a candidate without the tests at
   fault (`treeform.language.columns_at_fault`); every second search from then on has no tests of the columns at fault,
   which small subtrees may still test;
-* with a minimum support, or a requirement that the search does not support, a fifth of that time goes to a search for
-  trees of one level less, with prices and a best model of its own: its tree is often the better one.
+* with a minimum support, or a requirement that the search does not support, trees of less depth are searched for, too:
+  half way to depth four, and so on down to it, the least one first, each search with prices and a best model of its
+  own. That has most of the time while its tree is the best one, half of it while it is close, and else a fifth.
 
 Whether a tree satisfies all requirements is judged exactly, as for every model; nothing here proves a bound.
 """
@@ -65,12 +66,13 @@ SIMPLE = 64
 """Parts of what a sample costs of which what is paid is a multiple."""
 LITTLE = Fraction(1, 100)
 """Of what a tree costs: prices save at most what is paid without them."""
-LEAST_DEPTH = 4
-"""Of trees of less depth that are searched for, too; those of depth three are mostly proved."""
 SAMPLES = 3_000
 """Of a table of eight times as many and more, on which prices are found: a search of all takes tenths of a second."""
-DEEPER = 4
-"""How many times the seconds of the search for one level less a search has, about."""
+SHARES = ((Fraction(1), Fraction(1, 3)), (Fraction(102, 100), Fraction(1)))
+"""How many times the seconds of the search for less depth a search has, while that one's best tree costs at most so
+many times what the best one does; see `DEEPER`."""
+DEEPER = Fraction(4)
+"""The same while it is worse."""
 
 
 class DeepTrees:
@@ -86,6 +88,8 @@ class DeepTrees:
             self.dual = Lagrangian(question, DeepTreeSearch(), relaxation, [])
         self.whole = self.dual
         """Of all columns."""
+        self._left_out: frozenset[int] = frozenset()
+        """Features of columns at fault."""
         self._paid = prices(ledger.asked.question)
         """What may be lacking of what is demanded here; see `treeform.solve.stage.steps.paid_for`."""
         self.prices = [Fraction(0)] * len(self.dual.rows)
@@ -98,7 +102,7 @@ class DeepTrees:
         self._more = 0
         """Doublings of the work of searches, as those before were over with their first trees."""
         self._seconds = 0.0
-        """Of the longer searches and what follows them, without those for less depth."""
+        """Of its searches and what follows them, without those for less depth."""
         self._most: dict[int, Fraction] = {}
         """What a row is lacking costs at most so much where that is paid for."""
         self._less = self._of_less_depth()
@@ -113,25 +117,42 @@ class DeepTrees:
     def _of_less_depth(self) -> DeepTrees | None:
         shape = self.question.shape
         is_as_good = self.relaxation.task.min_support <= 1 and not self.dual.ignored
-        if shape.depth <= LEAST_DEPTH or is_as_good:
+        if shape.depth <= schedule.LEAST_DEPTH or is_as_good:
             return None
-        question = self.question.with_(shape=shape.at_depth(shape.depth - 1))
+        question = self.question.with_(shape=shape.at_depth((shape.depth + schedule.LEAST_DEPTH) // 2))
         relaxation = relaxed(question)
         return None if relaxation is None else DeepTrees(question, InnerLedger(question, self.ledger), relaxation)
 
     def first(self, part: Budget, budget: Budget | None = None) -> None:
         """A tree without prices, and prices for the rows that it violates, the worst one first; once.
 
-        What this part of the time is too short for is done next time. A tree that was begun in it has all of
-        ``budget``, if that is given: one that is broken off says nothing of its prices.
+        Those of less depth come before, as they take less time. What this part of the time is too short for is done
+        next time. A tree that was begun in it has all of ``budget``, if that is given: one that is broken off says
+        nothing of its prices.
         """
-        self._budget = budget or part
+        for search in reversed(list(self._by_depth())):
+            if search is self or not part.stop():
+                search._begin(part, budget or part)
+
+    def _by_depth(self) -> Iterator[DeepTrees]:
+        """This search, and those for less depth."""
+        search: DeepTrees | None = self
+        while search is not None:
+            yield search
+            search = search._less
+
+    def _begin(self, part: Budget, budget: Budget) -> None:
+        began = part.seconds
+        self._budget = budget
         for _ in self._first:
             if part.stop() or self.ledger.closed:
-                return
+                break
+        self._seconds += part.seconds - began
 
     def _first_trees(self) -> Iterator[None]:
         """The same, tree by tree."""
+        for search in self._by_depth():
+            self._leave_out(search._left_out)
         work = 1 if self.question.shape.depth > 2 else FIRST_WORK  # the first tree of depth two is a greedy one
         graph = self._searched(self.prices, work, 0, self._budget)
         slack = [] if graph is None or self._pays_little(graph) else self._slack(graph)
@@ -151,9 +172,9 @@ class DeepTrees:
 
     def _step(self, engine: Engine, budget: Budget) -> None:
         """A longer search at these prices, small subtrees by the engine in each third step, and trees of less depth."""
-        began = budget.seconds
         self.first(schedule.PRICES_OF_DEEP_TREES.of(budget), budget)
-        searched = budget.seconds
+        self._less_depth(engine, budget)
+        began = budget.seconds
         is_plain = self.dual is self.whole and not any(self.prices)  # nothing varies from turn to turn but the seed
         doublings = 2 * self._turns if is_plain else self._turns // len(AROUND)
         work = min(FIRST_WORK << doublings + self._more, LARGEST_WORK)
@@ -167,14 +188,24 @@ class DeepTrees:
         exact = relax(self.question, engine)
         if exact is not None and self._turns % len(AROUND) == 0 and self._has_the_best():
             self.ledger.set_phase(f"subtrees: {engine.name}")
-            part = budget.share(len(AROUND) * (budget.seconds - searched))
+            part = budget.share(len(AROUND) * (budget.seconds - began))
             improve_low_subtrees(engine, exact, self.ledger, part)
         self._seconds += budget.seconds - began
+
+    def _less_depth(self, engine: Engine, budget: Budget) -> None:
+        """Trees of less depth, as long as their search has had less than its share."""
         less = self._less
-        while less is not None and less._seconds * DEEPER < self._seconds:
-            if budget.stop() or self.ledger.closed:
+        while less is not None and not budget.stop() and not self.ledger.closed:
+            if self._share_of(less) * sum(one._seconds for one in less._by_depth()) >= self._seconds:
                 break
             less._step(engine, self._part_of(less, budget))
+
+    def _share_of(self, less: DeepTrees) -> float:
+        """How many times the seconds of the search for less depth this one has."""
+        own, best = less.ledger.upper, self.ledger.upper
+        if own is None or best is None:
+            return float(DEEPER)
+        return float(next((share for factor, share in SHARES if own <= best * factor), DEEPER))
 
     def _part_of(self, less: DeepTrees, budget: Budget) -> Budget:
         """Half as long as this search had: prices of trees of less depth may take longer. Any model is waited for."""
@@ -286,8 +317,13 @@ class DeepTrees:
             return False
         features, without = found
         submit_repaired(self.ledger, without, DeepTreeSearch.name, self.ledger.budget)
-        self.dual = self.dual.without(features)
+        self._leave_out(features)
         return True
+
+    def _leave_out(self, features: frozenset[int]) -> None:
+        """Tests of these features, in every second search."""
+        if features - self._left_out:
+            self.dual, self._left_out = self.dual.without(features), self._left_out | features
 
 
 class _OfSamples(DeepTreeSearch):

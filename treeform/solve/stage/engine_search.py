@@ -25,8 +25,6 @@ from treeform.utils.budget import Budget, Limit, Share, limit_of
 
 COUNTED_DEPTH = 2
 """Trees of this depth are counted from all pairs of tests at once."""
-LEAST_DEPTH = 4
-"""Of trees that another search looks for beside the proof."""
 BOUNDED_DEPTH = 5
 """From which on ConTree has a bound of hard rows long before a proof (``native/contree/hard_bound.hpp``)."""
 
@@ -88,7 +86,7 @@ def its_share(node: Node) -> Share | None:
 
 def is_proved_beside(node: Node) -> bool:
     """Whether the plan's engine proves, or a solver does, and another search finds deep trees for it."""
-    return node.question.shape.depth >= LEAST_DEPTH and _has_another_search(node)
+    return node.question.shape.depth >= schedule.LEAST_DEPTH and _has_another_search(node)
 
 
 def is_bounded_without_rows(node: Node) -> bool:
@@ -113,8 +111,8 @@ def begins_with_deep_trees(node: Node) -> bool:
     depth = node.question.shape.depth
     if not has_many_tests(node) or depth == 1:
         return False
-    is_soon = depth >= LEAST_DEPTH or DeepTreeSearch.comes_first(node.question.data)
-    if not is_soon and depth == LEAST_DEPTH - 1:  # under totals the proof has no tree for long
+    is_soon = depth >= schedule.LEAST_DEPTH or DeepTreeSearch.comes_first(node.question.data)
+    if not is_soon and depth == schedule.LEAST_DEPTH - 1:  # under totals the proof has no tree for long
         trees = relax(node.question, ConTree())
         is_soon = trees is not None and not trees.exact
     return is_soon and _has_another_search(node)
@@ -122,12 +120,14 @@ def begins_with_deep_trees(node: Node) -> bool:
 
 def share_of_first_trees(node: Node) -> Share:
     """Of the time for that search, before the proof."""
-    is_deep = node.question.shape.depth >= LEAST_DEPTH
+    is_deep = node.question.shape.depth >= schedule.LEAST_DEPTH
     return schedule.FIRST_DEEP_TREES if is_deep else schedule.FIRST_SHALLOW_TREES
 
 
 def share_of_deep_trees(node: Node) -> Share:
-    """More where no solver follows."""
+    """More where no solver follows, or proves anything."""
+    if node.question.shape.depth > schedule.LEAST_DEPTH and has_many_tests(node):
+        return schedule.DEEP_TREES_AMONG_MANY_TESTS
     return schedule.DEEP_TREES_FOR_SOLVER if node.plan.backend is not None else schedule.DEEP_TREES_ALONE
 
 
@@ -145,7 +145,7 @@ def begins_with_less_depth(node: Node) -> bool:
     """Whether leaves need many rows, or are few, so that the best tree of less depth is hard to beat."""
     engine = node.plan.engine
     assert engine is not None
-    if node.plan.distribution is not None or node.question.shape.depth <= LEAST_DEPTH:
+    if node.plan.distribution is not None or node.question.shape.depth <= schedule.LEAST_DEPTH:
         return False
     relaxation = relax(node.question, engine)
     if relaxation is None or relaxation.task.totals is not None:
@@ -169,7 +169,7 @@ def less_depth(node: Node, budget: Budget) -> None:
     whole = relax(node.question, engine)
     depth = shape.depth - 1
     if whole is not None:
-        depth = min(depth, max(LEAST_DEPTH, depth_of_leaves(whole)))
+        depth = min(depth, max(schedule.LEAST_DEPTH, depth_of_leaves(whole)))
     less = node.question.with_(shape=shape.at_depth(depth))
     claims, relaxation = Ledger(less, budget), relax(less, engine)
     claims.runners, claims.outer = node.ledger.runners, node.ledger
@@ -190,7 +190,9 @@ def starts_a_solver(node: Node) -> bool:
 
 
 def its_time(node: Node) -> Share:
-    """More where no solver follows."""
+    """More where no solver follows, and less where deep trees are searched for instead."""
+    if node.question.shape.depth > schedule.LEAST_DEPTH and has_many_tests(node) and is_proved_beside(node):
+        return schedule.TREES_WITHOUT_ROWS
     return schedule.WARM_START if node.plan.backend is not None else schedule.ENGINE_ALONE
 
 
@@ -288,7 +290,7 @@ def _least_deep_leaf(graph: DecisionGraph) -> int:
 
 def has_neighbourhoods(node: Node) -> bool:
     """Whether trees of an engine that leaves requirements out can be made better by it, part by part."""
-    if node.brief and node.question.shape.depth >= LEAST_DEPTH:
+    if node.brief and node.question.shape.depth >= schedule.LEAST_DEPTH:
         return False
     relaxation = node.warm_part
     return relaxation is not None and not relaxation.exact and relaxation.takes_costs

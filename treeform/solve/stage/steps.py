@@ -20,7 +20,7 @@ from treeform.solve.engines import usual_engine
 from treeform.solve.in_parts import CaseByCase
 from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node, Worker
-from treeform.solve.part_ledger import LEAST_DEPTH, InnerLedger, PartLedger, Reduction, reduction_of
+from treeform.solve.part_ledger import InnerLedger, PartLedger, Reduction, reduction_of
 from treeform.solve.stage.deep_trees import first_deep_trees, longer_search, relaxed
 from treeform.solve.stage.engine_search import has_many_tests, is_proved_beside
 from treeform.utils.budget import Budget, Limit, Share
@@ -42,7 +42,7 @@ def first_parts(search: Search) -> Callable[[Node, Budget], Limit | None]:
     """Parts for as long as each is answered in a share of the time; what they show is kept."""
 
     def run(node: Node, budget: Budget) -> Limit | None:
-        is_deep = node.question.shape.depth > LEAST_DEPTH and has_many_tests(node)
+        is_deep = node.question.shape.depth > schedule.LEAST_DEPTH and has_many_tests(node)
         share = schedule.FIRST_DEEP_PARTS if is_deep else schedule.FIRST_PARTS
         parts = _parts_of(node, search)
         assert isinstance(parts, CaseByCase)
@@ -73,7 +73,7 @@ def begins_with_parts(node: Node) -> bool:
 
     At depth three the search for all of it demanded answers the part in which nothing is lacking.
     """
-    return node.plan.in_parts and node.question.shape.depth >= LEAST_DEPTH and is_paid_for(node)
+    return node.plan.in_parts and node.question.shape.depth >= schedule.LEAST_DEPTH and is_paid_for(node)
 
 
 def _able(node: Node, engine: Engine, part: Question) -> Engine:
@@ -92,7 +92,7 @@ def is_paid_for(node: Node) -> bool:
     searched for as such.
     """
     depth = node.question.shape.depth
-    if depth < LEAST_DEPTH - 1:  # proved soon
+    if depth < schedule.LEAST_DEPTH - 1:  # proved soon
         return False
     asked = demanded(node.question)
     if asked is None or not asked.objective.is_sum:
@@ -101,11 +101,11 @@ def is_paid_for(node: Node) -> bool:
         return True
     if any(term.nested for _, term in cases_of(node.question.objective)):
         return False
-    if depth > LEAST_DEPTH or not has_many_tests(node):
-        return depth > LEAST_DEPTH
+    if depth > schedule.LEAST_DEPTH or not has_many_tests(node):
+        return depth > schedule.LEAST_DEPTH
     # Under totals the proof has no tree for long at depth three, too.
     trees = relax(asked, ConTree())
-    return depth == LEAST_DEPTH or (trees is not None and not trees.exact)
+    return depth == schedule.LEAST_DEPTH or (trees is not None and not trees.exact)
 
 
 def paid_for(search: Search) -> Callable[[Node, Budget], None]:
@@ -176,7 +176,7 @@ class _InPlace:
         )
         self.step = node.step(self.claims, plan, title, node.brief)
         # A proof for this question is none for the other one; on a table of few tests it has the best model soon.
-        is_late = has_many_tests(node) or (node.plan.in_parts and asked.shape.depth > LEAST_DEPTH)
+        is_late = has_many_tests(node) or (node.plan.in_parts and asked.shape.depth > schedule.LEAST_DEPTH)
         self._by_deep_trees = is_late and is_proved_beside(self.step)
 
     @property
