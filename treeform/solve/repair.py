@@ -207,7 +207,7 @@ def relabel(
     choices = np.argsort(total, kind="stable")
     if limit is not None:
         choices = choices[: np.searchsorted(total[choices], limit, side="right")]
-    if better_than is not None:  # else any model is worth the time
+    if better_than is not None:  # else any model is better than none
         budget = schedule.RELABELLED.of(budget)
     for choice in choices[_may_satisfy(question, position, labels[choices])][:MAX_TRIALS]:
         if budget.stop():
