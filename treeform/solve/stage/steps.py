@@ -124,12 +124,13 @@ def paid_for(search: Search) -> Callable[[Node, Budget], None]:
             all_of_it.find_prices(budget)
             trial, least = schedule.TRIAL.of(budget), min((way.worth for way in others), default=math.inf)
             all_of_it.go_on(search, budget.until(lambda: trial.stop() and least < all_of_it.worth < math.inf))
-        if all_of_it.claims.closed and node.plan.in_parts:  # then other parts may be as soon
+        is_answer = all_of_it.claims.closed and node.plan.in_parts
+        if is_answer:  # other parts may be answered as soon
             parts = _parts_of(node, search)
             assert isinstance(parts, CaseByCase)
             parts.take(all_of_it.claims)
         open_ones = [way for way in others if not way.claims.closed]
-        if open_ones and not all_of_it.claims.closed and not budget.stop():
+        if open_ones and not is_answer and not budget.stop():
             min(open_ones, key=lambda way: way.worth).go_on(search, budget)
         for way in (*others, all_of_it):
             way.claims.pass_notes_on()
