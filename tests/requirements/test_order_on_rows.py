@@ -146,7 +146,7 @@ def test_values_of_leaves(requirement: Requirement) -> None:
     ids=str,
 )
 def test_rows_of_formulations_agree_with_violation(requirement: Requirement, of_values: bool) -> None:
-    report = check_requirement(requirement, ["odd"], ["highs"], cases=1, models=6, of_values=of_values)
+    report = check_requirement(requirement, ["odd"], ["cp-sat"], cases=1, models=6, of_values=of_values)
     assert report.solves and report.models
 
 
