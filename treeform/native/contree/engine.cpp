@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -116,7 +117,8 @@ private:
         if (improver_ && improver_->first_tree && settings_.depth >= 5) bound_hard_rows();
         try {
             if (raised_) throw_if_raised();
-            const Aside aside(*this);
+            std::optional<Aside> aside;
+            if (raised_ && settings_.threads <= 1) aside.emplace(*this);
             answer_ = root_->solve(start_bound());
         } catch (const Raised&) {
             answer_ = {}, answer_.proven = raised_->lower();
@@ -148,11 +150,11 @@ private:
         if (raised_->lower() >= wanted()) throw Raised{};
     }
     /// While it lives, the bound goes on in the proof's thread, half as much as the proof, and little where that one is in
-    /// reach or ends soon; in one thread only, as the bound of a run depends on no clock.
+    /// reach or ends soon; in one thread only: the bound of a run depends on no clock, and the search for better
+    /// trees, which reads what is called, waits meanwhile.
     class Aside {
     public:
         explicit Aside(SearchAs& search) : control_(search.control_), before_(control_.at_group) {
-            if (!search.raised_ || search.settings_.threads > 1) return;
             control_.at_group = [this, &search, me = std::this_thread::get_id()] {
                 if (before_) before_();
                 if (std::this_thread::get_id() == me) search.raise_beside();
