@@ -5,13 +5,16 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 from test_deep_trees_under_totals import question
 
 import treeform as tf
 from treeform.engines import ContinuousTotals
+from treeform.solve import engines
 from treeform.solve.ledger import Ledger
 from treeform.solve.stage.deep_trees import DOUBLINGS, FIRST_WORK, DeepTrees
+from treeform.solve.stage.given_models import constants
 from treeform.utils.budget import Budget
 
 
@@ -123,3 +126,27 @@ def test_columns_that_less_depth_leaves_out_are_left_out() -> None:
     search.first(Budget())
     assert search._less is not None and search._less._left_out
     assert search._less._left_out <= search._left_out
+
+
+def test_other_labels_are_tried_for_tests_at_fault_only_where_there_is_no_model(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    of = question(200, 3, 3, tf.FeatureBudget(1)).with_(requirements=(tf.FeatureBudget(1),))
+    tree = tf.Problem(of.data.X, of.data.y, shape=tf.Tree(3)).solve(tf.DeepTreeSearch(work_limit=1)).graph
+    ledger, asked = Ledger(of, Budget()), []
+    monkeypatch.setattr(engines, "relabel", lambda *_, **__: asked.append(ledger.graph))
+    engines.submit_repaired(ledger, tree, "a search", Budget())
+    constants(of, ledger)
+    engines.submit_repaired(ledger, tree, "a search", Budget())
+    assert asked == [None] and ledger.graph is not None
+
+
+def test_once_other_columns_are_at_fault_those_of_the_tree_alone_are_left() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 8))
+    problem = tf.Problem(X, (X.sum(axis=1) + X[:, 0] * X[:, 1] > 0).astype(int), shape=tf.Tree(4))
+    problem += tf.FeatureBudget(1)
+    search = DeepTrees(problem.question, Ledger(problem.question, Budget()))
+    search._leave_out(frozenset({0}))
+    search.first(Budget())
+    assert len(search._left_out) == 7

@@ -23,6 +23,7 @@ from treeform.language.values import ValueRule
 from treeform.shape import Shape
 from treeform.solve.ledger import Ledger
 from treeform.solve.repair import narrowed, relabel
+from treeform.solve.verification import Verified
 from treeform.utils.budget import Budget
 from treeform.utils.extensions import BUILT_IN
 from treeform.utils.extensions import ENGINES as ENGINE_NAMES
@@ -213,11 +214,24 @@ def submit_repaired(ledger: Ledger, graph: DecisionGraph, by: str, budget: Budge
     and one that lacks tests has them.
     """
     graph = with_missing_tests(ledger.question, narrowed(graph, ledger.question), budget)
-    if ledger.submit(graph, by).ok:
+    judged = ledger.submit(graph, by)
+    if judged.ok or (ledger.graph is not None and _has_tests_at_fault(ledger.question, judged)):
         return
     repaired = relabel(ledger.question, graph, budget, better_than=ledger.graph)
     if repaired is not None:
         ledger.submit(repaired, f"{by}, leaves relabelled")
+
+
+TEST_PORTS = frozenset({"feature", "branch", "reaches", "active"})
+"""What says of a model which tests it has, and not what it predicts."""
+
+
+def _has_tests_at_fault(question: Question, judged: Verified) -> bool:
+    """Whether it violates a requirement over tests, which other labels seldom help."""
+    return any(
+        judged.violations.get(label) and one.needs and TEST_PORTS.issuperset(one.needs)
+        for label, one in zip(question.labels, question.requirements, strict=True)
+    )
 
 
 def recheck_of(engine: Engine) -> dict[str, Any]:

@@ -317,6 +317,8 @@ class DeepTrees:
             return False
         features, without = found
         submit_repaired(self.ledger, without, DeepTreeSearch.name, self.ledger.budget)
+        if self._left_out and (used := without.features_used()):  # of many columns others would be at fault each time
+            features = frozenset(range(self.question.data.n_features)) - used
         self._leave_out(features)
         return True
 
