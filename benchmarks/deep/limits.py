@@ -1,12 +1,14 @@
 """How a limit on time is kept on large tables: seconds of work of one solve beyond it, and the errors that it leaves.
 
 Each run is a process of its own, with a small solve before. A limit counts the seconds that the process works, so that
-a busy machine changes no figure. Tables are those of the benchmarks on memory and on very many columns.
+a busy machine changes no figure. Tables are those of the benchmarks on memory and on very many columns; path search has
+their values as whole numbers. Cross-validation chooses among depths of at most the one given, and prices.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -15,55 +17,79 @@ from benchmarks.deep.memory import drawn
 from benchmarks.deep.programs import limits_count_work
 from benchmarks.harness import Figures, Rows, Shown, commit, in_child, table
 
+TREE, LEAVES, PATHS, FOLDS = "tree", "MaxLeaves(20)", "path search", "cross-validation"
 CASES = (
-    ("1000000x20", 4, 0.01),
-    ("1000000x20", 2, 5.0),
-    ("1000000x20", 6, 5.0),
-    ("100000x20", 6, 5.0),
-    ("1000x10000", 4, 0.01),
-    ("1000x10000", 3, 5.0),
-    ("60x10000", 3, 2.0),
+    ("1000000x20", 4, 0.01, TREE),
+    ("1000000x20", 2, 5.0, TREE),
+    ("1000000x20", 6, 5.0, TREE),
+    ("1000000x20", 6, 5.0, LEAVES),
+    ("100000x20", 6, 5.0, TREE),
+    ("1000x10000", 4, 0.01, TREE),
+    ("1000x10000", 3, 5.0, TREE),
+    ("60x10000", 3, 2.0, TREE),
+    ("200000x20", 2, 0.3, PATHS),
+    ("200000x20", 3, 0.8, PATHS),
+    ("100000x54", 6, 3.0, FOLDS),
 )
-"""Rows by columns, depth and limit."""
+"""Rows by columns, depth, limit and what is solved."""
 MANY_COLUMNS = 256
 
 
-def run(rows: int, columns: int, depth: int, limit: float) -> dict[str, Any]:
-    """One run in this process; called in a fresh one."""
+def asked(task: str, X: Any, y: Any, depth: int) -> Callable[[float], tuple[int, str]]:
+    """What is timed: from a limit to errors on these rows and how it ended."""
     import treeform as tf
 
+    def folds(limit: float) -> tuple[int, str]:
+        found = tf.OptimalTreeClassifierCV(max_depth=range(1, depth + 1), time_limit=limit).fit(X, y)
+        return int((found.predict(X) != y).sum()), "time"
+
+    if task == FOLDS:
+        return folds
+    problem = tf.Problem(X.round() if task == PATHS else X, y, shape=tf.Tree(depth))
+    if task == LEAVES:
+        problem += tf.MaxLeaves(20)
+
+    def solve(limit: float) -> tuple[int, str]:
+        result = problem.solve(tf.PathSearch() if task == PATHS else None, time_limit=limit)
+        return int(result.errors or 0), str(result.limit or result.status)
+
+    return solve
+
+
+def run(rows: int, columns: int, depth: int, limit: float, task: str) -> dict[str, Any]:
+    """One run in this process; called in a fresh one."""
     limits_count_work()
     make = noisy_sums if columns > MANY_COLUMNS else partial(drawn, "classes")
-    tf.Problem(*make(60, columns), shape=tf.Tree(depth)).solve(time_limit=0.1)
-    problem = tf.Problem(*make(rows, columns), shape=tf.Tree(depth))
+    asked(task, *make(60, columns), depth)(0.1)
+    solve = asked(task, *make(rows, columns), depth)
     began = time.process_time()  # system time is part of such a limit
-    result = problem.solve(time_limit=limit)
+    errors, status = solve(limit)
     spent = time.process_time() - began
     return {
-        "seconds": round(spent, 2), "late": round(max(0.0, spent - limit), 2), "errors": int(result.errors or 0),
-        "status": str(result.limit or result.status), "version": commit(),
+        "seconds": round(spent, 2), "late": round(max(0.0, spent - limit), 2), "errors": errors, "status": status,
+        "version": commit(),
     }  # fmt: skip
 
 
 @table("deep_limits")
 def limits(rows: Rows) -> Shown:
-    """Tables, depths and limits."""
+    """What is solved, tables, depths and limits."""
     frame = rows.frame.rename(columns={"limit": "limit, s", "late": "beyond it, s", "status": "ended by"})
     note = (
-        "CPU seconds of one solve, those beyond its limit, and the errors of its tree. On a machine with a load "
+        "CPU seconds of one solve or fit, those beyond its limit, and the errors of its tree. On a machine with a load "
         "of more than ten a run ends before its limit, after ten times as many elapsed seconds."
     )
     return Shown("Limits on time", frame.drop(columns="version"), note)
 
 
 def main(cases: str = "") -> None:
-    """Measure all, or such cases: ``1000x20:4:0.5``, rows by columns, depth and limit."""
-    figures = Figures("deep_limits", ("rows x columns", "depth", "limit"))
+    """Measure all, or such cases: ``1000x20:4:0.5:tree``, rows by columns, depth, limit and what is solved."""
+    figures = Figures("deep_limits", ("task", "rows x columns", "depth", "limit"))
     for one in cases.split(",") if cases else (":".join(map(str, case)) for case in CASES):
-        size, depth, limit = one.split(":")
+        size, depth, limit, task = one.split(":")
         rows, columns = map(int, size.split("x"))
         figures.measure(
-            lambda n=rows, c=columns, d=int(depth), s=float(limit): in_child(run, n, c, d, s, seconds=600).answer
+            lambda given=(rows, columns, int(depth), float(limit), task): in_child(run, *given, seconds=600).answer
             or dict.fromkeys(("seconds", "late", "errors", "status", "version"), ""),
-            depth=depth, limit=limit, **{"rows x columns": size},
+            task=task, depth=depth, limit=limit, **{"rows x columns": size},
         )  # fmt: skip

@@ -3,7 +3,7 @@
 Each run is a process of its own, on Linux, with a table of normal values and noisy labels or values. A small fit comes
 before, so that libraries do not count. The growth of treeform includes its copy of the table. Trees of classes are the
 first ones of a search; all other runs go on until a limit on time: ``proof`` is of classes, with the proof by turns.
-``diagram 1-2-4`` is a diagram of these widths.
+``diagram 1-2-4`` is a diagram of these widths, ``MaxLeaves 20`` a tree of at most so many leaves.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from benchmarks.harness import Figures, Rows, Shown, commit, in_child, table, us
 
 SIZES = "100000x20,1000000x20"
 PROGRAMS = ("CART", "treeform")
+OF_CLASSES = ("classes", "diagram", "proof", "MaxLeaves")
+"""How tasks of classes begin."""
 
 
 def drawn(task: str, rows: int, columns: int) -> tuple[Any, Any]:
@@ -28,7 +30,7 @@ def drawn(task: str, rows: int, columns: int) -> tuple[Any, Any]:
     pick = np.random.default_rng(0)
     X = pick.normal(size=(rows, columns))
     y = X[:, 0] * X[:, 1] + X[:, 2] / 2 + pick.normal(size=rows)
-    return X, (y > 0.5).astype(int) if task.startswith(("classes", "diagram", "proof")) else y
+    return X, (y > 0.5).astype(int) if task.startswith(OF_CLASSES) else y
 
 
 def widths(task: str) -> tuple[int, ...]:
@@ -64,7 +66,9 @@ def tree_cost(
     problem = tf.Problem(X, y, shape=shape)
     if support > 1:
         problem += tf.MinSupport(support)
-    if kind not in ("classes", "diagram", "proof"):
+    if kind == "MaxLeaves":
+        problem += tf.MaxLeaves(int(task.removeprefix(kind)))
+    if kind not in OF_CLASSES:
         loss = tf.AbsoluteError if task == "absolute errors" else tf.SquaredError
         problem = problem.minimize(loss(grid="auto"))
     if kind == "monotone":
