@@ -15,7 +15,7 @@ from treeform.objectives.soft import demanded
 from treeform.solve import schedule
 from treeform.solve.choice import choose
 from treeform.solve.driver import _searched
-from treeform.solve.in_parts import search_in_parts
+from treeform.solve.in_parts import CaseByCase, search_in_parts
 from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node
 from treeform.solve.part_ledger import InnerLedger
@@ -193,6 +193,19 @@ def test_what_is_proved_of_all_of_it_demanded_answers_that_part() -> None:
     node.parts.search = lambda part, claims: stages(Node(claims, node.plan, title=claims.title))
     node.parts.run()
     assert [number for number, _ in stages.asked] == ["1", "2"] and node.closed
+
+
+def test_what_is_proved_of_more_than_a_part_demands_answers_no_part() -> None:
+    """A support is paid for in each part, so its models may have less than where a support is demanded."""
+    of = problem(parity(), SUPPORT).question
+    whole, ledger = demanded(of), Ledger(of, Budget(1000.0))
+    assert whole is not None
+    parts, claims = CaseByCase(of, ledger, lambda *_: None), InnerLedger(whole, ledger)
+    constants(whole, claims)
+    assert claims.upper is not None
+    claims.prove_lower(claims.upper, "a test")
+    parts.take(claims)
+    assert claims.closed and not parts.has_answers
 
 
 def test_the_note_on_parts_repeats_no_codes_of_groups() -> None:
