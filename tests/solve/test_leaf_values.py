@@ -26,7 +26,9 @@ from treeform.errors import TreeformError
 from treeform.language.values import ValueRow
 from treeform.solve import neighbourhoods
 from treeform.solve.engines import value_part
+from treeform.solve.ledger import Ledger
 from treeform.solve.stage import leaf_values
+from treeform.utils.budget import Budget
 
 
 def drawn_rows(rng: np.random.Generator, n: int) -> list[ValueRow]:
@@ -214,6 +216,20 @@ def test_values_of_a_tree_are_left_once_the_search_has_to_stop(loss: str, whole:
     fits, graph = LeafFits(problem.question, replace(rule, whole=whole)), every_tree(problem)[-1]
     assert fits.with_best_values(graph) is not None
     assert fits.with_best_values(graph, lambda: True) is None
+
+
+def test_after_the_limit_values_have_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tree that was found in time has its values then, but not for as long as they take."""
+    problem, _, _ = drawn_problem(0, "absolute_error")
+    graph, over = every_tree(problem)[-1], Budget()
+    over.interrupt()
+    for moment, kept in ((1e-9, False), (60.0, True)):
+        monkeypatch.setattr(leaf_values, "MOMENT", moment)
+        ledger = Ledger(problem.question, over)
+        run = leaf_values.value_run(problem.question, tf.RegressionSearch(), ledger, over)
+        assert run is not None
+        run.repaired(graph)
+        assert (ledger.graph is not None) is kept
 
 
 @pytest.mark.parametrize("loss", ["squared_error", "absolute_error"])
