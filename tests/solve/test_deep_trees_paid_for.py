@@ -30,12 +30,12 @@ from treeform.utils.budget import Budget
 SUPPORT, BUDGET = tf.MinSupport(20), tf.FeatureBudget(1)
 
 
-def problem(*paid: tf.Requirement, rows: int = 400) -> tf.Problem:
-    """More tests than engines for tables of few tests are chosen for; the labels need columns x0 to x3."""
+def problem(*paid: tf.Requirement, rows: int = 400, few_tests: bool = False) -> tf.Problem:
+    """More tests than engines for tables of few tests are chosen for, or few; the labels need columns x0 to x3."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(rows, 6))
     y = ((X[:, 0] * X[:, 1] > 0) ^ (X[:, 2] + X[:, 3] > 0.5) ^ (rng.random(rows) < 0.05)).astype(int)
-    made = tf.Problem(X, y, shape=tf.Tree(5))
+    made = tf.Problem((X > 0).astype(int) if few_tests else X, y, shape=tf.Tree(5))
     objective: Any = tf.Error()
     for one in paid:
         objective += one.soft(5)
@@ -134,11 +134,13 @@ class Parts:
     def __init__(self, *answered: bool) -> None:
         self.answered = list(answered)
         self.asked: list[tuple[str, bool]] = []
+        self.seconds: list[float | None] = []
 
     def __call__(self, step: Node) -> None:
         if not step.question.requirements:
             return  # trees that may lack what they like
         self.asked.append((step.title.split()[1], step.brief))
+        self.seconds.append(step.ledger.budget.limit)
         claims = step.ledger
         if self.answered.pop(0):
             assert claims.most is not None
@@ -161,6 +163,13 @@ def test_parts_are_tried_for_as_long_as_each_is_answered_and_answers_are_kept() 
     assert share_of_paid_for(node) == schedule.PAID_FOR
     in_parts(stages)(node, node.budget)
     assert stages.asked[2:] == [("1", False), ("2", False)] and node.closed
+
+
+@pytest.mark.parametrize(("few_tests", "share"), [(True, 0.49), (False, 0.04)])
+def test_parts_have_half_of_the_time_among_few_tests(few_tests: bool, share: float) -> None:
+    node, stages = begun(problem(parity(), few_tests=few_tests).question), Parts(False)
+    first_parts(stages)(node, node.budget)
+    assert stages.seconds == pytest.approx([1000 * share], rel=0.1)
 
 
 def test_trees_have_more_time_where_the_first_part_is_not_answered() -> None:

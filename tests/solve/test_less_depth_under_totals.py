@@ -13,6 +13,7 @@ import treeform as tf
 from treeform.engines import ContinuousTotals
 from treeform.solve import engines
 from treeform.solve.ledger import Ledger
+from treeform.solve.part_ledger import InnerLedger
 from treeform.solve.stage.deep_trees import DOUBLINGS, FIRST_WORK, DeepTrees
 from treeform.solve.stage.given_models import constants
 from treeform.utils.budget import Budget
@@ -137,8 +138,10 @@ def test_other_labels_are_tried_for_tests_at_fault_only_where_there_is_no_model(
     monkeypatch.setattr(engines, "relabel", lambda *_, **__: asked.append(ledger.graph))
     engines.submit_repaired(ledger, tree, "a search", Budget())
     constants(of, ledger)
-    engines.submit_repaired(ledger, tree, "a search", Budget())
-    assert asked == [None] and ledger.graph is not None
+    inner = InnerLedger(of, ledger)  # it has no model of its own
+    for one in (ledger, inner):
+        engines.submit_repaired(one, tree, "a search", Budget())
+    assert asked == [None] and ledger.graph is not None and inner.graph is None
 
 
 def test_once_other_columns_are_at_fault_those_of_the_tree_alone_are_left() -> None:

@@ -215,7 +215,7 @@ def submit_repaired(ledger: Ledger, graph: DecisionGraph, by: str, budget: Budge
     """
     graph = with_missing_tests(ledger.question, narrowed(graph, ledger.question), budget)
     judged = ledger.submit(graph, by)
-    if judged.ok or (ledger.graph is not None and _has_tests_at_fault(ledger.question, judged)):
+    if judged.ok or (ledger.has_model and _has_tests_at_fault(ledger.question, judged)):
         return
     repaired = relabel(ledger.question, graph, budget, better_than=ledger.graph)
     if repaired is not None:

@@ -76,6 +76,9 @@ PAID_FOR_BEFORE_LATE_PARTS = Share(0.9)
 FIRST_PARTS = Share(0.1)
 """Each part of an objective before that, for as long as parts are answered in it: the others are about as hard."""
 
+FIRST_PARTS_OF_FEW_TESTS = Share(0.49)
+"""The same on a table of few tests, where most are answered, and parts that are not have good trees."""
+
 FIRST_DEEP_PARTS = Share(0.04)
 """The same from depth five on, on a table of many tests, where few are answered."""
 

@@ -42,13 +42,18 @@ def first_parts(search: Search) -> Callable[[Node, Budget], Limit | None]:
     """Parts for as long as each is answered in a share of the time; what they show is kept."""
 
     def run(node: Node, budget: Budget) -> Limit | None:
-        is_deep = node.question.shape.depth > schedule.LEAST_DEPTH and has_many_tests(node)
-        share = schedule.FIRST_DEEP_PARTS if is_deep else schedule.FIRST_PARTS
         parts = _parts_of(node, search)
         assert isinstance(parts, CaseByCase)
-        return parts.first_parts(share)
+        return parts.first_parts(_share_of_first_parts(node))
 
     return run
+
+
+def _share_of_first_parts(node: Node) -> Share:
+    if not has_many_tests(node):
+        return schedule.FIRST_PARTS_OF_FEW_TESTS
+    is_deep = node.question.shape.depth > schedule.LEAST_DEPTH
+    return schedule.FIRST_DEEP_PARTS if is_deep else schedule.FIRST_PARTS
 
 
 def _parts_of(node: Node, search: Search) -> Reduction:
