@@ -56,6 +56,22 @@ def test_how_deep_they_are(
     assert depths == [depth - 1 if least is None else least]
 
 
+@pytest.mark.parametrize(
+    ("depth", "is_binary", "begins"), [(8, True, True), (6, True, True), (5, True, False), (6, False, False)]
+)
+def test_proofs_of_few_tests_under_what_deep_trees_do_not_know_begin_at_depth_five(
+    depth: int, is_binary: bool, begins: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    depths: list[int] = []
+    made = node(depth, 1, is_binary, [tf.MaxTestsPerPath(["x0", "x1"], 1)])
+    names = [stage.name for stage in planned(made)]
+    assert ("less depth first" in names) == begins and ("exact search" in names) == is_binary
+    if begins:
+        monkeypatch.setattr(engine_search, "run_engine", lambda _, part, *__: depths.append(part.task.depth))
+        less_depth(made, Budget())
+        assert depths == [5]
+
+
 @pytest.mark.parametrize("is_binary", [False, True])
 def test_the_tree_of_less_depth_is_a_model_and_its_bound_is_none(is_binary: bool) -> None:
     made = node(5, 40, is_binary)

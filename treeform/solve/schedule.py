@@ -26,6 +26,9 @@ PROOF_OF_FEW_TESTS = Share(0.49, least=0.5)
 limited run: up to depth six it ends within seconds on many tables. ConTree shares its time with that search by work
 (``treeform/native/contree``)."""
 
+PROOF_AFTER_LESS_DEPTH = Share(0.4, least=0.4)
+"""The same after `LESS_DEPTH`: both together have as long, so that the rest for deep trees is the same."""
+
 PROOF_OF_DEPTH_FOUR = Share(0.45, least=0.5)
 """The same on a table of many tests at depth four: its proof comes early or not at all."""
 

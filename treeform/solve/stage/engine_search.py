@@ -25,6 +25,8 @@ from treeform.utils.budget import Budget, Limit, Share, limit_of
 
 COUNTED_DEPTH = 2
 """Trees of this depth are counted from all pairs of tests at once."""
+PROVED_DEPTH = 5
+"""Up to which a proof beside the search for deep trees has their best models soon, where tests are few."""
 BOUNDED_DEPTH = 5
 """From which on ConTree has a bound of hard rows long before a proof (``native/contree/hard_bound.hpp``)."""
 
@@ -80,7 +82,8 @@ def its_share(node: Node) -> Share | None:
     if node.brief or not is_proved_beside(node):
         return None
     if not has_many_tests(node):  # the proof finds good trees at once
-        return schedule.PROOF_OF_FEW_TESTS
+        begins_less_deep = begins_with_less_depth(node)
+        return schedule.PROOF_AFTER_LESS_DEPTH if begins_less_deep else schedule.PROOF_OF_FEW_TESTS
     return schedule.PROOF_OF_DEPTH_FOUR if node.question.shape.depth == 4 else schedule.PROOF_OF_DEEPER_TREES
 
 
@@ -142,7 +145,10 @@ def _has_another_search(node: Node) -> bool:
 
 
 def begins_with_less_depth(node: Node) -> bool:
-    """Whether leaves need many rows, or are few, so that the best tree of less depth is hard to beat."""
+    """Whether leaves need many rows, or are few, so that the best tree of less depth is hard to beat.
+
+    Or a proof of this depth begins with worse trees: that under requirements over tests, on a table of few tests.
+    """
     engine = node.plan.engine
     assert engine is not None
     if node.plan.distribution is not None or node.question.shape.depth <= schedule.LEAST_DEPTH:
@@ -150,7 +156,13 @@ def begins_with_less_depth(node: Node) -> bool:
     relaxation = relax(node.question, engine)
     if relaxation is None or relaxation.task.totals is not None:
         return False
-    return relaxation.task.min_support > 1 or depth_of_leaves(relaxation) < node.question.shape.depth
+    if relaxation.task.min_support > 1 or depth_of_leaves(relaxation) < node.question.shape.depth:
+        return True
+    return node.question.shape.depth > PROVED_DEPTH and _is_proved_among_few_tests(node)
+
+
+def _is_proved_among_few_tests(node: Node) -> bool:
+    return not has_many_tests(node) and is_proved_beside(node)
 
 
 def depth_of_leaves(relaxation: Relaxation) -> int:
@@ -163,13 +175,15 @@ def depth_of_leaves(relaxation: Relaxation) -> int:
 
 
 def less_depth(node: Node, budget: Budget) -> None:
-    """The engine on the same question for a model: one level less deep, or as deep as all leaves need."""
+    """The engine on the same question for a model: one level less deep, or as deep as all leaves need or it proves."""
     engine, shape = node.plan.engine, node.question.shape
     assert engine is not None
     whole = relax(node.question, engine)
     depth = shape.depth - 1
     if whole is not None:
         depth = min(depth, max(schedule.LEAST_DEPTH, depth_of_leaves(whole)))
+    if _is_proved_among_few_tests(node):
+        depth = min(depth, PROVED_DEPTH)
     less = node.question.with_(shape=shape.at_depth(depth))
     claims, relaxation = Ledger(less, budget), relax(less, engine)
     claims.runners, claims.outer = node.ledger.runners, node.ledger
