@@ -62,9 +62,10 @@ class CommonCuts {
 public:
     using Key = typename W::Key;
 
-    TREEFORM_COLD void take(const Table<W>& table, std::vector<typename W::Id> rows) {
+    TREEFORM_COLD void take(const Table<W>& table, std::vector<typename W::Id> rows, const Control& control) {
         keys_.resize(table.features);
         for (int f = 0; f < table.features && !rows.empty(); ++f) {
+            control.check();
             const auto* rank = table.rank[f].data();
             std::sort(rows.begin(), rows.end(), [&](auto a, auto b) { return rank[a] < rank[b]; });
             for (std::size_t i = 1; i < kParts; ++i) keys_[f][i] = rank[rows[rows.size() * i / kParts]];

@@ -46,7 +46,9 @@ public:
     std::uint64_t work() const { return two_.work() + work_; }
 
     /// Cuts between as many of these rows as can be come first: both sides of such a test have errors.
-    TREEFORM_COLD void cut_between(std::vector<typename W::Id> rows) { cuts_.take(table_, std::move(rows)); }
+    TREEFORM_COLD void cut_between(std::vector<typename W::Id> rows) {
+        cuts_.take(table_, std::move(rows), control_);
+    }
     /// From here on the rows of this node are searched, which stays as long. The targets depend on `most`, the cost of a
     /// known tree, and on the bound so far. From depth six on the first ones for all rows are small: others take minutes.
     TREEFORM_COLD void begin(const Node<W>& node, int depth, Cost most) {
