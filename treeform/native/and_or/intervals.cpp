@@ -168,7 +168,9 @@ private:
     Cost penalty() const { return static_cast<Cost>(at_.rounded.test); }
     std::int32_t tests_of(int f) const { return std::int32_t(data_.table.distinct[f]) - 1; }
     bool unit_weights() const { return std::all_of(table_.unit, table_.unit + table_.kinds, [](Amount u) { return u == 1; }); }
-    bool splits(Amount weight) const { return weight >= settings_.min_flow && weight >= 2 * settings_.min_support; }
+    bool splits(Amount weight) const {
+        return weight >= settings_.min_flow && weight - settings_.min_support >= settings_.min_support;
+    }
     std::size_t bytes(const Alternatives& out) const {
         std::size_t sum = out.test.size() * 32 + (out.sums.size() + out.cover.size()) * 8 + others_.bytes();
         for (const Level& l : levels_) sum += l.bytes();

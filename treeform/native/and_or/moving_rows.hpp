@@ -121,7 +121,8 @@ public:
         if (most < least || mass_ < prices_.settings.min_support) return;
         for (int c = 0; c < labels(); ++c)
             if (total_[c] <= most) out[total_[c] - least] += 1;
-        if (!tests || mass_ < prices_.settings.min_flow || mass_ < 2 * prices_.settings.min_support) return;
+        const Amount support = prices_.settings.min_support;
+        if (!tests || mass_ < prices_.settings.min_flow || mass_ - support < support) return;
         const Amount room = most - prices_.penalty, shift = prices_.penalty - least;
         for (int f = 0; f < values_.features(); ++f)
             for (std::size_t p = 0; p < pairs_.size(); ++p) count_tests(f, p, room, shift, out);

@@ -48,7 +48,7 @@ public:
         if (mass >= support)
             for (int c = 0; c < labels(); ++c)
                 if (total[c] <= most) out[total[c] - least] += 1;
-        if (mass < prices_.settings.min_flow || mass < 2 * support || subset.n < 2) return out;
+        if (mass < prices_.settings.min_flow || mass - support < support || subset.n < 2) return out;
         if (depth == 2)
             over_stumps(subset, least, most, out);
         else

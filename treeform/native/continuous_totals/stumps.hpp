@@ -52,7 +52,7 @@ public:
 
     /// `visit(solution, stump)` for every test of feature g within the limit.
     void tests(const Node& node, const Part& part, const Sums& sums, int g, Cost limit, const Visit& visit) {
-        if (sums.total < std::max(settings_.min_flow, 2 * settings_.min_support)) return;
+        if (sums.total < settings_.min_flow || sums.total - settings_.min_support < settings_.min_support) return;
         walk_.begin(*this, node, part, g);
         const Cost room = limit - static_cast<Cost>(amounts_.test.excess);
         if (data_.samples.labels == 2)

@@ -118,7 +118,7 @@ protected:
         Answer<Cost> best;
         best.value = task.upper;
         improve(best, leaf, Plan::leaf);
-        const bool only_leaf = task.budget < 1 || (support_ > 0 && support_of(table_, node) < 2 * support_);
+        const bool only_leaf = task.budget < 1 || (support_ > 0 && support_of(table_, node) - support_ < support_);
         if (best.value <= known || node.n <= 1 || leaf == 0 || only_leaf) {
             std::fill_n(by_feature, table_.features, task.lower);
             return settled(best, only_leaf ? leaf : known);

@@ -228,7 +228,7 @@ private:
         best.value = task.upper;
         if (leaf < best.value) best.found = true, best.value = leaf;
         const bool only_leaf =
-            task.node.n <= 1 || leaf == 0 || (task.support > 0 && support_of(table_, task.node) < 2 * task.support);
+            task.node.n <= 1 || leaf == 0 || (task.support > 0 && support_of(table_, task.node) - task.support < task.support);
         if (best.value <= known || only_leaf) {
             std::fill_n(by_feature, table_.features, task.lower);
             best.lower = task.lower, best.proven = std::min(only_leaf ? leaf : known, best.value);
