@@ -168,9 +168,6 @@ private:
     Cost penalty() const { return static_cast<Cost>(at_.rounded.test); }
     std::int32_t tests_of(int f) const { return std::int32_t(data_.table.distinct[f]) - 1; }
     bool unit_weights() const { return std::all_of(table_.unit, table_.unit + table_.kinds, [](Amount u) { return u == 1; }); }
-    bool splits(Amount weight) const {
-        return weight >= settings_.min_flow && weight - settings_.min_support >= settings_.min_support;
-    }
     std::size_t bytes(const Alternatives& out) const {
         std::size_t sum = out.test.size() * 32 + (out.sums.size() + out.cover.size()) * 8 + others_.bytes();
         for (const Level& l : levels_) sum += l.bytes();
@@ -328,7 +325,7 @@ private:
         std::vector<Amount> total(table_.kinds, 0);
         for (std::size_t k = 0; k < subset.n; ++k) add_row(subset.order(0)[k], total);
         leaf(total.data(), node.budget, out);
-        if (!splits(weight_of(total.data())) || subset.n < 2) return;
+        if (!settings_.splits(weight_of(total.data())) || subset.n < 2) return;
         Making making{*this, subset, total, depth, index, below, node.budget, out};
         if (depth == 1)
             stumps(subset, total, static_cast<Cost>(node.budget), making);

@@ -121,8 +121,7 @@ public:
         if (most < least || mass_ < prices_.settings.min_support) return;
         for (int c = 0; c < labels(); ++c)
             if (total_[c] <= most) out[total_[c] - least] += 1;
-        const Amount support = prices_.settings.min_support;
-        if (!tests || mass_ < prices_.settings.min_flow || mass_ - support < support) return;
+        if (!tests || !prices_.settings.splits(mass_)) return;
         const Amount room = most - prices_.penalty, shift = prices_.penalty - least;
         for (int f = 0; f < values_.features(); ++f)
             for (std::size_t p = 0; p < pairs_.size(); ++p) count_tests(f, p, room, shift, out);

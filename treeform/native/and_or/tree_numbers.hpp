@@ -44,11 +44,11 @@ public:
             return out;
         }
         const std::vector<Amount> total = total_of(subset);
-        const Amount mass = total.back(), support = prices_.settings.min_support;
-        if (mass >= support)
+        const Amount mass = total.back();
+        if (mass >= prices_.settings.min_support)
             for (int c = 0; c < labels(); ++c)
                 if (total[c] <= most) out[total[c] - least] += 1;
-        if (mass < prices_.settings.min_flow || mass - support < support || subset.n < 2) return out;
+        if (!prices_.settings.splits(mass) || subset.n < 2) return out;
         if (depth == 2)
             over_stumps(subset, least, most, out);
         else

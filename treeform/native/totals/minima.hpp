@@ -40,9 +40,7 @@ public:
     Amount leaf(const std::vector<Amount>& total, Amount weight, int* label = nullptr) const;
     /// A bound of a tree of at most that depth: per point the price of its best label, and tests that have a price below 0.
     Amount floor(const std::vector<std::uint64_t>& cover, int depth) const;
-    bool splits(Amount weight) const {
-        return weight >= settings_.min_flow && weight - settings_.min_support >= settings_.min_support;
-    }
+    bool splits(Amount weight) const { return settings_.splits(weight); }
     bool parts(Amount a, Amount b) const {
         return a > 0 && b > 0 && a >= settings_.min_support && b >= settings_.min_support;
     }
