@@ -4,6 +4,7 @@
 // stepped over by binary search. `z` is the mass left of a cut: the number of rows, or running sums if rows differ in
 // mass.
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "table.hpp"
@@ -127,8 +128,9 @@ private:
         weigh(support);
         first_ = after(std::max(first_, low), last_);
         last_ = before(std::min(last_, high), first_);
-        weigh(2 * support);
-        left_may_split_ = below < 2 * support ? n + 1 : low, right_may_split_ = above < 2 * support ? -1 : high;
+        const Cost twice = 2 * std::min(support, std::numeric_limits<Cost>::max() / 2);  // more than all rows have, at most
+        weigh(twice);
+        left_may_split_ = below < twice ? n + 1 : low, right_may_split_ = above < twice ? -1 : high;
     }
 };
 
