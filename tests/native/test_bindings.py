@@ -106,3 +106,12 @@ def test_sums_of_targets_and_of_weights_have_limits_of_their_own(calls: dict[str
     (target if huge == "target" else weight)[-1] = 2**54
     with pytest.raises(ValueError, match="too large to be added exactly"):
         _core.regression(x, target, weight, *rest[1:], **(named | {"time_limit": 1.0}))
+
+
+@pytest.mark.parametrize(("number", "weight"), [(2**62, 8), (2**61, 32)])
+def test_sums_of_squares_that_are_too_large_are_refused(number: int, weight: int) -> None:
+    numbers, weights = np.array([number, number]), np.array([1, weight])
+    with pytest.raises(ValueError, match="too large to be added exactly"):
+        _core.sum_of_squares(numbers, weights)
+    high, low = _core.sum_of_squares(numbers, np.array([1, 2]))
+    assert high * 2**64 + low == 3 * number**2

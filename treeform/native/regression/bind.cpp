@@ -112,7 +112,10 @@ nb::tuple sum_of_squares(const Whole& numbers, const Whole& weights) {
     __int128 sum = 0;
     for (std::size_t i = 0; i < numbers.shape(0); ++i) {
         const __int128 number = numbers.data()[i];
-        sum += number * number * weights.data()[i];
+        __int128 each;
+        const bool is_too_large = __builtin_mul_overflow(number * number, __int128{weights.data()[i]}, &each) ||
+                                  __builtin_add_overflow(sum, each, &sum);
+        require(!is_too_large, "the squares are too large to be added exactly");
     }
     return nb::make_tuple(static_cast<std::int64_t>(sum >> 64), static_cast<std::uint64_t>(sum));
 }
