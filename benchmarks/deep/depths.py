@@ -1,8 +1,8 @@
 """Trees of growing depth under the same requirement: whether a greater depth is worse after as many seconds.
 
-Each row is a process of its own with one run for each depth. ``wide`` is a table of ``deep rules``, ``eeg`` the rows to
-learn from of that set. CART's trees, leaves relabelled where that satisfies what is required, stand
-beside them: at each depth the best one of that depth or less.
+Each row is a process of its own with one run for each depth. ``wide`` and ``bits`` are the tables of ``deep rules``,
+``eeg`` has the rows to learn from of that set. CART's trees, leaves relabelled where that satisfies what is required,
+stand beside them: at each depth the best one of that depth or less.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def depths(rows: Rows) -> Shown:
 
 
 def main(
-    asked: str = ";".join(ASKED), tables: str = "wide,eeg", depths: str = ",".join(map(str, DEPTHS)),
+    asked: str = ";".join(ASKED), tables: str = "wide,bits,eeg", depths: str = ",".join(map(str, DEPTHS)),
     seconds: float = 1, rows: int = 3000,
 ) -> None:  # fmt: skip
     """Measure; ``asked``: cases of ``deep rules``, separated by semicolons; ``rows``: of tables that are drawn."""

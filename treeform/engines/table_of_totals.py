@@ -98,6 +98,6 @@ def tests_of(data: Dataset) -> Tests:
     if data.points.are_bits:
         bits = data.points.X.astype(np.uint8)
         varying = np.flatnonzero(bits.any(axis=0) & ~bits.all(axis=0))
-        return (np.ascontiguousarray(bits[:, varying]), varying.astype(np.int32), np.full(len(varying), 0.5))
+        return np.ascontiguousarray(bits[:, varying]), varying.astype(np.int32), np.full(len(varying), 0.5)
     splits = data.splits("feature")
     return np.ascontiguousarray(~splits.left.T).view(np.uint8), splits.feature, splits.threshold

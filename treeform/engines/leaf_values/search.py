@@ -17,6 +17,7 @@ import numpy as np
 from treeform.data import midpoints
 from treeform.engines.leaf_values.costs import AbsoluteCosts, Costs, SquaredCosts, Subtrees
 from treeform.engines.leaf_values.fit import Fit, LeafFits
+from treeform.engines.leaf_values.problem import Stop
 from treeform.engines.relaxation import Relaxation
 from treeform.graph import DecisionGraph
 from treeform.utils.arrays import Floats, Ints, Mask
@@ -38,7 +39,7 @@ class Test:
 
 
 def depth_two(
-    part: Relaxation, fits: LeafFits, prices: Floats, known: Fraction | None, stop: Callable[[], bool]
+    part: Relaxation, fits: LeafFits, prices: Floats, known: Fraction | None, stop: Stop
 ) -> DepthTwo:
     """A search at given prices of rows, with the costs that the objective has; nothing ran yet.
 
@@ -53,7 +54,7 @@ class DepthTwo:
     """One search at given prices of rows; what it found so far stands in its attributes."""
 
     def __init__(
-        self, part: Relaxation, fits: LeafFits, costs: Costs, known: Fraction | None, stop: Callable[[], bool]
+        self, part: Relaxation, fits: LeafFits, costs: Costs, known: Fraction | None, stop: Stop
     ) -> None:
         self.part, self.task, self.fits, self.costs, self.stop = part, part.loss_task, fits, costs, stop
         self.best, self.best_fit, self.graph = known, None, None

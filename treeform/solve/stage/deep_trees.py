@@ -68,10 +68,10 @@ LITTLE = Fraction(1, 100)
 """Of what a tree costs: prices save at most what is paid without them."""
 SAMPLES = 3_000
 """Of a table of eight times as many and more, on which prices are found: a search of all takes tenths of a second."""
-SHARES = ((Fraction(1), Fraction(1, 3)), (Fraction(102, 100), Fraction(1)))
+SHARES = ((Fraction(1), 1 / 3), (Fraction(102, 100), 1.0))
 """How many times the seconds of the search for less depth a search has, while that one's best tree costs at most so
 many times what the best one does; see `DEEPER`."""
-DEEPER = Fraction(4)
+DEEPER = 4.0
 """The same while it is worse."""
 
 
@@ -204,8 +204,8 @@ class DeepTrees:
         """How many times the seconds of the search for less depth this one has."""
         own, best = less.ledger.upper, self.ledger.upper
         if own is None or best is None:
-            return float(DEEPER)
-        return float(next((share for factor, share in SHARES if own <= best * factor), DEEPER))
+            return DEEPER
+        return next((share for factor, share in SHARES if own <= best * factor), DEEPER)
 
     def _part_of(self, less: DeepTrees, budget: Budget) -> Budget:
         """Half as long as this search had: prices of trees of less depth may take longer. Any model is waited for."""

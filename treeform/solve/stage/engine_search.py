@@ -92,6 +92,11 @@ def is_proved_beside(node: Node) -> bool:
     return node.question.shape.depth >= schedule.LEAST_DEPTH and _has_another_search(node)
 
 
+def is_deep_among_many_tests(node: Node) -> bool:
+    """Whether a limited run seldom proves anything."""
+    return node.question.shape.depth > schedule.LEAST_DEPTH and has_many_tests(node)
+
+
 def is_bounded_without_rows(node: Node) -> bool:
     """Whether a search for deep trees under totals seldom has a bound before its end, and one without totals has."""
     if node.question.shape.depth < BOUNDED_DEPTH or not is_proved_beside(node):
@@ -129,7 +134,7 @@ def share_of_first_trees(node: Node) -> Share:
 
 def share_of_deep_trees(node: Node) -> Share:
     """More where no solver follows, or proves anything."""
-    if node.question.shape.depth > schedule.LEAST_DEPTH and has_many_tests(node):
+    if is_deep_among_many_tests(node):
         return schedule.DEEP_TREES_AMONG_MANY_TESTS
     return schedule.DEEP_TREES_FOR_SOLVER if node.plan.backend is not None else schedule.DEEP_TREES_ALONE
 
@@ -205,7 +210,7 @@ def starts_a_solver(node: Node) -> bool:
 
 def its_time(node: Node) -> Share:
     """More where no solver follows, and less where deep trees are searched for instead."""
-    if node.question.shape.depth > schedule.LEAST_DEPTH and has_many_tests(node) and is_proved_beside(node):
+    if is_deep_among_many_tests(node) and is_proved_beside(node):
         return schedule.TREES_WITHOUT_ROWS
     return schedule.WARM_START if node.plan.backend is not None else schedule.ENGINE_ALONE
 

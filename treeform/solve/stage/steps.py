@@ -22,7 +22,7 @@ from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node, Worker
 from treeform.solve.part_ledger import InnerLedger, PartLedger, Reduction, reduction_of
 from treeform.solve.stage.deep_trees import first_deep_trees, longer_search, relaxed
-from treeform.solve.stage.engine_search import has_many_tests, is_proved_beside
+from treeform.solve.stage.engine_search import has_many_tests, is_deep_among_many_tests, is_proved_beside
 from treeform.utils.budget import Budget, Limit, Share
 
 Search = Callable[[Node], None]
@@ -52,8 +52,7 @@ def first_parts(search: Search) -> Callable[[Node, Budget], Limit | None]:
 def _share_of_first_parts(node: Node) -> Share:
     if not has_many_tests(node):
         return schedule.FIRST_PARTS_OF_FEW_TESTS
-    is_deep = node.question.shape.depth > schedule.LEAST_DEPTH
-    return schedule.FIRST_DEEP_PARTS if is_deep else schedule.FIRST_PARTS
+    return schedule.FIRST_DEEP_PARTS if is_deep_among_many_tests(node) else schedule.FIRST_PARTS
 
 
 def _parts_of(node: Node, search: Search) -> Reduction:
@@ -106,11 +105,11 @@ def is_paid_for(node: Node) -> bool:
         return True
     if any(term.nested for _, term in cases_of(node.question.objective)):
         return False
-    if depth > schedule.LEAST_DEPTH or not has_many_tests(node):
-        return depth > schedule.LEAST_DEPTH
+    if depth >= schedule.LEAST_DEPTH:
+        return depth > schedule.LEAST_DEPTH or has_many_tests(node)
     # Under totals the proof has no tree for long at depth three, too.
-    trees = relax(asked, ConTree())
-    return depth == schedule.LEAST_DEPTH or (trees is not None and not trees.exact)
+    trees = relax(asked, ConTree()) if has_many_tests(node) else None
+    return trees is not None and not trees.exact
 
 
 def paid_for(search: Search) -> Callable[[Node, Budget], None]:
