@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from itertools import pairwise
 from typing import Any
 
@@ -11,10 +12,13 @@ from ended_early import ended_after, moments
 
 import treeform as tf
 from treeform.certify import bounds
+from treeform.certify.prices import cheapest
 from treeform.certify.verdicts import Verdict
+from treeform.engines import TotalsSearch
+from treeform.engines.relaxation import relax
 from treeform.solve import Limit
 from treeform.utils.budget import Budget, ProcessorBudget
-from treeform.utils.out_of_reach import Stopped
+from treeform.utils.out_of_reach import Stopped, each_in_time
 
 rng = np.random.default_rng(2)
 X = rng.integers(0, 5, (60, 3)).astype(float)
@@ -79,3 +83,42 @@ def test_engines_wait_for_a_list_of_trees_ten_seconds_at_most(
     monkeypatch.setattr(bounds, "by_prices", by_prices)
     assert tf.check(made, X, Y, time_limit=time_limit).verdict is Verdict.VERIFIED
     assert waited and all(0 < seconds <= 10.0 for seconds in waited)
+
+
+class Clock(Budget):
+    """A budget of so many seconds, one of which passes with every look at it."""
+
+    looks = 0.0
+
+    @property
+    def seconds(self) -> float:
+        return self.looks
+
+    def stop(self) -> bool:
+        self.looks += 1.0
+        return super().stop()
+
+
+@pytest.mark.parametrize(("steps", "done"), [(99, 99), (140, 61), (190, 11), (250, 6), (10_000, 6)])
+def test_a_loop_that_cannot_end_in_time_is_given_up_early(steps: int, done: int) -> None:
+    budget, seen = Clock(100.0), []
+    with nullcontext() if steps == done else pytest.raises(Stopped):
+        for step in each_in_time(range(steps), budget):
+            budget.looks += 1.0
+            seen.append(step)
+    assert seen == list(range(done))
+
+
+def test_a_list_of_trees_is_given_up_as_soon_as_it_cannot_end_in_time() -> None:
+    question = (tf.Problem(X, Y, shape="tree:3") + tf.MinRecall(0.6, positive=1)).question
+    relaxation = relax(question, TotalsSearch())
+    assert relaxation is not None
+
+    def listed(budget: Budget) -> None:
+        cheapest(question.data, relaxation.task, 12, [], 1, budget)
+
+    listed(whole := Clock(10_000.0))
+    assert whole.looks > 100
+    with pytest.raises(Stopped):
+        listed(short := Clock(8.0))
+    assert short.remaining

@@ -30,7 +30,7 @@ from treeform.data import Dataset
 from treeform.engines import TreeTask
 from treeform.utils.arrays import Bools, Floats, Ints
 from treeform.utils.budget import Budget
-from treeform.utils.out_of_reach import Stopped
+from treeform.utils.out_of_reach import Stopped, each_in_time
 
 LONGEST = 3_000_000
 """Trees that one list may hold."""
@@ -169,7 +169,7 @@ class Prices:
         else:
             sum_of_sides = np.full(len(allowed), np.inf)
             heads = self.states.after(state)
-            for f in np.flatnonzero(allowed):
+            for f in each_in_time(np.flatnonzero(allowed).tolist(), self.budget):
                 goes_right = table.side[points, f] == 1
                 parts = points[~goes_right], points[goes_right]
                 sum_of_sides[f] = sum(
