@@ -223,9 +223,15 @@ def test_small_subtrees_are_solved_with_what_the_rest_leaves() -> None:
     before = ledger.upper
     relaxation = relax(of, ContinuousTotals())
     assert relaxation is not None and relaxation.exact and before is not None
-    improve_low_subtrees(ContinuousTotals(), relaxation, ledger, Budget())
+    tried, known = set[int](), -1
+    while len(tried) > known:
+        known = len(tried)
+        improve_low_subtrees(ContinuousTotals(), relaxation, ledger, Budget(), tried)
     assert ledger.upper is not None and ledger.upper < before
     assert ledger.judged is not None and ledger.judged.ok
+    engine = Mock()
+    improve_low_subtrees(engine, relaxation, ledger, Budget(), tried)
+    assert tried and not engine.run.called
 
 
 def test_what_is_proved_is_not_searched_again() -> None:

@@ -12,6 +12,7 @@ from test_deep_trees_under_totals import question
 import treeform as tf
 from treeform.engines import ContinuousTotals
 from treeform.solve import engines
+from treeform.solve.engines import submit_repaired
 from treeform.solve.ledger import Ledger
 from treeform.solve.part_ledger import InnerLedger
 from treeform.solve.stage.deep_trees import DOUBLINGS, FIRST_WORK, DeepTrees
@@ -89,6 +90,34 @@ def test_trees_of_less_depth_have_half_as_long_once_there_is_a_model() -> None:
     assert not part.stop()
     less.first(Budget())
     assert less.ledger.graph is not None and part.stop()
+
+
+@pytest.mark.parametrize(("own", "other", "seconds"), [(50, 50, 8.0), (50, 40, 1.5)])
+def test_a_step_at_less_depth_has_what_that_search_lacks_of_its_share(
+    own: int, other: int, seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search = DeepTrees(of := question(200, 3, 5, tf.MinSupport(15)), Ledger(of, Budget()))
+    less, shares = search._less, []
+    assert less is not None
+    less.ledger.upper, search.ledger.upper, less._seconds, search._seconds = own, other, 1.0, 3.0
+    budget = Budget()
+    monkeypatch.setattr(budget, "share", lambda part: shares.append(part) or Budget())
+    search._part_of(less, budget)
+    assert shares == [seconds]
+
+
+def test_a_tree_of_less_depth_becomes_as_deep_as_it_may(monkeypatch: pytest.MonkeyPatch) -> None:
+    of = question(40, 3, 5, tf.MinSupport(4), difference="0.9")
+    search = DeepTrees(of, Ledger(of, Budget()))
+    stump = tf.Problem(of.data.X, of.data.y, shape=tf.Tree(1)).solve().graph
+    submit_repaired(search.ledger, stump, "a stump", Budget())
+    before = search.ledger.upper
+    monkeypatch.setattr(search, "_searched", lambda *_: None)
+    monkeypatch.setattr(search, "_less", None)
+    search._first, search._seconds = iter(()), 100.0
+    search._step(ContinuousTotals(), Budget())
+    assert before is not None and search.ledger.upper is not None and search.ledger.upper < before
+    assert search.ledger.graph is not None and search.ledger.graph.depth > 2
 
 
 @pytest.mark.parametrize(("depth", "chain"), [(4, [4]), (5, [5, 4]), (6, [6, 5, 4]), (8, [8, 6, 5, 4])])

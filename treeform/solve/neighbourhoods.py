@@ -21,7 +21,7 @@ import numpy as np
 from treeform.data import Dataset
 from treeform.engines import Engine, EngineRun, TreeTask
 from treeform.engines.relaxation import Relaxation
-from treeform.graph import DecisionGraph
+from treeform.graph import DecisionGraph, structure
 from treeform.language.paths import Below, PathRule
 from treeform.language.totals import TotalRow
 from treeform.solve import schedule
@@ -58,12 +58,16 @@ def improve(engine: Engine, relaxation: Relaxation, ledger: Ledger, budget: Budg
             return
 
 
-def improve_low_subtrees(engine: Engine, relaxation: Relaxation, ledger: Ledger, budget: Budget) -> None:
-    """As `improve`, by subtrees of height `LOW` and less alone: for trees whose larger subtrees take too long."""
+def improve_low_subtrees(
+    engine: Engine, relaxation: Relaxation, ledger: Ledger, budget: Budget, tried: set[int]
+) -> None:
+    """As `improve`, by subtrees of height `LOW` and less alone: for trees whose larger subtrees take too long.
+
+    Where the tree is less deep than it may be, those of its lowest tests and leaves. ``tried``: those of earlier calls.
+    """
     search = _Search(engine, relaxation, ledger, budget)
     depth = relaxation.task.depth
     for height in range(2, min(LOW, depth - 1) + 1):
-        tried: set[tuple[bytes, ...]] = set()
         while not search.over and search.low_subtree(height, tried):
             pass
 
@@ -108,11 +112,8 @@ class _Search:
             if better is not None:
                 self.submit(better, "one subtree")
 
-    def low_subtree(self, height: int, tried: set[tuple[bytes, ...]]) -> bool:
-        """Subtrees of one height, those of most errors first, until one makes the tree better; whether one did.
-
-        ``tried`` holds the rows and the totals of those that were searched before.
-        """
+    def low_subtree(self, height: int, tried: set[int]) -> bool:
+        """Subtrees of one height, those of most errors first, until one makes the tree better; whether one did."""
         graph = self.ledger.graph
         if graph is None or not graph.is_plain_tree:
             return False
@@ -121,15 +122,17 @@ class _Search:
         arrived = graph.route(self.data.X)
         wrong = self.data.weights * (graph.predict_codes(self.data.X) != self.data.y)
         lost = wrong @ arrived
-        nodes = [v for v in range(1, len(level)) if level[v] == self.task.depth - height and lost[v] > 0]
+        above, own = self.task.depth - height, _heights_of(graph)
+        nodes = [v for v in range(1, len(level)) if lost[v] > 0 and level[v] <= above and own[v] <= height]
         for node in sorted(nodes, key=lambda v: -lost[v]):
             if self.over:
                 return False
-            key = self._situation(graph, node, arrived[:, node])
+            key = hash((height, self._situation(graph, node, arrived[:, node])))
             if key in tried:
                 continue
-            tried.add(key)
             better = self._below(graph, node)
+            if not self.over:
+                tried.add(key)
             if better is not None:
                 self.submit(better, f"a subtree of height {height}")
             if self.ledger.graph is not graph:
@@ -213,10 +216,16 @@ def _order(graph: DecisionGraph, depth: int) -> list[int]:
 
 def levels_of(graph: DecisionGraph) -> list[int]:
     """The number of tests above each node."""
-    level = [0] * len(graph.feature)
-    for v in np.flatnonzero(graph.feature >= 0).tolist():  # parents come before their children
-        level[graph.left[v]] = level[graph.right[v]] = level[v] + 1
-    return level
+    levels: list[int] = structure.levels(graph.feature, graph.left, graph.right).tolist()
+    return levels
+
+
+def _heights_of(graph: DecisionGraph) -> list[int]:
+    """The number of tests on the longest path below each node."""
+    height = [0] * len(graph.feature)
+    for v in np.flatnonzero(graph.feature >= 0)[::-1].tolist():
+        height[v] = 1 + max(height[graph.left[v]], height[graph.right[v]])
+    return height
 
 
 def _others(

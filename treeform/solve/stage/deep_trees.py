@@ -103,6 +103,10 @@ class DeepTrees:
         """Doublings of the work of searches, as those before were over with their first trees."""
         self._seconds = 0.0
         """Of its searches and what follows them, without those for less depth."""
+        self._until = 0.0
+        """Of these, those until small subtrees were solved last."""
+        self._tried: set[int] = set()
+        """Small subtrees that were solved."""
         self._most: dict[int, Fraction] = {}
         """What a row is lacking costs at most so much where that is paid for."""
         self._less = self._of_less_depth()
@@ -171,9 +175,12 @@ class DeepTrees:
             self._step(engine, budget)
 
     def _step(self, engine: Engine, budget: Budget) -> None:
-        """A longer search at these prices, small subtrees by the engine in each third step, and trees of less depth."""
+        """Trees of less depth, a longer search at these prices, and small subtrees by the engine after each of them."""
         self.first(schedule.PRICES_OF_DEEP_TREES.of(budget), budget)
         self._less_depth(engine, budget)
+        best = self.ledger.graph
+        if best is not None and best.depth < self.question.shape.depth:  # then they are as deep as this search's trees
+            self._low_subtrees(engine, budget)
         began = budget.seconds
         is_plain = self.dual is self.whole and not any(self.prices)  # nothing varies from turn to turn but the seed
         doublings = 2 * self._turns if is_plain else self._turns // len(AROUND)
@@ -185,20 +192,31 @@ class DeepTrees:
         self._searched(self._around(factor), work, self._turns, budget)
         self._turns += 1
         self._more += DOUBLINGS if self.moves == before and not budget.stop() else 0
-        exact = relax(self.question, engine)
-        if exact is not None and self._turns % len(AROUND) == 0 and self._has_the_best():
-            self.ledger.set_phase(f"subtrees: {engine.name}")
-            part = budget.share(len(AROUND) * (budget.seconds - began))
-            improve_low_subtrees(engine, exact, self.ledger, part)
         self._seconds += budget.seconds - began
+        self._low_subtrees(engine, budget)
+
+    def _low_subtrees(self, engine: Engine, budget: Budget) -> None:
+        """Of the best tree, a third as long as the searches since the last time, and again while it becomes better."""
+        exact, began, before = relax(self.question, engine), budget.seconds, None
+        self.ledger.set_phase(f"subtrees: {engine.name}")
+        while exact is not None and self._has_the_best() and self.ledger.upper != before and not budget.stop():
+            before = self.ledger.upper
+            part = budget.share((self._seconds - self._until) / len(AROUND))
+            improve_low_subtrees(engine, exact, self.ledger, part, self._tried)
+        self._seconds += budget.seconds - began
+        self._until = self._seconds
 
     def _less_depth(self, engine: Engine, budget: Budget) -> None:
         """Trees of less depth, as long as their search has had less than its share."""
         less = self._less
         while less is not None and not budget.stop() and not self.ledger.closed:
-            if self._share_of(less) * sum(one._seconds for one in less._by_depth()) >= self._seconds:
+            if self._share_of(less) * less._with_less_depth() >= self._seconds:
                 break
             less._step(engine, self._part_of(less, budget))
+
+    def _with_less_depth(self) -> float:
+        """Its seconds, and those of searches for less depth."""
+        return sum(one._seconds for one in self._by_depth())
 
     def _share_of(self, less: DeepTrees) -> float:
         """How many times the seconds of the search for less depth this one has."""
@@ -208,8 +226,12 @@ class DeepTrees:
         return next((share for factor, share in SHARES if own <= best * factor), DEEPER)
 
     def _part_of(self, less: DeepTrees, budget: Budget) -> Budget:
-        """Half as long as this search had: prices of trees of less depth may take longer. Any model is waited for."""
-        part = budget.share(self._seconds / 2)
+        """What it lacks of its share, or half as long as this search had: its prices may take longer.
+
+        Any model is waited for.
+        """
+        lacking = self._seconds / self._share_of(less) - less._with_less_depth()
+        part = budget.share(max(self._seconds / 2, lacking))
         return budget.until(lambda: part.stop() and (less.ledger.graph is not None or bool(self._paid)))
 
     def _find_price(self, index: int, violating: DecisionGraph | None) -> Iterator[None]:
