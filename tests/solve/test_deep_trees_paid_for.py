@@ -30,7 +30,7 @@ from treeform.utils.budget import Budget
 SUPPORT, BUDGET = tf.MinSupport(20), tf.FeatureBudget(1)
 
 
-def problem(*paid: tf.Requirement, rows: int = 400, few_tests: bool = False) -> tf.Problem:
+def problem(*paid: tf.Requirement, rows: int = 400, few_tests: bool = False, price: Any = 5) -> tf.Problem:
     """More tests than engines for tables of few tests are chosen for, or few; the labels need columns x0 to x3."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(rows, 6))
@@ -38,13 +38,13 @@ def problem(*paid: tf.Requirement, rows: int = 400, few_tests: bool = False) -> 
     made = tf.Problem((X > 0).astype(int) if few_tests else X, y, shape=tf.Tree(5))
     objective: Any = tf.Error()
     for one in paid:
-        objective += one.soft(5)
+        objective += one.soft(price)
     made.minimize(objective)
     return made
 
 
-def parity() -> tf.Requirement:
-    group = np.random.default_rng(1).integers(0, 2, 400)
+def parity(rows: int = 400) -> tf.Requirement:
+    group = np.random.default_rng(1).integers(0, 2, rows)
     return tf.StatisticalParity(groups=group, difference="0.02", positive=1)
 
 
@@ -165,18 +165,25 @@ def test_parts_are_tried_for_as_long_as_each_is_answered_and_answers_are_kept() 
     assert stages.asked[2:] == [("1", False), ("2", False)] and node.closed
 
 
-@pytest.mark.parametrize(("few_tests", "share"), [(True, 0.49), (False, 0.04)])
-def test_parts_have_half_of_the_time_among_few_tests(few_tests: bool, share: float) -> None:
-    node, stages = begun(problem(parity(), few_tests=few_tests).question), Parts(False)
+@pytest.mark.parametrize(
+    ("few_tests", "rows", "depth", "share"),
+    [(True, 400, 5, 0.6), (False, 400, 5, 0.04), (False, 400, 4, 0.1), (False, 300, 4, 0.6)],
+)
+def test_parts_have_most_of_the_time_where_they_are_often_answered(
+    few_tests: bool, rows: int, depth: int, share: float
+) -> None:
+    """Six columns of 300 rows are 1,794 tests, of 400 rows 2,394."""
+    of = problem(parity(rows), rows=rows, few_tests=few_tests).question
+    node, stages = begun(of.with_(shape=of.shape.at_depth(depth))), Parts(False)
     first_parts(stages)(node, node.budget)
     assert stages.seconds == pytest.approx([1000 * share], rel=0.1)
 
 
-def test_trees_have_more_time_where_the_first_part_is_not_answered() -> None:
+def test_trees_have_all_of_the_time_where_the_first_part_is_not_answered() -> None:
     node, stages = begun(problem(parity()).question), Parts(False)
     first_parts(stages)(node, node.budget)
     assert stages.asked == [("3", True)]
-    assert share_of_paid_for(node) == schedule.PAID_FOR_BEFORE_LATE_PARTS
+    assert share_of_paid_for(node) is None
 
 
 def test_a_part_that_is_tried_has_all_of_its_time_for_the_proof() -> None:
@@ -231,6 +238,19 @@ def test_columns_are_paid_for_at_first_and_then_tests_read_fewer_than_the_model_
     assert most[:2] == [2, 1] and sorted(most) == list(range(1, 6))
 
 
+@pytest.mark.parametrize(("price", "is_searched"), [(1000, False), (5, True)])
+def test_a_price_on_each_test_is_no_help_where_one_costs_more_than_the_best_model(
+    price: int, is_searched: bool
+) -> None:
+    of = problem(tf.MaxNodes(3), price=price).question
+    ledger = Ledger(of, Budget(1000.0))
+    constants(of, ledger)
+    titles: list[str] = []
+    search_in_parts(of, ledger, lambda _, claims: titles.append(claims.title))  # type: ignore[attr-defined]
+    assert any(title.startswith("price") for title in titles) == is_searched
+    assert any(title.startswith("part") for title in titles)
+
+
 def test_a_part_has_its_usual_engine_unless_one_was_named() -> None:
     of = problem(BUDGET).question
     asked = choose(of, USUAL)
@@ -272,6 +292,8 @@ class Search:
 
     def __init__(self, node: Node, **graphs: list[tf.DecisionGraph]) -> None:
         self.node, self.graphs, self.steps = node, graphs, []
+        self.over: list[bool] = []
+        """Whether each has to stop with what it found."""
         paid_for(self)(node, node.budget)
 
     def __call__(self, step: Node) -> None:
@@ -279,6 +301,7 @@ class Search:
         step.note("a note of the search")
         if found := self.graphs.get(step.title.split()[0]):
             step.ledger.submit(found.pop(0), "a test")
+        self.over.append(step.budget.stop())
 
 
 def test_what_is_paid_for_is_demanded_of_the_engine_that_supports_it_and_of_no_solver() -> None:
@@ -322,17 +345,32 @@ def test_the_search_with_all_demanded_goes_on_unless_a_trial_without_has_a_cheap
     node = Node(Ledger(of, Budget(60.0)), choose(of, USUAL))
     few, good, bad = supported(of)
     without, all_of_it = (few, bad) if is_cheaper else (bad, good)
-    over: list[bool] = []
-
-    class Watched(Search):
-        def __call__(self, step: Node) -> None:
-            super().__call__(step)
-            over.append(step.title == "all of it demanded" and step.budget.stop())
-
-    steps = Watched(node, unpaid=[without, without], all=[all_of_it]).steps
-    assert [step.title for step in steps] == ["unpaid", "all of it demanded", "unpaid"]
-    assert over[1] == is_cheaper
+    made = Search(node, unpaid=[without, without], all=[all_of_it])
+    assert [step.title for step in made.steps] == ["unpaid", "all of it demanded", "unpaid"]
+    assert made.over[1] == is_cheaper
     assert node.ledger.graph == (few if is_cheaper else good)
+
+
+@pytest.mark.parametrize(
+    ("is_short", "support", "price", "is_over"),
+    [
+        (True, 20, 5, False),  # a tree that pays nothing
+        (True, 150, "1/1000", False),  # next to nothing
+        (True, 150, "1/10", True),
+        (False, 150, "1/10", False),
+        (False, 150, 5, True),  # more than without a test
+    ],
+)
+def test_a_trial_without_what_is_paid_goes_on_while_its_best_tree_pays_little_and_not_for_dearer_ones(
+    is_short: bool, support: int, price: Any, is_over: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if is_short:
+        monkeypatch.setattr(schedule, "TRIAL", Over)
+    of = problem(tf.MinSupport(support), price=price).question
+    node = begun(of)
+    graph = tf.DecisionGraph.from_nested((0, 0.0, (1, 0.0, 1, 0), (1, 0.0, 0, 1)), of.data)
+    made = Search(node, unpaid=[graph, graph])
+    assert made.steps[0].title == "unpaid" and made.over[0] == is_over
 
 
 @pytest.mark.parametrize("is_of_all", [False, True])

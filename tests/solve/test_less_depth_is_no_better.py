@@ -90,3 +90,20 @@ def test_a_step_that_is_broken_off_loses_no_tree(monkeypatch: pytest.MonkeyPatch
         search._step(ContinuousTotals(), Budget())
     assert least.ledger.upper is not None
     assert search.ledger.upper == search._less.ledger.upper == least.ledger.upper
+
+
+def test_each_depth_has_a_tree_before_any_has_prices(monkeypatch: pytest.MonkeyPatch) -> None:
+    of = question("parity and support", 0, 6)
+    search = DeepTrees(of, Ledger(of, Budget()))
+    found, asked = DeepTrees._searched, []
+
+    def searched(self: DeepTrees, prices: list[Any], *more: Any) -> Any:
+        asked.append((self.question.shape.depth, any(prices)))
+        if any(prices):
+            raise KeyboardInterrupt
+        return found(self, prices, *more)
+
+    monkeypatch.setattr(DeepTrees, "_searched", searched)
+    with pytest.raises(KeyboardInterrupt):
+        search.first(Budget())
+    assert asked == [(4, False), (5, False), (6, False), (4, True)]

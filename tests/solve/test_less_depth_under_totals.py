@@ -131,9 +131,9 @@ def test_the_least_depth_begins_and_the_whole_one_has_a_tree_in_any_case(monkeyp
     begun: list[int] = []
     whole = Budget()
 
-    def begin(one: DeepTrees, part: Budget, budget: Budget) -> None:
+    def begin(one: DeepTrees, part: Budget, budget: Budget, steps: int) -> None:
         begun.append(one.question.shape.depth)
-        assert budget is whole
+        assert budget is whole and steps == 1
         part.interrupt()
 
     monkeypatch.setattr(DeepTrees, "_begin", begin)

@@ -106,6 +106,9 @@ class PricedCount(Whole):
         if self.stated is None:
             return
         price, _, free = self.stated
+        best = self.value()
+        if best is not None and best <= price:
+            return  # no better model has more than is free
         few = many = None
         for _ in range(MOST_PRICES):
             found = self._at(price)

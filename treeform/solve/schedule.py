@@ -21,13 +21,13 @@ ENGINE_ALONE = Share(0.49, unlimited=60.0)
 WITHOUT_VALUES = Share(0.4)
 """Regression without what is required of values: its trees get other values then, and its bound is the weakest one."""
 
-PROOF_OF_FEW_TESTS = Share(0.49, least=0.5)
+PROOF_OF_FEW_TESTS = Share(0.6, least=0.6)
 """A search that proves, on a table of few tests, before trees of depth four and more are searched for in the rest of a
 limited run: up to depth six it ends within seconds on many tables. ConTree shares its time with that search by work
-(``treeform/native/contree``)."""
+(``treeform/native/contree``). Each part of an objective has as much: a proof that was stopped begins again."""
 
 PROOF_AFTER_LESS_DEPTH = Share(0.4, least=0.4)
-"""The same after `LESS_DEPTH`: both together have as long, so that the rest for deep trees is the same."""
+"""The same after `LESS_DEPTH`: both together have half of the time."""
 
 PROOF_OF_DEPTH_FOUR = Share(0.45, least=0.5)
 """The same on a table of many tests at depth four: its proof comes early or not at all."""
@@ -73,14 +73,8 @@ PAID_FOR = Share(0.49)
 """Deep trees that lack nothing of what they may pay for, and others without that, before a solver: engines search for
 them with all that they know, and know less of what is paid for."""
 
-PAID_FOR_BEFORE_LATE_PARTS = Share(0.9)
-"""The same where what follows seldom proves anything: it has worse trees."""
-
 FIRST_PARTS = Share(0.1)
 """Each part of an objective before that, for as long as parts are answered in it: the others are about as hard."""
-
-FIRST_PARTS_OF_FEW_TESTS = Share(0.49)
-"""The same on a table of few tests, where most are answered, and parts that are not have good trees."""
 
 FIRST_DEEP_PARTS = Share(0.04)
 """The same from depth five on, on a table of many tests, where few are answered."""

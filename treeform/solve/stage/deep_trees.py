@@ -27,6 +27,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from itertools import islice
 from typing import ClassVar
 
 import numpy as np
@@ -130,12 +131,17 @@ class DeepTrees:
     def first(self, part: Budget, budget: Budget | None = None) -> None:
         """A tree without prices, and prices for the rows that it violates, the worst one first; once.
 
-        Those of less depth come before, as they take less time. What this part of the time is too short for is done
-        next time. A tree that was begun in it has all of ``budget``, if that is given: one that is broken off says
-        nothing of its prices.
+        Those of less depth come before, as they take less time; prices come after the first tree of each depth, as
+        trees at prices take several times as long. What this part of the time is too short for is done next time. A
+        tree that was begun in it has all of ``budget``, if that is given: one that is broken off says nothing of its
+        prices.
         """
-        for search in reversed(list(self._by_depth())):
+        searches = list(reversed(list(self._by_depth())))
+        for search in searches:
             if search is self or not part.stop():
+                search._begin(part, budget or part, 1)
+        for search in searches:
+            if not part.stop():
                 search._begin(part, budget or part)
 
     def _by_depth(self) -> Iterator[DeepTrees]:
@@ -145,10 +151,10 @@ class DeepTrees:
             yield search
             search = search._less
 
-    def _begin(self, part: Budget, budget: Budget) -> None:
+    def _begin(self, part: Budget, budget: Budget, steps: int | None = None) -> None:
         began = part.seconds
         self._budget = budget
-        for _ in self._first:
+        for _ in islice(self._first, steps):
             if part.stop() or self.ledger.closed:
                 break
         self._seconds += part.seconds - began

@@ -21,12 +21,14 @@ from treeform.solve.in_parts import CaseByCase
 from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node, Worker
 from treeform.solve.part_ledger import InnerLedger, PartLedger, Reduction, reduction_of
-from treeform.solve.stage.deep_trees import first_deep_trees, longer_search, relaxed
+from treeform.solve.stage.deep_trees import LITTLE, first_deep_trees, longer_search, relaxed
 from treeform.solve.stage.engine_search import has_many_tests, is_deep_among_many_tests, is_proved_beside
 from treeform.utils.budget import Budget, Limit, Share
 
 Search = Callable[[Node], None]
 """All stages, for a step."""
+PROVED_AT_DEPTH_FOUR = 2_000
+"""Tests up to which parts of depth four are often answered: with 1,600 tests of 1,000 rows in one to ten seconds."""
 
 
 def in_parts(search: Search) -> Callable[[Node, Budget], Limit | None]:
@@ -50,9 +52,10 @@ def first_parts(search: Search) -> Callable[[Node, Budget], Limit | None]:
 
 
 def _share_of_first_parts(node: Node) -> Share:
-    if not has_many_tests(node):
-        return schedule.FIRST_PARTS_OF_FEW_TESTS
-    return schedule.FIRST_DEEP_PARTS if is_deep_among_many_tests(node) else schedule.FIRST_PARTS
+    if is_deep_among_many_tests(node):
+        return schedule.FIRST_DEEP_PARTS
+    is_late = node.question.data.has_more_tests_than(PROVED_AT_DEPTH_FOUR)
+    return schedule.FIRST_PARTS if is_late else schedule.PROOF_OF_FEW_TESTS
 
 
 def _parts_of(node: Node, search: Search) -> Reduction:
@@ -123,7 +126,7 @@ def paid_for(search: Search) -> Callable[[Node, Budget], None]:
         *others, all_of_it = [_InPlace(node, asked, title) for asked, title in _in_place(node.question)]
         budget = whole.until(lambda: node.ledger.closed or any(way.proves_the_best for way in others))
         for way in others:
-            way.go_on(search, schedule.TRIAL.of(budget))
+            way.try_out(search, budget)
         if not budget.stop():
             all_of_it.find_prices(budget)
             trial, least = schedule.TRIAL.of(budget), min((way.worth for way in others), default=math.inf)
@@ -142,11 +145,11 @@ def paid_for(search: Search) -> Callable[[Node, Budget], None]:
     return run
 
 
-def share_of_paid_for(node: Node) -> Share:
-    """More where parts or a solver seldom prove anything: no first part was answered, or tests are many."""
+def share_of_paid_for(node: Node) -> Share | None:
+    """All of it where parts or a solver seldom prove anything: no first part was answered, or tests are many."""
     parts: CaseByCase | None = node.parts
     is_late = node.plan.in_parts or has_many_tests(node) if parts is None else not parts.has_answers
-    return schedule.PAID_FOR_BEFORE_LATE_PARTS if is_late else schedule.PAID_FOR
+    return None if is_late else schedule.PAID_FOR
 
 
 def _in_place(question: Question) -> Iterator[tuple[Question, str]]:
@@ -192,10 +195,15 @@ class _InPlace:
     @property
     def proves_the_best(self) -> bool:
         """Whether this search, where it is for the same models without what is paid, proves that none is better."""
-        best, claims = self.node.ledger.upper, self.claims
-        if best is None or claims.lower is None or claims.question.requirements != self.node.question.requirements:
+        is_for_all = self.claims.question.requirements == self.node.question.requirements
+        return is_for_all and self._reaches_the_best(self.claims.lower)
+
+    def _reaches_the_best(self, value: int | Fraction | None, but_for: Fraction = Fraction(0)) -> bool:
+        """Whether the best model known of that question costs no more than so much in this one, but for a part."""
+        best = self.node.ledger.upper
+        if best is None or value is None:
             return False
-        return claims.question.to_units(claims.lower) >= self.node.question.to_units(best)
+        return self.claims.question.to_units(value) >= self.node.question.to_units(best) * (1 - but_for)
 
     def find_prices(self, budget: Budget) -> None:
         """What rows cost, where deep trees are searched for by that: it takes some trees, the first ones bad."""
@@ -203,11 +211,31 @@ class _InPlace:
         if self._by_deep_trees:
             first_deep_trees(self.step, schedule.PRICES_OF_DEEP_TREES.of(budget))
 
+    def try_out(self, search: Search, budget: Budget) -> None:
+        """Search for a short time: for less where its first model is no better there than what was known, and for as
+        long as its best one pays next to nothing there, since with all of it demanded none would be much better.
+        """
+        self._take_the_best()
+        trial, before, known = schedule.TRIAL.of(budget), self.claims.upper, self.worth
+
+        def is_over() -> bool:
+            if self.claims.upper == before:
+                return trial.stop()
+            return self.worth >= known or (trial.stop() and not self._reaches_the_best(self.claims.upper, LITTLE))
+
+        self._work(search, budget.until(is_over))
+
     def go_on(self, search: Search, budget: Budget) -> None:
         """Search for so long, from the best model that is known."""
+        self._take_the_best()
+        self._work(search, budget)
+
+    def _take_the_best(self) -> None:
         best = self.claims.whole.graph
         if best is None or not self.claims.submit(best, "the best model so far").ok:
             self.claims.worth = None  # a first tree says little
+
+    def _work(self, search: Search, budget: Budget) -> None:
         self.claims.budget = budget
         if self._by_deep_trees:
             longer_search(self.step, budget)
