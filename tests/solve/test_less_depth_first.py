@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import treeform as tf
+from treeform.engines.relaxation import Relaxation
+from treeform.solve import schedule
 from treeform.solve.choice import choose
 from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node
@@ -16,7 +18,7 @@ from treeform.solve.result import USUAL
 from treeform.solve.stage import engine_search
 from treeform.solve.stage.engine_search import less_depth
 from treeform.solve.stage.given_models import constants
-from treeform.utils.budget import Budget
+from treeform.utils.budget import Budget, Share
 
 
 def node(
@@ -70,6 +72,38 @@ def test_proofs_of_few_tests_under_what_deep_trees_do_not_know_begin_at_depth_fi
         monkeypatch.setattr(engine_search, "run_engine", lambda _, part, *__: depths.append(part.task.depth))
         less_depth(made, Budget())
         assert depths == [5]
+
+
+@pytest.mark.parametrize(
+    ("is_binary", "more", "depth", "seconds"),
+    [
+        (True, [tf.MaxLeaves(10)], 8, {4: 10.0, 5: 10.0, 6: 70.0, 7: 70.0}),
+        (True, [tf.MinSupport(3)], 8, {7: 70.0}),
+        (True, [tf.MinSupport(2)], 7, {6: 10.0}),  # 150 leaves have no room there
+        (False, [tf.MaxLeaves(10)], 8, {4: 10.0}),
+    ],
+)
+def test_each_greater_depth_follows_on_few_tests(
+    is_binary: bool,
+    more: list[tf.Requirement],
+    depth: int,
+    seconds: dict[int, float],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    parts: dict[int, float | None] = {}
+    known: list[object] = []
+
+    def run(_: object, part: Relaxation, ledger: Ledger, budget: Budget) -> None:
+        parts[part.task.depth] = budget.limit
+        known.append(ledger.upper)
+        constants(ledger.question, ledger)
+
+    monkeypatch.setattr(schedule, "LESS_DEPTH_OF_ALL_LEAVES", Share(0.7, unlimited=70.0))
+    monkeypatch.setattr(engine_search, "run_engine", run)
+    made = node(depth, 1, is_binary, more)
+    less_depth(made, Budget())
+    assert parts == seconds
+    assert known == [None, *[made.ledger.upper] * (len(parts) - 1)]  # each begins with the model of the one before
 
 
 @pytest.mark.parametrize("is_binary", [False, True])

@@ -103,7 +103,7 @@ PIPELINE: tuple[Stage[Node], ...] = (
         applies=with_searcher(engine_search.begins_with_deep_trees), by=deep_trees.by_deep_trees,
     ),
     Stage(
-        "less depth first", engine_search.less_depth, share=schedule.LESS_DEPTH,
+        "less depth first", engine_search.less_depth,
         shapes=TREES, applies=with_engine(engine_search.begins_with_less_depth),
         ready=lambda node: node.budget.remaining is not None, by=engine_search.by_engine,
     ),

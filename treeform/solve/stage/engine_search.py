@@ -180,22 +180,31 @@ def depth_of_leaves(relaxation: Relaxation) -> int:
 
 
 def less_depth(node: Node, budget: Budget) -> None:
-    """The engine on the same question for a model: one level less deep, or as deep as all leaves need or it proves."""
-    engine, shape = node.plan.engine, node.question.shape
+    """The engine on the same question for a model: one level less deep, or as deep as all leaves need or it proves.
+
+    Where nothing else searches a table of few tests, then at each greater depth, from the best tree of the one before.
+    """
+    engine, shape, graph = node.plan.engine, node.question.shape, None
     assert engine is not None
     whole = relax(node.question, engine)
-    depth = shape.depth - 1
-    if whole is not None:
-        depth = min(depth, max(schedule.LEAST_DEPTH, depth_of_leaves(whole)))
+    assert whole is not None
+    room, is_alone = depth_of_leaves(whole), not has_many_tests(node)
+    least = min(shape.depth - 1, max(schedule.LEAST_DEPTH, room))
     if _is_proved_among_few_tests(node):
-        depth = min(depth, PROVED_DEPTH)
-    less = node.question.with_(shape=shape.at_depth(depth))
-    claims, relaxation = Ledger(less, budget), relax(less, engine)
-    claims.runners, claims.outer = node.ledger.runners, node.ledger
-    if relaxation is not None:
-        run_engine(engine, relaxation, claims, budget)
-    if claims.graph is not None:
-        node.ledger.submit(claims.graph, f"{engine.name}, {less.shape}")
+        least, is_alone = min(least, PROVED_DEPTH), False
+    for depth in range(least, shape.depth if is_alone else least + 1):
+        less = node.question.with_(shape=shape.at_depth(depth))
+        is_enough = is_alone and depth > PROVED_DEPTH and depth >= room
+        part = (schedule.LESS_DEPTH_OF_ALL_LEAVES if is_enough else schedule.LESS_DEPTH).of(budget)
+        claims, relaxation = Ledger(less, part), relax(less, engine)
+        claims.runners, claims.outer = node.ledger.runners, node.ledger
+        if graph is not None:
+            claims.submit(graph, "less depth")
+        if relaxation is not None:
+            run_engine(engine, relaxation, claims, part)
+        graph = claims.graph
+        if graph is not None:
+            node.ledger.submit(graph, f"{engine.name}, {less.shape}")
 
 
 def has_many_tests(node: Node) -> bool:
