@@ -11,10 +11,12 @@ import pytest
 from regression_cases import drawn_case, least
 
 import treeform as tf
+from treeform.certify import regression
 from treeform.certify.certificate import sign
 from treeform.certify.reference import least_value
 from treeform.certify.regression import _shares
 from treeform.errors import CertificateError
+from treeform.utils.out_of_reach import OutOfReach
 
 
 @pytest.mark.parametrize("block", range(2))
@@ -111,3 +113,37 @@ def test_two_tests_are_shared_in_every_way() -> None:
     X = [[1, 0, 0], [0, 0, 1], [1, 1, 0], [0, 0, 0], [1, 0, 0], [0, 1, 1]]
     problem = tf.Problem(X, [0, 0, 1, 1, 3, 2], shape=tf.Tree(2)).minimize("absolute_error") + tf.MaxNodes(2)
     assert least_value(problem.question) == problem.solve(tf.RegressionSearch()).objective == 3
+
+
+def large_table() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    X = rng.random((200, 3))
+    return X, np.round(X[:, 0] + (X[:, 1] > 0.5) + rng.normal(0, 0.1, 200), 2)
+
+
+@pytest.fixture
+def little_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not enough to try every test of the large table, but one in seven."""
+    monkeypatch.setattr(regression, "WORK", 4 * 10**6)
+    monkeypatch.setattr(regression, "FEW", 30)
+
+
+def test_intervals_of_tests_leave_few_of_them(little_work: None) -> None:
+    X, y = large_table()
+    problem = tf.Problem(X, y, shape=tf.Tree(2)).minimize(tf.SquaredError())
+    report = tf.check(problem.solve().certificate(), X, y, independent=True)
+    assert report.verdict == "verified" and "proved again by the reference search" in str(report)
+
+
+@pytest.mark.parametrize("case", ["noise", "a support", "depth three"])
+def test_where_intervals_leave_too_many_the_search_is_refused(little_work: None, case: str) -> None:
+    """Where a side of a test may not be a leaf, fewer rows can cost more."""
+    X, y = large_table()
+    if case == "noise":
+        y = np.random.default_rng(1).random(len(y)).round(2)
+    problem = tf.Problem(X, y, shape=tf.Tree(3 if case == "depth three" else 2)).minimize(tf.SquaredError())
+    if case == "a support":
+        problem += tf.MinSupport(2)
+    with pytest.raises(OutOfReach) as refused:
+        least_value(problem.question)
+    assert "additions, more than 4e+06" in str(refused.value.cause)

@@ -1,8 +1,9 @@
-"""A short, plain search for the optimum of a regression problem: no bound, no cache, nothing of the engine.
+"""A short, plain search for the optimum of a regression problem: no cache, nothing of the engine.
 
-It tries every test at every node. Doubles only tell which tests are near the best; among these, values are computed as
-fractions. It reaches depth two on some thousand thresholds, and depth three on some hundred; `least_loss` estimates the
-work first and refuses what is out of reach.
+Doubles only tell which tests are near the best; among these, values are computed as fractions. Under limits on weights
+it tries every test at every node. Without them fewer rows cost no more: a test between two others has at least the rows
+outside these on its sides, and where these cost more than a known tree, no test between them is tried. `least_loss`
+estimates the work first and refuses what is out of reach.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ from treeform.utils.out_of_reach import OutOfReach, Stopped
 
 WORK = 3 * 10**9
 """Most additions of one search; a call of NumPy counts as 20 000."""
+FEW = 256
+"""So many tests of each column are expected to be tried, at most, where intervals rule the others out."""
 MOST_SETS = 1000
 """Most sets of columns that are tried one after the other."""
 NEAR = 1e-7
@@ -34,9 +37,9 @@ NEAR = 1e-7
 
 
 def least_loss(question: Question, budget: Budget | None = None) -> Fraction | None:
-    """The optimum of a regression problem in the user's units, by trying everything; None when nothing is admissible.
+    """The optimum of a regression problem in the user's units, by trying tests; None when nothing is admissible.
 
-    Raises OutOfReach before anything is searched, and Stopped once the budget is spent.
+    Raises OutOfReach before much is searched, and Stopped once the budget is spent.
     """
     part = relax(question, RegressionSearch())
     assert part is not None
@@ -49,14 +52,22 @@ def least_loss(question: Question, budget: Budget | None = None) -> Fraction | N
     search = searches[0]
     depth, tests = search.depth, search.most_tests
     work = sum(one.work(depth) for one in searches)
+    if work > WORK and search.is_ordered and depth == 2:
+        work = sum(one.work(depth, FEW) for one in searches)
+        for one in searches:
+            one.left = work
     if work > WORK:
-        raise OutOfReach(
-            "the problem is out of reach of the reference search",
-            cause=f"{search.n_cuts} thresholds at depth {depth} take about {work:.1g} additions, more than {WORK:.1g}",
-        )
+        raise _too_many(search.n_cuts, depth, work)
     every = np.ones(question.data.n_samples, dtype=bool)
     least_values = [value for one in searches if (value := one.least(every, depth, tests)) is not None]
     return min(least_values) * search.worth + search.constant if least_values else None
+
+
+def _too_many(n_cuts: int, depth: int, work: float) -> OutOfReach:
+    return OutOfReach(
+        "the problem is out of reach of the reference search",
+        cause=f"{n_cuts} thresholds at depth {depth} take about {work:.1g} additions, more than {WORK:.1g}",
+    )
 
 
 def _column_sets(part: Relaxation) -> list[NDArray[np.int64]]:
@@ -91,14 +102,21 @@ class _Search:
         self.most_tests = full if task.max_nodes is None else min(full, task.max_nodes)
         self.budget = budget
         self.targets, self.weights = data.quantity.deviations, data.weights
+        self.is_ordered = max(self.support, self.flow) <= 1
+        """Whether a tree of some rows costs no more than one of these and others."""
         self.X = data.X[:, columns].T
         self.order = np.argsort(self.X, axis=1, kind="stable")
-        self.n_cuts = sum(len(np.unique(row)) - 1 for row in self.X)
+        self.cuts = [len(np.unique(row)) - 1 for row in self.X]
+        self.n_cuts = sum(self.cuts)
+        self.each = self.X.size * self._values(self.targets) + 20_000
+        """Additions for all tests of one node."""
+        self.left = np.inf
+        """Additions that it may still take."""
 
-    def work(self, depth: int) -> float:
-        """About how many additions a search of this depth takes."""
-        each = self.X.size * self._values(self.targets) + 20_000
-        return float((2 * max(1, self.n_cuts)) ** (depth - 1) * each)
+    def work(self, depth: int, most: float = np.inf) -> float:
+        """About how many additions a search of this depth takes, with at most so many tests of each column."""
+        tests = sum(min(most, cuts) for cuts in self.cuts)
+        return float((2 * max(1, tests)) ** (depth - 1) * self.each)
 
     # -- exactly ----------------------------------------------------------------------------------
 
@@ -109,7 +127,7 @@ class _Search:
             return alone
         near, cuts = self._costs(rows, depth, tests)
         leaf = self._leaf_cost(rows)
-        reach = min([leaf if alone is not None else np.inf, *near]) + NEAR * leaf + 1e-12
+        reach = _reach(min([leaf if alone is not None else np.inf, *near]), leaf)
         best = alone
         for cost, (column, value) in zip(near, cuts, strict=True):
             if cost <= reach:
@@ -150,24 +168,40 @@ class _Search:
         return min([alone, *self._costs(rows, depth, tests)[0]])
 
     def _costs(self, rows: Mask, depth: int, tests: int) -> tuple[list[float], list[tuple[int, float]]]:
-        """The least cost with each test at the root, prices included, and the tests."""
+        """The least cost with each test at the root that may be the best, prices included, and the tests."""
         if self.budget.stop():
             raise Stopped
         if depth == 1 or tests == 1:
             return self._stump_costs(rows)
+        price, leaf = float(self.price), self._leaf_cost(rows)
+        least = leaf if self.is_ordered else np.inf
         costs, cuts = [], []
         for column, values in enumerate(self.X):
-            for value in np.unique(values[rows])[:-1].tolist():
-                left = rows & (values <= value)
-                pairs = [
-                    self._least_cost(left, depth - 1, own) + self._least_cost(rows & ~left, depth - 1, other)
+            tried = np.unique(values[rows])[:-1]
+            intervals = [(0, len(tried), 0.0, 0.0)]  # of tests, and what their sides cost at least
+            while intervals:
+                first, last, low, high = intervals.pop()
+                if first == last or low + high + price > _reach(least, leaf):
+                    continue
+                middle = (first + last) // 2
+                left = rows & (values <= tried[middle])
+                sides = [
+                    (self._least_cost(left, depth - 1, own), self._least_cost(rows & ~left, depth - 1, other))
                     for own, other in _shares(depth, tests)
                 ]
-                costs.append(min(pairs) + float(self.price))
-                cuts.append((column, value))
+                costs.append(min(map(sum, sides)) + price)
+                cuts.append((column, float(tried[middle])))
+                below = above = 0.0
+                if self.is_ordered:
+                    least = min(least, costs[-1])
+                    below, above = (min(side) for side in zip(*sides, strict=True))
+                intervals += [(first, middle, low, above), (middle + 1, last, below, high)]
         return costs, cuts
 
     def _stump_costs(self, rows: Mask) -> tuple[list[float], list[tuple[int, float]]]:
+        self.left -= self.each
+        if self.left < 0:
+            raise _too_many(self.n_cuts, self.depth, WORK)
         n = int(rows.sum())
         order = self.order[rows[self.order]].reshape(len(self.X), n)
         value = np.take_along_axis(self.X, order, axis=1)
@@ -207,6 +241,11 @@ SIDES: dict[str, tuple[Sides, Callable[[Any], int]]] = {
 }
 """Costs of the first k and of the other rows of each order as leaves, k from 1 on, from weights and targets; how many
 values of a leaf are tried for them."""
+
+
+def _reach(least: float, leaf: float) -> float:
+    """Up to where costs in doubles may be the least one."""
+    return least + NEAR * leaf + 1e-12
 
 
 def _shares(depth: int, tests: int) -> list[tuple[int, int]]:
