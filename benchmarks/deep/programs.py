@@ -217,8 +217,11 @@ def gosdt(X: Floats, y: NDArray[Any], depth: int, seconds: float) -> Predict:
 CURVE: list[tuple[float, int]] = []
 """CPU seconds and errors of the models of the last run of `treeform`."""
 OURS = "treeform"
+EARLIER, BEFORE = "treeform of 23 November", "4a7b8567"
+"""The version without a search for deep trees, and its commit."""
 PROGRAMS: dict[str, Callable[..., Predict]] = {
     OURS: treeform,
+    EARLIER: treeform,
     "CART, gini": cart("gini"),
     "CART, entropy": cart("entropy"),
     "licketysplit, thresholds of 10 trees": licketysplit(1, trees=10),
@@ -256,7 +259,7 @@ ANYTIME = {
 
 def version_of(program: str) -> str:
     """The version of the package of a program; of treeform with the commit."""
-    if program == OURS:
-        return f"{version(OURS)} {commit()}"
+    if program.startswith(OURS):
+        return f"{version(OURS)} {BEFORE if program == EARLIER else commit()}"
     name = program.split(",")[0]
     return version(PACKAGES.get(name, name))

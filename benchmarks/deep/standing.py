@@ -44,7 +44,7 @@ def in_time(row: dict[str, str], limit: float) -> bool:
 
 def best_of_others(case: Case, limit: float) -> tuple[int, str] | None:
     """The least errors of the other programs within a limit, and whose they are."""
-    others = dict.fromkeys(r["program"] for r in case if r["program"] != OURS)
+    others = dict.fromkeys(r["program"] for r in case if not r["program"].startswith(OURS))
     found = [(errors, p) for p in others if (errors := errors_of(case, p, limit)) is not None]
     return min(found, default=None)
 
@@ -96,7 +96,7 @@ def means(rows: Rows) -> Shown:
         found: dict[int, dict[float, list[tuple[float, bool]]]] = {}
         peers: dict[int, set[str]] = {}
         for depth, _, case in cases(rows, *families):
-            peers.setdefault(depth, set()).update(r["program"] for r in case if r["program"] != OURS)
+            peers.setdefault(depth, set()).update(r["program"] for r in case if not r["program"].startswith(OURS))
             for limit in LIMITS:
                 own, other = errors_of(case, OURS, limit), best_of_others(case, limit)
                 if own is not None and other:

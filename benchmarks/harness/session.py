@@ -60,6 +60,13 @@ class Session:
         if self.over():
             raise SessionOver
 
+    def installed(self, before: str) -> Path:
+        """The folder of an earlier version, from which a process imports it; says how to install it there."""
+        folder = self.raw / before
+        if not (folder / "treeform").exists():
+            raise SystemExit(f"first: pip install --no-deps --target {folder} git+file://{ROOT}@{before}")
+        return folder
+
 
 SESSION = Session()
 

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from benchmarks.harness import (
-    ROOT,
     SESSION,
     Figures,
     Rows,
@@ -255,9 +254,7 @@ def versions(rows: Rows) -> Shown:
 
 def main(before: str = "7c02411", runs: int = 5, cases: str = USUAL) -> None:
     """Measure; `before` is a commit, `cases` are beginnings of names with semicolons between them."""
-    folder = SESSION.raw / before
-    if not (folder / "treeform").exists():
-        raise SystemExit(f"first: pip install --no-deps --target {folder} git+file://{ROOT}@{before}")
+    folder = SESSION.installed(before)
     figures = Figures("versions", ("case", "run", "version"), before=before)
     chosen = [case for case in CASES if case.startswith(tuple(cases.split(";")))]
     for run in range(runs):
