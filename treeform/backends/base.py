@@ -189,7 +189,9 @@ class Session(ABC):
         watch = Watch(run, checker, self.lowered, self.grace, self.patience)
         inner = self._translated(run)
         if self.model.n_cols == 0:
-            answer: Answer | None = self._without_columns()
+            broken = any(self.model.check(np.zeros(0)).values())
+            verdict = Verdict.INFEASIBLE if broken else Verdict.OPTIMAL
+            answer: Answer | None = Answer(verdict, np.zeros(0), self.model.objective.const)
         elif run.budget.reason is Limit.TIME:
             answer = Answer(Verdict.UNKNOWN, reason="time")
         else:
@@ -265,12 +267,6 @@ class Session(ABC):
         hint = None if run.hint is None else self.lowered.from_source(run.hint)
         lits = self.lowered.literals(run.assumptions).tolist() if run.assumptions else []
         return replace(run, hint=hint, assumptions=tuple(lits))
-
-    def _without_columns(self) -> Answer:
-        broken = any(self.model.check(np.zeros(0)).values())
-        return Answer(
-            Verdict.INFEASIBLE if broken else Verdict.OPTIMAL, np.zeros(0), self.model.objective.const
-        )
 
     def _conclude(self, answer: Answer, watch: Watch, checker: SolutionChecker, seconds: float) -> Outcome:
         if answer.x is not None and answer.verdict is not Verdict.INFEASIBLE:

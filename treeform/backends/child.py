@@ -22,7 +22,7 @@ from typing import IO, Any, Protocol
 from treeform import errors
 from treeform.backends.watch import POLL
 from treeform.backends.wire import receive, send
-from treeform.errors import SolverFailed, TreeformError
+from treeform.errors import SolverFailed
 
 INSIDE = "TREEFORM_CHILD"
 """Set in the environment of a child, whose own children belong to its group and are killed with it."""
@@ -40,11 +40,6 @@ def close_all() -> None:
     """Kill all children of this process."""
     for child in list(_alive):
         child.close()
-
-
-def _environment() -> dict[str, str]:
-    """What a child takes over: modules are found where this process finds them, and not in whatever folder it runs."""
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path), INSIDE: "1"}
 
 
 class Ending(Protocol):
@@ -107,7 +102,8 @@ class Child:
             raise self._died(process, exchange)
         kind, value = exchange.reply
         if kind == "error":
-            raise _rebuilt(*value)
+            name, what, cause, fix = value  # of the same class where it is one of treeform's
+            raise getattr(errors, name, SolverFailed)(what, cause=cause, fix=fix)
         return value
 
     def start(self) -> None:
@@ -128,7 +124,8 @@ class Child:
         self.close()
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-c", "from treeform.backends.child_main import main; main()"],
-            env=_environment(),
+            # Modules are found where this process finds them, and not in whatever folder it runs.
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), INSIDE: "1"},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -136,7 +133,10 @@ class Child:
             start_new_session=INSIDE not in os.environ,
         )
         assert self._process.stdin is not None and self._process.stderr is not None
-        _widen(self._process.stdin)
+        # More of a large model waits in the pipe, where the system can: fewer switches between the two processes.
+        with contextlib.suppress(ImportError, AttributeError, OSError):
+            fcntl = importlib.import_module("fcntl")
+            fcntl.fcntl(self._process.stdin.fileno(), fcntl.F_SETPIPE_SZ, PIPE)
         self._output = _Output(self._process.stderr)
         self._output.start()
         self._end = weakref.finalize(self, _kill, self._process, os.getpid())
@@ -216,13 +216,6 @@ class _Output(threading.Thread):
         return lines[-1] if lines else "without a message"
 
 
-def _widen(pipe: IO[bytes]) -> None:
-    """Let more of a large model wait in the pipe, where the system can: fewer switches between the two processes."""
-    with contextlib.suppress(ImportError, AttributeError, OSError):
-        fcntl = importlib.import_module("fcntl")
-        fcntl.fcntl(pipe.fileno(), fcntl.F_SETPIPE_SZ, PIPE)
-
-
 def _gone(process: subprocess.Popen[bytes]) -> bool:
     """Whether the process has ended. It is not reaped by this, so that its number still names its group."""
     if process.returncode is not None:
@@ -259,10 +252,3 @@ def _ended(code: int) -> str:
     with contextlib.suppress(ValueError):
         return f"ended by {signal.Signals(-code).name}"
     return f"ended by signal {-code}"
-
-
-def _rebuilt(kind: str, what: str, cause: str | None, fix: str | None) -> TreeformError:
-    """An error of the child, of the same class where it is one of treeform's."""
-    found = getattr(errors, kind, SolverFailed)
-    error: TreeformError = found(what, cause=cause, fix=fix)
-    return error

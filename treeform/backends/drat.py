@@ -66,18 +66,10 @@ def trace(
 ) -> Trace:
     """Solve clauses once, with a proof of unsatisfiability on disk.
 
-    Raises SpecError if the solver logs no proofs that treeform reads.
+    Clause ``i`` is ``literals[starts[i]:starts[i + 1]]``, signed variables from 1; an empty one is false. ``solver`` is
+    one of `BINARY`. The budget is asked about ten times a second; once it is spent the search ends without an answer.
 
-    Parameters
-    ----------
-    starts : ndarray of int64, shape (clauses + 1,)
-        Clause ``i`` is ``literals[starts[i]:starts[i + 1]]``; an empty one is false.
-    literals : ndarray of int32
-        Signed variables, from 1.
-    solver : str
-        One of `BINARY`.
-    budget : Budget, optional
-        Asked about ten times a second; once it is spent the search ends without an answer.
+    Raises SpecError if the solver logs no proofs that treeform reads.
     """
     check_prover(solver)
     module = load("pysat.solvers", solver, SAT.install)

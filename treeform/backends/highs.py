@@ -13,18 +13,8 @@ import numpy as np
 
 from treeform.backends.base import Backend, Session, check_threads
 from treeform.backends.packages import HIGHSPY, Availability, load, probe, release
-from treeform.backends.run import (
-    IN_FLOATS,
-    LINEAR,
-    Answer,
-    Capabilities,
-    Reason,
-    Run,
-    Verdict,
-    finite,
-    narrowed,
-    with_cutoff,
-)
+from treeform.backends.ranges import finite, narrowed, with_cutoff
+from treeform.backends.run import IN_FLOATS, LINEAR, Answer, Capabilities, Reason, Run, Verdict
 from treeform.backends.watch import Watch
 from treeform.errors import SolverFailed, SpecError
 from treeform.model import Linear, Model

@@ -19,7 +19,7 @@ from treeform.backends.base import Backend, Session
 from treeform.backends.checker import SolutionChecker
 from treeform.backends.packages import Availability
 from treeform.backends.registry import backend_classes, by_name
-from treeform.backends.run import ALL_FORMS, Answer, Capabilities, Outcome, Reason, Run, Verdict
+from treeform.backends.run import ALL_FORMS, Answer, Capabilities, Outcome, Run, Verdict
 from treeform.backends.watch import POLL, Detached, Watch
 from treeform.errors import RouteError, SolverFailed, SpecError
 from treeform.model import Model
@@ -267,11 +267,9 @@ class Race:
             if self._checker.proved(bound):
                 return Answer(Verdict.OPTIMAL, x, bound, None, info)
             verdict = Verdict.UNKNOWN if x is None else Verdict.FEASIBLE
-            return Answer(verdict, x, bound, self.watch.reason or self._reason(), info)
-
-    def _reason(self) -> Reason:
-        reasons = [outcome.reason for outcome in self._outcomes.values() if outcome.reason]
-        return "time" if "time" in reasons or not reasons else reasons[0]
+            reasons = [outcome.reason for outcome in self._outcomes.values() if outcome.reason]
+            reason = "time" if "time" in reasons or not reasons else reasons[0]
+            return Answer(verdict, x, bound, self.watch.reason or reason, info)
 
     def _solution(self, x: np.ndarray) -> None:
         with self._lock:

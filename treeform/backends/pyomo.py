@@ -17,17 +17,8 @@ from treeform.backends.highs import HiGHS
 from treeform.backends.memory import check_memory_limit
 from treeform.backends.packages import HIGHSPY, Availability, load, probe
 from treeform.backends.programs import find_program, why_not_started
-from treeform.backends.run import (
-    IN_FLOATS,
-    LINEAR,
-    Answer,
-    Capabilities,
-    Reason,
-    Run,
-    Verdict,
-    narrowed,
-    with_cutoff,
-)
+from treeform.backends.ranges import narrowed, with_cutoff
+from treeform.backends.run import IN_FLOATS, LINEAR, Answer, Capabilities, Reason, Run, Verdict
 from treeform.backends.watch import Watch
 from treeform.errors import SolverFailed, SolverNotAvailable, SpecError
 from treeform.model import Linear, Model

@@ -1,11 +1,15 @@
-"""Finite ranges for integer columns that were declared without, for solvers that need them."""
+"""Ranges as solvers take them: of columns, of the objective, and finite ones where integers were declared without."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 import numpy as np
 
+from treeform.backends.checker import TOLERANCE, integral_objective
 from treeform.errors import RouteError
-from treeform.model import Linear, Model
+from treeform.model import Linear, Model, concatenate_linear
 
 ROUNDS = 4
 
@@ -62,3 +66,38 @@ def _tighten(block: Linear, vals: np.ndarray, hi: np.ndarray, lb: np.ndarray, ub
         wide = np.floor(limit[mask] + 1e-6) if side is ub else np.ceil(limit[mask] - 1e-6)
         fresh = np.isinf(side[cols])
         better.at(side, cols[fresh], wide[fresh])
+
+
+def finite(value: float | None) -> float | None:
+    """A finite number, or None."""
+    return None if value is None or not math.isfinite(value) or abs(value) >= 1e30 else float(value)
+
+
+#: By how much a cutoff row is wider than the cutoff, relatively.
+WIDER = 1e-3
+
+
+def with_cutoff(model: Model, cutoff: float | None) -> Linear:
+    """All rows of a model of linear rows, and a last row ``objective <= cutoff`` where there is a cutoff.
+
+    A whole-numbered objective has its limit halfway between two values. Others get a limit clearly wider than the
+    cutoff: with 1e-6, HiGHS 1.14 calls models infeasible whose optimum is the cutoff. What is beyond is refused.
+    """
+    rows = concatenate_linear([b for b in model.blocks if isinstance(b, Linear)])
+    goal = model.objective
+    if cutoff is None:
+        return rows
+    size = max(1.0, abs(cutoff))
+    limit = np.floor(cutoff + TOLERANCE * size) + 0.5 if integral_objective(model) else cutoff + WIDER * size
+    hi = np.array([limit - goal.const])
+    ends = np.array([0, len(goal.cols)], dtype=np.int64)
+    return concatenate_linear([rows, Linear("cutoff", ends, goal.cols, goal.vals, np.array([-np.inf]), hi)])
+
+
+def narrowed(model: Model, assumptions: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds of the columns with signed literals ``+-(col + 1)`` fixed; crossed where these contradict something."""
+    lb, ub = model.lb.copy(), model.ub.copy()
+    lits = np.asarray(assumptions, dtype=np.int64)
+    lb[lits[lits > 0] - 1] = 1.0
+    ub[-lits[lits < 0] - 1] = 0.0
+    return lb, ub

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from treeform.backends.checker import TOLERANCE, integral_objective
-from treeform.model import Form, Kind, Linear, Model, concatenate_linear
+from treeform.model import Form, Kind
 from treeform.utils.budget import Budget
 
 if TYPE_CHECKING:  # a solver in a process of its own knows models, not problems: it starts without pandas
@@ -112,38 +111,3 @@ class Outcome:
     seconds: float
     info: dict[str, Any] = field(default_factory=dict)
     """The solver's own counters; "rejected" counts points that failed the check."""
-
-
-def finite(value: float | None) -> float | None:
-    """A finite number, or None."""
-    return None if value is None or not math.isfinite(value) or abs(value) >= 1e30 else float(value)
-
-
-#: By how much a cutoff row is wider than the cutoff, relatively.
-WIDER = 1e-3
-
-
-def with_cutoff(model: Model, cutoff: float | None) -> Linear:
-    """All rows of a model of linear rows, and a last row ``objective <= cutoff`` where there is a cutoff.
-
-    A whole-numbered objective has its limit halfway between two values. Others get a limit clearly wider than the
-    cutoff: with 1e-6, HiGHS 1.14 calls models infeasible whose optimum is the cutoff. What is beyond is refused.
-    """
-    rows = concatenate_linear([b for b in model.blocks if isinstance(b, Linear)])
-    goal = model.objective
-    if cutoff is None:
-        return rows
-    size = max(1.0, abs(cutoff))
-    limit = np.floor(cutoff + TOLERANCE * size) + 0.5 if integral_objective(model) else cutoff + WIDER * size
-    hi = np.array([limit - goal.const])
-    ends = np.array([0, len(goal.cols)], dtype=np.int64)
-    return concatenate_linear([rows, Linear("cutoff", ends, goal.cols, goal.vals, np.array([-np.inf]), hi)])
-
-
-def narrowed(model: Model, assumptions: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds of the columns with signed literals ``+-(col + 1)`` fixed; crossed where these contradict something."""
-    lb, ub = model.lb.copy(), model.ub.copy()
-    lits = np.asarray(assumptions, dtype=np.int64)
-    lb[lits[lits > 0] - 1] = 1.0
-    ub[-lits[lits < 0] - 1] = 0.0
-    return lb, ub

@@ -79,18 +79,9 @@ def any_detached() -> bool:
 class Watch:
     """Limits, stops and reports between a search and its caller.
 
-    Parameters
-    ----------
-    run : Run
-        Limits and callbacks.
-    checker : SolutionChecker
-        Checks the points that arrive.
-    lowered : Lowered
-        The model that the search sees; its points are read back from it.
-    grace : float
-        Seconds that the search may exceed its time limit before a stop is requested.
-    patience : float
-        Seconds that it may take to stop before it is left alone.
+    ``run`` has limits and callbacks; ``checker`` checks the points that arrive, which are read back from ``lowered``,
+    the model that the search sees. The search may exceed its time limit by ``grace`` seconds before a stop is
+    requested, and then take ``patience`` seconds before it is left alone.
     """
 
     def __init__(
@@ -136,29 +127,13 @@ class Watch:
     # -- for the caller -------------------------------------------------------------------------
 
     def run_supervised(self, search: Callable[[], Answer], cancel: Callable[[], None]) -> Answer | None:
-        """Run ``search`` to its end, to the limits, or until it is stopped; None if it does not respond.
+        """Run ``search`` in a thread of its own to its end, to the limits, or until it is stopped by ``cancel``, which
+        is called from the caller's thread; None if it does not respond.
 
         A search that does not respond continues in a daemon thread, and ends when its solver polls its stop. The end of
         the process waits for that, up to `LAST_WAIT` seconds.
 
-        Parameters
-        ----------
-        search : callable
-            Runs the solver, in a thread of its own, and returns its answer.
-        cancel : callable
-            Asks the solver to stop; it is called from the caller's thread.
-
-        Returns
-        -------
-        Answer or None
-            What ``search`` returned.
-
-        Raises
-        ------
-        Exception
-            What the search or a callback raised.
-        KeyboardInterrupt
-            On Ctrl-C when a stop was already requested.
+        Raises what the search or a callback raised; KeyboardInterrupt on Ctrl-C when a stop was already requested.
         """
         thread = Detached("treeform search", lambda: self._work(search))
         try:

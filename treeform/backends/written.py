@@ -9,7 +9,7 @@ from typing import Any
 from treeform.backends.child import Child
 from treeform.backends.highs import HiGHS, pass_model
 from treeform.backends.packages import blocked
-from treeform.backends.run import with_cutoff
+from treeform.backends.ranges import with_cutoff
 from treeform.bridges import route
 from treeform.errors import SpecError
 from treeform.model import Linear, Model

@@ -129,14 +129,8 @@ class Plan:
 
 
 def route(capabilities: Accepts, bridges: Sequence[Bridge] = BRIDGES) -> Plan:
-    """The cheapest chains of bridges to what a solver takes.
-
-    Parameters
-    ----------
-    capabilities : Capabilities
-        Of a backend; ``forms``, ``continuous``, ``integer`` and ``squares`` are read.
-    bridges : sequence of Bridge
-        The rewrites to choose from.
+    """The cheapest chains of these bridges to what a solver takes: ``forms``, ``continuous``, ``integer`` and
+    ``squares`` of its capabilities.
     """
     forms = frozenset(Form(*form) for form in capabilities.forms)
     return Plan(forms, _cheapest(forms, bridges), capabilities, tuple(bridges))

@@ -19,20 +19,15 @@ LARGEST = 2**53
 
 
 def integer_rows(block: Linear) -> Linear:
-    """Scale each row to coprime whole coefficients; for rows over integer columns nothing is lost or gained.
+    """Scale each row over integer columns to coprime whole coefficients; nothing is lost or gained.
 
-    Coefficients and sides are read as the decimals that they are written as (``0.1`` is one tenth). A row is
-    multiplied by the least common denominator and divided by the greatest common divisor of its coefficients;
-    then its sides are rounded inwards, which no integer point notices.
+    Coefficients and sides are read as the decimals that they are written as (``0.1`` is one tenth). A row is multiplied
+    by the least common denominator and divided by the greatest common divisor of its coefficients; then its sides are
+    rounded inwards, which no integer point notices.
 
     Raises RouteError if the scaled coefficients of a row sum to more than 2**53.
 
     Returns the same rows; all finite numbers are whole. A row that no integer point satisfies becomes ``0 >= 1``.
-
-    Parameters
-    ----------
-    block : Linear
-        Rows over integer columns.
     """
     vals, lo, hi = block.vals.copy(), block.lo.copy(), block.hi.copy()
     fractional = vals != np.rint(vals)
@@ -53,21 +48,10 @@ def integer_rows(block: Linear) -> Linear:
 
 
 def whole_objective(goal: Objective) -> tuple[list[int], int]:
-    """The coefficients of an objective as whole numbers, and what they were multiplied by.
+    """The coefficients of an objective as whole numbers, one for each of ``goal.cols``, and what they were multiplied
+    by, exactly; its constant is left out.
 
     Raises RouteError if they sum to more than 2**53.
-
-    Parameters
-    ----------
-    goal : Objective
-        Its constant is left out.
-
-    Returns
-    -------
-    coefs : list of int
-        One for each of ``goal.cols``.
-    scale : int
-        ``coefs = scale * goal.vals``, exactly.
     """
     scale = _denominator(goal.vals)
     whole = [int(exact(v) * scale) for v in goal.vals.tolist()]

@@ -46,7 +46,8 @@ def cheapest_diagram(
     """
     if task.widths is None or task.node_penalty or task.min_support or task.min_flow or task.meetings:
         raise beyond_prices("tests have prices, supports or marks")
-    tree = _tree_of(task)
+    # The trees that the diagrams unroll to; their tests are not limited.
+    tree = replace(task, depth=len(task.widths), widths=None, max_nodes=None)
     table = Table(data, tree)
     search = _Diagrams(task, most, table, Prices(table, tree, multipliers, unit, budget), budget)
     return Found(search.least(), search.steps, complete=True)
@@ -181,9 +182,3 @@ class _Diagrams:
 
     def _priced(self, models: Ints) -> NDArray[np.float64]:
         return self.prices.priced(models)
-
-
-def _tree_of(task: TreeTask) -> TreeTask:
-    """The task of the trees that the diagrams unroll to; their tests are not limited."""
-    assert task.widths is not None
-    return replace(task, depth=len(task.widths), widths=None, max_nodes=None)

@@ -93,15 +93,11 @@ class _Search:
             below = max(left, self.least(low, depth - 1, room - right))
             above = max(right, self.least(high, depth - 1, room - below))
             if below + above < room:
-                room = self._lowered(below + above, depth)
+                # What is sought on where not all can be shown: nothing at the root.
+                room = below + above if self.depth <= EXACT_DEPTH else (below + above) // 2
+                room = 0 if depth == self.depth else room
             intervals += [(first, middle, left, above), (middle + 1, last, below, right)]
         return room
-
-    def _lowered(self, found: int, depth: int) -> int:
-        """What is sought on where not all can be shown: nothing at the root."""
-        if depth == self.depth:
-            return 0
-        return found if self.depth <= EXACT_DEPTH else found // 2
 
     def _one_test(self, orders: Orders, here: NDArray[np.int64]) -> int:
         """The least cost of one test and two leaves, without its price."""

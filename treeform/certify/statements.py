@@ -77,7 +77,7 @@ def requirement_of(part: RequirementPart, data: Dataset, groups: dict[str, Group
         raise CertificateError(
             f"the requirement {part.label!r} is impossible on these data", cause=error.cause
         ) from None
-    if not same_json(requirement.to_json(), named):
+    if json.dumps(requirement.to_json(), sort_keys=True) != json.dumps(named, sort_keys=True):  # 1 is not 1.0
         raise _not_as_written("requirement", part.label, str(requirement))
     return requirement
 
@@ -98,11 +98,6 @@ def _not_as_written(what: str, stated: str, read: str) -> CertificateError:
         cause=f"it is read as {read!r}",
         fix="write the certificate again with result.certificate()",
     )
-
-
-def same_json(a: Any, b: Any) -> bool:
-    """Whether two JSON values are written alike: 1, 1.0 and true are three values."""
-    return json.dumps(a, sort_keys=True) == json.dumps(b, sort_keys=True)
 
 
 def statements(body: CertificatePart, question: Question, graph: DecisionGraph | None) -> list[CheckRow]:

@@ -15,7 +15,7 @@ from concurrent.futures import Future, wait
 from importlib.util import find_spec
 from typing import Any
 
-from treeform.errors import SolverFailed, SpecError, TreeformWarning, did_you_mean
+from treeform.errors import SpecError, TreeformWarning, did_you_mean
 from treeform.utils.rows import setting_text
 
 LOCAL = ("loky", "threading", "multiprocessing")
@@ -107,30 +107,24 @@ class Pulse:
 
     def _ask(self) -> None:
         """`counts` becomes its answer: the threads of each worker."""
+        self._since = time.monotonic()  # first, as several threads check
         loop = self._client.loop.asyncio_loop
-        counts = asyncio.run_coroutine_threadsafe(self._client.scheduler.ncores(), loop)
-        self._asked = time.monotonic(), counts  # at once, as several threads check
-
-    @property
-    def counts(self) -> Any:
-        """The answer, as a future."""
-        return self._asked[1]
+        self.counts: Any = asyncio.run_coroutine_threadsafe(self._client.scheduler.ncores(), loop)
 
     def check(self) -> None:
         """Ask it again, and warn once where it is silent. Raises TimeoutError where it has been for too long."""
-        since, counts = self._asked
-        seconds = time.monotonic() - since
+        seconds = time.monotonic() - self._since
         if seconds < SILENT_SECONDS:
             return
-        if counts.done():
+        if self.counts.done():
             self._ask()
-        elif seconds > GONE_SECONDS:
-            raise TimeoutError(f"its scheduler has not answered for {GONE_SECONDS:g} s")
-        elif not self._warned:
+        elif not self._warned:  # before it counts as gone, however seldom this is asked
             self._warned = True
             what = f"the scheduler of the cluster has not answered for {SILENT_SECONDS:g} s; "
             what += f"the search ends if it does not in {GONE_SECONDS - SILENT_SECONDS:g} s more"
             warnings.warn(what, TreeformWarning, stacklevel=2)
+        elif seconds > GONE_SECONDS:
+            raise TimeoutError(f"its scheduler has not answered for {GONE_SECONDS:g} s")
 
 
 def _connected(connect: Callable[[], Any], stop: Callable[[], bool], endless: bool) -> Any:
@@ -205,12 +199,3 @@ def is_cancelled() -> bool:
     worker = distributed.get_worker()
     task = worker.state.tasks.get(worker.get_current_task())
     return task is None or task.state == "cancelled"
-
-
-def out_of_reach(error: Exception) -> SolverFailed:
-    """The error of a search whose cluster is gone."""
-    return SolverFailed(
-        "the cluster cannot be reached any more",
-        cause=f"{type(error).__name__}: {error}".rstrip(": "),
-        fix="start the scheduler again; a journal keeps what has been found",
-    )

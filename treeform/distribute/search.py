@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -126,15 +127,11 @@ class _Distributed(Engine):
         how, stop = self.how, run.budget.stop
         executor, workers = ("threading", 1) if how.executor is None else (how.executor, how.workers)
         parts = Parts()
-
-        def ask(question: Message) -> Message | None:
-            return pool.ask(question, stop)
-
         try:
             with started(executor, workers, work, stop) as pool:
-                answered: Ask = ask
+                answered: Ask = partial(pool.ask, stop=stop)
                 if how.journal is not None:
-                    answered = kept(Path(how.journal) / work.key[:24], ask, parts, engine.bounded)
+                    answered = kept(Path(how.journal) / work.key[:24], answered, parts, engine.bounded)
                 if engine.bounded:
                     answered = with_bounds_of_pairs(answered)
                 threads = pool.size if executor in LOCAL else 1

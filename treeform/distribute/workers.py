@@ -16,6 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, ThreadPoolExecutor
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -29,7 +30,6 @@ from treeform.distribute.executor import (
     end_with,
     is_cancelled,
     never,
-    out_of_reach,
     shared_folder,
     waited,
 )
@@ -122,23 +122,19 @@ class Workers:
         return reply.copy()  # it, too, may lie out of alignment
 
 
-def _failure(error: Exception) -> SolverFailed:
-    """The error of a search whose question has no reply."""
-    if isinstance(error, CancelledError | TimeoutError):
-        return out_of_reach(error)
+def _failure(error: Exception, gone: bool = False) -> SolverFailed:
+    """The error of a search whose question has no reply; ``gone``: since its cluster is."""
     name = type(error).__name__
-    if isinstance(error, BrokenExecutor) or name == "KilledWorker":  # of Dask
-        return SolverFailed(
-            f"a part of the search has cost {MOST_LOST} workers or more",
-            cause=str(error) or name,
-            fix="give workers more memory, or the engine a memory_limit; a journal keeps what has been found",
-        )
-    return SolverFailed(
-        "a worker could not search its part",
-        cause=f"{name}: {error}".rstrip(": "),
-        fix="install the same version of treeform on all workers, and give them memory; "
-        "a journal keeps what was found",
-    )
+    cause = f"{name}: {error}".rstrip(": ")
+    if gone or isinstance(error, CancelledError | TimeoutError):
+        what, fix = "the cluster cannot be reached any more", "start the scheduler again"
+    elif isinstance(error, BrokenExecutor) or name == "KilledWorker":  # of Dask
+        what, cause = f"a part of the search has cost {MOST_LOST} workers or more", str(error) or name
+        fix = "give workers more memory, or the engine a memory_limit"
+    else:
+        what = "a worker could not search its part"
+        fix = "install the same version of treeform on all workers, and give them memory"
+    return SolverFailed(what, cause=cause, fix=f"{fix}; a journal keeps what has been found")
 
 
 @contextlib.contextmanager
@@ -187,11 +183,6 @@ def _begin_process(parent: int) -> None:
     end_with(parent)
 
 
-def _taken(work: Work) -> Work:
-    """The work as a task of Dask, which has it done again where the worker that held it is lost."""
-    return work
-
-
 def _cluster(client: Any, work: Work, stop: Callable[[], bool]) -> Workers:
     """The workers of a cluster: each of its threads has a question in work."""
     import dask.config
@@ -200,11 +191,12 @@ def _cluster(client: Any, work: Work, stop: Callable[[], bool]) -> Workers:
         pulse = Pulse(client)
         threads = sum(waited(pulse.counts, stop, pulse.check).values())
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
-            taken = client.submit(_taken, work, pure=False)
+            # The work as a task, which Dask has done again where the worker that held it is lost.
+            taken = client.submit(copy, work, pure=False)
     except CutShort:
         raise
     except Exception as error:
-        raise out_of_reach(error) from error
+        raise _failure(error, gone=True) from error
     if threads == 0:
         raise SpecError("the cluster has no workers", fix="start some with: dask worker tcp://HOST:PORT")
     executor = client.get_executor(pure=False)

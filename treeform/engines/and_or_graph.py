@@ -147,7 +147,10 @@ class GraphOfTrees:
             "simd": simd,
         }
         self._searches = intervals
-        columns = _columns_of(data, task) if intervals else np.zeros(0, dtype=np.int64)
+        # The encoded features with a test that the task allows.
+        columns = np.flatnonzero(np.ptp(data.points.X, axis=0) > 0 if intervals else [])
+        if task.features is not None:
+            columns = columns[np.isin(columns, sorted(frozenset().union(*task.features)))]
         if intervals and not len(columns):
             self.table = TableOfTotals(data, limited, _one_test_each(data, columns))
             self._native = _core.AndOrGraph(self.table.arrays(), _groups(self.table, apart), **limits)
@@ -324,14 +327,6 @@ def _groups(table: TableOfTotals, apart: Apart) -> NDArray[np.int32]:
     """(T,) at a node, tests of one group that part its rows alike are one."""
     groups = {"feature": table.feature, "column": table.source, "partition": np.zeros_like(table.source)}
     return np.ascontiguousarray(groups[apart], dtype=np.int32)
-
-
-def _columns_of(data: Dataset, task: TreeTask) -> NDArray[np.int64]:
-    """The encoded features with a test that the task allows."""
-    varying = np.flatnonzero(np.ptp(data.points.X, axis=0) > 0)
-    if task.features is None:
-        return varying
-    return varying[np.isin(varying, sorted(frozenset().union(*task.features)))]
 
 
 def _one_test_each(data: Dataset, columns: NDArray[np.int64]) -> Tests:

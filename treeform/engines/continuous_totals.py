@@ -97,10 +97,8 @@ class ContinuousTotals(NativeSettings, Engine):
     def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
         """Solve `task` on `data`; see `Engine.run`.
 
-        Raises
-        ------
-        SpecError
-            If the task is not possible, or whole numbers would leave the range in which the search is exact.
+        Raises SpecError if the task is not possible, or whole numbers would leave the range in which the search is
+        exact.
         """
 
         check_task(data, task)

@@ -107,7 +107,11 @@ class ConTree(NativeSettings, Distributable):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _check_gap(self.max_gap)
+        gap: object = self.max_gap
+        whole = isinstance(gap, int) and not isinstance(gap, bool) and gap >= 0
+        if not whole and not (isinstance(gap, float) and 0 <= gap < 1):
+            cause = "an int counts cost units and is at least 0; a float is a fraction of the total weight"
+            raise impossible("ConTree", "max_gap", gap, cause, "use for example max_gap=5 or max_gap=0.01")
         check_between("ConTree", "ahead", self.ahead, 3, 2**20, 256)
         check_seed("ConTree", self.seed)
         for name in ("fewest_tests", "improve"):
@@ -116,11 +120,8 @@ class ConTree(NativeSettings, Distributable):
     def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
         """Solve `task` on `data`; see `Engine.run`.
 
-        Raises
-        ------
-        SpecError
-            If the task is not possible, its costs exceed 2**60, or parts of the search are shared and a setting needs a
-            second one.
+        Raises SpecError if the task is not possible, its costs exceed 2**60, or parts of the search are shared and a
+        setting needs a second one.
         """
         if self.fewest_tests and run.ask is not None:
             raise SpecError(
@@ -141,18 +142,10 @@ class ConTree(NativeSettings, Distributable):
         work_limit: int = 0,
         clashes: Sequence[tuple[int, int]] = (),
     ) -> EngineOutcome:
-        """As `run`, or only the search for better trees.
+        """As `run`; without ``prove`` only the search for better trees.
 
-        Parameters
-        ----------
-        data, task, run
-            As in `Engine.run`.
-        prove : bool
-            Whether the proof runs, too.
-        work_limit : int
-            How many elements the search for better trees reads, beside a proof from depth five on; 0: no limit.
-        clashes : sequence of (int, int)
-            Without a proof, `treeform.Meetings.classes_on_sides`; empty: none.
+        That search reads ``work_limit`` elements, beside a proof from depth five on (0: no limit), and without one
+        knows ``clashes``: `treeform.Meetings.classes_on_sides`.
         """
         check_task(data, task)
         room = Room(self.memory_limit)
@@ -175,13 +168,16 @@ class ConTree(NativeSettings, Distributable):
         return evaluator
 
     def _keywords(self, data: Dataset, task: TreeTask) -> dict[str, Any]:
+        gap = self.max_gap
+        if isinstance(gap, float):
+            gap = math.floor(Fraction(str(gap)) * int(data.weights.sum()))
         return {
             "classes": data.n_classes,
             "depth": task.depth,
             "max_nodes": _NO_LIMIT if task.max_nodes is None else task.max_nodes,
             "min_support": task.min_support,
             "node_penalty": task.node_penalty,
-            "gap": self._gap(data),
+            "gap": gap,
             "prune": list(self.parts),
             "threads": self.threads,
             "ahead": self.ahead,
@@ -197,11 +193,6 @@ class ConTree(NativeSettings, Distributable):
     def for_bound(self) -> Engine:
         """As `Engine.for_bound`."""
         return ProofOfTrees()
-
-    def _gap(self, data: Dataset) -> int:
-        if isinstance(self.max_gap, int):
-            return self.max_gap
-        return math.floor(Fraction(str(self.max_gap)) * int(data.weights.sum()))
 
 
 class ProofOfTrees(ConTree):
@@ -274,13 +265,6 @@ class _Session(Session):
 
     def graph_of(self, tree: dict[str, Any]) -> DecisionGraph:
         return tree_between_values(tree, self.data)
-
-
-def _check_gap(gap: object) -> None:
-    whole = isinstance(gap, int) and not isinstance(gap, bool) and gap >= 0
-    if not whole and not (isinstance(gap, float) and 0 <= gap < 1):
-        cause = "an int counts cost units and is at least 0; a float is a fraction of the total weight"
-        raise impossible("ConTree", "max_gap", gap, cause, "use for example max_gap=5 or max_gap=0.01")
 
 
 def with_fewest_tests(

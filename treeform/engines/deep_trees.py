@@ -67,10 +67,7 @@ class DeepTreeSearch(Engine):
     def run(self, data: Dataset, task: TreeTask, run: EngineRun) -> EngineOutcome:
         """Search for a tree that costs little; see `Engine.run`.
 
-        Raises
-        ------
-        SpecError
-            If the task is not possible, or its costs exceed 2**60.
+        Raises SpecError if the task is not possible, or its costs exceed 2**60.
         """
         clashes = () if task.meetings is None else task.meetings.classes_on_sides(data.n_features)
         return self._core().search(

@@ -31,31 +31,13 @@ def cheapest_within(
     base: int,
     budget: Budget | None = None,
 ) -> tuple[int | None, DecisionGraph | None, bool]:
-    """The least true cost below ``below`` of a diagram that satisfies the rows, its model, and whether that is proved.
+    """The least true cost below ``below`` of a diagram that satisfies the rows, its model, and whether that is proved:
+    nothing below that cost, or below ``below`` without one, satisfies the rows.
 
-    Parameters
-    ----------
-    max_nodes : int, optional
-        Most tests.
-    reduced : (P, K) int64
-        The reduced costs by point and predicted class: ``rate * truth + sum of multiplier * taken``, less what makes
-        the least entry of a kind of sample 0.
-    truth : (P, K) int64
-        The costs that are minimised.
-    taken, rhs : (R, P, K) int64, R int
-        The rows: ``sum of taken <= rhs``.
-    rate, base : int
-        A model that satisfies the rows at a true cost c has a sum of ``reduced`` of at most ``rate * c + base``.
-    budget : Budget, optional
-        Its time.
-
-    Returns
-    -------
-    cost : int or None
-        None: nothing was found.
-    graph : DecisionGraph or None
-    complete : bool
-        Nothing below ``cost``, or below ``below`` without one, satisfies the rows.
+    ``reduced``, (P, K): the reduced costs by point and predicted class, ``rate * truth + sum of multiplier * taken``,
+    less what makes the least entry of a kind of sample 0. ``truth``, (P, K): the costs that are minimised. ``taken``,
+    (R, P, K), and ``rhs``: the rows ``sum of taken <= rhs``. A model that satisfies them at a true cost c has a sum of
+    ``reduced`` of at most ``rate * c + base``. All are whole numbers.
     """
     most = sum(widths) if max_nodes is None else min(sum(widths), max_nodes)
     if max(min(width, most) for width in widths) > MOST_PARTS:

@@ -94,10 +94,7 @@ class RegressionSearch(NativeSettings, Engine):
 
         Bounds are in `BOUND_UNIT`, and there is no upper bound: the caller evaluates the tree, exactly.
 
-        Raises
-        ------
-        SpecError
-            If the task is not one of regression, or its price has too many digits.
+        Raises SpecError if the task is not one of regression, or its price has too many digits.
         """
         if not isinstance(task, RegressionTask) or data.quantity is None:
             raise SpecError(

@@ -226,7 +226,7 @@ def _relaxed(question: Question, engine: Engine, depth: int | None) -> Relaxatio
     task = kind(
         depth=levels,
         min_support=limits.min_support,
-        max_nodes=_binding(limits.max_nodes, question),
+        max_nodes=limits.max_nodes if (limits.max_nodes or 0) < sum(question.shape.widths) else None,
         widths=question.shape.widths[:levels] if "widths" in engine.understands and not is_tree else None,
         min_flow=limits.min_flow,
         max_features=limits.max_features,
@@ -264,11 +264,6 @@ def _columns(question: Question, features: list[frozenset[int]] | None) -> np.nd
     """The encoded features that tests may read, where only one set of them is allowed."""
     allowed = range(question.data.n_features) if features is None else sorted(*features)
     return np.array(allowed, dtype=np.int64)
-
-
-def _binding(max_nodes: int | None, question: Question) -> int | None:
-    """The most tests, where that is less than what the shape allows anyway."""
-    return None if max_nodes is None or max_nodes >= sum(question.shape.widths) else max_nodes
 
 
 def _totals(requirement: Requirement, question: Question, engine: Engine, fits: bool) -> Totals | None:

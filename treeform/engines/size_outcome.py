@@ -45,23 +45,10 @@ class SizeOutcome:
         interrupted: bool,
         free: int = 0,
     ) -> SizeOutcome:
-        """From the core's answer; where it has no model, the best of ``start`` has the least cost.
+        """From the core's answer, which has an entry for each number of tests; where it has no model, the best of
+        ``start`` has the least cost.
 
-        Parameters
-        ----------
-        native : dict
-            The core's answer, with an entry for each number of tests.
-        data : Dataset
-        is_tree : bool
-            Whether the shape is that of trees.
-        prices : sequence of Fraction
-            The prices of a test that were asked for, in the order of the answer.
-        start : sequence of Start
-            The models that the search began with.
-        interrupted : bool
-            Whether Ctrl-C ended the run.
-        free : int
-            So many tests have no price.
+        ``prices`` of a test are in the order of the answer; ``free`` tests have none. ``interrupted``: by Ctrl-C.
         """
         graphs: list[DecisionGraph | None] = []
         upper: list[int | None] = []

@@ -253,11 +253,6 @@ class Engine(ABC):
         """Solve `task` on `data`; if ``task.features`` restricts the features, one `run` for each set of them.
 
         If memory runs out before the native core runs, the outcome has the reason ``"memory"``.
-
-        Parameters
-        ----------
-        data, task, run
-            As in `run`.
         """
         try:
             if task.features is None:

@@ -16,6 +16,8 @@ from treeform.utils.arrays import Bools, Floats, Ints
 #: Codes of constant entries among signed literals: see :meth:`Expr.literal_codes`.
 FALSE = 0
 TRUE = int(np.iinfo(np.int64).max)
+MOST_TERMS = 6
+"""Of an entry that is written out."""
 
 
 class Owner(Protocol):
@@ -76,7 +78,8 @@ class AffineArray:
 
     def reshape(self, *shape: Any) -> Self:
         """As ``ndarray.reshape`` in C order; one length may be -1."""
-        target = _shape_argument(shape)
+        sizes = shape[0] if len(shape) == 1 and not np.isscalar(shape[0]) else shape
+        target = tuple(int(s) for s in sizes)
         known = int(np.prod([s for s in target if s != -1]))
         if target.count(-1) == 1 and known and self.size % known == 0:
             target = tuple(self.size // known if s == -1 else s for s in target)
@@ -181,19 +184,11 @@ class AffineArray:
             fix="declare the variable with model.bool(name, shape), without relax",
         )
 
-    def entry_text(self, entry: int, limit: int = 6) -> str:
-        """One entry written out, for messages: ``2 z[0] - b[3] + 1``.
-
-        Parameters
-        ----------
-        entry : int
-            Its place in the flattened array.
-        limit : int
-            Terms to write; more are left out.
-        """
+    def entry_text(self, entry: int) -> str:
+        """One entry of the flattened array written out, for messages: ``2 z[0] - b[3] + 1``."""
         rows = csr.coalesce(csr.take_rows(self.rows, np.array([entry])))
         name = self.owner.column_name if self.owner is not None else str
-        return affine_text(rows.cols, rows.vals, float(self.const[entry]), name, limit)
+        return affine_text(rows.cols, rows.vals, float(self.const[entry]), name, MOST_TERMS)
 
     def describe(self) -> str:
         """How messages call this expression: ``'flow' (10, 3)``."""
@@ -219,8 +214,3 @@ def normalise_axes(axis: int | tuple[int, ...], ndim: int, what: str) -> tuple[i
             fix=f"use axes from {-ndim} to {ndim - 1}, each once",
         )
     return out
-
-
-def _shape_argument(shape: tuple[Any, ...]) -> tuple[int, ...]:
-    sizes = shape[0] if len(shape) == 1 and not np.isscalar(shape[0]) else shape
-    return tuple(int(s) for s in sizes)

@@ -55,7 +55,10 @@ def to_block(
     if isinstance(thing, SignedClauses):
         literals = None if when is None else _enforcement(when, thing.shape, name)
         return _signed(thing, name, literals, owner)
-    expr = _expression(thing)
+    if isinstance(thing, Relation):
+        expr = thing.expr
+    else:
+        expr = thing.owner if isinstance(thing, ClauseSpec) else thing.literals
     model = common_owner(expr) if when is None else common_owner(expr, when)
     if model is not None and model is not owner:
         raise ModelError(
@@ -67,14 +70,9 @@ def to_block(
     if isinstance(thing, Relation):
         return _linear(thing, name, literals)
     if isinstance(thing, ClauseSpec):
-        return _clause(thing, name, literals)
+        clauses = thing.literals.reshape(int(np.prod(thing.shape)), thing.literals.shape[-1])
+        return clause_block(name, clauses, literals)
     return _cardinality(thing, name, literals)
-
-
-def _expression(thing: Relation | ClauseSpec | CardinalitySpec) -> Expr:
-    if isinstance(thing, Relation):
-        return thing.expr
-    return thing.owner if isinstance(thing, ClauseSpec) else thing.literals
 
 
 def _enforcement(when: Expr, shape: tuple[int, ...], name: str) -> Ints:
@@ -113,10 +111,6 @@ def linear_block(name: str, rows: Rows, lo: Floats, hi: Floats, when: Ints | Non
     keep &= (lo > -np.inf) | (hi < np.inf)
     block = Linear(name, *rows, lo, hi, when)
     return block if bool(keep.all()) else block.take(np.flatnonzero(keep))
-
-
-def _clause(spec: ClauseSpec, name: str, when: Ints | None) -> Clause:
-    return clause_block(name, spec.literals.reshape(int(np.prod(spec.shape)), spec.literals.shape[-1]), when)
 
 
 def _signed(spec: SignedClauses, name: str, when: Ints | None, owner: Owner) -> Clause:

@@ -18,7 +18,7 @@ from treeform.language.formulation import Formulation
 from treeform.language.losses import leaf_loss
 from treeform.language.question import Question, ceiling
 from treeform.solve.columns_on_demand import is_usual
-from treeform.solve.engines import goes_on_by_solvers, lowered, usual_engine, why_chosen, why_not
+from treeform.solve.engines import goes_on_by_solvers, lowered, usual_engine, why_not
 from treeform.solve.in_parts import first_part, is_largest, stated_whole, too_many_parts
 from treeform.solve.result import SolveOptions
 from treeform.utils.rows import setting_text, worded
@@ -87,7 +87,10 @@ def refuse_restriction(question: Question, options: SolveOptions, what: str) -> 
 
 def choose(question: Question, options: SolveOptions) -> Plan:
     """Choose what the user left open, and note it in the plan."""
-    plan = _distributed(_chosen(question, options), options.distribution)
+    plan = _chosen(question, options)
+    if options.distribution is not None:
+        options.distribution.check(plan.engine, plan.backend or plan.warm_engine)
+        plan = replace(plan, distribution=options.distribution)
     if not options.isolate:
         return plan if plan.backend is None else replace(plan, backend=apart(plan.backend))
     if plan.backend is None:
@@ -96,17 +99,6 @@ def choose(question: Question, options: SolveOptions) -> Plan:
         no_effect = f"isolate has no effect: {engine.name} is part of treeform and runs in this process"
         return replace(plan, notes=(*plan.notes, no_effect))
     return replace(plan, backend=isolated(plan.backend))
-
-
-def _distributed(plan: Plan, distribution: Distribution | None) -> Plan:
-    """The plan with its work shared out.
-
-    Raises SpecError if no engine answers all of the question, or one whose search cannot be shared out.
-    """
-    if distribution is None:
-        return plan
-    distribution.check(plan.engine, plan.backend or plan.warm_engine)
-    return replace(plan, distribution=distribution)
 
 
 def _chosen(question: Question, options: SolveOptions) -> Plan:
@@ -120,17 +112,11 @@ def _chosen(question: Question, options: SolveOptions) -> Plan:
     if stated_whole(question) and options.solver is None and too_many_parts(question):
         return _choose(question, options)
     if plan.backend is not None and stated_whole(question):
-        return _stated_whole(question, options, plan)
+        if is_largest(question) and LINEAR not in plan.backend.capabilities.forms:
+            return replace(plan, in_parts=True)
+        return _choose(question, options)
     note = "the objective is minimised in parts, each a sum over samples"
     return replace(plan, notes=(*plan.notes, note), in_parts=True)
-
-
-def _stated_whole(question: Question, options: SolveOptions, in_parts: Plan) -> Plan:
-    """The plan for the whole objective, where formulation and solver can state the largest of several sums."""
-    assert in_parts.backend is not None
-    if is_largest(question) and LINEAR not in in_parts.backend.capabilities.forms:
-        return replace(in_parts, in_parts=True)
-    return _choose(question, options)
 
 
 def _choose(question: Question, options: SolveOptions) -> Plan:
@@ -145,7 +131,8 @@ def _choose(question: Question, options: SolveOptions) -> Plan:
     depth = question.objective.is_depth
     if chosen is None and model is None and (engine := engine_for(question)) is not None:
         notes.append(f"solver: {engine.name}, a native engine that supports all of the problem")
-        notes += why_chosen(question, engine)
+        if engine.chosen_for:
+            notes.append(f"{engine.name} {engine.chosen_for} ({question.data.n_tests} here)")
         return Plan(engine, None, None, None, _start(question, warm_start), tuple(notes))
     _refuse_unstated_values(question, chosen)
     if model is None:
@@ -286,7 +273,8 @@ def require_exact(question: Question, engine: Engine, whole: Question | None = N
         asked = (question if whole is None else whole).labels
         unmet = [name for name in relaxation.dropped if whole is None or name in asked or "widths" in name]
         missing = ", ".join(unmet if len(unmet) == len(relaxation.dropped) else [*unmet, missing])
-    able = _able_engine(question)
+    other = engine_for(question)  # another engine that would do
+    able = "" if other is None else f"{worded(other.code(), other.name)}, or with "
     linear = worded("tf.HiGHS() or tf.CPSAT()", "highs or cp-sat")
     solvers = setting_text("solver", "scip") if question.objective.is_squared else linear
     fix = f"solve with {able}{solvers} and give {setting_text('warm_start', engine.name)} for its bound and models"
@@ -301,12 +289,6 @@ def require_exact(question: Question, engine: Engine, whole: Question | None = N
         cause="a native engine solves the plain tree problem and the requirements built into it",
         fix=fix,
     )
-
-
-def _able_engine(question: Question) -> str:
-    """The beginning of the error's hint: another engine that would do."""
-    other = engine_for(question)
-    return "" if other is None else f"{worded(other.code(), other.name)}, or with "
 
 
 def _refuse_unstated_values(question: Question, solver: Backend | None) -> None:

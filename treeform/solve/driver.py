@@ -32,10 +32,7 @@ from treeform.utils.text import Caution
 def solve(question: Question, options: SolveOptions = USUAL) -> SolveResult:
     """Answer ``question``; see `treeform.Problem.solve`.
 
-    Raises
-    ------
-    SolverFailed
-        If memory runs out before the search begins, or while its result is put together.
+    Raises SolverFailed if memory runs out before the search begins, or while its result is put together.
     """
     try:
         return _solve(question, options)

@@ -115,11 +115,6 @@ def engine_beyond(question: Question) -> Engine | None:
     return next((engine for engine, part in limited if part.exact), None)
 
 
-def why_chosen(question: Question, engine: Engine) -> list[str]:
-    """Why this engine was chosen, where there is a reason beside what it supports."""
-    return [f"{engine.name} {engine.chosen_for} ({question.data.n_tests} here)"] if engine.chosen_for else []
-
-
 def why_not(question: Question) -> list[str]:
     """That an engine would support all of the problem and was left out for the size of the table."""
     engine = engine_beyond(question)

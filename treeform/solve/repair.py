@@ -41,28 +41,13 @@ def cheapest_labels(
     budget: Budget,
     clashes: Sequence[tuple[NDArray[np.bool_], NDArray[np.bool_]]] = (),
 ) -> NDArray[np.int64] | None:
-    """Labels of the least cost that satisfy all rows over predictions of the question; None where none are found.
+    """(leaves,) labels of the least cost that satisfy all rows over predictions of the question, to be judged exactly;
+    None where none are found. Raises NoLabels if the program says that there are none.
 
-    Parameters
-    ----------
-    position : (n,) int64
-        The leaf that each sample reaches, from 0 on.
-    cost : (leaves, K) int64
-        What each leaf costs with each label.
-    slack : float
-        The part of the largest coefficient by which each row is tightened: the program's arithmetic is inexact.
-    clashes : sequence of two (leaves, K) bool arrays
-        Labels of which either none of the first or none of the second are taken.
-
-    Returns
-    -------
-    (leaves,) int64 or None
-        To be judged exactly.
-
-    Raises
-    ------
-    NoLabels
-        If the program says that there are none.
+    ``position``, (n,): the leaf that each sample reaches. ``cost``, (leaves, K): of each leaf with each label.
+    ``slack``: the part of the largest coefficient by which each row is tightened, as the program's arithmetic is
+    inexact. ``clashes``: pairs of (leaves, K), labels of which either none of the first or none of the second are
+    taken.
     """
     data, rows = question.data, _rows(question)
     if not rows and not clashes:

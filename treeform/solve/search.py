@@ -211,7 +211,10 @@ class CompiledSearch:
         while not self.ledger.stop():
             upper = self.ledger.upper
             target = self._cutoff() if upper is None else min(math.ceil(upper) - 1, self._cutoff() or 0)
-            middle, literal = self._halfway(target)
+            middle = literal = None
+            if target is not None:  # a value between the bounds, and the literal that bounds the objective by it
+                middle = (max(0, self.ledger.lower or 0) + target) // 2
+                literal = self.formulation.at_most(self.compiled, middle)
             if target is not None and literal is None and target != asked:
                 model.add(objective <= target, f"objective at most {target}")
                 session.extend()
@@ -253,13 +256,6 @@ class CompiledSearch:
         )
         if x is not None and self._take(x, final=True):
             session.extend()
-
-    def _halfway(self, target: int | None) -> tuple[int | None, int | None]:
-        """A value between the bounds, and the literal that bounds the objective by it; None where there is none."""
-        if target is None:
-            return None, None
-        middle = (max(0, self.ledger.lower or 0) + target) // 2
-        return middle, self.formulation.at_most(self.compiled, middle)
 
     # -- shared -------------------------------------------------------------------------------------
 

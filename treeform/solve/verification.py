@@ -190,15 +190,9 @@ def judge_candidate(
     graph as given. A requirement, or the layers of a diagram, may need a test that changes no prediction. See
     "Admissible models" in the design documents.
 
-    The second one that is returned says whether the first one is admissible.
-
-    Parameters
-    ----------
-    graph : DecisionGraph
-        Any model, in normal form or not.
-    is_point : bool
-        Whether a point that satisfies all rows of the question's own formulation stands for the graph, so that it
-        satisfies the question's restriction.
+    The second one that is returned says whether the first one is admissible. ``is_point``: whether a point that
+    satisfies all rows of the question's own formulation stands for the graph, so that it satisfies the question's
+    restriction.
     """
     own_leaves = question.shape.own_leaves
     simple = _adapted(

@@ -236,14 +236,8 @@ def _middle(axis: Bounded, tight: Value, loose: Value) -> Value:
 def explain_conflict(
     question: Question, options: SolveOptions = USUAL, answer: CertifiedResult | None = None
 ) -> Conflict | None:
-    """Why no model satisfies all requirements; None when one does. See `treeform.Problem.conflict`.
-
-    Parameters
-    ----------
-    question : Question
-    options : SolveOptions
-    answer : CertifiedResult, optional
-        Earlier answers to the question.
+    """Why no model satisfies all requirements; None when one does. ``answer``: an earlier one. See
+    `treeform.Problem.conflict`.
     """
     refuse_restriction(question, options, "a conflict")
     search = _Search(question, options)

@@ -375,58 +375,35 @@ class SizeTableSearch(Work):
             self._spent[m] = target
 
 
+# fmt: off
 STAGES: tuple[Stage[SizeTableSearch], ...] = (
     Stage(
-        "constant models",
-        SizeTableSearch.by_constants,
-        needed=True,
-        at_once=True,
+        "constant models", SizeTableSearch.by_constants, needed=True, at_once=True,
         applies=lambda table: not table.rows_alone,
     ),
     Stage(
-        "trees of any size",
-        SizeTableSearch.by_largest_tree,
-        share=schedule.TABLE_ENGINE_FIRST,
-        shapes=(Tree,),
+        "trees of any size", SizeTableSearch.by_largest_tree, share=schedule.TABLE_ENGINE_FIRST, shapes=(Tree,),
         applies=SizeTableSearch.has_largest_tree,
     ),
     Stage(
-        "each row as a question",
-        SizeTableSearch.by_questions_first,
-        shapes=(Tree,),
+        "each row as a question", SizeTableSearch.by_questions_first, shapes=(Tree,),
         applies=SizeTableSearch.has_rows_first,
     ),
+    Stage("native search", SizeTableSearch.by_native, needed=True, applies=lambda table: table.engine is not None),
     Stage(
-        "native search",
-        SizeTableSearch.by_native,
-        needed=True,
-        applies=lambda table: table.engine is not None,
-    ),
-    Stage(
-        "tests of one feature",
-        SizeTableSearch.by_one_feature,
-        applies=lambda table: (
-            table.warm and table.plan is not None and not table.question.shape.reads_columns
-        ),
+        "tests of one feature", SizeTableSearch.by_one_feature,
+        applies=lambda table: table.warm and table.plan is not None and not table.question.shape.reads_columns,
     ),
     Stage("rows as questions", SizeTableSearch.by_questions, applies=SizeTableSearch.has_answered_rows),
     Stage(
-        "first models",
-        SizeTableSearch.by_first_models,
-        share=schedule.TABLE_MODELS,
+        "first models", SizeTableSearch.by_first_models, share=schedule.TABLE_MODELS,
         applies=lambda table: table._starts() is not None,
     ),
     Stage(
-        "first bounds",
-        SizeTableSearch.by_first_bounds,
-        share=schedule.FIRST_BOUNDS,
+        "first bounds", SizeTableSearch.by_first_bounds, share=schedule.FIRST_BOUNDS,
         applies=SizeTableSearch.has_first_bounds,
     ),
-    Stage(
-        "rows by a solver",
-        SizeTableSearch.by_solver,
-        needed=True,
-        applies=lambda table: table.plan is not None,
-    ),
+    Stage("rows by a solver", SizeTableSearch.by_solver, needed=True, applies=lambda table: table.plan is not None),
 )
+# fmt: on
 """What is done for a table of sizes, in this order; each row is a question of its own."""

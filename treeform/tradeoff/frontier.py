@@ -294,19 +294,10 @@ def trace_frontier(
 ) -> Frontier:
     """All points of a frontier; see `treeform.Problem.frontier`.
 
-    Parameters
-    ----------
-    question : Question
-        Without the requirement that is moved.
-    axis : Bounded
-        That requirement, bound to the data.
-    options : SolveOptions
-        The time limit is for the whole frontier; each bound gets at most a share of what is left. Bounds that are open
-        in the end are asked again, with what is left by then.
-    between : (loosest, tightest)
-        None: no limit on that side.
-    start : Frontier or certificate, optional
-        An earlier one of this question over this requirement; its answers are entered first.
+    ``question`` is without the requirement that is moved: ``axis``, bound to the data. The time limit is for the whole
+    frontier; each bound gets at most a share of what is left. Bounds that are open in the end are asked again, with
+    what is left by then. ``between`` the loosest and the tightest; None: no limit on that side. ``start``: an earlier
+    frontier, or its certificate, of this question over this requirement; its answers are entered first.
     """
     refuse_restriction(question, options, "a frontier")
     if axis.is_continuous:

@@ -49,16 +49,8 @@ def list_near_optimal(
     max_models: int = 1000,
     sensitive: Any = None,
 ) -> NearOptimal:
-    """The near-optimal models of a question; see `treeform.Problem.near_optimal`.
-
-    Parameters
-    ----------
-    question : Question
-    options : SolveOptions
-    within, max_models
-        As there.
-    sensitive : array or None
-        Groups for requirements that name none.
+    """The near-optimal models of a question; see `treeform.Problem.near_optimal`. ``sensitive``: groups for
+    requirements that name none.
     """
     refuse_restriction(question, options, "a list of near-optimal models")
     share = _checked(within, max_models)

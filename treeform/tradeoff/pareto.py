@@ -81,14 +81,10 @@ class Pareto(View):
                 f"{p.depth:>5}  {p.tests:>5}  {float(p.value):>10.6g}{'' if p.proved else '  (open)'}"
             )
         if not self.proved:
-            lines.append(f"stopped ({self.limit}): {self._open_text()}")
+            first = next(d for d in range(1, self.depth + 1) if d not in self.tables or not self.tables[d].proved)
+            depths = f"depth {first}" if first == self.depth else f"depth {first} to {self.depth}"
+            lines.append(f"stopped ({self.limit}): better models of {depths} may exist")
         return "\n".join(lines)
-
-    def _open_text(self) -> str:
-        """What is not proved of the curve."""
-        first = next(d for d in range(1, self.depth + 1) if d not in self.tables or not self.tables[d].proved)
-        depths = f"depth {first}" if first == self.depth else f"depth {first} to {self.depth}"
-        return f"better models of {depths} may exist"
 
     def to_json(self) -> dict[str, Any]:
         """The curve as plain values; numbers exact, as text."""

@@ -60,14 +60,8 @@ def why_stopped(limit: Limit | None) -> str:
 class Budget:
     """The remaining time, and whether a stop was requested.
 
-    Parameters
-    ----------
-    time_limit : float or None
-        Seconds of wall-clock time; None is no limit.
-    parent : Budget or None
-        A stop or timeout of the parent is one of the child too.
-    over : callable or None
-        Asked with every `stop`; true ends the work, as `interrupt` does.
+    ``time_limit``: seconds of wall-clock time; None is no limit. A stop or timeout of ``parent`` is one of the child
+    too. ``over()`` is asked with every `stop`; true ends the work, as `interrupt` does.
     """
 
     def __init__(

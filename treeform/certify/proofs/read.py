@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import zlib
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -29,32 +30,14 @@ def verify_proof(
     time_limit: float | None,
     drat_trim: bool = False,
 ) -> tuple[Fraction | None, Verification, Cnf]:
-    """Verify the proof that a claim rests on.
+    """Verify the proof that a claim rests on: what it implies (nothing is below that; None: there is no model), how it
+    was verified, and the clauses derived from the data.
+
+    ``question`` is made from the data; the refuted statement has its own shape and splits. ``value``, in the user's
+    units, is the bound that is claimed; None: that there is no model. ``folder``: where proofs are. ``drat_trim``: in
+    place of treeform's checker.
 
     Raises CertificateError if the file is missing, was changed, or is about another problem.
-
-    Parameters
-    ----------
-    route : ProofRoute
-        Its entry in the certificate.
-    question : Question
-        Made from the data. The refuted statement has its own shape and splits.
-    value : Fraction or None
-        The bound that is claimed, in the user's units; None: that there is no model.
-    folder : Path
-        Where proofs are.
-    time_limit : float or None
-        Seconds.
-    drat_trim : bool
-        Whether drat-trim is used, instead of treeform's checker.
-
-    Returns
-    -------
-    bound : Fraction or None
-        What a verified proof implies, in the user's units: nothing is below it; None: there is no model.
-    verification : Verification
-    cnf : Cnf
-        The clauses derived from the data.
     """
     bound = _statement(route, question, value).bound(question)
     path = _file(route, folder)
@@ -80,9 +63,9 @@ def verify_proof(
             f"the proof {path.name} cannot be read", cause=str(error), fix="use the file as it was written"
         ) from error
     if verification.verdict not in ("verified", "stopped", "memory"):
-        verification = Verification(
-            verification.verdict, verification.detail + _other_formula(), verification.counters
-        )
+        now = ", ".join(f"{name} {number}" for name, number in versions().items())
+        why = f"; a proof goes with the clauses that its versions derived (here {now})"
+        verification = replace(verification, detail=verification.detail + why)
     return bound, verification, cnf
 
 
@@ -150,9 +133,3 @@ def _is_file(path: Path) -> bool:
         return path.is_file()
     except OSError:
         return False
-
-
-def _other_formula() -> str:
-    """Why a proof may fail that was good once."""
-    now = ", ".join(f"{name} {number}" for name, number in versions().items())
-    return f"; a proof goes with the clauses that its versions derived (here {now})"

@@ -84,17 +84,10 @@ class Proofs:
     ) -> tuple[dict[str, Any], dict[str, int]] | str:
         """Prove again what a search has refuted, and write the proof: `Claim.recheck` and sizes; or why there is none.
 
-        The formula is the one that `treeform.check` will derive: of the formulation as installed, whatever
-        settings the search used. Nothing is written unless treeform's checker accepts the proof.
-
-        Parameters
-        ----------
-        question : Question
-            Whose shape and requirements no model satisfies.
-        at_most : int or None
-            ... with an objective of at most this, in the question's whole units.
-        examples : ndarray of int64 or None
-            The points that the refuted formula holds, see `Formulation.examples`.
+        Refuted are models with an objective of ``at_most`` this, in the question's whole units (None: any), over
+        ``examples`` (`Formulation.examples`). The formula is the one that `treeform.check` will derive: of the
+        formulation as installed, whatever settings the search used. Nothing is written unless treeform's checker
+        accepts the proof.
         """
         statement = Statement(question.shape, at_most, examples)
         if formulation.name not in formulation_names():

@@ -37,24 +37,12 @@ class PricedSamples:
     def tests(
         self, order: Ints, ways: Ints, near: float, low: float = -np.inf, high: float = np.inf
     ) -> tuple[Floats, NDArray[np.bool_]]:
-        """The costs of the first k + 1 samples and of the others together, in the order of each column.
+        """The costs, (C, m - 1), of the first k + 1 samples and of the others together, in the ``order`` of each
+        column; and whether all best values of both sides, of any size, are the wrong way round.
 
-        Parameters
-        ----------
-        order : (C, m) int64
-            Samples in the order of each column.
-        ways : (C,) int64
-            1 where values may not fall from left to right, -1 where they may not rise, else 0.
-        near : float
-            Levels whose slope is within it of 0 count as best ones, where sides are compared.
-        low, high : float
-            Values are levels from ``low`` to ``high``; there is one at least.
-
-        Returns
-        -------
-        cost : (C, m - 1) float64
-        wrong : (C, m - 1) bool
-            Whether all best values of both sides, of any size, are the wrong way round.
+        ``ways``, (C,): 1 where values may not fall from left to right, -1 where they may not rise, else 0. Levels whose
+        slope is within ``near`` of 0 count as best ones, where sides are compared. Values are levels from ``low`` to
+        ``high``; there is one at least.
         """
         numbers = (self.weight, self.price, self.target, self.level, self.levels, ways)
         first = int(np.searchsorted(self.levels, low, side="left"))

@@ -19,11 +19,6 @@ AT_A_TIME = 4_000_000
 """Answers of tests between two looks at the clock."""
 
 
-def bytes_of(data: Dataset) -> int:
-    """Bytes of the table, about: the answers of tests as booleans and as float64."""
-    return 9 * data.points.n_points * data.n_tests
-
-
 class Table:
     """The data's points: their tests, costs and weights.
 
@@ -31,10 +26,7 @@ class Table:
     numbers: what all samples at a point cost when a class is predicted. ``counted``: how often pairs of tests were
     counted.
 
-    Raises
-    ------
-    Stopped
-        If ``stop`` says that the time is over.
+    Raises Stopped if ``stop`` says that the time is over.
     """
 
     def __init__(self, data: Dataset, task: TreeTask, stop: Callable[[], bool]) -> None:
@@ -71,13 +63,7 @@ class Table:
 
 
 def parts(rows: int, width: int, entries: int, stop: Callable[[], bool]) -> Iterator[slice]:
-    """The rows as `chunks` has them, with a look at the clock in between.
-
-    Raises
-    ------
-    Stopped
-        If the time is over between them.
-    """
+    """The rows as `chunks` has them; raises Stopped if the time is over between them."""
     for part in chunks(rows, width, entries):
         if part.start and stop():
             raise Stopped
