@@ -15,7 +15,7 @@ from scipy.sparse import csr_array, vstack
 
 import treeform as tf
 from benchmarks.harness import Figures, Rows, Shown, named, read_set, table, user_seconds
-from treeform.backends.run import with_cutoff
+from treeform.backends.ranges import with_cutoff
 from treeform.formulations import ODD, BendersOCT, FlowOCT
 from treeform.language.compiled import Compiled
 from treeform.language.formulation import Formulation

@@ -64,19 +64,8 @@ class TreeTask:
     """Rules on the paths of the tree."""
 
     def cost_of_samples(self, data: Dataset, rows: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
-        """Costs by sample and predicted class.
-
-        Parameters
-        ----------
-        data : Dataset
-            n samples, K classes.
-        rows : (m,) int64 array or None
-            The samples that are wanted, in this order; None: all.
-
-        Returns
-        -------
-        (m, K) int64 array
-            The cost of a unit of weight, in units of the task.
+        """(m, K) int64: what a unit of weight of each sample costs by predicted class, in units of the task. ``rows``:
+        the samples that are wanted, in this order; None: all.
         """
         if self.sample_cost is not None:
             return self.sample_cost if rows is None else self.sample_cost[rows]
