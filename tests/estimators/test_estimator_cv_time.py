@@ -10,7 +10,7 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 import treeform as tf
-from treeform.estimators.candidates import _greedy, learn
+from treeform.estimators.candidates import _greedy, _of_depth, learn
 from treeform.graph import DecisionGraph
 from treeform.utils.budget import Budget
 
@@ -23,13 +23,21 @@ class Over(Budget):
         return 0.0
 
 
-def test_every_depth_has_a_model_when_no_time_is_left() -> None:
+def test_every_depth_has_a_model_when_no_time_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched: list[int] = []
+
+    def noted(estimator: Any, depth: int, *rest: Any) -> Any:
+        searched.append(depth)
+        return _of_depth(estimator, depth, *rest)
+
+    monkeypatch.setattr("treeform.estimators.candidates._of_depth", noted)
     X = np.arange(40.0).reshape(20, 2)
     y = np.arange(20) % 3 % 2
     estimators = {depth: tf.OptimalTreeClassifier(depth) for depth in (2, 4)}
     data = estimators[2]._prepared(X, y, None)
     found = learn(estimators, data, None, Over(1.0))
-    assert {one.depth for one in found.trees} and found.best(4, Fraction(0)).graph is not None
+    assert all(found.best(depth, Fraction(0)).graph.depth <= depth for depth in (2, 4))
+    assert searched == [4]  # each depth of each fold took as long as a first model
 
 
 @pytest.mark.parametrize("cells", [120_000, 40_000])

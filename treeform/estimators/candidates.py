@@ -147,6 +147,8 @@ def learn(
     question = estimators[deepest]._problem(data, sensitive_features).question
     trees += _greedy(question, deepest, budget)
     for place, depth in enumerate(sorted(estimators)):
+        if trees and depth < deepest and budget.stop():
+            continue  # no time is left: trees of smaller depths are those that are known, and prunings of the deepest
         share = _part_of(budget, len(estimators) * (1 + 2 * priced) - place)
         began = budget.seconds
         trees += _of_depth(estimators[depth], depth, data, sensitive_features, trees, own_starts, share)
