@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treeform.data.dataset import Dataset
 from treeform.data.quantity import Quantity
+from treeform.data.views import chunks
 from treeform.graph import routing
 from treeform.graph.structure import level_by_level
 from treeform.utils.arrays import Floats
@@ -46,17 +46,16 @@ def moments(graph: routing.Nodes, data: Dataset, quantity: Quantity) -> Floats:
     else:  # what reaches a test is what reaches its children
         nodes, weight, deviations = leaf, data.weights, quantity.deviations
 
-    def summed(amounts: NDArray[Any]) -> Floats:
-        return np.bincount(nodes, amounts, minlength=size).astype(np.float64, copy=False)
-
-    total = summed(weight)
+    total, sums, squares = np.zeros((3, size))
+    for part in chunks(len(nodes), 8):
+        summands = np.multiply(weight[part], deviations[part], dtype=np.float64)
+        sums += np.bincount(nodes[part], summands, minlength=size)
+        total += np.bincount(nodes[part], weight[part], minlength=size)
     with np.errstate(invalid="ignore"):  # nodes that nothing reaches: 0 / 0
-        mean = summed(np.multiply(weight, deviations, dtype=np.float64)) / total
-        apart = mean[nodes]  # in place: of a large table each of these is a good part of it
-        np.subtract(deviations, apart, out=apart)
-        apart *= apart
-        apart *= weight
-        squares = summed(apart)
+        mean = sums / total
+        for part in chunks(len(nodes), 8):
+            apart = deviations[part] - mean[nodes[part]]
+            squares += np.bincount(nodes[part], apart * apart * weight[part], minlength=size)
         if leaf is not None:
             _pool_upwards(graph, total, mean, squares)
         return np.array((origin + mean * unit, np.sqrt(squares / total) * unit)).T
