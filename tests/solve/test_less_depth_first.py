@@ -78,7 +78,7 @@ def test_proofs_of_few_tests_under_what_deep_trees_do_not_know_begin_at_depth_fi
     ("is_binary", "more", "depth", "seconds"),
     [
         (True, [tf.MaxLeaves(10)], 8, {4: 10.0, 5: 10.0, 6: 70.0, 7: 70.0}),
-        (True, [tf.MinSupport(3)], 8, {7: 70.0}),
+        (True, [tf.MinSupport(3)], 8, {6: 10.0, 7: 70.0}),  # 100 leaves have room at depth seven
         (True, [tf.MinSupport(2)], 7, {6: 10.0}),  # 150 leaves have no room there
         (False, [tf.MaxLeaves(10)], 8, {4: 10.0}),
     ],

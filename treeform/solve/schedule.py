@@ -43,7 +43,7 @@ LESS_DEPTH = Share(0.15, most=10.0, unlimited=10.0)
 """Trees of less depth where leaves need many rows or are few, from depth five on: most splits of the last levels are no
 help there, and the search begins with a good tree."""
 
-LESS_DEPTH_OF_ALL_LEAVES = Share(0.7, most=10.0, unlimited=10.0)
+LESS_DEPTH_OF_ALL_LEAVES = Share(0.75, most=10.0, unlimited=10.0)
 """The same on a table of few tests from depth six on, with room for all leaves: a greater depth hardly helps."""
 
 FIRST_DEEP_TREES = Share(0.1, most=10.0, unlimited=10.0)

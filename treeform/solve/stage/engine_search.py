@@ -182,16 +182,17 @@ def depth_of_leaves(relaxation: Relaxation) -> int:
 def less_depth(node: Node, budget: Budget) -> None:
     """The engine on the same question for a model: one level less deep, or as deep as all leaves need or it proves.
 
-    Where nothing else searches a table of few tests, then at each greater depth, from the best tree of the one before.
+    Where nothing else searches a table of few tests, it begins a level above that, and goes on at each greater depth
+    from the best tree of the one before.
     """
     engine, shape, graph = node.plan.engine, node.question.shape, None
     assert engine is not None
     whole = relax(node.question, engine)
     assert whole is not None
-    room, is_alone = depth_of_leaves(whole), not has_many_tests(node)
-    least = min(shape.depth - 1, max(schedule.LEAST_DEPTH, room))
+    room, is_alone = depth_of_leaves(whole), not (has_many_tests(node) or is_proved_beside(node))
+    least = min(shape.depth - 1, max(schedule.LEAST_DEPTH, room - 1 if is_alone else room))
     if _is_proved_among_few_tests(node):
-        least, is_alone = min(least, PROVED_DEPTH), False
+        least = min(least, PROVED_DEPTH)
     for depth in range(least, shape.depth if is_alone else least + 1):
         less = node.question.with_(shape=shape.at_depth(depth))
         is_enough = is_alone and depth > PROVED_DEPTH and depth >= room
