@@ -106,6 +106,21 @@ def test_each_greater_depth_follows_on_few_tests(
     assert known == [None, *[made.ledger.upper] * (len(parts) - 1)]  # each begins with the model of the one before
 
 
+@pytest.mark.parametrize(("depth", "depths"), [(5, [4]), (6, [4]), (7, [4, 5])])
+def test_no_depth_comes_between_a_proof_and_two_levels_more(
+    depth: int, depths: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+
+    def prove(_: object, part: Relaxation, ledger: Ledger, __: Budget) -> None:
+        seen.append(part.task.depth)
+        ledger.prove_infeasible("a proof")
+
+    monkeypatch.setattr(engine_search, "run_engine", prove)
+    less_depth(node(depth, 1, True, [tf.MaxLeaves(10)]), Budget())
+    assert seen == depths
+
+
 @pytest.mark.parametrize("is_binary", [False, True])
 def test_the_tree_of_less_depth_is_a_model_and_its_bound_is_none(is_binary: bool) -> None:
     made = node(5, 40, is_binary)

@@ -23,6 +23,8 @@ from treeform.solve.node import Node, Relaxed, Worker
 from treeform.solve.stage.unrolled_trees import submit_fitting_trees
 from treeform.utils.budget import Budget, Limit, Share, limit_of
 
+NEAR = 2
+"""Levels that trees may have more than proved ones and be proved soon, so that no depth between comes first."""
 COUNTED_DEPTH = 2
 """Trees of this depth are counted from all pairs of tests at once."""
 PROVED_DEPTH = 5
@@ -206,6 +208,8 @@ def less_depth(node: Node, budget: Budget) -> None:
         graph = claims.graph
         if graph is not None:
             node.ledger.submit(graph, f"{engine.name}, {less.shape}")
+        if claims.closed and depth + NEAR >= shape.depth:
+            return
 
 
 def has_many_tests(node: Node) -> bool:
