@@ -417,12 +417,17 @@ def test_a_row_has_no_higher_price_than_what_it_lacks_costs() -> None:
     assert all(around[i] <= most for i, most in made._most.items())
 
 
-def test_what_costs_little_has_no_price_and_what_is_demanded_may_have_any() -> None:
+def test_what_costs_little_has_no_price_and_what_is_demanded_may_have_any(monkeypatch: pytest.MonkeyPatch) -> None:
     of = problem(parity()).question
     cheap = rows_of(of, 1)
     cheap.first(Budget(), Budget())
     assert not any(cheap.prices) and not cheap._most
-    assert cheap._is_priced_as_paid()
+    assert cheap._is_priced_as_paid() and cheap.ledger.graph is not None and cheap.ledger.graph.depth == 5
+    done: list[str] = []  # small subtrees come before a search that takes all of the time
+    monkeypatch.setattr(cheap, "_low_subtrees", lambda *_: done.append("subtrees"))
+    monkeypatch.setattr(cheap, "_searched", lambda *_: done.append("search"))
+    cheap._step(tf.ContinuousTotals(), Budget())
+    assert done[:2] == ["subtrees", "search"]
     asked = demanded(of)
     assert asked is not None
     hard = DeepTrees(asked, Ledger(asked, Budget()))

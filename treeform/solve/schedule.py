@@ -49,10 +49,10 @@ LESS_DEPTH_OF_ALL_LEAVES = Share(0.75, most=10.0, unlimited=10.0)
 FIRST_DEEP_TREES = Share(0.1, most=10.0, unlimited=10.0)
 """Deep trees at several prices of what is required, before that proof: its bound cannot do without a model."""
 
-FIRST_SHALLOW_TREES = Share(0.3, most=10.0, unlimited=10.0)
+FIRST_SHALLOW_TREES = Share(0.36, most=10.0, unlimited=10.0)
 """The same at depth two and three, on tables so large that the proof has no model but a stump for seconds."""
 
-PRICES_OF_DEEP_TREES = Share(0.3, most=10.0, unlimited=10.0)
+PRICES_OF_DEEP_TREES = Share(0.36, most=10.0, unlimited=10.0)
 """The prices that this part was too short for, before longer searches: without them few trees are admissible."""
 
 RELABELLED = Share(0.05, most=5.0, unlimited=5.0)

@@ -185,13 +185,15 @@ class DeepTrees:
         self.first(schedule.PRICES_OF_DEEP_TREES.of(budget), budget)
         self._less_depth(engine, budget)
         best = self.ledger.graph
-        if best is not None and best.depth < self.question.shape.depth:  # then they are as deep as this search's trees
+        is_last = bool(self._paid) and self._is_priced_as_paid()  # nothing is to be found by other prices
+        # Then they are as deep as this search's trees; or the search takes all of the time that is left.
+        if best is not None and (is_last or best.depth < self.question.shape.depth):
             self._low_subtrees(engine, budget)
         began = budget.seconds
         is_plain = self.dual is self.whole and not any(self.prices)  # nothing varies from turn to turn but the seed
         doublings = 2 * self._turns if is_plain else self._turns // len(AROUND)
         work = min(FIRST_WORK << doublings + self._more, LARGEST_WORK)
-        if self._paid and self._is_priced_as_paid():  # nothing is to be found by other prices
+        if is_last:
             work = LARGEST_WORK
         before = self.moves
         factor = AROUND[self._turns % len(AROUND)]
