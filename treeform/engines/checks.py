@@ -7,6 +7,8 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 from treeform import _core
+from treeform.data import Dataset
+from treeform.engines.task import Engine, TreeTask, check_task
 from treeform.errors import SpecError
 from treeform.utils.arguments import whole_number
 
@@ -18,6 +20,8 @@ SCAN_PATHS = ("auto", "avx512", "avx2", "portable", "plain")
 
 LARGEST_SEED = 2**62
 """Of the searches that choose by chance, and the largest limit on their work."""
+
+FEWER_DIGITS = "use weights or costs with fewer digits, a smaller shape, or tf.HiGHS() or tf.CPSAT()"
 
 MOST_THREADS = 1024
 """Of a native search (``treeform/native/common/checks.hpp``)."""
@@ -112,9 +116,17 @@ def check_simd(engine: str, simd: object, paths: Sequence[str] = PATHS) -> None:
         )
 
 
-def not_exact(engine: str, reason: str, fix: str) -> SpecError:
+def not_exact(engine: str, reason: str, fix: str = FEWER_DIGITS) -> SpecError:
     """The error of an engine that cannot solve a problem exactly."""
     return SpecError(f"{engine} cannot solve this problem exactly", cause=reason, fix=fix)
+
+
+def check_taken(engine: Engine, data: Dataset, task: TreeTask, fix: str = FEWER_DIGITS) -> None:
+    """Refuse a task that is not possible, or that the engine does not take. Raises SpecError."""
+    check_task(data, task)
+    reason = engine.unsupported(data, task)
+    if reason is not None:
+        raise not_exact(engine.name, reason, fix)
 
 
 @dataclass(frozen=True, kw_only=True)

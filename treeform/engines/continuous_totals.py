@@ -14,7 +14,7 @@ import numpy as np
 
 from treeform import _core
 from treeform.data import Dataset
-from treeform.engines.checks import SCAN_PATHS, NativeSettings, not_exact
+from treeform.engines.checks import SCAN_PATHS, NativeSettings, check_taken, not_exact
 from treeform.engines.column_budget import ColumnBudget
 from treeform.engines.contributions import Clashes, Contributions
 from treeform.engines.native_call import (
@@ -25,9 +25,8 @@ from treeform.engines.native_call import (
     time_limit_of,
     tree_between_values,
 )
-from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, binding_features, check_task
+from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, binding_features
 from treeform.engines.totals import TotalsSearch
-from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 
 RULES = ("neighbourhood", "shrinking", "subinterval", "features")
@@ -100,11 +99,7 @@ class ContinuousTotals(NativeSettings, Engine):
         Raises SpecError if the task is not possible, or whole numbers would leave the range in which the search is
         exact.
         """
-
-        check_task(data, task)
-        reason = self.unsupported(data, task)
-        if reason is not None:
-            raise _not_exact(reason)
+        check_taken(self, data, task)
         room, adds = Room(self.memory_limit), Contributions(data, task, np.zeros(1, dtype=np.int32))
 
         def solve(features: list[int], asked: EngineRun) -> EngineOutcome:
@@ -112,7 +107,7 @@ class ContinuousTotals(NativeSettings, Engine):
             try:
                 native = session.search(self, room)
             except OverflowError:
-                raise _not_exact("the costs of all samples together exceed 2**60") from None
+                raise not_exact(self.name, "the costs of all samples together exceed 2**60") from None
             return session.outcome(native)
 
         every = list(range(data.n_features))
@@ -121,11 +116,6 @@ class ContinuousTotals(NativeSettings, Engine):
         start = _start(run.start, data, task)
         found = ColumnBudget(data, task, run, every, solve, _cost_of, NO_TREE, start=start).run()
         return replace(found, nothing=False)  # the bound states it
-
-
-def _not_exact(reason: str) -> SpecError:
-    fix = "use weights or costs with fewer digits, a smaller shape, or tf.HiGHS() or tf.CPSAT()"
-    return not_exact(ContinuousTotals.name, reason, fix)
 
 
 class _Session(Session):

@@ -14,11 +14,11 @@ import numpy as np
 
 from treeform import _core
 from treeform.data import Dataset
-from treeform.engines.checks import NativeSettings, not_exact
+from treeform.engines.checks import NativeSettings, check_taken
 from treeform.engines.distributed import Distributable, Evaluator
 from treeform.engines.native_call import Room, SessionOverTests, bytes_of_tests, refused
 from treeform.engines.table_of_totals import LARGEST_WEIGHT, TableOfTotals
-from treeform.engines.task import EngineOutcome, EngineRun, TreeTask, binding_features, check_task
+from treeform.engines.task import EngineOutcome, EngineRun, TreeTask, binding_features
 
 PARTS = ("multipliers", "lazy", "steps", "shallow", "rough", "similarity", "dominance")
 DEEPEST = 9
@@ -136,11 +136,7 @@ class TotalsSearch(NativeSettings, Distributable):
         Raises SpecError if the task is not possible, or whole numbers would leave the range in which the search is
         exact.
         """
-        check_task(data, task)
-        reason = self.unsupported(data, task)
-        if reason is not None:
-            fix = "use weights or costs with fewer digits, a smaller shape, or tf.HiGHS() or tf.CPSAT()"
-            raise not_exact(self.name, reason, fix)
+        check_taken(self, data, task)
         room, listed = Room(self.memory_limit), bytes_of_tests(data)
         if not room.has(listed):
             return refused(listed)

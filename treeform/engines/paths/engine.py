@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 from threadpoolctl import threadpool_limits
 
 from treeform.data import Dataset
-from treeform.engines.checks import check_memory, not_exact, take_plain_numbers
+from treeform.engines.checks import check_memory, check_taken, take_plain_numbers
 from treeform.engines.native_call import LEAST, Room, Watched, refused
 from treeform.engines.paths.pairs import Node
 from treeform.engines.paths.search import Search
 from treeform.engines.paths.table import Table
-from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask, check_task
+from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask
 from treeform.graph import DecisionGraph
 from treeform.utils.out_of_reach import Stopped
 
@@ -94,10 +94,7 @@ class PathSearch(Engine):
 
         Raises SpecError if the task is not possible, or too large.
         """
-        check_task(data, task)
-        reason = self.unsupported(data, task)
-        if reason is not None:
-            raise not_exact(self.name, reason, "use fewer thresholds, or tf.CPSAT() or tf.HiGHS()")
+        check_taken(self, data, task, "use fewer thresholds, or tf.CPSAT() or tf.HiGHS()")
         room = Room(None if self.memory_limit is None else max(self.memory_limit, LEAST))
         table = 9 * data.points.n_points * data.n_tests  # answers of tests as booleans and as float64
         if not room.has(table):
