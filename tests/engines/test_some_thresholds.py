@@ -12,6 +12,7 @@ from step_one import step_one
 import treeform as tf
 from treeform.data import Dataset
 from treeform.engines import (
+    ConTree,
     DiagramSearch,
     EngineOutcome,
     EngineRun,
@@ -131,6 +132,17 @@ def test_a_large_table_bounds_what_a_search_takes() -> None:
     assert diagram_core.usual_memory(large, 0.5) == large.X.nbytes // 2
     assert some_thresholds.fits(large, diagram_core.memory_of_round(large, None))
     assert diagram_core.memory_of_round(large, 4000) == 1000
+
+
+def test_tests_that_have_room_are_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The list of their sets is copied while it is short only: else it took three times its size for a moment."""
+    monkeypatch.setattr(diagram_core, "USUAL_MEMORY", 20_000_000)
+    pick = np.random.default_rng(0)
+    X = pick.normal(size=(4000, 9))
+    data = Dataset.from_user(X, (X[:, 0] + pick.normal(size=4000) > 0).astype(int))
+    assert diagram_core.has_room(data)
+    found = DiagramSearch().run(data, TreeTask(1, widths=(1,)), EngineRun())
+    assert found.proved and found.upper == ConTree().run(data, TreeTask(1), EngineRun()).upper
 
 
 def test_nobody_is_asked_who_holds_other_tests(no_room: None) -> None:

@@ -11,8 +11,8 @@
 namespace treeform::diagram {
 namespace {
 
-/// Words of splits from which on copies of the list count.
-constexpr std::size_t kLarge = std::size_t{1} << 20;
+/// Words of splits from which on their list is made once, for all: one that grows is copied, and holds twice as many.
+constexpr std::size_t kLarge = std::size_t{1} << 17;
 /// Points that are sorted into the intervals between thresholds before a look at the clock.
 constexpr std::size_t kPointsAtATime = 4096;
 
@@ -42,6 +42,19 @@ private:
     Set other_;
 };
 
+/// How many thresholds the columns have together.
+std::size_t number_of_thresholds(const Points& points, const Control& control) {
+    std::size_t found = 0;
+    std::vector<double> column(points.rows);
+    for (std::size_t f = 0; f < points.features; ++f) {
+        control.check();
+        for (std::size_t p = 0; p < points.rows; ++p) column[p] = points.row(p)[f];
+        std::sort(column.begin(), column.end());
+        found += std::size_t(std::unique(column.begin(), column.end()) - column.begin()) - 1;
+    }
+    return found;
+}
+
 /// The least and the largest value between two thresholds.
 struct Span {
     double least = std::numeric_limits<double>::infinity(), most = -std::numeric_limits<double>::infinity();
@@ -69,12 +82,14 @@ void Instance::make_splits(const Points& points, Cost min_support, std::size_t m
             if (value(order[i]) == value(order[i + 1])) continue;
             if (std::min(below, weight_all - below) < min_support || !distinct.add(left.data(), int(cuts.size())))
                 continue;
-            // A list that grows is copied: for a moment there are the old one and one of twice its size.
-            const bool grows = split_.size() + words > split_.capacity() && split_.size() > kLarge;
-            if ((split_.size() * (grows ? 3 : 1) + words) * sizeof(Word) > memory) {
-                // About: the other columns have as many thresholds as those so far.
-                control.note_refused(split_.size() * sizeof(Word) / (f + 1) * points.features);
-                throw std::bad_alloc();
+            const std::size_t next = split_.size() + words;
+            if (next * sizeof(Word) > memory || (next > kLarge && next > split_.capacity())) {
+                const std::size_t all = number_of_thresholds(points, control) * words;
+                if (all * sizeof(Word) > memory) {
+                    control.note_refused(all * sizeof(Word));
+                    throw std::bad_alloc();
+                }
+                split_.reserve(all);
             }
             cuts.push_back({int(f), value(order[i]), value(order[i + 1])});
             split_.insert(split_.end(), left.begin(), left.end());
