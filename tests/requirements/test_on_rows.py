@@ -63,6 +63,7 @@ def problem(*requirements: Requirement, depth: int = 1) -> tf.Problem:
         ("day < '2024-03-01'", "11000000"),
         ("member", "10010101"),
         ("income != 3", "10011111"),  # a missing value satisfies no comparison
+        ("income not in [3]", "10011111"),
     ],
 )
 def test_conditions(text: str, expected: str) -> None:

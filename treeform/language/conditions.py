@@ -133,7 +133,7 @@ class _Reader:
         if isinstance(op, ast.In | ast.NotIn):
             if not isinstance(value, list):
                 raise self._not_understood("what stands after `in` is a list of values: ['north', 'east']")
-            return np.asarray(column.isin(value) == isinstance(op, ast.In))
+            return np.asarray((column.isin(value) == isinstance(op, ast.In)) & column.notna())
         if type(op) not in COMPARISONS or isinstance(value, list):
             raise self._not_understood("a column is compared by ==, !=, <, <=, >, >= or in")
         numbers = pd.api.types.is_numeric_dtype(column)
