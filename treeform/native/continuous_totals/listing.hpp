@@ -244,6 +244,7 @@ private:
     /// The fronts of both sides of a split that is alive, the smaller one first.
     Cost fronts_at(int level, Frame& here, int depth, Test test, Cost limit, contree::SplitWork<W>& work,
                    const Join& join) {
+        shop.search.write_out_sides(level);
         auto &left = work.left, &right = work.right;
         const Cost room = limit - penalty;
         Alive at{test, left.node, right.node, room - right.reply.value, room - left.reply.value};

@@ -94,7 +94,9 @@ private:
         Counters counters;
         Worker(const Solve& of, Control& control)
             : search(of.data_.table, of.rules_, control, of.scans_),
-              two(of.data_.table, of.rules_, control, search.counters(), of.scans_) {}
+              two(of.data_.table, of.rules_, control, search.counters(), of.scans_) {
+            if (contree::has_orders_alone(of.data_.table.n)) search.read_lists_of(of.data_.root);
+        }
     };
     std::deque<Worker> workers_;
     Roots roots_;

@@ -68,10 +68,11 @@ public:
             const Node<W>& node = sorted(all, f);
             Lane& lane = lanes_[f];
             if (lane.order.size() < size())
-                lane.order.resize(size()), lane.key.resize(size()), lane.valid.resize(rows_);
+                lane.order.resize(size()), lane.key.resize(size());
             spread(node.order(f), node.n, rows_, static_cast<Id>(table_.n), lane.order.data());
             lane.ties = has_ties(node, f);
             if (lane.ties) {
+                if (lane.valid.size() < rows_) lane.valid.resize(rows_);
                 spread(node.key(f), node.n, rows_, static_cast<Key>(~Key{0}), lane.key.data());
                 scans_.mark(lane.key.data(), rows_, lane.valid.data());
             } else {

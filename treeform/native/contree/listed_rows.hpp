@@ -18,6 +18,12 @@ constexpr bool has_orders_alone(std::size_t rows) { return rows > std::size_t{1}
 constexpr bool has_lists(std::size_t rows, std::size_t features) {
     return has_orders_alone(rows) || rows * features > std::size_t{1} << 20;
 }
+/// Cells of a part whose scratch is kept for the next one: of a table with lists few, so that all that is kept takes less
+/// than the table.
+constexpr std::size_t most_kept(std::size_t rows, std::size_t features) {
+    constexpr std::size_t kMost = std::size_t{1} << 19;
+    return has_lists(rows, features) ? std::min(kMost, rows * features / 32) : kMost;
+}
 
 /// The rows of an order of `n` rows that are marked; there is room for one more. Without a branch: whether a row is marked is
 /// as good as chance.
@@ -87,16 +93,25 @@ public:
         }
         add_totals(table_, left), add_totals(table_, right);
     }
-    /// The orders, keys and labels of all features in place of a list.
-    void write_out(Rows& rows) {
+    /// Take their labels from the rows of a list whose ranks are in that range.
+    void hide_labels(Rows& rows, RankRange range) const {
+        rows.hidden = range;
+        rows.weight.assign(static_cast<std::size_t>(table_.classes), 0);
+        for (std::size_t k = 0; k < rows.n; ++k) weigh(table_, rows, rows.rows[k], label_in(rows, rows.rows[k]));
+        add_totals(table_, rows);
+    }
+    /// The orders, keys and labels of all features in place of a list; or the orders alone.
+    void write_out(Rows& rows, bool orders_alone = false) {
         if (!is_list(rows)) return;
         const std::vector<Id> list = std::move(rows.rows);
         rows.rows = {};
-        rows.reserve(rows.n, table_.features);
+        orders_alone ? rows.reserve_rows(rows.n, table_.features) : rows.reserve(rows.n, table_.features);
         mark(list.data(), rows.n, 1);
         for (int f = 0; f < table_.features; ++f) {
             control_.check();
-            pick(f, rows.n, rows.order(f), rows.key(f));
+            pick(f, rows.order(f));
+            if (orders_alone) continue;
+            look_up(f, rows.n, rows.order(f), rows.key(f));
             for (std::size_t k = 0; k < rows.n; ++k) rows.label(f)[k] = table_.label[rows.order(f)[k]];
         }
         mark(list.data(), rows.n, 0);
@@ -117,24 +132,27 @@ public:
         if (!rows.keys.empty()) return rows;
         column_.n = rows.n;
         if (column_.keys.size() < rows.n) column_.rows.resize(rows.n + 1), column_.keys.resize(rows.n);
-        if (&rows == &root_) {
+        if (is_list(rows)) {
+            mark(rows.rows.data(), rows.n, 1);
+            pick(feature, column_.rows.data());
+            mark(rows.rows.data(), rows.n, 0);
+        } else {
             std::copy_n(rows.order(feature), rows.n, column_.rows.data());
-            look_up(feature, rows.n, column_.rows.data(), column_.keys.data());
-            return column_;
         }
-        mark(rows.rows.data(), rows.n, 1);
-        pick(feature, rows.n, column_.rows.data(), column_.keys.data());
-        mark(rows.rows.data(), rows.n, 0);
+        look_up(feature, rows.n, column_.rows.data(), column_.keys.data());
         return column_;
     }
 
-    /// The same with their labels and weights; no row of a list is without a label.
+    /// The same with their labels and weights.
     const Rows& labelled_by(const Rows& rows, int feature) {
         if (!rows.keys.empty()) return rows;
         by(rows, feature);
+        column_.unlabelled_weight = rows.unlabelled_weight, column_.unlabelled_mass = rows.unlabelled_mass;
         column_.weight = rows.weight, column_.total_weight = rows.total_weight, column_.total_mass = rows.total_mass;
         if (column_.labels.size() < rows.n) column_.labels.resize(rows.n);
         for (std::size_t k = 0; k < rows.n; ++k) column_.labels[k] = table_.label[column_.rows[k]];
+        if (rows.hidden.feature >= 0)
+            for (std::size_t k = 0; k < rows.n; ++k) column_.labels[k] = label_in(rows, column_.rows[k]);
         return column_;
     }
 
@@ -169,10 +187,14 @@ private:
     void mark(const Id* rows, std::size_t n, std::uint8_t value) {
         for (std::size_t k = 0; k < n; ++k) here_[rows[k]] = value;
     }
-    /// The marked rows, `n` of them, in the order of a feature.
-    void pick(int feature, std::size_t n, Id* rows, typename W::Key* keys) {
+    std::uint16_t label_in(const Rows& rows, Id row) const {
+        const auto& [feature, from, to] = rows.hidden;
+        const bool hides = feature >= 0 && table_.rank[feature][row] >= from && table_.rank[feature][row] < to;
+        return hides ? kNoLabel : table_.label[row];
+    }
+    /// The marked rows in the order of a feature.
+    void pick(int feature, Id* rows) {
         take_marked(root_.order(feature), root_.n, here_, rows);
-        look_up(feature, n, rows, keys);
         work_ += root_.n;
     }
     void look_up(int feature, std::size_t n, const Id* rows, typename W::Key* keys) {

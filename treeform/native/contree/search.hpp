@@ -98,6 +98,14 @@ public:
         lists_ = std::make_unique<ListedRows<W>>(table_, root, control_);
         two_.read_lists(*lists_);
     }
+    /// Both sides that `evaluate` left at that level with the orders, keys and labels of all features.
+    void write_out_sides(int level) {
+        if (!lists_) return;
+        for (auto* side : {&frame(level).left, &frame(level).right})
+            lists_->write_out(*side), add_keys(table_, *side, control_);
+    }
+    /// Trees of depth two are those of such lists, too.
+    void read_lists(ListedRows<W>& lists) { two_.read_lists(lists); }
     /// `evaluate` will be asked about another node at that level.
     void turn_to_another(int level) { frame(level).outer.forget(); }
     /// Memory held, for the rough account of the root.
@@ -151,7 +159,7 @@ public:
         if (task.support > 0 && drop_interval(level, task, test.feature, cutoff, work)) return;
         Frame& here = frame(level);
         left.node = &here.left, right.node = &here.right;
-        const bool listed = task.support == 0 && has_listed_sides(task.node);
+        const bool listed = has_listed_sides(task.node);
         if (listed)
             lists_->list_sides(task.node, test, here.left, here.right);
         else
@@ -164,7 +172,7 @@ public:
         if (!listed)
             divide_rows(table_, task.node, test, here.outer, divider_, here.left, here.right, &control_);
         else if (task.depth > 3)
-            lists_->write_out(here.left), lists_->write_out(here.right);
+            for (auto* side : {&here.left, &here.right}) lists_->write_out(*side, side->n > table_.n / 4);
         solve_sides(level, task, work, cutoff);
         work.total = left.lower + right.lower;
         work.proven = left.supported + right.supported;
@@ -322,11 +330,19 @@ private:
         const bool left_first = pick.support_cost_left >= pick.support_cost_right;
         for (const bool at_left : {left_first, !left_first}) {
             Frame& here = frame(level);
-            partition(table_, task.node, {f, at_left ? pick.last : pick.first}, here.outer, divider_, here.left,
-                      here.right, &control_);
             auto& side = at_left ? here.left : here.right;
             auto& low = at_left ? left : right;
-            hide_labels(table_, side, f, pick.first, pick.last);
+            const Test test{f, at_left ? pick.last : pick.first};
+            const bool listed = has_listed_sides(task.node);
+            if (listed)
+                lists_->list_sides(task.node, test, here.left, here.right);
+            else
+                partition(table_, task.node, test, here.outer, divider_, here.left, here.right, &control_);
+            if (listed && task.depth > 3) lists_->write_out(side);
+            if (listed && task.depth == 3)
+                lists_->hide_labels(side, {f, pick.first, pick.last});
+            else
+                hide_labels(table_, side, f, pick.first, pick.last);
             const std::int64_t budget = std::min(full_tree(task.depth - 1), task.budget - 1);
             const Cost cap = cutoff - (at_left ? right : left);
             const Reply reply = solve(level + 1,

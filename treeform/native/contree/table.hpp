@@ -92,6 +92,12 @@ struct Table {
     Cost support_of(Id row) const { return supporting.empty() ? weight_of(row) : supporting[row]; }
 };
 
+/// The ranks of a feature from one on and below another one.
+struct RankRange {
+    int feature = -1;  // none
+    std::uint32_t from = 0, to = 0;
+};
+
 /// The rows of a subproblem: for every feature the same rows, sorted by that feature, with their ranks in it and their
 /// labels. Rows without a label (kNoLabel) cost nothing, but count for a minimum support.
 template <class W>
@@ -107,6 +113,7 @@ struct Node {
     std::vector<Cost> weight;     // per class
     Cost total_weight = 0, total_mass = 0;     // rows without a label included
     Cost unlabelled_weight = 0, unlabelled_mass = 0;
+    RankRange hidden;  // of a list (listed_rows.hpp): rows there have no label
 
     const Id* order(int feature) const { return rows.data() + stride * feature; }
     const Key* key(int feature) const { return keys.data() + stride * feature; }

@@ -33,9 +33,12 @@ public:
         : table_(table), rules_(rules), control_(control), guesses_(guesses),
           penalty_(static_cast<Cost>(rules.node_penalty)), support_(static_cast<Cost>(rules.min_support)),
           search_(table, rules, control, scans), each_(table, rules, control, counters_, scans),
-          listed_(table, all, control), kept_(most_kept(table)),
-          stump_(table), impurity_(table, listed_), division_(table, control), by_(table.features),
-          one_(table.classes), other_(table.classes) {}
+          listed_(table, all, control), read_(table, all, control),
+          kept_(contree::most_kept(table.n, static_cast<std::size_t>(table.features))), stump_(table),
+          impurity_(table, listed_), division_(table, control), by_(table.features), one_(table.classes),
+          other_(table.classes) {
+        search_.read_lists(read_), each_.read_lists(read_);
+    }
 
     static Cost infinite() { return kInf; }
     static bool better(Cost a, Cost b) { return a < b; }
@@ -93,33 +96,36 @@ public:
     /// The best tree of that depth if it costs less than `cutoff`; else null; `hint` is a root test to try first. With a
     /// minimum support, a good tree in place of the best one of depth two, except of all rows.
     Ptr solve(const Rows& part, int depth, Cost cutoff, Test hint, std::int64_t budget = contree::kNone) {
-        const Node& whole = listed_.whole(division_.read(part));
-        const contree::Subproblem<W> task{whole, depth, budget, cutoff, support_, 0, 0, nullptr, hint};
-        const auto reply = search_.solve(0, task, by_.data(), 0, may_guess(whole));
+        const Node& rows = depth > 2 ? listed_.whole(division_.read(part)) : read_as_list(part);
+        const contree::Subproblem<W> task{rows, depth, budget, cutoff, support_, 0, 0, nullptr, hint};
+        const auto reply = search_.solve(0, task, by_.data(), 0, may_guess(rows));
+        if (is_large(rows)) search_.release();
+        picks_ = depth > 2 ? &listed_ : &read_;
         Ptr tree;
         if (reply.found)
             tree = reply.plan || reply.kind != contree::Plan::split
-                       ? written_out(whole, reply.as_plan())
-                       : low_tree(whole, reply.test, reply.left, reply.right, reply.left_feature, reply.right_feature);
-        if (is_large(whole)) search_.release(), listed_.release();
+                       ? written_out(rows, reply.as_plan())
+                       : low_tree(rows, reply.test, reply.left, reply.right, reply.left_feature, reply.right_feature);
+        picks_ = &listed_;
+        if (is_large(rows)) listed_.release(), read_.release();
         return tree;
     }
 
     /// The root test of a tree of depth two that costs at most `gap` more than the best one, or with a minimum support
     /// and of a part of the rows of a good one; without a feature if that is a leaf.
     Test root_test(const Rows& part, Cost gap) {
-        const Node& whole = listed_.whole(division_.read(part));
-        const contree::Subproblem<W> task{whole, 2, 3, kInf, support_, 0, 0, nullptr, {}};
-        const Test test = search_.solve(0, task, by_.data(), gap, may_guess(whole)).as_test();
-        if (is_large(whole)) search_.release(), listed_.release();
+        const Node& rows = read_as_list(part);
+        const contree::Subproblem<W> task{rows, 2, 3, kInf, support_, 0, 0, nullptr, {}};
+        const Test test = search_.solve(0, task, by_.data(), gap, may_guess(rows)).as_test();
+        if (is_large(rows)) search_.release(), read_.release();
         return test;
     }
 
     /// For each feature its best test by the trees of depth two that begin with it.
     std::vector<Candidate<Cost>> tests(const Rows& part) {
-        const Node& whole = listed_.whole(division_.read(part));
-        const auto found = each_.best({whole, 2, 3, kInf, support_, 0, 0, nullptr, {}}, guesses_);
-        if (is_large(whole)) each_.release(), listed_.release();
+        const Node& rows = read_as_list(part);
+        const auto found = each_.best({rows, 2, 3, kInf, support_, 0, 0, nullptr, {}}, guesses_);
+        if (is_large(rows)) each_.release(), read_.release();
         return found;
     }
 
@@ -287,7 +293,8 @@ private:
     contree::Counters counters_;
     contree::Search<W> search_;
     EachFeature<W> each_;
-    contree::ListedRows<W> listed_;
+    contree::ListedRows<W> listed_, read_;  // `read_` is of trees of depth two: its work is part of theirs
+    contree::ListedRows<W>* picks_ = &listed_;  // of the tree that is written out
     std::size_t kept_;  // cells: more rows than that give their scratch back
     contree::StumpScan<W> stump_;
     Impurity<W> impurity_;
@@ -295,12 +302,11 @@ private:
     std::vector<Cost> by_, gain_, one_, other_;
     std::uint64_t work_ = 0;
 
-    /// Of a table with lists a small part, so that all that is kept takes less than the table.
-    static std::size_t most_kept(const contree::Table<W>& table) {
-        constexpr std::size_t kMost = std::size_t{1} << 19;
-        const std::size_t cells = table.n * static_cast<std::size_t>(table.features);
-        const bool lists = contree::has_lists(table.n, static_cast<std::size_t>(table.features));
-        return lists ? std::min(kMost, cells / 32) : kMost;
+    /// For trees of depth two, which read the orders of a list one by one.
+    const Node& read_as_list(const Rows& part) {
+        const Node& rows = division_.read(part);
+        if (listed_.is_list(rows)) work_ += (table_.n + rows.n) * static_cast<std::size_t>(table_.features);
+        return rows;
     }
     bool clash(int feature, const Tree<Cost>& left, const Tree<Cost>& right) const {
         const contree::Clash clash = rules_.clash_of(feature);
@@ -386,14 +392,14 @@ private:
         const int first = feature < 0 ? 0 : feature, end = feature < 0 ? table_.features : feature + 1;
         for (int f = first; f < end; ++f) {
             control_.check();
-            const auto side = listed_.side_by(rows, f, outer, left);
+            const auto side = picks_->side_by(rows, f, outer, left);
             stump_.improve(side.data(), side.size(), f, {}, left, weight, support_, best, rules_.clash_of(f));
         }
         work_ += rows.n * static_cast<std::size_t>(end - first) * 4;
         if (best.test.feature < 0 || penalty_ + best.cost >= alone->cost) return alone;
         const auto* rank = table_.rank[best.test.feature].data();
         std::fill(one_.begin(), one_.end(), Cost{0});
-        for (const auto row : listed_.side_by(rows, best.test.feature, outer, left)) {
+        for (const auto row : picks_->side_by(rows, best.test.feature, outer, left)) {
             if (rank[row] >= best.test.key) break;
             one_[table_.label[row]] += table_.weight_of(row);
         }

@@ -203,7 +203,6 @@ public:
     }
 
 private:
-    static constexpr std::size_t kMostKept = std::size_t{1} << 19;  // cells
     static constexpr std::uint64_t kScan = 8;  // the time of an element of a scan, in those of scans of classes
 
     const regression::Table& table_;
@@ -214,9 +213,10 @@ private:
     std::vector<double> gain_;
     regression::Settings of_squares_;
     std::optional<regression::Search<regression::Squared>> by_squares_;  // once it is asked
+    std::size_t kept_ = contree::most_kept(table_.n, table_.features);  // cells
     std::uint64_t work_ = 0, made_ = std::uint64_t{1} << 62;
 
-    bool is_large(const Rows& rows) const { return rows.n * table_.features > kMostKept; }
+    bool is_large(const Rows& rows) const { return rows.n * table_.features > kept_; }
     /// Counts the work on these rows, and gives what was held for very many of them back.
     void settle(const Rows& rows, std::uint64_t before) {
         work_ += (scans() - before) * rows.n * kScan;

@@ -36,8 +36,11 @@ public:
     void prepare(const Subset& rows);
     /// By how much `prepare` adds to what is held.
     std::size_t bytes_to_prepare(const Subset& rows) const;
-    /// Gives what `prepare` holds back.
-    void release() { layout_ = std::vector<Layout>(layout_.size()); }
+    /// Gives what is held of the last rows back.
+    void release() {
+        layout_ = std::vector<Layout>(layout_.size());
+        give_back(sums_), give_back(weights_), give_back(squares_), give_back(chosen_);
+    }
     /// From here on `bound` and the leaves are about thresholds of this feature.
     void outer(const Subset& rows, std::size_t feature);
     Value left_leaf(std::size_t below) const;
