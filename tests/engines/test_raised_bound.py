@@ -114,6 +114,16 @@ def test_at_depth_six_small_targets_come_first() -> None:
         assert found["complete"] and found["lower"] >= 1 and found["counters"]["nodes"] == 0, seed
 
 
+def test_at_depth_six_small_targets_of_hard_rows_come_first() -> None:
+    """The first tree labels few rows wrongly: all other bounds need nodes of the proof to show that some are."""
+    for n, columns, values in [(1_500, 6, 8), (1_000, 4, 40), (1_500, 5, 12)]:
+        rng = np.random.default_rng(0)
+        x = rng.integers(0, values, (n, columns)).astype(float)
+        y = ((x[:, 0] > values // 2) ^ (rng.random(n) < 0.1)).astype(np.int32)
+        found = solve(x, y, None, 1 - np.eye(2, dtype=np.int64), depth=6, upper=1)
+        assert found["complete"] and found["lower"] >= 1 and found["counters"]["nodes"] == 0, (n, columns)
+
+
 def hard_table() -> tuple[Any, Any, Any]:
     rng = np.random.default_rng(1)
     x, y = rng.integers(0, 8, (200, 2)).astype(float), rng.integers(0, 2, 200).astype(np.int32)

@@ -50,11 +50,11 @@ public:
         cuts_.take(table_, std::move(rows), control_);
     }
     /// From here on the rows of this node are searched, which stays as long. The targets depend on `most`, the cost of a
-    /// known tree, and on the bound so far. From depth six on the first ones for all rows are small: others take minutes.
+    /// known tree, and on the bound so far. From depth six on the first ones are small: others take minutes.
     TREEFORM_COLD void begin(const Node<W>& node, int depth, Cost most) {
         node_ = &node, depth_ = depth, beyond_ = most;
         large_ = most / 32;
-        target_ = std::min(most, std::max<Cost>(lower_ + 1, depth < kDeep || node.n < table_.n ? large_ : 0));
+        target_ = std::min(most, std::max<Cost>(lower_ + 1, depth < kDeep ? large_ : 0));
         boxes_.clear();
     }
     /// Raises the bound until it is `enough`, or until the work so far is `most_work`: then it returns false, and the next
