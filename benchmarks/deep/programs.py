@@ -260,6 +260,10 @@ ANYTIME = {
 def version_of(program: str) -> str:
     """The version of the package of a program; of treeform with the commit."""
     if program.startswith(OURS):
+        import treeform
+
+        if (BEFORE in str(treeform.__file__)) != (program == EARLIER):
+            raise SystemExit(f"{program}: treeform is imported from {treeform.__file__}")
         return f"{version(OURS)} {BEFORE if program == EARLIER else commit()}"
     name = program.split(",")[0]
     return version(PACKAGES.get(name, name))
