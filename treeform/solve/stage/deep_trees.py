@@ -181,7 +181,7 @@ class DeepTrees:
             self._step(engine, budget)
 
     def _step(self, engine: Engine, budget: Budget) -> None:
-        """Trees of less depth, a longer search at these prices, and small subtrees by the engine after each of them."""
+        """Trees of less depth, a longer search at these prices, and small subtrees by the engine."""
         self.first(schedule.PRICES_OF_DEEP_TREES.of(budget), budget)
         self._less_depth(engine, budget)
         best = self.ledger.graph
@@ -201,7 +201,8 @@ class DeepTrees:
         self._turns += 1
         self._more += DOUBLINGS if self.moves == before and not budget.stop() else 0
         self._seconds += budget.seconds - began
-        self._low_subtrees(engine, budget)
+        if self.dual is not self.whole or self._turns % len(AROUND) == 0:  # subtrees may test columns that are left out
+            self._low_subtrees(engine, budget)
 
     def _low_subtrees(self, engine: Engine, budget: Budget) -> None:
         """Of the best tree, a third as long as the searches since the last time, and again while it becomes better."""
