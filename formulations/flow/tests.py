@@ -24,20 +24,11 @@ class BinaryTests(OfferedTests, Shared, publisher="Branching"):
         return np.flatnonzero(self.of_feature.sum(axis=0) > 1)
 
     def sides(self, b: Expr, chosen: Expr) -> list[tuple[Ints, Expr, Expr]]:
-        """The sums over the tests that send a point left, and right, in as few terms as possible.
+        """The sums over the tests that send a point left, and right, in as few terms as possible, with the points (m,).
 
         ``sum over f with x_if = 0 of b_nf`` and the same for ``x_if = 1`` add up to the sum over all tests, which is
-        ``chosen``. The sum with fewer terms is written out; the other one is what it leaves of ``chosen``.
-
-        Parameters
-        ----------
-        b : Expr (V, T)
-        chosen : Expr (V,)
-
-        Returns
-        -------
-        list of (points (m,) int64, left Expr (m, V), right Expr (m, V))
-            Two groups of points, which together are all.
+        ``chosen`` (V,). The sum with fewer terms is written out; the other one is what it leaves of ``chosen``. There
+        are two groups of points, which together are all.
         """
         few_left = 2 * self.left.sum(axis=0) <= self.n_tests
         out = []

@@ -42,7 +42,7 @@ class Tests(OfferedTests, Shared, publisher="UnivariateSplits"):
         return literals[:, self.first] if self.n_tests else literals
 
     def read(self, on_left: Expr, on_right: Expr, all_left: Expr, all_right: Expr) -> list[tuple[Ints, Expr]]:
-        """The value of cumulative literals at every point, in as few terms as possible.
+        """The value of cumulative literals (V, T) at every point, in as few terms as possible.
 
         A node that makes a test at threshold k or a later one of its feature has ``on_left[u, k] = 1`` when its
         left side has some property (such as "leads to class c"), and ``on_right[u, k] = 1`` when its right side
@@ -56,15 +56,6 @@ class Tests(OfferedTests, Shared, publisher="UnivariateSplits"):
             all_left - sum over features of (on_left - on_right)[first] - (on_left - on_right)[k].
 
         Of the two forms each point takes the one with fewer terms.
-
-        Parameters
-        ----------
-        on_left, on_right : Expr (V, T)
-        all_left, all_right : Expr (V,)
-
-        Returns
-        -------
-        list of (points, Expr (points, V))
         """
         matrix, turned = self._forms
         gain = matrix @ (on_left - on_right).T

@@ -120,21 +120,9 @@ def _some_of(values: list[Fraction], most: int) -> list[Fraction]:
 def learn(
     estimators: dict[int, OptimalEstimator], data: Dataset, sensitive_features: Any, budget: Budget
 ) -> Candidates:
-    """Learn trees of every depth.
+    """Learn trees of every depth, by estimators without a time limit of their own, within one budget for all of them.
 
-    Parameters
-    ----------
-    estimators : dict from depth to estimator
-        Without a time limit of their own.
-    data : Dataset
-        As these estimators read it.
-    sensitive_features : array or None
-    budget : Budget
-        For all of it, shared by the depths that are left.
-
-    Raises
-    ------
-    KeyboardInterrupt
+    Raises KeyboardInterrupt.
     """
     trees: list[Candidate] = []
     deepest = max(estimators)

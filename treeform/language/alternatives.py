@@ -186,17 +186,9 @@ class AndOrGraph:
         )
 
     def passes(self, own: Ints) -> tuple[Ints, Ints]:
-        """The least price of the tree of each node, and of the rest of a tree around it.
+        """(N,) the least price of the tree of each node, and of the rest of a tree around it; `FAR` if there is none.
 
-        Parameters
-        ----------
-        own : (A,) int
-            What a leaf or a test adds by itself.
-
-        Returns
-        -------
-        least, around : (N,) int
-            `FAR` where there is none.
+        A leaf or a test adds its own price (A,) by itself.
         """
         least, around, _ = self._passes(own)
         return least, around
@@ -220,13 +212,7 @@ class AndOrGraph:
         return least, around, price
 
     def tree(self, chosen: Callable[[int], int], data: Dataset) -> DecisionGraph:
-        """The tree of some choices.
-
-        Parameters
-        ----------
-        chosen : callable
-            The alternative that is chosen at a node.
-        """
+        """The tree of the alternatives that are ``chosen`` at its nodes."""
         nodes: dict[Any, dict[str, Any]] = {}
         waiting = [(0, 0)]  # (name, node); the root is node 0
         names = 1

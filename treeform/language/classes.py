@@ -16,19 +16,7 @@ from treeform.utils.rows import worded
 def class_code(label: Any, data: Dataset, called: str = "positive") -> int:
     """The code of the class that ``label`` names; text that spells a label counts as that label.
 
-    Parameters
-    ----------
-    label : object
-        A label of the target.
-    data : Dataset
-        The data whose classes it is one of.
-    called : str
-        The name of the parameter, for the message.
-
-    Raises
-    ------
-    SpecError
-        If there is no such class.
+    Raises SpecError, in which ``called`` is the name of the parameter, if there is no such class.
     """
     classes = [plain_label(c) for c in data.classes]
     refuse_no_label(label, called, classes)
@@ -65,21 +53,9 @@ def refuse_no_label(label: Any, called: str, classes: Sequence[Any] = ("yes",)) 
 
 
 def positive_code(label: Any, data: Dataset, owner: object) -> int:
-    """The code of the positive class.
+    """The code of the positive class; without a label the greater one of two.
 
-    Parameters
-    ----------
-    label : object or None
-        Its label; None: the greater label of two.
-    data : Dataset
-        The data whose classes it is one of.
-    owner : object
-        The requirement, for the message.
-
-    Raises
-    ------
-    SpecError
-        If the label is unknown, or None with more than two classes.
+    Raises SpecError if the label is unknown, or None with more than two classes; ``owner`` is the requirement.
     """
     if label is not None:
         return class_code(label, data)

@@ -31,17 +31,8 @@ def without_tests_at_fault(
 ) -> DecisionGraph | None:
     """The tree without single tests, so that it satisfies requirements over tests.
 
-    Parameters
-    ----------
-    labels : collection of str
-        The requirements that count: of these, such as read which columns are tested.
-    budget : Budget
-        At its end no more tests are put back.
-
-    Returns
-    -------
-    DecisionGraph or None
-        None where the tree satisfies them, or where a tree without tests does not.
+    Of those with these ``labels`` such as read which columns are tested. None where the tree satisfies them, or where a
+    tree without tests does not. At the end of the budget no more tests are put back.
     """
     return _Faults(question, graph, labels, budget).without_tests()
 

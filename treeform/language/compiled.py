@@ -59,17 +59,7 @@ def put(x: Floats, columns: Expr, values: Any) -> None:
 def add_rows(component: Component, model: Model, ports: Ports) -> None:
     """Build a component or requirement, and refuse what would state something else than its author means.
 
-    Parameters
-    ----------
-    component : Component
-    model : Model
-        Its columns and rows are added.
-    ports : Ports
-
-    Raises
-    ------
-    SpecError
-        If rows are returned in place of added, or a requirement adds continuous columns that it does not declare.
+    Raises SpecError if rows are returned in place of added, or a requirement adds continuous columns without saying so.
     """
     before, _ = model.mark()
     with ports.used_by(component):

@@ -41,14 +41,9 @@ EXAMPLE = "write for example \"region == 'north' and age < 40\"; names with blan
 def rows_where(given: Any, data: Dataset) -> Mask:
     """(n,) the rows that a condition names, among those that have weight.
 
-    Raises SpecError if the text is no condition, or compares values that cannot be compared; DataError if there is no
-    such column, or the mask does not fit the table.
-
-    Parameters
-    ----------
-    given : str, or mask
-        A condition as text; or one truth value for each row of the table as passed, or of those that have weight. A
-        Series is paired with the table by its labels.
+    A condition is text; or one truth value for each row of the table as passed, or of those that have weight. A Series
+    is paired with the table by its labels. Raises SpecError if the text is no condition, or compares values that cannot
+    be compared; DataError if there is no such column, or the mask does not fit the table.
     """
     return _Reader(given, data).mask() if isinstance(given, str) else _kept(given, data)
 

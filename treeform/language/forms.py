@@ -55,34 +55,14 @@ class Total:
         return [codes for codes, _ in self.where] + ([] if self.amount is None else [self.amount])
 
     def added(self, rows: Ints, truth: Ints) -> Ints:
-        """What a unit of weight of some rows adds, by predicted class.
-
-        Parameters
-        ----------
-        rows : (m,) int64 array
-            The positions of these rows.
-        truth : (m,) int64 array
-            The codes of their true classes.
-
-        Returns
-        -------
-        (m, K) array
-        """
+        """(m, K) what a unit of weight of rows, of these true classes, adds by predicted class."""
         each = self.table[truth]
         for codes, code in self.where:
             each = each * (codes[rows] == code)[:, None]
         return np.asarray(each if self.amount is None else each * self.amount[rows][:, None])
 
     def value(self, graph: DecisionGraph, data: Dataset, predicted: Ints) -> int:
-        """The total of a finished model.
-
-        Parameters
-        ----------
-        graph : DecisionGraph
-        data : Dataset
-        predicted : (n,) int64 array
-            The codes of the classes that the model predicts for the rows.
-        """
+        """The total of a finished model, which predicts classes of these codes (n,) for the rows."""
         each = self.table[np.asarray(data.y), predicted]
         for codes, code in self.where:
             each = each * (codes == code)

@@ -222,13 +222,7 @@ def constant_models(objective: Objective, data: Dataset) -> Iterator[DecisionGra
 
 
 def check_leaves(objective: Objective, requirements: Iterable[Requirement]) -> None:
-    """Refuse requirements that read classes where leaves hold values.
-
-    Raises
-    ------
-    SpecError
-        Naming the requirement.
-    """
+    """Refuse requirements that read classes where leaves hold values. Raises SpecError naming the requirement."""
     if leaf_loss(objective) is None:
         return
     for requirement in requirements:

@@ -27,19 +27,7 @@ def _meant(value: float | np.floating[Any]) -> Fraction:
 def as_fraction(value: Any, what: str, instead: str = "use for example 0.8 or 4/5") -> Fraction:
     """A finite number as the fraction that it is written as: 0.8 is 4/5, and the float of 2/3 is 2/3.
 
-    Parameters
-    ----------
-    value : number or str
-        What the user gave.
-    what : str
-        What it is, for the message: "... cannot be WHAT".
-    instead : str
-        What to do where it is no number.
-
-    Raises
-    ------
-    SpecError
-        If ``value`` is no finite number.
+    Raises SpecError, "... cannot be WHAT" with the advice ``instead``, if ``value`` is no finite number.
     """
     try:
         if isinstance(value, str):
@@ -62,19 +50,8 @@ def _number_instead(value: Any, otherwise: str) -> str:
 def not_negative(value: Any, what: str, refused: str, cause: str, fix: str) -> Fraction:
     """A number of at least 0, as `as_fraction` reads it.
 
-    Parameters
-    ----------
-    value, what
-        As for `as_fraction`.
-    refused : str
-        The error's sentence for a negative number, with ``{}`` in its place.
-    cause, fix : str
-        The other parts of that error; ``fix`` is also advised for what is no number.
-
-    Raises
-    ------
-    SpecError
-        If it is negative or no finite number.
+    Raises SpecError if it is negative: ``refused``, with the number in the place of ``{}``, ``cause`` and ``fix``,
+    which is also advised for what is no number.
     """
     number = as_fraction(value, what, fix)
     if number < 0:
@@ -89,18 +66,8 @@ LARGEST = 2**53
 def require_exact_sum(term: object, part: Expr, factor: int, scale: int, terms: int) -> None:
     """Raise SpecError if the coefficients of a term add up beyond what float64 holds exactly.
 
-    Parameters
-    ----------
-    term : object
-        The term, for the message.
-    part : Expr
-        Its expression.
-    factor : int
-        What the expression is multiplied by in the objective.
-    scale : int
-        Whole units of the objective in a unit of the user.
-    terms : int
-        The number of terms of the objective, which share the exact range.
+    ``part``, the term's expression, is multiplied by ``factor`` in the objective; ``scale`` whole units are one of the
+    user's; the ``terms`` of the objective share the exact range.
     """
     largest = factor * float(np.abs(part.rows.vals).sum() + np.abs(part.const).sum())
     if largest > LARGEST / terms:

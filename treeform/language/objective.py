@@ -244,15 +244,7 @@ class Error(Term):
 class Objective(_Arithmetic):
     """A sum of terms with positive coefficients, minimised. The empty sum stands for any admissible model.
 
-    Parameters
-    ----------
-    terms : iterable of (Fraction, Term)
-        Equal terms are added up; terms of coefficient 0 vanish.
-
-    Raises
-    ------
-    SpecError
-        If a coefficient is negative.
+    Equal terms are added up; terms of coefficient 0 vanish. Raises SpecError if a coefficient is negative.
     """
 
     def __init__(self, terms: Any = ()) -> None:
@@ -274,17 +266,7 @@ class Objective(_Arithmetic):
 
     @classmethod
     def of(cls, value: Any) -> Objective:
-        """An objective from a term, a sum of terms, or their text form.
-
-        Parameters
-        ----------
-        value : Objective, Term, type or str
-
-        Raises
-        ------
-        SpecError
-            If it is none of these.
-        """
+        """An objective from a term or its class, a sum of terms, or text. Raises SpecError if it is none of these."""
         if isinstance(value, _Arithmetic):
             return cls(value.terms)
         if isinstance(value, str):
@@ -312,13 +294,7 @@ class Objective(_Arithmetic):
 
     @property
     def is_depth(self) -> bool:
-        """Whether the objective is the depth; a sum of the depth and something else is refused.
-
-        Raises
-        ------
-        SpecError
-            If the depth is one of several terms.
-        """
+        """Whether the objective is the depth. Raises SpecError if the depth is one of several terms."""
         depth = any(term.is_depth for _, term in self.terms)
         if depth and len(self.terms) > 1:
             raise SpecError(
@@ -337,12 +313,7 @@ class Objective(_Arithmetic):
     def reading(self, data: Dataset) -> Dataset:
         """The data with the target as the terms read it: as labels, or as a quantity.
 
-        Raises
-        ------
-        SpecError
-            If terms on classes are mixed with terms on values.
-        DataError
-            If the target cannot be read so.
+        Raises SpecError if terms on classes are mixed with terms on values, DataError if the target cannot be read so.
         """
         value_terms = [term for _, term in self.terms if term.of_values]
         others = [term for _, term in self.terms if not term.of_values and not term.of_size]
@@ -378,13 +349,7 @@ class Objective(_Arithmetic):
         return math.lcm(*((weight * term.unit(data)).denominator for weight, term in self.terms))
 
     def check(self, data: Dataset, shape: Shape) -> None:
-        """Refuse what cannot be stated over this shape and these data.
-
-        Raises
-        ------
-        SpecError
-            If a term cannot be stated, or one that is not a sum has others beside it.
-        """
+        """Raise SpecError if a term cannot be stated over these, or is no sum and has others beside it."""
         for _, term in self.terms:
             refusal = term.refusal(data, shape)
             if refusal is not None:
@@ -401,10 +366,7 @@ class Objective(_Arithmetic):
     def build(self, model: Model, ports: Ports) -> Expr | Quadratic:
         """``scale`` times the value, with whole coefficients except of squares; see `Term.build`.
 
-        Raises
-        ------
-        SpecError
-            If coefficients add up beyond what float64 holds exactly.
+        Raises SpecError if coefficients add up beyond what float64 holds exactly.
         """
         self.check(ports.data, ports.shape)
         scale = self.scale(ports.data)
@@ -422,10 +384,7 @@ class Objective(_Arithmetic):
     def parse(cls, text: str) -> Objective:
         """Read ``error + 2*nodes``, ``1/2*leaves``, ``cost[0 5; 1 0] + 0.1*nodes``, ``f1_loss[positive=yes]``.
 
-        Raises
-        ------
-        SpecError
-            If some part is no term; the message lists the terms.
+        Raises SpecError, which lists the terms, if some part is none.
         """
         return cls(terms_in(text))
 

@@ -24,13 +24,7 @@ _TERM = re.compile(r"\s*([A-Za-z_][\w-]*)\s*(?:\[(.*)\])?\s*", re.DOTALL)
 
 
 def terms_in(text: str) -> list[tuple[Fraction, Any]]:
-    """The terms of a sum, with their weights.
-
-    Raises
-    ------
-    SpecError
-        If a part is no term; the message lists the terms.
-    """
+    """The terms of a sum, with their weights. Raises SpecError, which lists the terms, if a part is none."""
     return [_weighted(part) for part in _outside_brackets(text, "+")] if text.strip() else []
 
 
@@ -117,10 +111,7 @@ def bare(text: str) -> str:
 def settings_of(kind: Any, inside: str | None) -> dict[str, Any]:
     """The settings in brackets as arguments of a term.
 
-    Raises
-    ------
-    SpecError
-        If a key is none of its parameters, or one without a default is missing.
+    Raises SpecError if a key is none of its parameters, or one without a default is missing.
     """
     known = parameters(kind)
     if inside is not None and not known:
@@ -200,13 +191,7 @@ def in_quotes(value: str) -> str:
 
 
 def only(settings: dict[str, str], known: Sequence[str], owner: str) -> dict[str, str]:
-    """``given``, if it has no other keys than ``known``.
-
-    Raises
-    ------
-    SpecError
-        Naming the first key that is not known.
-    """
+    """``settings``, if they have no other keys than ``known``. Raises SpecError naming another one."""
     for key in settings:
         if key not in known:
             example = f"{owner}[{known[0]}=...]" if known else owner

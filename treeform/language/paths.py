@@ -108,10 +108,7 @@ class Below(PathRule):
 class ColumnRule(PathRule):
     """A rule that speaks of columns only: its state says which groups of features were tested on the path.
 
-    Parameters
-    ----------
-    group : (F,) int array
-        The number of the group of each encoded feature; -1 where the rule does not speak of it.
+    ``group``, (F,) int, is the number of the group of each encoded feature; -1 where the rule does not speak of it.
     """
 
     def __init__(self, group: Ints) -> None:
@@ -123,15 +120,7 @@ class ColumnRule(PathRule):
 
     @abstractmethod
     def may_follow(self, tested: frozenset[int], group: int) -> bool:
-        """Whether a test of a group may come below tests of others.
-
-        Parameters
-        ----------
-        tested : frozenset of int
-            The groups tested above on the path.
-        group : int
-            The group of the test.
-        """
+        """Whether a test of a group may come below tests of these groups."""
 
     def allowed(self, state: Hashable, tests: PathTests) -> Bools:
         assert isinstance(state, frozenset)

@@ -134,14 +134,9 @@ class Ports:
         self._reader: Reader | None = None
 
     def of_rows(self, positions: np.ndarray, data: Dataset) -> Ports:
-        """The ports with those of samples cut down to some rows; other ports are unchanged.
+        """The ports with those of samples cut down to the rows at these positions; other ports are unchanged.
 
-        Parameters
-        ----------
-        positions : (m,) int array
-            The rows, by position in the data of these ports.
-        data : Dataset
-            The data of these rows alone.
+        ``data`` are those of these rows alone.
         """
         return _PortsOfRows(self, positions, data)
 
@@ -368,19 +363,9 @@ class OfferedTests:
 
 
 def by_column(chosen: Expr, columns: Ints, n_columns: int) -> Expr:
-    """The port ``feature`` over all columns, from choices between some of them.
+    """The port ``feature``, (V, n_columns), over all columns, from choices (V, m) between some of them; 0 at others.
 
-    Parameters
-    ----------
-    chosen : (V, m) Expr
-    columns : (m,) int64 array
-        The column of each choice; the last of several choices of one column counts.
-    n_columns : int
-
-    Returns
-    -------
-    (V, n_columns) Expr
-        0 at other columns.
+    The last of several choices of one column counts.
     """
     place = np.full(n_columns, len(columns))
     place[columns] = np.arange(len(columns))

@@ -103,16 +103,9 @@ class Question:
     def narrowed(
         self, components: tuple[str, ...], formulation: str, rows: Formulation | None = None
     ) -> Question:
-        """The question with the rows of components; if only their names are known, no model can be judged.
+        """The question with the rows of components, as they are written, that are added to a formulation.
 
-        Parameters
-        ----------
-        components : tuple of str
-            As they are written.
-        formulation : str
-            The name of the formulation that they are added to.
-        rows : Formulation, optional
-            What judges models.
+        ``rows`` judges models; where only the names are known, no model can be judged.
         """
         return replace(self, restriction=Restriction(components, formulation, rows))
 

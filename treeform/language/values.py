@@ -48,12 +48,8 @@ class ValueRule:
     def over(self, leaves: Sequence[NDArray[Any]], pairs: Iterable[tuple[int, int]]) -> list[ValueRow]:
         """The rows over the leaves of a tree, those over samples first.
 
-        Parameters
-        ----------
-        leaves : sequence of arrays
-            The samples of each leaf, by number or as truth values.
-        pairs : iterable of (int, int)
-            Leaves of which the first one has no greater value than the second one.
+        The samples of a leaf are given by number or as truth values. Of each pair of leaves the first one has no
+        greater value than the second one.
         """
         rows = [ValueRow(tuple(int(row.coef[leaf].sum()) for leaf in leaves), row.side) for row in self.rows]
         number = range(len(leaves))

@@ -40,20 +40,12 @@ def guarantee_of(
     compared: bool,
     held_out: bool,
 ) -> Guarantee:
-    """The sentences of a report.
+    """The sentences of a report; of a model without a certificate there is no status.
 
-    Parameters
-    ----------
-    status : Status or None
-        None for a model without a certificate.
-    counted : str
-        The errors, as they were counted: "155 of 1000 training rows".
-    judged : sequence of RequirementFact
-        What was found of each requirement on the rows of the report, named by ``rows_of``.
-    claims : sequence of ClaimFact
-        What solvers and engines say.
-    compared, held_out : bool
-        Whether groups were compared in this report, and whether rows that were not trained on were looked at.
+    ``counted`` are the errors, as they were counted: "155 of 1000 training rows"; ``judged`` says what was found of
+    each requirement on the rows of the report, named by ``rows_of``, ``claims`` what solvers and engines say.
+    ``compared`` and ``held_out``: whether groups were compared, and whether rows that were not trained on were looked
+    at.
     """
     proved = [f"The model is wrong on {counted}: counted here, row by row."] if counted else []
     for fact in judged:
