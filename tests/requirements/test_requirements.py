@@ -12,6 +12,7 @@ import treeform as tf
 from treeform.data import Dataset
 from treeform.errors import DataError, Infeasible, SpecError
 from treeform.graph import DecisionGraph
+from treeform.language.forms import Rows
 from treeform.language.requirement import Requirement
 from treeform.requirements import Groups
 
@@ -51,6 +52,23 @@ def test_rates_and_shortfall(data: Dataset) -> None:
         3, 10
     )
     assert tf.StatisticalParity("sex", difference="1/3").violation(graph, data) == 0
+
+
+def test_each_table_and_each_bound_is_judged_by_itself(data: Dataset, frame: pd.DataFrame) -> None:
+    graph, other = stump(data, 25.0), Dataset.from_user(frame, Y[::-1])
+    for kept in (tf.MinRecall(0.9, positive="yes"), tf.GroupErrorAtMost("sex", at_most=0.1)):
+        tighter = kept.with_bound(Fraction(0) if kept.is_upper else Fraction(1))
+        for one in (kept, tighter):
+            found = [one.violation(graph, rows) for rows in (data, other, data)]
+            fresh = [one.with_bound(one.bound).violation(graph, rows) for rows in (data, other, data)]
+            assert found == fresh and found[0] != found[1]
+        assert kept.violation(graph, other) != tighter.violation(graph, other)
+
+
+def test_sums_beyond_64_bits_are_exact(data: Dataset) -> None:
+    amounts = [2**62 - i for i in range(6)]
+    counted = Rows(data).amount(amounts, predicted="yes")
+    assert counted.value(stump(data, 25.0), data) == sum(amounts[1:])  # the first row is predicted "no"
 
 
 def test_positive_class_is_stated(data: Dataset) -> None:

@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 
 from treeform.data import Dataset
-from treeform.data.views import with_columns
+from treeform.data.views import dense, first_of_each, with_columns
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
+from treeform.graph.routing import codes_of_points
 from treeform.language.classes import class_code
 from treeform.language.conditions import rows_where
 from treeform.language.numbers import as_fraction
@@ -60,18 +61,6 @@ class Total:
         for codes, code in self.where:
             each = each * (codes[rows] == code)[:, None]
         return np.asarray(each if self.amount is None else each * self.amount[rows][:, None])
-
-    def value(self, graph: DecisionGraph, data: Dataset, predicted: Ints) -> int:
-        """The total of a finished model, which predicts classes of these codes (n,) for the rows."""
-        each = self.table[np.asarray(data.y), predicted]
-        for codes, code in self.where:
-            each = each * (codes == code)
-        each = each if self.amount is None else each * self.amount
-        small = int(np.abs(each).max(initial=0)) * data.total_weight < 2**63
-        whole = int((each if small else each.astype(object)) @ data.weights)
-        if self.per_test is not None:
-            whole += sum(int(self.per_test[f]) for test in graph.tests() for f in test.columns)
-        return whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,16 +142,51 @@ class Sum:
         return values_of([self], graph, data)[0]
 
 
+class Tally:
+    """Sums on models of one data set, exactly; numbers are taken as they are.
+
+    Samples of one class that the sums cannot tell apart are of one kind, and counted together.
+    """
+
+    def __init__(self, sums: Iterable[Any], data: Dataset) -> None:
+        made = list(map(as_sum, sums))
+        kind, kinds, added = by_kind([total for one in made for total in one.terms], data)
+        place = {total: index for index, total in enumerate(added)}
+        self.terms = [([(c, place[t]) for t, c in one.terms.items()], one.constant) for one in made]
+        self.per_test = [total.per_test for total in added]
+        self.added = np.array(list(added.values()), dtype=np.int64).reshape(len(added), kinds * data.n_classes)
+        if int(np.abs(self.added).max(initial=0)) * data.total_weight >= 2**63:
+            self.added = self.added.astype(object)
+        points = data.points
+        cell, cells = dense(points.index * kinds + kind, points.n_points * kinds)
+        first = first_of_each(cell, cells)
+        self.data, self.shape = data, (kinds, data.n_classes)
+        self.point, self.kind, self.weight = points.index[first], kind[first], data.weight_by_code(cell, cells)
+
+    def values(self, graph: DecisionGraph) -> list[Fraction]:
+        """What each of the sums is on a model."""
+        code = self.kind * self.shape[1] + codes_of_points(graph, self.data)[self.point]
+        # Sums of weights are below 2**53, so that bincount's doubles are exact.
+        weight = np.bincount(code, self.weight, math.prod(self.shape)).astype(np.int64)
+        known = [int(value) for value in self.added @ weight]
+        for place, price in enumerate(self.per_test):
+            if price is not None:
+                known[place] += sum(int(price[f]) for test in graph.tests() for f in test.columns)
+        return [sum((c * known[t] for c, t in terms), constant) for terms, constant in self.terms]
+
+
 def values_of(sums: Iterable[Any], graph: DecisionGraph, data: Dataset) -> list[Fraction]:
-    """Sums of a finished model, exactly; numbers are taken as they are."""
-    predicted, out = graph.predict_codes(data.X), []
-    known: dict[Total, int] = {}
-    for one in map(as_sum, sums):
-        for total in one.terms:
-            if total not in known:
-                known[total] = total.value(graph, data, predicted)
-        out.append(sum((c * known[total] for total, c in one.terms.items()), one.constant))
-    return out
+    """Sums of a finished model, exactly."""
+    return Tally(sums, data).values(graph)
+
+
+def by_kind(totals: Iterable[Total], data: Dataset) -> tuple[Ints, int, dict[Total, Ints]]:
+    """(n,) the kind of each row, by class and columns of the totals; how many; (kinds, K) what each total adds."""
+    totals = dict.fromkeys(totals)
+    columns = {id(column): column for total in totals for column in total.columns()}
+    kind, kinds = with_columns(np.asarray(data.y), data.n_classes, columns.values())
+    first = first_of_each(kind, kinds)
+    return kind, kinds, {total: total.added(first, np.asarray(data.y)[first]) for total in totals}
 
 
 def as_sum(value: Any) -> Sum:
@@ -254,13 +278,7 @@ class Rows:
         return self._sum(where, 1 - np.eye(self.data.n_classes, dtype=np.int64), name)
 
     def right(self, *where: Any, name: str = "classified correctly") -> Sum:
-        """The weight classified correctly.
-
-        Parameters
-        ----------
-        where, name
-            As of `weight`.
-        """
+        """The weight classified correctly; parameters as of `errors`."""
         return self._sum(where, np.eye(self.data.n_classes, dtype=np.int64), name)
 
     def cost(self, matrix: Any, *where: Any, name: str = "cost") -> Sum:
@@ -333,14 +351,11 @@ class Rows:
             return int(self.data.class_weights[truth].sum())
         key = tuple(id(codes) for codes, _ in conditions)
         if key not in self._weights:
-            size, at, widths = self.data.n_classes, np.asarray(self.data.y), []
-            for codes, _ in conditions:
-                widths.append(int(codes.max(initial=0)) + 1)
-            dense, cells = with_columns(at, size, [codes for codes, _ in conditions])
-            first = np.empty(cells, dtype=np.int64)
-            first[dense[::-1]] = np.arange(len(dense) - 1, -1, -1)
+            at = np.asarray(self.data.y)
+            cell, cells = with_columns(at, self.data.n_classes, [codes for codes, _ in conditions])
+            first = first_of_each(cell, cells)
             told = [at[first], *(codes[first] for codes, _ in conditions)]
-            self._weights[key] = (self.data.weight_by_code(dense, cells), told)
+            self._weights[key] = (self.data.weight_by_code(cell, cells), told)
         weight, (classes, *columns) = self._weights[key]
         here = truth[classes]
         for column, (_, code) in zip(columns, conditions, strict=True):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
+import weakref
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -18,10 +19,9 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from treeform.data import Dataset
-from treeform.data.views import first_of_each, with_columns
 from treeform.errors import Infeasible, SpecError
 from treeform.graph import DecisionGraph
-from treeform.language.forms import Inequality, Rows, Sum, Total, values_of
+from treeform.language.forms import Inequality, Rows, Sum, Tally, Total, by_kind
 from treeform.language.numbers import LARGEST
 from treeform.language.ports import Ports
 from treeform.language.rational import least_at_least
@@ -84,7 +84,20 @@ class LinearRequirement(Requirement, listed=False):
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> int | Fraction:
         """The largest excess of an inequality, exactly; 0 when all hold."""
-        return max([Fraction(0), *values_of((one.excess for one in self.forms(Rows(data))), graph, data)])
+        return max([Fraction(0), *self._counted(graph, data)])
+
+    def _tallied(self, rows: Rows) -> Iterable[Any]:
+        """The sums that `violation` follows from: the excesses, where a class has no simpler ones."""
+        return (one.excess for one in self.forms(rows))
+
+    def _counted(self, graph: DecisionGraph, data: Dataset) -> list[Fraction]:
+        """These on a model, exactly."""
+        known = _TALLIES.get(id(self))
+        if known is None:
+            weakref.finalize(self, _TALLIES.pop, id(self), None)
+        if known is None or known.data is not data:
+            known = _TALLIES[id(self)] = Tally(self._tallied(Rows(data)), data)
+        return known.values(graph)
 
     def totals(self, data: Dataset) -> Totals:
         return self._derived(data).rows()
@@ -143,6 +156,10 @@ class LinearRequirement(Requirement, listed=False):
         return Derived(list(self.forms(Rows(data))), data, self)
 
 
+_TALLIES: dict[int, Tally] = {}
+"""Of requirements, by identity, on the data that they were asked about last: many models are judged on these."""
+
+
 @dataclass(frozen=True)
 class _Row:
     """``sum of coef * total <= side`` in whole numbers; ``unit`` is what 1 of it is where it was written."""
@@ -170,11 +187,7 @@ class Derived:
                     fix="relax it, or leave it out",
                 )
         self.used = list(dict.fromkeys(total for excess in kept for total in excess.terms))
-        columns = {id(column): column for total in self.used for column in total.columns()}
-        self.kind, self.kinds = with_columns(np.asarray(data.y), data.n_classes, columns.values())
-        first = first_of_each(self.kind, self.kinds)
-        truth = np.asarray(data.y)[first]
-        self.added = {total: total.added(first, truth) for total in self.used}
+        self.kind, self.kinds, self.added = by_kind(self.used, data)
         weight = data.weight_by_code(self.kind, self.kinds).astype(object)
         self.least = {t: int((weight * a.min(axis=1)).sum()) for t, a in self.added.items()}
         self.most = {t: int((weight * a.max(axis=1)).sum()) for t, a in self.added.items()}

@@ -15,7 +15,7 @@ from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.bounded import Bounded, Value
 from treeform.language.classes import plain_label, positive_code
-from treeform.language.forms import Inequality, Rows, Sum, values_of
+from treeform.language.forms import Inequality, Rows, Sum
 from treeform.language.linear import LinearRequirement
 from treeform.language.numbers import as_fraction
 from treeform.language.rational import least_above
@@ -87,11 +87,11 @@ class RateBound(LinearRequirement, Bounded, listed=False):
     def _weight(self, rows: Rows, truth: Mask | None = None, predicted: Mask | None = None) -> Any:
         return rows.weight(truth=truth, predicted=predicted, name=str(self))
 
-    def _parts(self, rows: Rows) -> tuple[Sum, Any]:
+    def _tallied(self, rows: Rows) -> tuple[Sum, Any]:
         return self.counted_among(rows, np.arange(rows.data.n_classes) == self._code(rows.data))
 
     def forms(self, rows: Rows) -> Iterator[Inequality]:
-        counted, among = self._parts(rows)
+        counted, among = self._tallied(rows)
         if isinstance(among, Sum):
             yield counted >= self.rate * among if self.least else counted <= self.rate * among
         elif among:  # a rate of nothing is no rate
@@ -99,7 +99,7 @@ class RateBound(LinearRequirement, Bounded, listed=False):
 
     def value(self, graph: DecisionGraph, data: Dataset) -> Fraction | None:
         """The rate of a model, exactly; None where nothing is among what it is a rate of."""
-        counted, among = values_of(self._parts(Rows(data)), graph, data)
+        counted, among = self._counted(graph, data)
         return counted / among if among else None
 
     def violation(self, graph: DecisionGraph, data: Dataset) -> Fraction:

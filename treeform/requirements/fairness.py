@@ -192,9 +192,6 @@ class AccuracyParity(RateParity):
     def _positive_code(self, data: Dataset) -> int:
         return 0  # no class is favoured
 
-    def events(self, data: Dataset, positive: int) -> Ints:
-        return np.eye(data.n_classes, dtype=np.int64)
-
     def counted(self, rows: Rows, label: str, *where: Any) -> Sum:
         return rows.right(*where, name=f"{label}: classified correctly")
 

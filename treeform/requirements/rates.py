@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations, permutations
 from typing import Any, ClassVar, TypeVar
@@ -22,10 +22,9 @@ from treeform.language.linear import LinearRequirement
 from treeform.language.numbers import as_fraction
 from treeform.language.rational import least_above
 from treeform.requirements.by_groups import ByGroups
-from treeform.requirements.groups import Groups, of_groups
-from treeform.requirements.rate_cells import RateCells
+from treeform.requirements.groups import of_groups
 from treeform.utils.arguments import renamed
-from treeform.utils.arrays import Bools, Ints
+from treeform.utils.arrays import Bools
 from treeform.utils.rows import worded
 from treeform.utils.text import decimal_or_plain
 
@@ -46,6 +45,14 @@ class GroupRate:
     def rate(self) -> Fraction | None:
         """Share predicted positive; None where no sample of the group counts."""
         return self.positive / self.weight if self.weight else None
+
+
+@dataclass(frozen=True)
+class _Weights:
+    """Of each set of samples, the label and the weight of every group: they follow from a parity and its data."""
+
+    data: Dataset
+    of: dict[str, list[tuple[Any, Fraction]]] = field(compare=False)
 
 
 class RateParity(ByGroups, LinearRequirement, Bounded, listed=False):
@@ -75,7 +82,7 @@ class RateParity(ByGroups, LinearRequirement, Bounded, listed=False):
         self.groups = groups
         self.ratio, self.difference = self._checked(ratio, difference)
         self.positive = positive
-        self._bound: tuple[Dataset, Groups, int, RateCells] | None = None
+        self._weights: _Weights | None = None
 
     @classmethod
     def _checked(cls, ratio: Any, difference: Any) -> tuple[Fraction | None, Fraction | None]:
@@ -111,12 +118,6 @@ class RateParity(ByGroups, LinearRequirement, Bounded, listed=False):
         """
         return [("samples", np.ones(data.n_samples, dtype=bool))]
 
-    def events(self, data: Dataset, positive: int) -> Ints:
-        """(K, K) of 0 and 1: whether predicting class k for a sample of class c is what the rate counts."""
-        events = np.zeros((data.n_classes, data.n_classes), dtype=np.int64)
-        events[:, positive] = 1
-        return events
-
     def counted(self, rows: Rows, label: str, *where: Any) -> Sum:
         """The weight of some rows that the rate counts."""
         counted: Sum = rows.weight(
@@ -127,12 +128,11 @@ class RateParity(ByGroups, LinearRequirement, Bounded, listed=False):
     # -- binding ----------------------------------------------------------------------------------
 
     def bind(self: P, data: Dataset, **context: Any) -> P:
-        kept, resolved = self._resolved_groups(data, context)
+        kept, _ = self._resolved_groups(data, context)
         code = self._positive_code(data)
-        cells = RateCells.of(resolved, self.among(data, code), data)
-        bound = self._copy(
-            groups=kept, positive=plain(data.classes[code]), _bound=(data, resolved, code, cells)
-        )
+        bound = self._copy(groups=kept, positive=plain(data.classes[code]))
+        shares = bound.shares(Rows(data)).items()
+        bound._weights = _Weights(data, {what: [(label, all_) for label, _, all_ in of] for what, of in shares})
         if bound.bound is not None:
             bound.totals(data)  # refuses weights too fine for exact rows
         return bound
@@ -140,49 +140,49 @@ class RateParity(ByGroups, LinearRequirement, Bounded, listed=False):
     def _positive_code(self, data: Dataset) -> int:
         return positive_code(self.positive, data, self)
 
-    def _resolved(self, data: Dataset) -> tuple[Groups, int, RateCells]:
-        if self._bound is None or self._bound[0] is not data:
-            bound = self.bind(data)
-            assert bound._bound is not None
-            return bound._bound[1:]
-        return self._bound[1:]
+    def _on(self: P, data: Dataset) -> tuple[P, dict[str, list[tuple[Any, Fraction]]]]:
+        """The requirement bound to these data, and the weights of the groups there."""
+        bound = self if self._weights is not None and self._weights.data is data else self.bind(data)
+        assert bound._weights is not None
+        return bound, bound._weights.of
 
     # -- the inequalities -------------------------------------------------------------------------
 
+    def shares(self, rows: Rows) -> dict[str, list[tuple[Any, Sum, Fraction]]]:
+        """Of each set of samples, for every group: its label, the weight that the rate counts, and that of all."""
+        _, groups = self._resolved_groups(rows.data, {})
+        return {
+            what: [
+                (label, self.counted(rows, f"{what} of group {label}", *own), rows.weight(*own))
+                for g, label in enumerate(groups.labels)
+                for own in [(among, (groups.codes, g))]
+            ]
+            for what, among in self.among(rows.data, self._positive_code(rows.data))
+        }
+
+    def _tallied(self, rows: Rows) -> list[Sum]:
+        return [counted for each in self.shares(rows).values() for _, counted, _ in each]
+
     def forms(self, rows: Rows) -> Iterator[Inequality]:
-        groups, code, _ = self._resolved(rows.data)
-        for what, among in self.among(rows.data, code):
-            share = {}
-            for g, label in enumerate(groups.labels):
-                own = among, (groups.codes, g)
-                if weight := rows.weight(*own):  # a group without a sample that counts has no rate
-                    share[g] = self.counted(rows, f"{what} of group {label}", *own) / weight
+        for each in self.shares(rows).values():
+            share = [counted / weight for _, counted, weight in each if weight]  # nothing has no rate
             for pair in combinations(share, 2):
                 for a, b in (pair, pair[::-1]):
                     if self.ratio is not None:  # (19)
-                        yield share[a] >= self.ratio * share[b]
+                        yield a >= self.ratio * b
                     else:
-                        yield share[a] - share[b] <= self.difference
-
-    def _weights_of_sets(self, data: Dataset) -> list[list[int]]:
-        """Weight that counts of every group, for each set of samples."""
-        *_, cells = self._resolved(data)
-        return [cells.weights(chosen) for _, chosen in cells.sets]
+                        yield a - b <= self.difference
 
     # -- the semantic face ------------------------------------------------------------------------
 
     def reports(self, graph: DecisionGraph, data: Dataset) -> dict[str, list[GroupRate]]:
         """The rate of every group under ``graph``, exactly, for each set of samples that counts."""
-        groups, code, cells = self._resolved(data)
-        counted = (cells.predicted(graph) * self.events(data, code)[cells.truth]).sum(axis=1)
-        rows = {}
-        for what, chosen in cells.sets:
-            parts = zip(groups.labels, cells.weights(chosen), cells.of_groups(chosen, counted), strict=True)
-            rows[what] = [
-                GroupRate(label, total * data.weight_unit, part * data.weight_unit)
-                for label, total, part in parts
-            ]
-        return rows
+        bound, weights = self._on(data)
+        counted = iter(bound._counted(graph, data))
+        return {
+            what: [GroupRate(label, weight, next(counted)) for label, weight in of]
+            for what, of in weights.items()
+        }
 
     def report(self, graph: DecisionGraph, data: Dataset) -> list[GroupRate]:
         """The rates of all sets of samples, one after the other."""
@@ -232,11 +232,9 @@ class RateParity(ByGroups, LinearRequirement, Bounded, listed=False):
         return min([Fraction(1), *(low / high for low, high in extremes if high)])
 
     def beyond(self, value: Value, data: Dataset) -> Fraction | None:
-        pairs = [
-            (weight[a], weight[b])
-            for weight in self._weights_of_sets(data)
-            for a, b in permutations([g for g, w in enumerate(weight) if w], 2)
-        ]
+        _, sets = self._on(data)
+        whole = ([int(weight / data.weight_unit) for _, weight in of if weight] for of in sets.values())
+        pairs = [pair for weights in whole for pair in permutations(weights, 2)]
         if not pairs or value == (0 if self.ratio is None else 1):
             return None
         if self.ratio is None:
