@@ -155,11 +155,11 @@ def test_amounts_in_weight_units():
     data = data_of([0.5, 1, 1, 1, 1, 0.5])  # ten units of 1/2
     assert (data.weight_unit, data.total_weight) == (Fraction(1, 2), 10)
     for amount, least, most, weight in (
-        (Amount("x", 2, None, None), 4, 4, 2),
-        (Amount("x", 0.25, None, None), 3, 2, Fraction(5, 4)),
-        (Amount("x", None, 3, None), 6, 6, 3),
-        (Amount("x", None, None, 1), 10, 10, 5),
-        (Amount("x", None, None, 0), 0, 0, 0),
+        (Amount.of("x", 2, None, None), 4, 4, 2),
+        (Amount.of("x", 0.25, None, None), 3, 2, Fraction(5, 4)),
+        (Amount.of("x", None, 3, None), 6, 6, 3),
+        (Amount.of("x", None, None, 1), 10, 10, 5),
+        (Amount.of("x", None, None, 0), 0, 0, 0),
     ):
         assert (amount.at_least(data), amount.at_most(data), amount.weight(data)) == (least, most, weight)
     assert tf.MinSupport(0.25).limits(data) == Limits(min_support=3)
@@ -184,11 +184,11 @@ def test_amounts_as_text_and_json():
         assert str(requirement) == text
         assert requirement.to_json() == {"name": text.split(":")[0], "parameters": parameters}
         assert str(Requirement.from_json(requirement.to_json())) == text
-    assert Amount("x", 2, None, None) == Amount("y", None, 2, None) != Amount("x", None, None, 1)
-    assert Amount("x", 2, None, None) != 2 and hash(Amount("x", 2, None, None)) == hash(
-        Amount("y", 2, None, None)
+    assert Amount.of("x", 2, None, None) == Amount.of("y", None, 2, None) != Amount.of("x", None, None, 1)
+    assert Amount.of("x", 2, None, None) != 2 and hash(Amount.of("x", 2, None, None)) == hash(
+        Amount.of("y", 2, None, None)
     )
-    assert repr(Amount("x", 0.5, None, None)) == "0.5"
+    assert repr(Amount.of("x", 0.5, None, None)) == "0.5"
     assert [decimal_text(Fraction(t)) for t in ("4/5", "1/3", "3", "1/8", "0", "1/20", "21/2")] == [
         "0.8", "1/3", "3", "0.125", "0", "0.05", "10.5",
     ]  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral
@@ -40,46 +41,46 @@ def percent_text(share: Fraction) -> str:
     return str(share) if "/" in percent else f"{percent} %"
 
 
+@dataclass(frozen=True, repr=False)
 class Amount:
-    """A count (whole number) or a fraction of the total weight, from a positional or a named argument.
+    """A count (whole number) or a fraction of the total weight."""
 
-    A positional whole number is a count, anything else a fraction. ``owner`` is the requirement, for messages.
-    """
+    count: int | None = None
+    fraction: Fraction | None = None
 
-    def __init__(self, owner: str, amount: Any, count: Any, fraction: Any) -> None:
+    @classmethod
+    def of(cls, owner: str, amount: Any, count: Any, fraction: Any) -> Amount:
+        """From a positional or a named argument: a positional whole number is a count, anything else a fraction.
+
+        ``owner`` is the requirement, for messages.
+        """
+        example = f"write {_stated(owner, 20)} for 20 samples, or {_stated(owner, 0.05)} for 5 % of all"
         stated = [value for value in (amount, count, fraction) if value is not None]
         if len(stated) != 1:
             raise SpecError(
                 f"{owner} takes one amount and was given {len(stated)}",
                 cause="it is either a count of samples or a fraction of all",
-                fix=f"write {_stated(owner, 20)} for 20 samples, or {_stated(owner, 0.05)} for 5 % of all",
+                fix=example,
             )
-        self.count: int | None = None
-        self.fraction: Fraction | None = None
+        value = stated[0]
         if count is not None or (amount is not None and _is_whole(amount)):
-            self._set_count(owner, stated[0])
-        else:
-            self._set_fraction(owner, stated[0])
-
-    def _set_count(self, owner: str, value: Any) -> None:
-        if not _is_whole(value) or value < 0:
-            raise SpecError(
-                f"{owner}: the count {value!r} is not possible",
-                cause="a count is a whole number >= 0",
-                fix=f"write {_stated(owner, 20)} for 20 samples, or {_stated(owner, 0.05)} for 5 % of all",
-            )
-        self.count = int(value)
-
-    def _set_fraction(self, owner: str, value: Any) -> None:
-        self.fraction = as_fraction(value, f"the fraction of {owner}")
-        if not 0 <= self.fraction <= 1:
+            if not _is_whole(value) or value < 0:
+                raise SpecError(
+                    f"{owner}: the count {value!r} is not possible",
+                    cause="a count is a whole number >= 0",
+                    fix=example,
+                )
+            return cls(count=int(value))
+        share = as_fraction(value, f"the fraction of {owner}")
+        if not 0 <= share <= 1:
             raise SpecError(
                 f"{owner}: the fraction {_written(value)} is not possible",
                 cause="a fraction of all samples is within [0, 1]",
-                fix=f"write {_stated(owner, int(self.fraction))} for a count"
-                if 1 < self.fraction < MOST_COUNT
+                fix=f"write {_stated(owner, int(share))} for a count"
+                if 1 < share < MOST_COUNT
                 else f"write {_stated(owner, 0.05)} for 5 % of all",
             )
+        return cls(fraction=share)
 
     def weight(self, data: Dataset) -> Fraction:
         """The amount in the user's weight units."""
@@ -98,12 +99,6 @@ class Amount:
 
     def to_json(self) -> dict[str, Any]:
         return {"count": self.count} if self.count is not None else {"fraction": str(self.fraction)}
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Amount) and (self.count, self.fraction) == (other.count, other.fraction)
-
-    def __hash__(self) -> int:
-        return hash((self.count, self.fraction))
 
     def __repr__(self) -> str:
         return str(self)
@@ -150,7 +145,7 @@ class OfAmount(Bounded, listed=False):
 
     def _set(self, amount: Any, count: Any, fraction: Any) -> int | Fraction | None:
         """Take the amount; as a number that says by itself whether it is a count, None for fractions of 0 and 1."""
-        self.amount = Amount(worded(type(self).__name__, self.name), amount, count, fraction)
+        self.amount = Amount.of(worded(type(self).__name__, self.name), amount, count, fraction)
         exact = self.amount.fraction
         self.fraction = exact if exact is not None and exact.denominator == 1 else None
         return self.amount.count if exact is None else None if exact.denominator == 1 else exact

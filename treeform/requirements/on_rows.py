@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from operator import attrgetter
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
@@ -236,26 +237,12 @@ class BoundedOnRows(OnRows, Bounded, listed=False):
 
     name: ClassVar[str] = "on_rows"
 
-    @property
-    def is_upper(self) -> bool:
-        return bool(self.of.is_upper)
-
-    @property
-    def bound(self) -> Value | None:
-        bound: Value | None = self.of.bound
-        return bound
-
-    @property
-    def is_continuous(self) -> bool:
-        return bool(self.of.is_continuous)
-
-    @property
-    def bound_name(self) -> str:
-        return str(self.of.bound_name)
-
-    @property
-    def measure(self) -> str:
-        return str(self.of.measure)
+    # Everything about the bound is as the requirement has it.
+    is_upper = property(attrgetter("of.is_upper"))
+    bound = property(attrgetter("of.bound"))
+    is_continuous = property(attrgetter("of.is_continuous"))
+    bound_name = property(attrgetter("of.bound_name"))
+    measure = property(attrgetter("of.measure"))
 
     def with_bound(self, bound: Value) -> Requirement:
         return OnRows(self.of.with_bound(bound), self.rows, self.by)
