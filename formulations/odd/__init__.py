@@ -93,8 +93,11 @@ class ODD(Formulation):
         reason = self._too_close(shape, data)
         if reason is not None:
             return reason
-        if "value" in objective.needs and (reason := self._no_values(shape, data)) is not None:
-            return reason
+        if "value" in objective.needs:
+            if shape.splits != UNIVARIATE:
+                return "values of leaves are stated over tests of one column"
+            if (reason := refusal(data)) is not None:
+                return reason
         nodes = sum(shape.widths)
         columns = data.points.n_points * nodes * (3 + 2 * data.n_classes)
         if columns > MAX_COLUMNS:
@@ -109,12 +112,6 @@ class ODD(Formulation):
         """The ports that some component publishes, or `Values` in its place where leaves hold values."""
         hyperplanes = any(isinstance(component, MultivariateSplits) for component in self.components)
         return super().offers if hyperplanes else super().offers | Values.offers
-
-    def _no_values(self, shape: Shape, data: Dataset) -> str | None:
-        """Why leaves cannot hold values here, or None."""
-        if shape.splits != UNIVARIATE:
-            return "values of leaves are stated over tests of one column"
-        return refusal(data)
 
     def _too_close(self, shape: Shape, data: Dataset) -> str | None:
         """Why hyperplanes with a margin cannot state the tests of ``shape`` on these data, or None."""

@@ -260,7 +260,8 @@ def embed(compiled: Compiled, graph: DecisionGraph) -> Plan | None:
             plan.turned[place[v]] = turned
             sides = (int(graph.left[v]), int(graph.right[v]))
             if graph.passes[v]:  # a hyperplane with an empty side, whose arc leads to another terminal
-                idle[place[v], int(not turned)] = _other_terminal(graph, sides[0])
+                is_first = graph.feature[sides[0]] < 0 and graph.label[sides[0]] == 0
+                idle[place[v], int(not turned)] = int(is_first)
                 targets[place[v], int(turned)] = sides[0]
                 continue
             targets[place[v], 0], targets[place[v], 1] = sides[::-1] if turned else sides
@@ -322,11 +323,6 @@ def _find(
         if graph.feature[head] >= 0:
             entered.setdefault(head, len(entered))
     return v, turned
-
-
-def _other_terminal(graph: DecisionGraph, head: int) -> int:
-    """A class other than that of the leaf ``head``; any class if it is a test."""
-    return 0 if graph.feature[head] >= 0 or int(graph.label[head]) > 0 else 1
 
 
 def _places(

@@ -165,11 +165,12 @@ class OptimalEstimator(BaseEstimator):  # type: ignore[misc]
             problem.add(MinSupport(fraction=self.min_weight_fraction_leaf))
         return problem
 
-    def _settle(self, data: Dataset, sensitive_features: Any) -> None:
-        """The best model of these rows; without a search where all of them have one target."""
-        constant = self._constant(data)
+    def _settle(self, data: Dataset, sensitive_features: Any, by: OptimalEstimator | None = None) -> None:
+        """The best model of these rows, as another estimator finds it; without a search where they have one target."""
+        one = by or self
+        constant = one._constant(data)
         if constant is None:
-            self._finish(self._solve(data, sensitive_features), data)
+            self._finish(one._solve(data, sensitive_features), data)
             return
         self.result_, self.certificate_ = None, None
         self._keep(constant, data)

@@ -131,13 +131,13 @@ def learn(
     own_starts = isinstance(given, str) and given == "auto"
     constant = estimators[deepest]._constant(data)
     if constant is not None:
-        return Candidates(data, [Candidate(0, 0, Fraction(0), partial(_itself, constant))])
+        return Candidates(data, [Candidate(0, 0, Fraction(0), lambda: constant)])
     question = estimators[deepest]._problem(data, sensitive_features).question
     trees += _greedy(question, deepest, budget)
     for place, depth in enumerate(sorted(estimators)):
         if trees and depth < deepest and budget.stop():
             continue  # no time is left: trees of smaller depths are those that are known, and prunings of the deepest
-        share = _part_of(budget, len(estimators) * (1 + 2 * priced) - place)
+        share = Budget(part_of(budget, len(estimators) * (1 + 2 * priced) - place), budget)
         began = budget.seconds
         trees += _of_depth(estimators[depth], depth, data, sensitive_features, trees, own_starts, share)
         lasted = budget.seconds - began
@@ -159,14 +159,9 @@ def _breakpoints(trees: Sequence[Candidate]) -> list[Fraction]:
     return [-slope(few, more) for few, more in pairwise(hull)][::-1]
 
 
-def _positive(budget: Budget) -> float | None:
-    """What is left, as a limit: where nothing is, the first model is still wanted."""
-    return None if budget.remaining is None else max(budget.remaining, 0.01)
-
-
-def _part_of(budget: Budget, parts: float) -> Budget:
-    left = budget.remaining
-    return Budget(None if left is None else max(left / parts, 0.01), budget)
+def part_of(budget: Budget, parts: float = 1) -> float | None:
+    """Seconds of each of so many parts of what is left: where nothing is, a first model is still wanted."""
+    return None if budget.remaining is None else max(budget.remaining / parts, 0.01)
 
 
 def _of_depth(
@@ -229,7 +224,7 @@ def _at_prices(
     for place, price in enumerate(prices):
         if budget.stop():
             return
-        share = _part_of(budget, sum(parts[place:]) / parts[place]).share(most)
+        share = Budget(part_of(budget, sum(parts[place:]) / parts[place]), budget).share(most)
         start = _cheapest(known, price) if own_starts else None
         result = _solved(estimator, data, sensitive_features, start, share, price)
         if result.graph is not None:
@@ -276,7 +271,7 @@ def _solved(
     budget: Budget,
     price: Fraction,
 ) -> Result:
-    estimator.set_params(time_limit=_positive(budget), ccp_alpha=price)
+    estimator.set_params(time_limit=part_of(budget), ccp_alpha=price)
     if start is not None:
         estimator.set_params(warm_start=start.graph)
     result = estimator._solve(data, sensitive_features)
@@ -336,10 +331,6 @@ def _candidates(
         yield Candidate(depth, tests, _with_tests(question, cost, tests), made)
 
 
-def _itself(graph: DecisionGraph) -> DecisionGraph:
-    return graph
-
-
 def _simplified(question: Question, make: Callable[[], DecisionGraph], depth: int) -> DecisionGraph:
     graph, judged = judge_candidate(question.with_(shape=Tree(depth)), make())
     assert judged.ok  # nothing but the shape is asked for
@@ -351,7 +342,7 @@ def _admissible(question: Question, graph: DecisionGraph, depth: int) -> Iterato
     graph, judged = judge_candidate(question.with_(shape=Tree(depth)), graph)
     if judged.ok:
         cost = without_tests(question.objective).evaluate(graph, question.data)
-        yield Candidate(depth, graph.n_nodes, _with_tests(question, cost, graph.n_nodes), partial(_itself, graph))
+        yield Candidate(depth, graph.n_nodes, _with_tests(question, cost, graph.n_nodes), lambda: graph)
 
 
 def _with_tests(question: Question, losses: Fraction, tests: int) -> Fraction:

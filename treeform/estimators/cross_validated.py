@@ -22,7 +22,7 @@ from treeform.data import Dataset
 from treeform.data.table import read_table
 from treeform.errors import SpecError, TreeformError, TreeformWarning, did_you_mean, one_line
 from treeform.estimators.base import OptimalEstimator
-from treeform.estimators.candidates import Candidates, learn
+from treeform.estimators.candidates import Candidates, learn, part_of
 from treeform.estimators.complexity import price_of, total_weight
 from treeform.estimators.refusals import OF_SCORES, SCORES, in_our_words
 from treeform.shape import Shape, Tree
@@ -116,7 +116,7 @@ class CrossValidatedTree(OptimalEstimator):
         table = one._table(rows.X, rows.y, rows.sample_weight)
         data = self._for_prices(one, table)
         reading = budget.seconds
-        whole = self._learn(depths, data, rows, Budget(_share(budget, len(splits) + 2)))
+        whole = self._learn(depths, data, rows, Budget(part_of(budget, len(splits) + 2)))
         settings = list(self._settings([depth for depth in depths if whole.best(depth, Fraction(0))], whole))
         if not settings:
             what = f"no tree of depth {depths[-1]} that satisfies the requirements was found"
@@ -177,7 +177,7 @@ class CrossValidatedTree(OptimalEstimator):
                 for train, test in splits
             ))  # fmt: skip
         return [
-            self._fold(depths, settings, rows, train, test, _share(budget, len(splits) - done + 1))
+            self._fold(depths, settings, rows, train, test, part_of(budget, len(splits) - done + 1))
             for done, (train, test) in enumerate(splits)
         ]
 
@@ -273,16 +273,11 @@ class CrossValidatedTree(OptimalEstimator):
         depth = self.best_params_["max_depth"]
         best = self._at(depth, self._alpha)
         data = best._with_target(table)
-        best.set_params(time_limit=_share(budget, 1))
+        best.set_params(time_limit=part_of(budget))
         start = whole.best(depth, self._alpha)
         if start is not None and isinstance(best.warm_start, str) and best.warm_start == "auto":
             best.set_params(warm_start=start.graph)
-        constant = best._constant(data)
-        if constant is not None:
-            self.result_, self.certificate_ = None, None
-            self._keep(constant, data)
-        else:
-            self._finish(best._solve(data, rows.sensitive_features), data)
+        self._settle(data, rows.sensitive_features, best)
         return self
 
 
@@ -311,11 +306,6 @@ def _in_time(splits: Any, table: Dataset, part: float) -> Any:
         what = f"the folds are of {kept / whole:.2%} of their rows: reading all of them would take most of time_limit"
         warnings.warn(what, TreeformWarning, stacklevel=3)
     return parts
-
-
-def _share(budget: Budget, parts: int) -> float | None:
-    left = budget.remaining
-    return None if left is None else max(left / parts, 0.01)
 
 
 def _depths(given: Any) -> list[int]:

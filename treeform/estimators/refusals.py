@@ -105,12 +105,7 @@ REFUSED: Refused = (
     ),
     (r".*(?i:sample.weight).*", r"\g<0>", None, WEIGHTS),
     (r".*(number of splits|n_splits|Expected `cv`).*", r"\g<0>", None, FOLDS),
-    (
-        r"The 'scoring' parameter .* Got (.*) instead.*",
-        r"scoring=\1 is not known",
-        None,
-        SCORES,
-    ),
+    (r"The 'scoring' parameter .* Got (.*) instead.*", r"scoring=\1 is not known", None, SCORES),
     (r"Input (y_true )?contains (NaN|inf\w+).*", r"the target contains \2", None, "drop these rows"),
     (r"The 'y_true' parameter .* Got (.*) instead.*", r"the target is \1", None, LABELS),
     (r"(Mix of label input types.*?);.*", r"\1", None, LABELS),

@@ -22,7 +22,6 @@ from treeform.graph.labeljson import label_from_json, label_to_json
 from treeform.utils.arrays import Floats
 from treeform.utils.files import is_as_written, parse_json, read_text, reading, write_text
 from treeform.utils.rows import worded
-from treeform.utils.text import count_of
 
 FORMAT = "treeform.graph"
 VERSION = 1
@@ -319,9 +318,9 @@ def _label_from_json(value: Any) -> Any:
         raise _malformed(str(error)) from None
 
 
-def _list(value: Any, what: str, least: int = 1) -> list[Any]:
-    if not isinstance(value, list) or len(value) < least:
-        raise _malformed(f"{what!r} has to be a list with at least {count_of(least, 'entry')}")
+def _list(value: Any, what: str) -> list[Any]:
+    if not isinstance(value, list) or not value:
+        raise _malformed(f"{what!r} has to be a list with at least 1 entry")
     return value
 
 

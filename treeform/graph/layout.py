@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from statistics import fmean
 
 GAP = 22.0  # least horizontal distance of neighbours
 _SWEEPS = 12
@@ -136,15 +137,12 @@ def _ordered(rows: list[list[int]], above: list[list[int]], below: list[list[int
             fixed = current[index - 1 if down else index + 1]
             place = {node: position for position, node in enumerate(fixed)}
             here = {node: position for position, node in enumerate(current[index])}
-            current[index].sort(key=lambda node: _mean([place[m] for m in neighbours[node]], here[node]))
+            mean = {node: fmean([place[m] for m in neighbours[node]] or [at]) for node, at in here.items()}
+            current[index].sort(key=mean.__getitem__)
         crossings = _crossings(current, below)
         if crossings < fewest:
             best, fewest = [list(row) for row in current], crossings
     return best
-
-
-def _mean(values: list[int], otherwise: float) -> float:
-    return sum(values) / len(values) if values else otherwise
 
 
 def _crossings(rows: list[list[int]], below: list[list[int]]) -> int:

@@ -241,19 +241,13 @@ class AndOrGraph:
     def _chosen(self, node: int, v: int, graph: DecisionGraph, data: Dataset) -> list[int] | None:
         """The alternatives from a node on that the tree below node v of ``graph`` chooses."""
         if graph.feature[v] < 0:
-            a = self._leaf_at(node, int(graph.label[v]))
-            return None if a is None else [a]
+            leaf = graph.label[v]
+            return next(([a] for a in range(*self.begin[node : node + 2]) if self.label[a] == leaf), None)
         for a, low, high in self._tests_at(node, graph, v, data):
             left = self._chosen(low, int(graph.left[v]), graph, data)
             right = None if left is None else self._chosen(high, int(graph.right[v]), graph, data)
             if left is not None and right is not None:
                 return [a, *left, *right]
-        return None
-
-    def _leaf_at(self, node: int, label: int) -> int | None:
-        for a in range(self.begin[node], self.begin[node + 1]):
-            if self.label[a] == label:
-                return int(a)
         return None
 
     def _tests_at(

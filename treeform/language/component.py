@@ -86,19 +86,9 @@ class Sum:
         return Sum(kept)
 
     def replace(self, old: Component | type[Component], new: Component) -> Sum:
-        """The same sum with ``new`` in the place of ``old``.
+        """The same sum with ``new`` in the place of ``old``, a component, or of all that are of the class ``old``.
 
-        Parameters
-        ----------
-        old : Component or type
-            A component of the sum, or a class: every component of that class is replaced.
-        new : Component
-            What stands in its place.
-
-        Raises
-        ------
-        SpecError
-            If the sum has no such component.
+        Raises SpecError if the sum has no such component.
         """
         self.__sub__(old)  # raises when there is none
         return Sum(tuple(_as_component(new) if _is(c, old) else c for c in self.components))

@@ -263,17 +263,7 @@ class SteppedTerm(CasesTerm):
 
     @abstractmethod
     def steps(self, data: Dataset, shape: Shape) -> Sequence[tuple[Requirement | None, Fraction]]:
-        """The requirements from the loosest to the tightest, each with the amount paid.
+        """The requirements from the loosest to the tightest, each with the amount paid; None is any model of the shape.
 
-        Parameters
-        ----------
-        data : Dataset
-        shape : Tree or Diagram
-            The shape of the models.
-
-        Returns
-        -------
-        sequence of (Requirement or None, Fraction)
-            None: any model of the shape. A model that satisfies one of them satisfies all before it, and the amounts
-            fall to 0.
+        A model that satisfies one of them satisfies all before it, and the amounts fall to 0.
         """

@@ -247,14 +247,10 @@ class Requirement(Component, ABC):
         column : str, array or Series
             The name of a column, names that are crossed (``"region & quarter"``), or one entry for each row.
 
-        Returns
-        -------
-        Requirement
-
         Raises
         ------
         SpecError
-            If this requirement is about tests or paths.
+            As `on`.
         """
         each: Requirement = class_of("on_rows")(self, None, column)  # type: ignore[call-arg]
         return each
@@ -365,7 +361,7 @@ class Requirement(Component, ABC):
 
     def in_words(self) -> str:
         """What it asks, as a clause for readers of a report: "each side of every test gets at least 20 rows"."""
-        known = {k: _spoken(v) for k, v in vars(self).items()}
+        known = {k: decimal_or_plain(v) if isinstance(v, Fraction) else v for k, v in vars(self).items()}
         try:
             return self.words.format_map(known) or str(self)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
@@ -418,11 +414,6 @@ def class_of(name: str) -> type[Requirement]:
         "a requirement is a class derived from treeform.Requirement",
         "derive it from Requirement, and implement build() and violation()",
     )
-
-
-def _spoken(value: Any) -> Any:
-    """An attribute in the words of a requirement."""
-    return decimal_or_plain(value) if isinstance(value, Fraction) else value
 
 
 def _plain(value: Any) -> Any:

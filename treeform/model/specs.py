@@ -159,24 +159,12 @@ def at_most(literals: Any, k: Any, axis: int | tuple[int, ...] | None = -1) -> C
 
 
 def at_least(literals: Any, k: Any, axis: int | tuple[int, ...] | None = -1) -> CardinalitySpec:
-    """At least ``k`` literals of each slice along ``axis`` are true.
-
-    Parameters
-    ----------
-    literals, k, axis
-        As in :func:`at_most`.
-    """
+    """At least ``k`` literals of each slice along ``axis`` are true; parameters as of :func:`at_most`."""
     return _cardinality(literals, axis, k, None)
 
 
 def exactly(literals: Any, k: Any, axis: int | tuple[int, ...] | None = -1) -> CardinalitySpec:
-    """Exactly ``k`` literals of each slice along ``axis`` are true.
-
-    Parameters
-    ----------
-    literals, k, axis
-        As in :func:`at_most`.
-    """
+    """Exactly ``k`` literals of each slice along ``axis`` are true; parameters as of :func:`at_most`."""
     return _cardinality(literals, axis, k, k)
 
 

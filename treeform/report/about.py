@@ -52,13 +52,8 @@ class About(_Part):
 
     def fields(self) -> tuple[tuple[str, str], ...]:
         """Owner, purpose, version and contact, as far as they are given."""
-        named = [
-            ("owner", self.owner),
-            ("purpose", self.purpose),
-            ("version", self.version),
-            ("contact", self.contact),
-        ]
-        return tuple((name, text) for name, text in named if text)
+        names = ("owner", "purpose", "version", "contact")
+        return tuple((name, text) for name in names if (text := getattr(self, name)))
 
     def questions(self) -> tuple[tuple[str, str], ...]:
         """The questions of the card, and their answers; an empty one is not answered."""

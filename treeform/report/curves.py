@@ -55,11 +55,10 @@ def trace_curves(result: SolveResult, time_limit: float | None = None) -> tuple[
         Seconds that the solve had; all curves together take a tenth of it, at least one second and at most ten. Left
         out, they take as long as the solve took, within the same two bounds.
     """
-    if result.question is not None and result.question.objective.is_regression:
-        return ()
     question = result.question
     if (
         question is None
+        or question.objective.is_regression
         or result.status is not Status.OPTIMAL
         or choose(question, SolveOptions()).engine is None
     ):

@@ -69,7 +69,8 @@ def of_graph(
         later = ((f"{word} table", held_out.source), *known, *accuracy(graph, later_question, word))
     positive = 0 if graph.is_regression else positive_of(question)
     if graph.is_regression:
-        own = _of_values(graph, attributes, tables)
+        residuals = (residual_tables(graph, data, attributes, rows_of) for rows_of, data in tables)
+        own: dict[str, Any] = {"residuals": tuple(chain.from_iterable(residuals))}
     else:
         own = _of_classes(graph, positive, attributes, tables)
     return {
@@ -98,18 +99,6 @@ def _of_classes(
         "confusion": matrices[0],
         "held_out_confusion": () if len(matrices) == 1 else matrices[1],
         "groups": tuple(chain.from_iterable(groups)),
-    }
-
-
-def _of_values(
-    graph: DecisionGraph, attributes: Attributes, tables: Sequence[tuple[str, Dataset]]
-) -> dict[str, Any]:
-    residuals = [residual_tables(graph, data, attributes, rows_of) for rows_of, data in tables]
-    return {
-        "confusion": (),
-        "held_out_confusion": (),
-        "groups": (),
-        "residuals": tuple(chain.from_iterable(residuals)),
     }
 
 

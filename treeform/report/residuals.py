@@ -15,15 +15,7 @@ from treeform.report.fairness import Attribute, groups_on
 from treeform.utils.arrays import Bools, Floats, Ints
 from treeform.utils.text import rounded_text
 
-HEAD = (
-    "rows",
-    "mean target",
-    "mean prediction",
-    "mean residual",
-    "mean absolute",
-    "root mean square",
-    "largest",
-)
+HEAD = ("rows", "mean target", "mean prediction", "mean residual", "mean absolute", "root mean square", "largest")
 """Columns of a table; a residual is the target less the prediction, and means are by weight."""
 
 

@@ -61,12 +61,7 @@ def render_json(facts: Facts, created: datetime | None = None) -> str:
     created : datetime, optional
         The time to state; by default that of the call.
     """
-    kept = {
-        field.name: getattr(facts, field.name)
-        for field in dataclasses.fields(facts)
-        if field.name not in _DRAWINGS
-    }
-    value = {"format": FORMAT, "created": when(created), **_plain(kept)}
+    value = {"format": FORMAT, "created": when(created), **_plain(facts)}
     return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 

@@ -134,11 +134,6 @@ def public(found: Any) -> Any:
     return found
 
 
-def _elsewhere(args: Any) -> Mapping[str, str]:
-    """What to write in place of a parameter that others have and the class that was called has not."""
-    return getattr(type(args[0]), "parameters_elsewhere", {}) if args else {}
-
-
 def _called(function: Callable[..., Any], args: Any) -> str:
     """What a message calls a function; of a method, with the class that was called, not the one that it comes from."""
     if "." not in function.__qualname__ or not args:
@@ -150,10 +145,15 @@ def _called(function: Callable[..., Any], args: Any) -> str:
 def unknown_parameter(
     owner: str, given: Mapping[str, object], known: Sequence[str], elsewhere: Mapping[str, str]
 ) -> CallError | None:
-    """What is wrong with the first name that ``owner`` does not know; None where it knows them all."""
+    """What is wrong with the first name that ``owner`` does not know; None where it knows them all.
+
+    ``elsewhere`` says what to write in place of a parameter that others have and this one has not.
+    """
     for name, value in given.items():
         if name not in known:
-            stated = _with_number(elsewhere.get(name, ""), value)
+            stated = elsewhere.get(name, "")
+            if _is_positive(value):  # in the place of the example's number, as in MinSupport(20)
+                stated = re.sub(r"(?<=\()\d+(?=\))", str(value), stated)
             meant = _MEANT.get(name)
             if not stated and meant in known:
                 stated = f"use {meant}={value!r}" if _is_positive(value) else f"use {meant}=..."
@@ -163,11 +163,6 @@ def unknown_parameter(
                 fix=stated or did_you_mean(name, known) or f"leave out {name}",
             )
     return None
-
-
-def _with_number(advice: str, value: object) -> str:
-    """Advice such as ``MinSupport(20)`` with the number that was given in place of its example."""
-    return re.sub(r"(?<=\()\d+(?=\))", str(value), advice) if _is_positive(value) else advice
 
 
 def _is_positive(value: object) -> bool:
@@ -188,7 +183,8 @@ def _refusal(function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) ->
     parameters = list(signature.parameters.values())[1 if is_method else 0 :]
     named = [one.name for one in parameters if one.kind in _BY_NAME]
     takes = f"it takes {', '.join(named)}" if named else "it takes no arguments"
-    unknown = unknown_parameter(name, kwargs, named, _elsewhere(args))
+    elsewhere = getattr(type(args[0]), "parameters_elsewhere", {}) if args else {}
+    unknown = unknown_parameter(name, kwargs, named, elsewhere)
     if unknown is not None:
         return unknown
     given = set(named[: len(args) - is_method]) | set(kwargs)

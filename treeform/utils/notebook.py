@@ -11,14 +11,13 @@ def text_html(text: str) -> str:
     return f"<pre>{escape(text)}</pre>"
 
 
-def table_html(head: Sequence[str], rows: Iterable[Sequence[object]], caption: str = "") -> str:
+def table_html(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """A table with a head."""
-    top = f"<caption>{escape(caption)}</caption>" if caption else ""
     names = "".join(f"<th>{escape(name)}</th>" for name in head)
     body = "".join(
         "<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows
     )
-    return f"<table>{top}<thead><tr>{names}</tr></thead><tbody>{body}</tbody></table>"
+    return f"<table><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table>"
 
 
 class Printed:

@@ -88,7 +88,7 @@ def to_c(graph: FlatGraph) -> str:
         "",
         *([] if values else [f"const char *const model_labels[] = {{{labels}}};", ""]),
         "struct model_row {",
-        *(f"    {types[name]}{names[name]}; /* {_comment(name)} */" for name in program.columns),
+        *(f"    {types[name]}{names[name]}; /* {json.dumps(name).replace('*/', '* /')} */" for name in program.columns),
         *(["    char unused;"] if not program.columns else []),
         "};",
         "",
@@ -203,7 +203,3 @@ def _quoted(text: str) -> str:
     return '"' + "".join(
         chr(byte) if 32 <= byte < 127 and chr(byte) not in '"\\?' else f"\\{byte:03o}" for byte in content
     ) + '"'  # fmt: skip
-
-
-def _comment(name: str) -> str:
-    return json.dumps(name).replace("*/", "* /")
