@@ -118,19 +118,9 @@ class SatSize(SatDepth):
         *,
         examples: Ints | None = None,
     ) -> Compiled:
-        """Build the formula; the objective counts labelled leaves.
+        """Build the formula, as `Formulation.compile` does a model; the objective counts labelled leaves.
 
-        Parameters
-        ----------
-        data, shape, objective, requirements
-            The problem, as in `Formulation.compile`.
-        examples : int array or None
-            The points of ``data.points`` in the formula; None: the formulation chooses them.
-
-        Raises
-        ------
-        SpecError
-            If errors are allowed, rows contradict each other, or the formula would be too large.
+        Raises SpecError if errors are allowed, rows contradict each other, or the formula would be too large.
         """
         reason = self.supports(shape, data, objective)
         if reason is not None:

@@ -56,15 +56,7 @@ class CompleteTree(Formulation):
         super().__init__([kind() for kind in (*self.parts, LabelOfLeaf)] if components is None else components)
 
     def decode(self, compiled: Compiled, x: np.ndarray) -> DecisionGraph:
-        """The tree of a point: at each node its column, and a threshold that parts its rows as the leaves do.
-
-        Parameters
-        ----------
-        compiled : Compiled
-            The problem stated by this formulation, with its ports.
-        x : (n_cols,) array
-            A point of its model, as a solver returns it.
-        """
+        """The tree of a point: at each node its column, and a threshold that parts its rows as the leaves do."""
         data, ports = compiled.data, compiled.ports
         column, leaf, label = (port.value(x).argmax(axis=1) for port in (ports.feature, ports.leaf, ports.label))
         depth = compiled.shape.depth

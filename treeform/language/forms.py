@@ -159,9 +159,11 @@ class Tally:
             self.added = self.added.astype(object)
         points = data.points
         cell, cells = dense(points.index * kinds + kind, points.n_points * kinds)
-        first = first_of_each(cell, cells)
         self.data, self.shape = data, (kinds, data.n_classes)
-        self.point, self.kind, self.weight = points.index[first], kind[first], data.weight_by_code(cell, cells)
+        self.point, self.kind, self.weight = points.index, kind, data.weights
+        if cells < data.n_samples:  # else the arrays of the rows themselves do, which takes no memory
+            first = first_of_each(cell, cells)
+            self.point, self.kind, self.weight = self.point[first], kind[first], data.weight_by_code(cell, cells)
 
     def values(self, graph: DecisionGraph) -> list[Fraction]:
         """What each of the sums is on a model."""

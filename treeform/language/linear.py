@@ -71,12 +71,7 @@ class LinearRequirement(Requirement, listed=False):
     def bind(self: L, data: Dataset, **context: Any) -> L:
         """Refuse what cannot be stated on these data; override it to resolve what depends on them.
 
-        A bound that is left open states nothing yet.
-
-        Parameters
-        ----------
-        data, **context
-            As in `Requirement.bind`.
+        See `Requirement.bind`. A bound that is left open states nothing yet.
         """
         if not self.is_open:
             self.totals(data)
@@ -92,12 +87,14 @@ class LinearRequirement(Requirement, listed=False):
 
     def _counted(self, graph: DecisionGraph, data: Dataset) -> list[Fraction]:
         """These on a model, exactly."""
-        known = _TALLIES.get(id(self))
-        if known is None:
-            weakref.finalize(self, _TALLIES.pop, id(self), None)
-        if known is None or known.data is not data:
-            known = _TALLIES[id(self)] = Tally(self._tallied(Rows(data)), data)
-        return known.values(graph)
+        kept = _TALLIES.get(id(self))
+        if kept is None or kept[1].data is not data:
+            ended = weakref.finalize(self, _TALLIES.pop, id(self), None) if kept is None else kept[0]
+            kept = _TALLIES[id(self)] = ended, Tally(self._tallied(Rows(data)), data)
+            for oldest in list(_TALLIES)[:-MOST_TALLIES]:
+                if (gone := _TALLIES.pop(oldest, None)) is not None:
+                    gone[0].detach()
+        return kept[1].values(graph)
 
     def totals(self, data: Dataset) -> Totals:
         return self._derived(data).rows()
@@ -156,7 +153,9 @@ class LinearRequirement(Requirement, listed=False):
         return Derived(list(self.forms(Rows(data))), data, self)
 
 
-_TALLIES: dict[int, Tally] = {}
+MOST_TALLIES = 64
+"""A frontier asks of many requirements that differ in a bound: memory is kept for the last ones."""
+_TALLIES: dict[int, tuple[weakref.finalize[Any, Any], Tally]] = {}
 """Of requirements, by identity, on the data that they were asked about last: many models are judged on these."""
 
 
