@@ -83,3 +83,21 @@ def test_trees_come_before_diagrams_of_tables_without_room_for_all_tests(monkeyp
             unrolled_trees.deep_trees(node, Budget(2))
         assert ledger.graph is not None and ledger.graph.depth == len(widths)
         assert ledger.upper < min(sum(y), sum(1 - y))
+
+
+def test_first_trees_come_before_many_tests_are_listed_as_sets(monkeypatch):
+    """They are pruned to the widths, and the search for diagrams still proves the best one."""
+    monkeypatch.setattr(unrolled_trees, "MANY_SETS", 4)  # the tables have five tests in each column
+    better = 0
+    for seed in range(4):
+        of, optimum = _drawn(seed), _drawn(seed).solve(tf.DiagramSearch()).objective
+        ledger = Ledger(of.question, Budget(None))
+        node = Node(ledger, choose(of.question, SolveOptions()))
+        assert [stage.name for stage in planned(node)].count("deep trees before diagrams") == 1
+        unrolled_trees.deep_trees(node, Budget(None))
+        assert ledger.graph is not None and ledger.graph.depth <= of.question.shape.depth
+        assert optimum <= of.question.to_units(ledger.upper)
+        constant = of.question.data.total_weight - max(np.bincount(of.question.data.y))
+        better += of.question.to_units(ledger.upper) < constant
+        assert of.solve().objective == optimum
+    assert better > 0

@@ -104,8 +104,8 @@ WITHIN_GAP = Share(0.45, unlimited=60.0)
 """The search with totals through the diagrams within the Lagrangian gap: it proves more than the solver after it."""
 
 TREES_BEFORE_DIAGRAMS = Share(0.3, most=10.0, unlimited=10.0)
-"""Deep trees, before diagrams are searched on some thresholds of a large table at a time: its first diagrams are far
-behind these."""
+"""Deep trees, before diagrams of a large table are searched on some thresholds at a time, which finds worse ones for
+long. The first trees alone before all tests are listed, so that most of this part goes to what follows."""
 
 TREES_THAT_FIT = Share(0.49)
 """Of this, trees of so few tests that they fit the widths; the others are pruned to them."""

@@ -27,32 +27,44 @@ MOST_LAYERS = 4
 LARGE = 10**6
 """Points times tests, from which on the bound is sought; smaller tables are searched within seconds."""
 
+MANY_SETS = 3000
+"""Tests for each column, from which on they take longer to list as sets of rows than first trees take."""
+
+FIRST_WORK = 1
+"""A limit on the work of the search for deep trees that is reached with its first trees."""
+
 
 def is_large(node: Node) -> bool:
     """Whether an engine searches diagrams of a table so large that trees bound them sooner."""
     question, engine = node.question, node.plan.engine
     if engine is None or question.shape.depth > MOST_LAYERS:
         return False
-    if not question.data.has_more_tests_than(LARGE // question.data.points.n_points) or begins_with_trees(node):
+    if not question.data.has_more_tests_than(LARGE // question.data.points.n_points) or not has_room(question.data):
         return False
     return relax(question, engine) is not None and relax(question, ConTree()) is not None
 
 
 def begins_with_trees(node: Node) -> bool:
-    """Whether diagrams are searched on some thresholds at a time, so that neither they nor their bounds are proved."""
-    question = node.question
-    if node.plan.engine is None or has_room(question.data):
+    """Whether the search for diagrams has no model soon, as it lists all tests, or some at a time, as sets of rows."""
+    question, data = node.question, node.question.data
+    lists_few = has_room(data) and not data.has_more_tests_than(MANY_SETS * data.n_features)
+    if node.plan.engine is None or lists_few:
         return False
     return relax(question, node.plan.engine) is not None and relax(question, DeepTreeSearch()) is not None
 
 
 def deep_trees(node: Node, budget: Budget) -> None:
-    """Models from the search for deep trees: trees that fit the widths, and others pruned to them."""
-    engine = DeepTreeSearch()
+    """Models from the search for deep trees: trees that fit the widths, and others pruned to them.
+
+    The first of those pruned alone where all diagrams are searched next, which may soon be proved.
+    """
+    is_brief = has_room(node.question.data)
+    engine = DeepTreeSearch(work_limit=FIRST_WORK if is_brief else None)
     trees = relax(node.question, engine)
     assert trees is not None
     node.ledger.set_phase(f"trees: {engine.name}")
-    submit_fitting_trees(node.question, engine, trees, node.ledger, schedule.TREES_THAT_FIT.of(budget))
+    if not is_brief:
+        submit_fitting_trees(node.question, engine, trees, node.ledger, schedule.TREES_THAT_FIT.of(budget))
     run_engine(engine, trees, node.ledger, budget)
 
 
