@@ -90,6 +90,7 @@ def test_what_does_not_fit_the_table_is_refused() -> None:
     for rows, message in [
         ("town == 'x'", "there is no column 'town'"),
         ("region == 'west'", "no row satisfies"),
+        ("age > 0 and day in ['2024-08-51']", "did you mean '2024-08-15'"),
         ([True], "1 entry for 8 rows"),
         ([1] * 8, "no mask"),
         ([None] * 8, "no mask"),

@@ -21,7 +21,7 @@ from treeform.shape import shrunk
 from treeform.tradeoff.size_table import SizeBounds
 from treeform.tradeoff.trees_at_price import (
     close_price,
-    enter_largest_tree,
+    enter_trees_of_each_depth,
     price_to_solve,
     solve_trees_at_price,
 )
@@ -361,10 +361,22 @@ def test_the_largest_tree_and_its_prunings_are_models_of_all_sizes() -> None:
     y = ((X[:, 0] > 0) ^ (X[:, 1] > 0.5) ^ (rng.random(80) < 0.1)).astype(int)
     problem = tf.Problem(X, y, shape=tf.Tree(2))
     bounds = SizeBounds(problem.question)
-    enter_largest_tree(bounds, Budget())
+    enter_trees_of_each_depth(bounds, Budget())
     known = [row.upper for row in bounds.rows]
     exact = [row.upper for row in problem.size_table().rows]
     assert known[-1] == exact[-1] == bounds.rows[-1].lower
     assert all(one is not None and one >= least for one, least in zip(known[1:], exact[1:], strict=True))
     limited = problem.size_table(time_limit=60)
     assert [row.upper for row in limited.rows] == exact
+
+
+def test_few_tests_are_no_worse_than_in_the_best_trees_of_less_depth() -> None:
+    """The prunings of the largest tree have no model of one test that is as good as the best one."""
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(60, 3)).round(1)
+    y = ((X[:, 0] > 0.7) | ((X[:, 1] > 0) ^ (X[:, 2] > 0))).astype(int)
+    question = tf.Problem(X, y, shape=tf.Tree(3)).question
+    bounds = SizeBounds(question)
+    enter_trees_of_each_depth(bounds, Budget())
+    for depth, tests in ((1, 1), (2, 3)):
+        assert bounds.row(tests).upper <= tf.Problem(X, y, shape=tf.Tree(depth)).solve().errors

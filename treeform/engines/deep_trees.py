@@ -74,6 +74,11 @@ class DeepTreeSearch(Engine):
             data, task, run, prove=False, work_limit=self.work_limit or 0, clashes=clashes
         )
 
+    @classmethod
+    def first_trees(cls) -> DeepTreeSearch:
+        """The search that ends with its first trees, within about the time of CART."""
+        return cls(work_limit=1)
+
     @staticmethod
     def comes_first(data: Dataset) -> bool:
         """Whether the proof takes long to find a good tree of depth two on this table."""

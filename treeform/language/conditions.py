@@ -16,7 +16,7 @@ import pandas as pd
 
 from treeform.data import Dataset
 from treeform.data.roles import in_row_order
-from treeform.errors import DataError, SpecError
+from treeform.errors import DataError, SpecError, did_you_mean
 from treeform.utils.arrays import Mask
 from treeform.utils.text import count_of
 
@@ -46,6 +46,13 @@ def rows_where(given: Any, data: Dataset) -> Mask:
     be compared; DataError if there is no such column, or the mask does not fit the table.
     """
     return _Reader(given, data).mask() if isinstance(given, str) else _kept(given, data)
+
+
+def value_meant(text: str, data: Dataset) -> str | None:
+    """``did you mean ...?`` for a text in a condition that its column does not hold; None where nothing is close."""
+    reader = _Reader(text, data)
+    reader.mask()
+    return next((hint for value, known in reader.unknown if (hint := did_you_mean(value, known))), None)
 
 
 def _kept(given: Any, data: Dataset) -> Mask:
@@ -79,6 +86,8 @@ class _Reader:
     def __init__(self, text: str, data: Dataset) -> None:
         self.text, self.data = text, data
         self.names: dict[str, str] = {}
+        self.unknown: list[tuple[str, list[Any]]] = []
+        """Texts that a column is compared with and does not hold, each with what it holds."""
 
     def mask(self) -> Mask:
         readable = re.sub(r"`([^`]*)`", self._placed, self.text.strip())
@@ -125,6 +134,9 @@ class _Reader:
         if not isinstance(left, ast.Name):
             raise self._not_understood(f"{ast.unparse(left)!r} is no column")
         column, value = self._column(left.id), self._value(right)
+        known = column.dropna().unique().tolist()
+        texts_asked = [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str)]
+        self.unknown += [(one, known) for one in texts_asked if one not in known]
         if isinstance(op, ast.In | ast.NotIn):
             if not isinstance(value, list):
                 raise self._not_understood("what stands after `in` is a list of values: ['north', 'east']")

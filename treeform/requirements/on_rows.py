@@ -15,7 +15,7 @@ from treeform.data import Dataset
 from treeform.errors import DataError, Infeasible, SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.bounded import Bounded, Value
-from treeform.language.conditions import rows_where
+from treeform.language.conditions import rows_where, value_meant
 from treeform.language.meetings import Meetings, all_meetings
 from treeform.language.objective_text import in_quotes
 from treeform.language.ports import Ports
@@ -105,7 +105,8 @@ class OnRows(Requirement):
             raise DataError(
                 f"no row satisfies {rows!r}" if isinstance(rows, str) else "no row is in the mask",
                 cause=f"{self.of} would say nothing",
-                fix="name other rows, or drop the requirement",
+                fix=(value_meant(rows, data) if isinstance(rows, str) else None)
+                or "name other rows, or drop the requirement",
             )
         try:
             of = self.of.bind(data, **context)

@@ -31,7 +31,7 @@ from treeform.tradeoff.asking import told
 from treeform.tradeoff.one_row import AnsweredRows, is_answered, is_proved_by_engine, solve_row
 from treeform.tradeoff.rows_by_engine import engine_for, enter_models_of_one_feature, enter_rows
 from treeform.tradeoff.size_table import EVERY_ROW, Price, SizeBounds, SizeTable, wanted_prices
-from treeform.tradeoff.trees_at_price import close_price, enter_largest_tree
+from treeform.tradeoff.trees_at_price import close_price, enter_trees_of_each_depth
 from treeform.tradeoff.view import known_from
 from treeform.utils.budget import Budget, Limit, Pace, Share, Step, interruptible, observe_steps, report_step
 from treeform.utils.text import count_of
@@ -205,12 +205,12 @@ class SizeTableSearch(Work):
         if self.plan is not None and self.plan.start is not None:
             self.bounds.submit(self.plan.start)
 
-    def by_largest_tree(self, budget: Budget) -> None:
-        """The best tree of any size, and its prunings."""
-        self._report("trees of any size")
-        enter_largest_tree(self.bounds, budget)
+    def by_each_depth(self, budget: Budget) -> None:
+        """The best tree of each depth, and its prunings."""
+        self._report("trees of each depth")
+        enter_trees_of_each_depth(self.bounds, budget)
 
-    def has_largest_tree(self) -> bool:
+    def has_each_depth(self) -> bool:
         """Whether every row is wanted within a time that may not suffice to search each."""
         return self.engine is not None and self.budget.remaining is not None and self.wanted[0].each is None
 
@@ -382,8 +382,8 @@ STAGES: tuple[Stage[SizeTableSearch], ...] = (
         applies=lambda table: not table.rows_alone,
     ),
     Stage(
-        "trees of any size", SizeTableSearch.by_largest_tree, share=schedule.TABLE_ENGINE_FIRST, shapes=(Tree,),
-        applies=SizeTableSearch.has_largest_tree,
+        "trees of each depth", SizeTableSearch.by_each_depth, share=schedule.TABLE_ENGINE_FIRST, shapes=(Tree,),
+        applies=SizeTableSearch.has_each_depth,
     ),
     Stage(
         "each row as a question", SizeTableSearch.by_questions_first, shapes=(Tree,),

@@ -6,9 +6,10 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
-from treeform.engines import ConTree, EngineRun
+from treeform.engines import ConTree, DeepTreeSearch, EngineRun
 from treeform.engines.pruning import prunings
 from treeform.engines.relaxation import relax
+from treeform.graph import DecisionGraph
 from treeform.language.size_terms import Nodes
 from treeform.solve import schedule
 from treeform.tradeoff.size_table import SizeBounds, best_at
@@ -76,9 +77,18 @@ def solve_trees_at_price(bounds: SizeBounds, each: Fraction, budget: Budget) -> 
         bounds.raise_lower(m, math.ceil(proved - each * m), by)
 
 
-def enter_largest_tree(bounds: SizeBounds, budget: Budget) -> None:
-    """Solve for the best tree of any size, and enter it and its prunings, before each size is searched."""
+def enter_trees_of_each_depth(bounds: SizeBounds, budget: Budget) -> None:
+    """Enter first trees of each depth, the best tree of any size and their prunings, before each size is searched."""
+    question, engine = bounds.question, DeepTreeSearch.first_trees()
+    for depth in range(1, question.shape.depth):
+        relaxation = relax(question.with_(shape=question.shape.at_depth(depth)), engine)
+        if relaxation is not None:
+            part = budget.share(schedule.equal_part(budget.remaining, question.shape.depth - depth + 1))
+            _enter_prunings(bounds, engine.run(question.data, relaxation.task, EngineRun(part)).graph)
     solve_trees_at_price(bounds, Fraction(0), budget)
-    largest = bounds.rows[-1].graph
-    for pruned in () if largest is None else prunings(bounds.question, largest):
+    _enter_prunings(bounds, bounds.rows[-1].graph)
+
+
+def _enter_prunings(bounds: SizeBounds, graph: DecisionGraph | None) -> None:
+    for pruned in () if graph is None else prunings(bounds.question, graph):
         bounds.submit(pruned.make())

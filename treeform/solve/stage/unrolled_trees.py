@@ -30,9 +30,6 @@ LARGE = 10**6
 MANY_SETS = 3000
 """Tests for each column, from which on they take longer to list as sets of rows than first trees take."""
 
-FIRST_WORK = 1
-"""A limit on the work of the search for deep trees that is reached with its first trees."""
-
 
 def is_large(node: Node) -> bool:
     """Whether an engine searches diagrams of a table so large that trees bound them sooner."""
@@ -59,7 +56,7 @@ def deep_trees(node: Node, budget: Budget) -> None:
     The first of those pruned alone where all diagrams are searched next, which may soon be proved.
     """
     is_brief = has_room(node.question.data)
-    engine = DeepTreeSearch(work_limit=FIRST_WORK if is_brief else None)
+    engine = DeepTreeSearch.first_trees() if is_brief else DeepTreeSearch()
     trees = relax(node.question, engine)
     assert trees is not None
     node.ledger.set_phase(f"trees: {engine.name}")
