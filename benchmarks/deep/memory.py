@@ -3,7 +3,8 @@
 Each run is a process of its own, on Linux, with a table of normal values and noisy labels or values. A small fit comes
 before, so that libraries do not count. The growth of treeform includes its copy of the table. Trees of classes are the
 first ones of a search; all other runs go on until a limit on time: ``proof`` is of classes, with the proof by turns.
-``diagram 1-2-4`` is a diagram of these widths, ``MaxLeaves 20`` a tree of at most so many leaves.
+``diagram 1-2-4`` is a diagram of these widths, ``MaxLeaves 20`` a tree of at most so many leaves, ``parity`` one of
+classes under statistical parity of two groups.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from benchmarks.harness import Figures, Rows, Shown, commit, in_child, table, us
 
 SIZES = "100000x20,1000000x20"
 PROGRAMS = ("CART", "treeform")
-OF_CLASSES = ("classes", "diagram", "proof", "MaxLeaves")
+OF_CLASSES = ("classes", "diagram", "proof", "MaxLeaves", "parity")
 """How tasks of classes begin."""
 
 
@@ -68,6 +69,9 @@ def tree_cost(
         problem += tf.MinSupport(support)
     if kind == "MaxLeaves":
         problem += tf.MaxLeaves(int(task.removeprefix(kind)))
+    if kind == "parity":
+        groups = np.random.default_rng(1).random(len(y)) < 0.4
+        problem += tf.StatisticalParity(groups=groups, difference="0.02")
     if kind not in OF_CLASSES:
         loss = tf.AbsoluteError if task == "absolute errors" else tf.SquaredError
         problem = problem.minimize(loss(grid="auto"))

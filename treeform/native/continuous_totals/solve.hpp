@@ -17,6 +17,7 @@
 #include <set>
 
 #include "../common/cold.hpp"
+#include "../common/give_back.hpp"
 #include "../contree/rebuild.hpp"
 #include "../contree/root.hpp"
 #include "engine.hpp"
@@ -37,6 +38,7 @@ public:
           scans_(contree::choose_scans<typename W::Key, typename W::Sum>(settings.simd.c_str())),
           pricing_(samples, settings, most_price), data_(samples, ranked, settings.min_support, control),
           multipliers_(samples, pricing_) {
+        if (contree::has_orders_alone(samples.n)) give_freed_memory_back();  // of sorting; what workers take follows
         rules_.simd = settings.simd, rules_.min_support = data_.support;
         rules_.neighbourhood = settings.neighbourhood, rules_.shrinking = settings.shrinking;
         rules_.subinterval = settings.subinterval, rules_.features = settings.features;
