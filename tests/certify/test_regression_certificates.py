@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -147,3 +148,28 @@ def test_where_intervals_leave_too_many_the_search_is_refused(little_work: None,
     with pytest.raises(OutOfReach) as refused:
         least_value(problem.question)
     assert "additions, more than 4e+06" in str(refused.value.cause)
+
+
+@pytest.mark.parametrize("enough", [True, False])
+def test_searches_with_each_set_of_columns_share_what_they_may_take(
+    enough: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = large_table()
+    problem = tf.Problem(X[:30], y[:30], shape=tf.Tree(2)).minimize(tf.SquaredError()) + tf.FeatureBudget(2)
+    spent: list[int] = []
+    costs = regression._Search._stump_costs
+
+    def counted(search: regression._Search, rows: regression.Mask) -> Any:
+        spent.append(search.each)
+        return costs(search, rows)
+
+    monkeypatch.setattr(regression._Search, "_stump_costs", counted)
+    best = least_value(problem.question)
+    most = sum(spent) if enough else sum(spent) - 1
+    monkeypatch.setattr(regression, "WORK", most)
+    monkeypatch.setattr(regression, "FEW", most // (12 * spent[0]))  # expected: three sets, two columns, two sides
+    if enough:
+        assert least_value(problem.question) == best
+    else:
+        with pytest.raises(OutOfReach):
+            least_value(problem.question)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -11,9 +12,11 @@ from test_deep_trees_under_totals import question
 
 import treeform as tf
 from treeform.engines import ContinuousTotals
+from treeform.engines.relaxation import relax
 from treeform.solve import engines
 from treeform.solve.engines import submit_repaired
 from treeform.solve.ledger import Ledger
+from treeform.solve.neighbourhoods import improve_low_subtrees
 from treeform.solve.part_ledger import InnerLedger
 from treeform.solve.stage.deep_trees import DOUBLINGS, FIRST_WORK, DeepTrees
 from treeform.solve.stage.given_models import constants
@@ -118,6 +121,18 @@ def test_a_tree_of_less_depth_becomes_as_deep_as_it_may(monkeypatch: pytest.Monk
     search._step(ContinuousTotals(), Budget())
     assert before is not None and search.ledger.upper is not None and search.ledger.upper < before
     assert search.ledger.graph is not None and search.ledger.graph.depth > 2
+
+
+def test_low_subtrees_of_a_shallow_tree_are_no_higher_than_small_ones() -> None:
+    """With all the depth that is left below a stump they were searches for nearly the whole tree."""
+    of = question(40, 3, 5, tf.MinSupport(4), difference="0.9")
+    ledger, engine = Ledger(of, Budget()), Mock()
+    submit_repaired(ledger, tf.Problem(of.data.X, of.data.y, shape=tf.Tree(1)).solve().graph, "a stump", Budget())
+    relaxation = relax(of, ContinuousTotals())
+    assert relaxation is not None
+    engine.run.return_value.graph = None
+    improve_low_subtrees(engine, relaxation, ledger, Budget(), set())
+    assert [call.args[1].depth for call in engine.run.call_args_list] == [2, 3]
 
 
 @pytest.mark.parametrize(("depth", "chain"), [(4, [4]), (5, [5, 4]), (6, [6, 5, 4]), (8, [8, 6, 5, 4])])

@@ -52,15 +52,18 @@ def least_loss(question: Question, budget: Budget | None = None) -> Fraction | N
     search = searches[0]
     depth, tests = search.depth, search.most_tests
     work = sum(one.work(depth) for one in searches)
-    if work > WORK and search.is_ordered and depth == 2:
-        work = sum(one.work(depth, FEW) for one in searches)
-        for one in searches:
-            one.left = work
-    if work > WORK:
+    is_large = work > WORK
+    if is_large and (
+        not search.is_ordered or depth != 2 or sum(one.work(depth, FEW) for one in searches) > WORK
+    ):
         raise _too_many(search.n_cuts, depth, work)
-    every = np.ones(question.data.n_samples, dtype=bool)
-    least_values = [value for one in searches if (value := one.least(every, depth, tests)) is not None]
-    return min(least_values) * search.worth + search.constant if least_values else None
+    rows, left, least_values = np.ones(question.data.n_samples, dtype=bool), WORK if is_large else np.inf, []
+    for one in searches:
+        one.left, one.of_all = left, work
+        least_values.append(one.least(rows, depth, tests))
+        left = one.left
+    known = [value for value in least_values if value is not None]
+    return min(known) * search.worth + search.constant if known else None
 
 
 def _too_many(n_cuts: int, depth: int, work: float) -> OutOfReach:
@@ -110,8 +113,8 @@ class _Search:
         self.n_cuts = sum(self.cuts)
         self.each = self.X.size * self._values(self.targets) + 20_000
         """Additions for all tests of one node."""
-        self.left = np.inf
-        """Additions that it may still take."""
+        self.left = self.of_all = np.inf
+        """Additions that it may still take, and those that all tests of all searches take."""
 
     def work(self, depth: int, most: float = np.inf) -> float:
         """About how many additions a search of this depth takes, with at most so many tests of each column."""
@@ -201,7 +204,7 @@ class _Search:
     def _stump_costs(self, rows: Mask) -> tuple[list[float], list[tuple[int, float]]]:
         self.left -= self.each
         if self.left < 0:
-            raise _too_many(self.n_cuts, self.depth, WORK)
+            raise _too_many(self.n_cuts, self.depth, self.of_all)
         n = int(rows.sum())
         order = self.order[rows[self.order]].reshape(len(self.X), n)
         value = np.take_along_axis(self.X, order, axis=1)

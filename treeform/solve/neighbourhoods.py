@@ -108,7 +108,7 @@ class _Search:
         for node in _order(graph, self.task.depth):
             if self.over or self.ledger.graph is not graph:
                 return
-            better = self._below(graph, node)
+            better = self._below(graph, node, self.task.depth)
             if better is not None:
                 self.submit(better, "one subtree")
 
@@ -130,7 +130,7 @@ class _Search:
             key = hash((height, self._situation(graph, node, arrived[:, node])))
             if key in tried:
                 continue
-            better = self._below(graph, node)
+            better = self._below(graph, node, height)
             if not self.over:
                 tried.add(key)
             if better is not None:
@@ -162,8 +162,8 @@ class _Search:
             if better is not None:
                 self.submit(better.reclassified(self.data), "few columns")
 
-    def _below(self, graph: DecisionGraph, node: int) -> DecisionGraph | None:
-        """The graph with the best subtree at ``node``; None when there is none."""
+    def _below(self, graph: DecisionGraph, node: int, height: int) -> DecisionGraph | None:
+        """The graph with the best subtree of that height or less at ``node``; None when there is none."""
         arrived = graph.route(self.data.X)[:, node]
         if int(arrived.sum()) < LEAST:
             return None
@@ -176,7 +176,8 @@ class _Search:
         if paths is None:
             return None
         whole = replace(self.task, paths=paths)
-        task = task_of(whole, arrived, self.task.depth - levels_of(graph)[node], tests, others)
+        height = min(height, self.task.depth - levels_of(graph)[node])
+        task = task_of(whole, arrived, height, tests, others)
         subtree = self.solved(rows_of(self.data, arrived), task)
         return None if subtree is None else spliced(graph, node, inside, subtree, self.data)
 
