@@ -70,7 +70,7 @@ def test_the_optimum_under_rows(chunk: int, draw: Draw) -> None:
             continue
         searched += 1
         point = [Fraction(int(rng.integers(0, 5)), int(rng.integers(1, 4))) for _ in dual.rows]
-        budget = Budget(20.0)
+        budget = Budget(250.0)
         ledger = Ledger(question, budget)
         if seed % 2:
             ledger.submit(DecisionGraph.leaf(0, question.data), "constant")

@@ -61,7 +61,7 @@ def test_the_best_small_fair_tree_is_a_first_model() -> None:
     assert expected.status is tf.Status.OPTIMAL
     assert expected.graph is not None
     assert expected.graph.n_nodes > 2
-    question, budget = made.question, Budget(20.0)
+    question, budget = made.question, Budget(250.0)
     ledger = Ledger(question, budget)
     relaxation = relax(question, TotalsSearch())
     assert relaxation is not None
@@ -73,7 +73,7 @@ def test_the_best_small_fair_tree_is_a_first_model() -> None:
 
 
 def test_they_are_submitted_on_the_way_to_a_diagram() -> None:
-    question, budget = problem(tf.Diagram(1, 1, 2)).question, Budget(20.0)
+    question, budget = problem(tf.Diagram(1, 1, 2)).question, Budget(250.0)
     ledger = Ledger(question, budget)
     first_trees(Node(ledger, choose(question, SolveOptions())), budget)
     assert ledger.closed or any(claim.by == FITTING for claim in ledger.claims)
@@ -81,7 +81,7 @@ def test_they_are_submitted_on_the_way_to_a_diagram() -> None:
 
 
 def test_where_every_tree_fits_there_is_nothing_to_add() -> None:
-    question, budget = problem(tf.Diagram(1, 2, 4)).question, Budget(20.0)
+    question, budget = problem(tf.Diagram(1, 2, 4)).question, Budget(250.0)
     ledger = Ledger(question, budget)
     relaxation = relax(question, TotalsSearch())
     assert relaxation is not None
@@ -96,8 +96,8 @@ def test_the_best_small_regression_tree_is_a_first_model(loss: str) -> None:
     y = X[:, 0] * 2 + (X[:, 1] > 2) * 3 + rng.integers(0, 3, 60)
     made = tf.Problem(X, y, shape=tf.Diagram(1, 2, 2)).minimize(loss)
     small = tf.Problem(X, y, shape=tf.Tree(3)).minimize(loss) + tf.MaxNodes(5)
-    ledger = Ledger(made.question, Budget(20.0))
-    relaxed_search(Node(ledger, choose(made.question, SolveOptions())), Budget(20.0))
+    ledger = Ledger(made.question, Budget(250.0))
+    relaxed_search(Node(ledger, choose(made.question, SolveOptions())), Budget(250.0))
     assert ledger.upper is not None
     assert ledger.upper / made.question.scale == small.solve(tf.RegressionSearch()).objective
     assert ledger.graph is not None

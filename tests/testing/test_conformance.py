@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import treeform as tf
+from treeform.backends import Outcome, Run, Session
 from treeform.backends.programs import find_program
 from treeform.bridges import BRIDGES
 from treeform.catalogue.solvers import formulation_names
@@ -370,3 +371,18 @@ def test_engines_agree_at_depth_three():
             problem.solve("cadical195", formulation="sat-depth", warm_start=None).objective,
         }
         assert len(values) == 1, f"{values}\n{case.code()}"
+
+
+def test_single_models_are_judged_without_a_limit_on_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether rows admit a model does not depend on the speed of the machine."""
+    solve, limits = Session.solve, []
+
+    def noted(session: Session, run: Run) -> Outcome:
+        if run.assumptions:
+            limits.append(run.budget.limit)
+        return solve(session, run)
+
+    monkeypatch.setattr(Session, "solve", noted)
+    check_requirement(tf.MaxNodes(1), ["odd"], ["highs"], cases=1, models=2)
+    assert limits
+    assert set(limits) == {None}

@@ -160,7 +160,7 @@ def test_what_is_asked_of_counted_trees_has_no_part_in_the_time_of_the_search() 
 @pytest.mark.parametrize("most", [10**6, 20])
 def test_models_that_are_listed_or_counted_can_be_pickled(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
     monkeypatch.setattr(listing, "MOST_TREES", most)
-    found = stated().near_optimal(within="0.1", time_limit=60.0)
+    found = stated().near_optimal(within="0.1", time_limit=250)
     assert found.trees is not None
     again = pickle.loads(pickle.dumps(found))
     assert str(again) == str(found)

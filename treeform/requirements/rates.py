@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, permutations
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -47,12 +47,11 @@ class GroupRate:
         return self.positive / self.weight if self.weight else None
 
 
-@dataclass(frozen=True)
-class _Weights:
-    """Of each set of samples, the label and the weight of every group: they follow from a parity and its data."""
+class _Weights(NamedTuple):
+    """Of each set of samples, the label and the weight of every group; tuples are compared by the content of tables."""
 
     data: Dataset
-    of: dict[str, list[tuple[Any, Fraction]]] = field(compare=False)
+    of: dict[str, list[tuple[Any, Fraction]]]
 
 
 class RateParity(ByGroups, LinearRequirement, Bounded, listed=False):

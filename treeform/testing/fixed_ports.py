@@ -16,10 +16,7 @@ from treeform.graph import DecisionGraph
 from treeform.language.ports import Ports
 from treeform.model import Model
 from treeform.shape import UNIVARIATE, Shape
-from treeform.utils.budget import Budget
 
-SECONDS = 20.0
-"""For the columns that rows have beside the ports; there are a few dozen."""
 State = Callable[[Model, Ports], Any]
 """Adds rows over ports to a model; may return an expression that is minimised."""
 
@@ -158,7 +155,7 @@ class FixedPorts:
         if "value" in self.at:
             ports = np.setdiff1d(ports, self.at["value"])
         literals = np.where(x[ports] > 0.5, ports + 1, -(ports + 1)).tolist()
-        outcome = self._session.solve(Run(Budget(SECONDS), assumptions=literals))
+        outcome = self._session.solve(Run(assumptions=literals))
         if outcome.verdict is Verdict.INFEASIBLE:
             return None
         if outcome.x is None:

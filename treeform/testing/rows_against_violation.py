@@ -14,7 +14,6 @@ from treeform.language.formulation import Formulation
 from treeform.language.losses import goal_of_any_model
 from treeform.language.requirement import Requirement
 from treeform.testing.cases import Case
-from treeform.utils.budget import Budget
 
 
 class Fixer:
@@ -35,7 +34,7 @@ class Fixer:
         )
         self.session: Session = self.backend.open(self.compiled.model)
 
-    def admits(self, graph: DecisionGraph, time_limit: float = 20.0) -> bool | None:
+    def admits(self, graph: DecisionGraph) -> bool | None:
         """Whether some point of the model states ``graph``; None when the formulation has no place for it."""
         while True:
             point = self.formulation.encode(self.compiled, graph)
@@ -46,7 +45,7 @@ class Fixer:
             model = self.compiled.model
             known = np.flatnonzero(~np.isnan(point) & model.is_binary[: len(point)])
             literals = np.where(point[known] > 0.5, known + 1, -(known + 1)).tolist()
-            outcome = self.session.solve(Run(Budget(time_limit), assumptions=literals))
+            outcome = self.session.solve(Run(assumptions=literals))
             if outcome.verdict is Verdict.INFEASIBLE:
                 return False
             if outcome.x is None:
