@@ -8,10 +8,12 @@ import pytest
 
 import treeform as tf
 from treeform.engines import EngineRun, TreeTask
+from treeform.engines.paths.table import parts
 from treeform.errors import SpecError, TreeformError
 from treeform.solve.engines import lowered
 from treeform.testing import brute_force, draw_cases
 from treeform.utils.budget import Budget
+from treeform.utils.out_of_reach import Stopped
 
 COLUMNS = ["age", "owner", "job"]
 
@@ -114,6 +116,12 @@ def test_what_it_leaves_out_is_a_bound(table):
         problem.solve(tf.PathSearch())
     result = problem.solve("cp-sat")
     assert str(result.status) == "optimal" and any("path-search" in note for note in result.notes)
+
+
+def test_parts_of_much_work_look_at_the_clock_first():
+    assert len(list(parts(10, 10, 100, lambda: True))) == 1  # little work is done at once
+    with pytest.raises(Stopped):
+        next(parts(10, 10, 50, lambda: True))
 
 
 def test_limits(table):

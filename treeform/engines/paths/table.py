@@ -63,9 +63,9 @@ class Table:
 
 
 def parts(rows: int, width: int, entries: int, stop: Callable[[], bool]) -> Iterator[slice]:
-    """The rows as `chunks` has them; raises Stopped if the time is over between them."""
+    """The rows as `chunks` has them; of several parts, raises Stopped where the time is over before one of them."""
     for part in chunks(rows, width, entries):
-        if part.start and stop():
+        if (part.start or part.stop < rows) and stop():
             raise Stopped
         yield part
 
