@@ -27,6 +27,7 @@ from timing import Timed, wait_until
 from typer.testing import CliRunner
 
 import treeform as tf
+from treeform import _core
 from treeform.cli.app import app
 from treeform.data import Dataset
 from treeform.distribute import workers
@@ -406,6 +407,32 @@ def test_questions_that_do_not_fit_are_refused() -> None:
             evaluator.evaluate(changed, lambda: False)
     with pytest.raises(ValueError, match="does not fit"):
         evaluator.evaluate(questions[0][:-1], lambda: False)
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "depth"), [(66_000, 8, 4), pytest.param(60_000, 60, 3, marks=pytest.mark.slow)]
+)
+def test_a_worker_that_was_stopped_answers_as_before(rows: int, columns: int, depth: int) -> None:
+    """Stopped while it divides rows: as lists with marks, or by the ranks of a feature in the orders of all others."""
+    x = np.random.default_rng(0).integers(0, 2, (rows, columns)).astype(float)
+    y = (x[:, :depth].sum(axis=1) % 2).astype(np.int32)
+    keywords = ConTree(improve=False)._keywords(Dataset.from_user(x[:99], y[:99]), TreeTask(depth))
+    table = x, y, None, 1 - np.eye(2, dtype=np.int64)
+    evaluator = _core.ContreeEvaluator(*table, **keywords)
+    asked: list[tuple[Any, Any]] = []
+
+    def ask(question: Any) -> Any:
+        if depth == 3 and len(asked) == 5:
+            return None
+        asked.append((question.copy(), evaluator.evaluate(question, never)))
+        return asked[-1][1]
+
+    _core.contree(*table, **keywords, upper=None, time_limit=np.inf, poll=None, ask=ask, callers=1)
+    for question, reply in asked[-3:]:
+        evaluator.evaluate(question, never)
+        for other, _ in asked[-4:]:
+            evaluator.evaluate(other, lambda: True)
+        assert np.array_equal(evaluator.evaluate(question, never), reply)
 
 
 @pytest.mark.parametrize("ahead", [3, 64, 2**12])

@@ -111,10 +111,8 @@ private:
     bool in_reach_ = false;  // a proof from depth five on takes seconds, as on some thousand rows of five columns
 
     void prove() {
-        // Hard rows are parts of nodes with keys, and so are rows without labels where no part is a list.
-        if ((settings_.min_support > 0 && !has_orders_alone(table_.n))
-            || (settings_.depth >= 5 && are_all_in_reach(table_, settings_.depth)))
-            add_keys(table_, node_, control_);
+        // Hard rows are parts of nodes with keys.
+        if (settings_.depth >= 5 && are_all_in_reach(table_, settings_.depth)) add_keys(table_, node_, control_);
         if (improver_ && improver_->first_tree && settings_.depth >= 5) bound_hard_rows();
         try {
             if (raised_) throw_if_raised();

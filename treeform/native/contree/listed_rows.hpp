@@ -106,7 +106,7 @@ public:
         const std::vector<Id> list = std::move(rows.rows);
         rows.rows = {};
         orders_alone ? rows.reserve_rows(rows.n, table_.features) : rows.reserve(rows.n, table_.features);
-        mark(list.data(), rows.n, 1);
+        const Marked marked(list, here_);
         for (int f = 0; f < table_.features; ++f) {
             control_.check();
             pick(f, rows.order(f));
@@ -114,7 +114,6 @@ public:
             look_up(f, rows.n, rows.order(f), rows.key(f));
             for (std::size_t k = 0; k < rows.n; ++k) rows.label(f)[k] = table_.label[rows.order(f)[k]];
         }
-        mark(list.data(), rows.n, 0);
     }
 
     /// The same rows with the orders of all features, which stay until the next call.
@@ -133,9 +132,8 @@ public:
         column_.n = rows.n;
         if (column_.keys.size() < rows.n) column_.rows.resize(rows.n + 1), column_.keys.resize(rows.n);
         if (is_list(rows)) {
-            mark(rows.rows.data(), rows.n, 1);
+            const Marked marked(rows.rows, here_);
             pick(feature, column_.rows.data());
-            mark(rows.rows.data(), rows.n, 0);
         } else {
             std::copy_n(rows.order(feature), rows.n, column_.rows.data());
         }
@@ -184,9 +182,21 @@ private:
         rows = {};
         rows.weight.assign(static_cast<std::size_t>(table_.classes), 0);
     }
-    void mark(const Id* rows, std::size_t n, std::uint8_t value) {
-        for (std::size_t k = 0; k < n; ++k) here_[rows[k]] = value;
-    }
+    /// Rows are marked while it lives. A stop ends it, too: a worker that was stopped answers the next question.
+    class Marked {
+    public:
+        Marked(const std::vector<Id>& rows, std::vector<std::uint8_t>& marks) : rows_(rows), marks_(marks) { mark(1); }
+        Marked(const Marked&) = delete;
+        ~Marked() { mark(0); }
+
+    private:
+        const std::vector<Id>& rows_;
+        std::vector<std::uint8_t>& marks_;
+
+        void mark(std::uint8_t value) {
+            for (const Id row : rows_) marks_[row] = value;
+        }
+    };
     std::uint16_t label_in(const Rows& rows, Id row) const {
         const auto& [feature, from, to] = rows.hidden;
         const bool hides = feature >= 0 && table_.rank[feature][row] >= from && table_.rank[feature][row] < to;

@@ -200,6 +200,7 @@ public:
     void forget() { feature_ = -1; }
     void prepare(const Table<W>& table, const Node<W>& node, int feature, const Control* control) {
         if (feature_ == feature) return;
+        forget();  // also where a stop ends what follows
         stride_ = node.n;
         const std::size_t all = stride_ * table.features + kSlack;
         if (keys_.size() < all) keys_.resize(all);
