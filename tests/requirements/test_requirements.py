@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -12,7 +15,7 @@ import treeform as tf
 from treeform.data import Dataset
 from treeform.errors import DataError, Infeasible, SpecError
 from treeform.graph import DecisionGraph
-from treeform.language.forms import Rows
+from treeform.language.forms import Inequality, Rows
 from treeform.language.requirement import Requirement
 from treeform.requirements import Groups
 
@@ -66,9 +69,47 @@ def test_each_table_and_each_bound_is_judged_by_itself(data: Dataset, frame: pd.
 
 
 def test_sums_beyond_64_bits_are_exact(data: Dataset) -> None:
-    amounts = [2**62 - i for i in range(6)]
-    counted = Rows(data).amount(amounts, predicted="yes")
-    assert counted.value(stump(data, 25.0), data) == sum(amounts[1:])  # the first row is predicted "no"
+    graph = stump(data, 25.0)  # the first row is predicted "no"
+    for amounts in ([2**62 - i for i in range(6)], [2**63 + i for i in range(6)], [-(2**63)] * 6, [2**63, 0, -1] * 2):
+        assert Rows(data).amount(amounts, predicted="yes").value(graph, data) == sum(amounts[1:])
+    # one "no" of two is predicted "yes", and no "yes" is predicted "no"
+    assert Rows(data).cost([[0, 2**63], [1, 0]]).value(graph, data) == 2**63
+
+
+class ApprovedAtMost(tf.LinearRequirement, listed=False):
+    def __init__(self, share: float) -> None:
+        self.share = share
+
+    def forms(self, rows: Rows) -> Iterator[Inequality]:
+        yield rows.weight(predicted="yes") / rows.weight() <= self.share
+
+
+def test_a_requirement_that_is_changed_is_judged_as_it_is_now(data: Dataset) -> None:
+    graph, one = stump(data, 25.0), ApprovedAtMost(0.5)
+    assert one.violation(graph, data) == Fraction(1, 3)
+    one.share = 0.8
+    assert one.violation(graph, data) == Fraction(1, 30)
+
+
+def test_a_requirement_keeps_no_table_alive(frame: pd.DataFrame) -> None:
+    one, data = ApprovedAtMost(0.5), Dataset.from_user(frame, Y)
+    one.violation(stump(data, 25.0), data)
+    known = weakref.ref(data)
+    del data
+    gc.collect()
+    assert known() is None
+
+
+def test_strata_and_classes_of_one_spelling_are_compared_each(frame: pd.DataFrame) -> None:
+    mixed = np.array([1, 1, 1, "1", "1", "1"], dtype=object)
+    sex = ["f", "m", "f", "f", "m", "m"]
+    data = Dataset.from_user(frame[["age"]], Y)
+    within = tf.ConditionalParity(sex, given=mixed, difference=0, positive="yes").bind(data)
+    assert within.violation(stump(data, 25.0), data) == Fraction(1, 2)  # of the number 1: f 1/2, m 1
+    assert list(within.reports(stump(data, 25.0), data)) == ["samples with 1", "samples with '1'"]
+    classes = Dataset.from_user(frame[["age"]], mixed)
+    odds = tf.EqualizedOdds(sex, difference=0, positive="1").bind(classes)
+    assert odds.violation(stump(classes, 25.0), classes) == Fraction(1, 2)
 
 
 def test_positive_class_is_stated(data: Dataset) -> None:

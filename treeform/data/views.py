@@ -54,7 +54,7 @@ def with_columns(codes: Codes, size: int, columns: Iterable[NDArray[np.integer]]
             continue
         if width * size > largest:  # before that, codes need not be dense
             codes, size = dense(codes, size)
-        if width * size > largest:
+        if width * size > largest or column.dtype == object:
             values, value = np.unique(column, return_inverse=True)
             low, width, value = 0, len(values), value.reshape(-1)
         codes, size = codes * width + (value.astype(np.int64, copy=False) - low), size * width

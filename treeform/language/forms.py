@@ -154,20 +154,20 @@ class Tally:
         place = {total: index for index, total in enumerate(added)}
         self.terms = [([(c, place[t]) for t, c in one.terms.items()], one.constant) for one in made]
         self.per_test = [total.per_test for total in added]
-        self.added = np.array(list(added.values()), dtype=np.int64).reshape(len(added), kinds * data.n_classes)
-        if int(np.abs(self.added).max(initial=0)) * data.total_weight >= 2**63:
-            self.added = self.added.astype(object)
+        largest = max((abs(int(end)) for each in added.values() for end in (each.min(), each.max())), default=0)
+        exact = np.int64 if largest * data.total_weight < 2**63 else object
+        self.added = np.array(list(added.values()), exact).reshape(len(added), kinds * data.n_classes)
         points = data.points
         cell, cells = dense(points.index * kinds + kind, points.n_points * kinds)
-        self.data, self.shape = data, (kinds, data.n_classes)
+        self.shape = kinds, data.n_classes
         self.point, self.kind, self.weight = points.index, kind, data.weights
         if cells < data.n_samples:  # else the arrays of the rows themselves do, which takes no memory
             first = first_of_each(cell, cells)
             self.point, self.kind, self.weight = self.point[first], kind[first], data.weight_by_code(cell, cells)
 
-    def values(self, graph: DecisionGraph) -> list[Fraction]:
-        """What each of the sums is on a model."""
-        code = self.kind * self.shape[1] + codes_of_points(graph, self.data)[self.point]
+    def values(self, graph: DecisionGraph, data: Dataset) -> list[Fraction]:
+        """What each of the sums is on a model; ``data``, which a tally does not keep alive, are those it is of."""
+        code = self.kind * self.shape[1] + codes_of_points(graph, data)[self.point]
         # Sums of weights are below 2**53, so that bincount's doubles are exact.
         weight = np.bincount(code, self.weight, math.prod(self.shape)).astype(np.int64)
         known = [int(value) for value in self.added @ weight]
@@ -179,7 +179,7 @@ class Tally:
 
 def values_of(sums: Iterable[Any], graph: DecisionGraph, data: Dataset) -> list[Fraction]:
     """Sums of a finished model, exactly."""
-    return Tally(sums, data).values(graph)
+    return Tally(sums, data).values(graph, data)
 
 
 def by_kind(totals: Iterable[Total], data: Dataset) -> tuple[Ints, int, dict[Total, Ints]]:
@@ -189,6 +189,14 @@ def by_kind(totals: Iterable[Total], data: Dataset) -> tuple[Ints, int, dict[Tot
     kind, kinds = with_columns(np.asarray(data.y), data.n_classes, columns.values())
     first = first_of_each(kind, kinds)
     return kind, kinds, {total: total.added(first, np.asarray(data.y)[first]) for total in totals}
+
+
+def _whole(values: list[Any]) -> Ints:
+    """Whole numbers as int64, or as those of Python where some are beyond it."""
+    try:
+        return np.array(values, dtype=np.int64)
+    except OverflowError:
+        return np.array(values, dtype=object)
 
 
 def as_sum(value: Any) -> Sum:
@@ -295,7 +303,7 @@ class Rows:
         """
         exact = [[as_fraction(entry, "a cost") for entry in row] for row in matrix]
         step = Fraction(1, math.lcm(*(entry.denominator for row in exact for entry in row)))
-        return self._sum(where, np.array([[int(v / step) for v in row] for row in exact]), name) * step
+        return self._sum(where, _whole([[int(v / step) for v in row] for row in exact]), name) * step
 
     def amount(
         self, amounts: Any, *where: Any, truth: Any = None, predicted: Any, name: str = "amount"
@@ -319,7 +327,7 @@ class Rows:
             )
         step = Fraction(1, math.lcm(*(value.denominator for value in exact)))
         table = np.outer(self._classes(truth), self._classes(predicted)).astype(np.int64)
-        return self._sum(where, table, name, np.array([int(value / step) for value in exact])) * step
+        return self._sum(where, table, name, _whole([int(value / step) for value in exact])) * step
 
     def tests(self, features: Iterable[int], name: str = "tests") -> Sum:
         """The number of tests of some encoded features.
@@ -340,7 +348,6 @@ class Rows:
 
     def _sum(self, where: Any, table: Any, name: str, amount: Any = None) -> Sum:
         conditions = (*self._where, *map(self._condition, where))
-        table = np.asarray(table, dtype=np.int64)
         key = (tuple((id(codes), code) for codes, code in conditions), table.tobytes(), id(amount))
         self._kept.append(amount)
         total = self._made.setdefault(key, Total(name, conditions, table, amount))

@@ -13,7 +13,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -87,14 +87,14 @@ class LinearRequirement(Requirement, listed=False):
 
     def _counted(self, graph: DecisionGraph, data: Dataset) -> list[Fraction]:
         """These on a model, exactly."""
-        kept = _TALLIES.get(id(self))
-        if kept is None or kept[1].data is not data:
-            ended = weakref.finalize(self, _TALLIES.pop, id(self), None) if kept is None else kept[0]
-            kept = _TALLIES[id(self)] = ended, Tally(self._tallied(Rows(data)), data)
-            for oldest in list(_TALLIES)[:-MOST_TALLIES]:
-                if (gone := _TALLIES.pop(oldest, None)) is not None:
-                    gone[0].detach()
-        return kept[1].values(graph)
+        known, key, state = _TALLIES.setdefault(data, {}), id(self), [*vars(self), *vars(self).values()]
+        kept = known.get(key)
+        if kept is None or kept[0]() is not self or list(map(id, kept[1])) != list(map(id, state)):
+            owner = weakref.ref(self, partial(_forgotten, weakref.ref(data), key))
+            kept = known[key] = owner, state, Tally(self._tallied(Rows(data)), data)
+            for oldest in list(known)[:-MOST_TALLIES]:
+                known.pop(oldest, None)
+        return kept[2].values(graph, data)
 
     def totals(self, data: Dataset) -> Totals:
         return self._derived(data).rows()
@@ -154,9 +154,16 @@ class LinearRequirement(Requirement, listed=False):
 
 
 MOST_TALLIES = 64
-"""A frontier asks of many requirements that differ in a bound: memory is kept for the last ones."""
-_TALLIES: dict[int, tuple[weakref.finalize[Any, Any], Tally]] = {}
-"""Of requirements, by identity, on the data that they were asked about last: many models are judged on these."""
+"""Of a data set. A frontier asks of many requirements that differ in a bound: memory is kept for the last ones."""
+_TALLIES: weakref.WeakKeyDictionary[Dataset, dict[int, tuple[Any, list[Any], Tally]]] = weakref.WeakKeyDictionary()
+"""On each data set those of requirements, by identity, with their attributes then: many models are judged on it."""
+
+
+def _forgotten(of: weakref.ref[Dataset], key: int, _: Any) -> None:
+    """A requirement is gone, and its tally goes with it."""
+    data = of()
+    if data is not None:
+        _TALLIES.get(data, {}).pop(key, None)
 
 
 @dataclass(frozen=True)

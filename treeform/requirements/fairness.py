@@ -10,6 +10,7 @@ import numpy as np
 
 from treeform.data import Dataset
 from treeform.errors import SpecError
+from treeform.language.classes import plain_label
 from treeform.language.forms import Rows, Sum
 from treeform.language.objective_text import quoted
 from treeform.language.requirement import Requirement
@@ -30,6 +31,13 @@ __all__ = [
 ]
 
 Masks = Sequence[tuple[str, Bools]]
+
+
+def _sets(what: str, labels: Sequence[Any], codes: Ints) -> Masks:
+    """The samples of each label, and what they are; the number 1 and the text "1" are told apart."""
+    texts = [str(label) for label in labels]
+    texts = texts if len(set(texts)) == len(texts) else [repr(label) for label in labels]
+    return [(f"{what} {text}", np.asarray(codes == code)) for code, text in enumerate(texts)]
 
 
 class StatisticalParity(RateParity):
@@ -148,10 +156,7 @@ class EqualizedOdds(RateParity):
     of: ClassVar[str] = "of the rows that are {positive}, and of those that are not, "
 
     def among(self, data: Dataset, positive: int) -> Masks:
-        return [
-            (f"samples of class {label}", np.asarray(data.y == code))
-            for code, label in enumerate(data.classes)
-        ]
+        return _sets("samples of class", [plain_label(label) for label in data.classes], data.y)
 
 
 class AccuracyParity(RateParity):
@@ -257,9 +262,7 @@ class ConditionalParity(RateParity):
 
     def among(self, data: Dataset, positive: int) -> Masks:
         strata = Groups.of(self.given, data)
-        return [
-            (f"samples with {label}", np.asarray(strata.codes == s)) for s, label in enumerate(strata.labels)
-        ]
+        return _sets("samples with", strata.labels, strata.codes)
 
     def __str__(self) -> str:
         return f"{super().__str__()},given={quoted(groups_text(self.given))}"
