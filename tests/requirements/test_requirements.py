@@ -51,6 +51,7 @@ def test_rates_and_shortfall(data: Dataset) -> None:
     ]
     assert parity.violation(graph, data) == Fraction(4, 5) - Fraction(2, 3)
     assert tf.StatisticalParity("sex", ratio="2/3").violation(graph, data) == 0
+    assert tf.StatisticalParity("sex", ratio=0.8).lacking(graph, data) == parity.lacking(graph, data) > 0
     assert tf.StatisticalParity("sex", difference=0.3).violation(graph, data) == Fraction(1, 3) - Fraction(
         3, 10
     )

@@ -119,9 +119,8 @@ class RateParity(ByGroups, LinearRequirement, Bounded, listed=False):
 
     def counted(self, rows: Rows, label: str, *where: Any) -> Sum:
         """The weight of some rows that the rate counts."""
-        counted: Sum = rows.weight(
-            *where, predicted=self.positive, name=f"{label}: predicted {self.positive}"
-        )
+        positive = plain(rows.data.classes[self._positive_code(rows.data)])
+        counted: Sum = rows.weight(*where, predicted=positive, name=f"{label}: predicted {positive}")
         return counted
 
     # -- binding ----------------------------------------------------------------------------------
