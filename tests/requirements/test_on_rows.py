@@ -85,6 +85,12 @@ def test_what_is_no_condition_is_refused(text: str) -> None:
         problem(tf.MinRecall(0.5).on(text))
 
 
+def test_a_column_of_lists_can_be_compared() -> None:
+    frame = pd.DataFrame({"age": [1, 2, 3], "tags": [["a"], ["b"], "c"]})
+    data = Dataset.from_user(frame, [0, 1, 0], exclude=["tags"])
+    assert rows_where("tags != 'c'", data).tolist() == [True, True, False]
+
+
 def test_what_does_not_fit_the_table_is_refused() -> None:
     recall = tf.MinRecall("0.5")
     for rows, message in [

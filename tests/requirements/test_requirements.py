@@ -101,6 +101,24 @@ def test_a_requirement_keeps_no_table_alive(frame: pd.DataFrame) -> None:
     assert known() is None
 
 
+def test_a_model_of_other_classes_is_refused(data: Dataset, frame: pd.DataFrame) -> None:
+    graph = stump(Dataset.from_user(frame, ["maybe", *Y[1:]]), 25.0, 1, 2)
+    with pytest.raises(SpecError, match="without a class that it predicts"):
+        ApprovedAtMost(0.5).violation(graph, data)
+
+
+def test_tests_of_a_regression_tree_are_counted() -> None:
+    class FewOnAge(tf.LinearRequirement, listed=False):
+        of_values, needs = True, frozenset({"feature"})
+
+        def forms(self, rows: Rows) -> Iterator[Inequality]:
+            yield rows.tests([0]) <= 1
+
+    frame, target = pd.DataFrame({"age": AGE}), [0.0, 1.5, 0.5, 4.0, 4.5, 9.0]
+    problem = tf.Problem(frame, target, shape=tf.Tree(2)).minimize(tf.SquaredError())
+    assert FewOnAge().violation(problem.solve().graph, problem.question.data) == 2
+
+
 def test_strata_and_classes_of_one_spelling_are_compared_each(frame: pd.DataFrame) -> None:
     mixed = np.array([1, 1, 1, "1", "1", "1"], dtype=object)
     sex = ["f", "m", "f", "f", "m", "m"]

@@ -52,7 +52,9 @@ def value_meant(text: str, data: Dataset) -> str | None:
     """``did you mean ...?`` for a text in a condition that its column does not hold; None where nothing is close."""
     reader = _Reader(text, data)
     reader.mask()
-    return next((hint for value, known in reader.unknown if (hint := did_you_mean(value, known))), None)
+    asked = ((value, set(map(str, column.dropna()))) for value, column in reader.asked)
+    hints = (did_you_mean(value, sorted(known)) for value, known in asked if value not in known)
+    return next(filter(None, hints), None)
 
 
 def _kept(given: Any, data: Dataset) -> Mask:
@@ -86,8 +88,8 @@ class _Reader:
     def __init__(self, text: str, data: Dataset) -> None:
         self.text, self.data = text, data
         self.names: dict[str, str] = {}
-        self.unknown: list[tuple[str, list[Any]]] = []
-        """Texts that a column is compared with and does not hold, each with what it holds."""
+        self.asked: list[tuple[str, pd.Series]] = []
+        """Texts, each with the column that is compared with it."""
 
     def mask(self) -> Mask:
         readable = re.sub(r"`([^`]*)`", self._placed, self.text.strip())
@@ -134,9 +136,8 @@ class _Reader:
         if not isinstance(left, ast.Name):
             raise self._not_understood(f"{ast.unparse(left)!r} is no column")
         column, value = self._column(left.id), self._value(right)
-        known = column.dropna().unique().tolist()
-        texts_asked = [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str)]
-        self.unknown += [(one, known) for one in texts_asked if one not in known]
+        values = value if isinstance(value, list) else [value]
+        self.asked += [(one, column) for one in values if isinstance(one, str)]
         if isinstance(op, ast.In | ast.NotIn):
             if not isinstance(value, list):
                 raise self._not_understood("what stands after `in` is a list of values: ['north', 'east']")

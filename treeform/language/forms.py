@@ -167,7 +167,16 @@ class Tally:
 
     def values(self, graph: DecisionGraph, data: Dataset) -> list[Fraction]:
         """What each of the sums is on a model; ``data``, which a tally does not keep alive, are those it is of."""
-        code = self.kind * self.shape[1] + codes_of_points(graph, data)[self.point]
+        predicted, classes = codes_of_points(graph, data), self.shape[1]
+        if len(graph.classes) != classes and predicted.max() >= classes:
+            if self.added.any():
+                raise SpecError(
+                    "a model cannot be judged on a table without a class that it predicts",
+                    cause=f"the sums count rows by the classes of the table, of which there are {classes}",
+                    fix="judge it on a table with the classes that it was learnt from",
+                )
+            predicted = np.zeros_like(predicted)  # only tests add to the sums, as those of regression trees
+        code = self.kind * classes + predicted[self.point]
         # Sums of weights are below 2**53, so that bincount's doubles are exact.
         weight = np.bincount(code, self.weight, math.prod(self.shape)).astype(np.int64)
         known = [int(value) for value in self.added @ weight]
