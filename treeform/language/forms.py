@@ -168,7 +168,7 @@ class Tally:
     def values(self, graph: DecisionGraph, data: Dataset) -> list[Fraction]:
         """What each of the sums is on a model; ``data``, which a tally does not keep alive, are those it is of."""
         predicted, classes = codes_of_points(graph, data), self.shape[1]
-        if len(graph.classes) != classes and predicted.max() >= classes:
+        if predicted.max() >= classes:
             if self.added.any():
                 raise SpecError(
                     "a model cannot be judged on a table without a class that it predicts",
