@@ -86,7 +86,7 @@ def test_a_subtree_under_the_totals_of_the_rest_keeps_the_whole_admissible(seed:
     graph = ledger.graph
     assert graph is not None
     for node in _order(graph, 2):
-        found = search._below(graph, node)
+        found = search._below(graph, node, 2)
         if found is not None:
             assert question.requirements[0].violation(found, question.data) == 0
             assert question.objective.evaluate(found, question.data) <= question.objective.evaluate(
@@ -164,5 +164,5 @@ def test_rules_on_paths_go_on_below_a_node() -> None:
     graph = tf.DecisionGraph.from_nested(("x0", 1.0, ("x1", 1.0, 0, 1), ("x1", 1.0, 1, 0)), data)
     ledger.submit(graph, "given")
     search = _Search(engine, relaxation, ledger, Budget(None))
-    better = search._below(graph, int(graph.left[0]))
+    better = search._below(graph, int(graph.left[0]), 1)
     assert better is not None and rule.violation(better, data) == 0
