@@ -148,9 +148,9 @@ public:
         column_.unlabelled_weight = rows.unlabelled_weight, column_.unlabelled_mass = rows.unlabelled_mass;
         column_.weight = rows.weight, column_.total_weight = rows.total_weight, column_.total_mass = rows.total_mass;
         if (column_.labels.size() < rows.n) column_.labels.resize(rows.n);
-        for (std::size_t k = 0; k < rows.n; ++k) column_.labels[k] = table_.label[column_.rows[k]];
-        if (rows.hidden.feature >= 0)
-            for (std::size_t k = 0; k < rows.n; ++k) column_.labels[k] = label_in(rows, column_.rows[k]);
+        const bool hides = rows.hidden.feature >= 0;
+        for (std::size_t k = 0; k < rows.n; ++k)
+            column_.labels[k] = hides ? label_in(rows, column_.rows[k]) : table_.label[column_.rows[k]];
         return column_;
     }
 

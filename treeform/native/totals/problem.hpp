@@ -57,10 +57,10 @@ struct Settings {
     double least_steps = 2e7;  // of a part that is answered elsewhere: some milliseconds
     std::size_t memory = std::size_t(1) << 30;
     std::string simd = "auto";
+    FlatTree start;  // may be empty
 
     /// Whether rows of that weight may have a test over two leaves. Twice the support may be more than an Amount holds.
     bool splits(Amount weight) const { return weight >= min_flow && weight - min_support >= min_support; }
-    FlatTree start;  // may be empty
 };
 
 /// What the search did; the names are those that Python shows.
